@@ -1,0 +1,106 @@
+"""Criteria for choosing between models where no relevant label is known."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from complabel.annotations import IndicatorLike, check_complementary
+from complabel.errors import InputError
+from complabel.metrics._inputs import check_same_shape, check_scores
+from complabel.metrics._ranked import mean_over_rows
+from complabel.metrics._rows import ranking_loss_of_rows
+
+
+def complementary_ranking_error(complementary: IndicatorLike, scores: ArrayLike) -> float:
+    """Return how often a candidate ranks below a label known to be wrong; lower is better.
+
+    Parameters
+    ----------
+    complementary : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+        1 where a label is known not to apply; at least one, and not all, per row.
+    scores : array_like of shape (n_samples, n_labels)
+        Finite scores, higher for labels more likely relevant.
+
+    Returns
+    -------
+    float
+        Mean over rows of the mean of [s_k < s_j] + [s_k = s_j] / 2 over the row's candidates k
+        and complementary labels j. An uninformative order has 0.5; a constant order can have
+        less, as some labels are chosen as complementary more often.
+
+    Raises
+    ------
+    AnnotationError
+        If `complementary` is no valid matrix of complementary labels.
+    InputError
+        If the shapes differ or a score is not finite.
+
+    Examples
+    --------
+    >>> complementary_ranking_error([[1, 0, 0]], [[0.3, 0.1, 0.7]])
+    0.5
+    """
+    checked = check_scores(scores)
+    wrong = check_complementary(complementary, min_labels=2)
+    check_same_shape(wrong, checked, names=("complementary", "scores"))
+    # With the shares of pairs (k, j) where s_j <= s_k and where s_k <= s_j, both of which count
+    # the ties, [s_k < s_j] + [s_k = s_j] / 2 averages to (1 - first + second) / 2.
+    criteria = (ranking_loss_of_rows,)
+    (not_above,) = mean_over_rows(criteria, wrong, checked, convention="sklearn")
+    (not_below,) = mean_over_rows(criteria, wrong, -checked, convention="sklearn")
+    return (1 - not_above + not_below) / 2
+
+
+def complementary_log_likelihood(
+    complementary: IndicatorLike, probabilities: ArrayLike, *, eps: float = 1e-12
+) -> float:
+    """Return the mean log-probability of the complementary labels; higher is better.
+
+    Parameters
+    ----------
+    complementary : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+        1 where a label is known not to apply; at least one, and not all, per row.
+    probabilities : array_like of shape (n_samples, n_labels)
+        Non-negative q_j, in proportion to the modelled probability that label j is the
+        complementary one; each row is divided by its sum.
+    eps : float, default 1e-12
+        Least probability, in (0, 1): one label held impossible costs log(eps), not infinity.
+
+    Returns
+    -------
+    float
+        Mean over rows of log q_j, in nats. A row of several complementary labels counts with
+        the mean of their log q_j, so that every row weighs the same.
+
+    Raises
+    ------
+    AnnotationError
+        If `complementary` is no valid matrix of complementary labels.
+    InputError
+        If the shapes differ, a probability is negative or not finite, a row of probabilities is
+        all 0, or `eps` is not in (0, 1).
+
+    Examples
+    --------
+    >>> complementary_log_likelihood([[1, 0, 0]], [[1.0, 0.0, 0.0]])
+    0.0
+    """
+    checked = check_scores(probabilities, name="probabilities")
+    chosen = check_complementary(complementary, min_labels=2)
+    check_same_shape(chosen, checked, names=("complementary", "probabilities"))
+    if not 0 < eps < 1:
+        raise InputError(f"eps is {eps}; give a number between 0 and 1")
+    if checked.min() < 0:
+        row, label = np.argwhere(checked < 0)[0]
+        raise InputError(
+            f"probabilities holds {checked[row, label]} at row {row}, label {label}; "
+            "probabilities cannot be negative"
+        )
+    sums = checked.sum(axis=1)
+    if not sums.all():
+        raise InputError(
+            f"probabilities is all 0 in row {np.argmin(sums)}; give some label a probability"
+        )
+    rows, labels = np.nonzero(chosen)
+    log_q = np.log(np.maximum(checked[rows, labels] / sums[rows], eps))
+    counts = np.bincount(rows)
+    return float(np.sum(log_q / counts[rows]) / len(counts))

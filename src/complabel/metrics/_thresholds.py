@@ -1,0 +1,69 @@
+"""From scores to label sets."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from complabel.metrics._inputs import check_scores
+
+_THRESHOLD = 0.5
+
+
+def threshold_probability(scores: ArrayLike) -> NDArray[np.uint8]:
+    """Predict the labels whose score exceeds one half.
+
+    Parameters
+    ----------
+    scores : array_like of shape (n_samples, n_labels)
+        Finite scores that are probabilities.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels), dtype uint8
+        1 at the predicted labels.
+
+    Raises
+    ------
+    InputError
+        If `scores` is not a non-empty matrix or holds a value that is not finite.
+
+    Examples
+    --------
+    >>> threshold_probability([[0.2, 0.5, 0.6]])
+    array([[0, 0, 1]], dtype=uint8)
+    """
+    return (check_scores(scores) > _THRESHOLD).astype(np.uint8)
+
+
+def threshold_minmax(scores: ArrayLike) -> NDArray[np.uint8]:
+    """Predict the labels whose score exceeds the middle of the row's range.
+
+    Each row is rescaled to [0, 1] by its own minimum and maximum, then cut at one half. A row
+    of equal scores has no range; it is cut at one half as it is.
+
+    Parameters
+    ----------
+    scores : array_like of shape (n_samples, n_labels)
+        Finite scores on any scale.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels), dtype uint8
+        1 at the predicted labels.
+
+    Raises
+    ------
+    InputError
+        If `scores` is not a non-empty matrix or holds a value that is not finite.
+
+    Examples
+    --------
+    >>> threshold_minmax([[0.1, 0.15, 0.3], [0.6, 0.6, 0.6]])
+    array([[0, 0, 1],
+           [1, 1, 1]], dtype=uint8)
+    """
+    checked = check_scores(scores)
+    lowest = checked.min(axis=1, keepdims=True)
+    spread = checked.max(axis=1, keepdims=True) - lowest
+    flat = spread == 0
+    rescaled = (checked - np.where(flat, 0.0, lowest)) / np.where(flat, 1.0, spread)
+    return (rescaled > _THRESHOLD).astype(np.uint8)

@@ -1,0 +1,145 @@
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from complabel.annotations import (
+    UnchosenLabelWarning,
+    check_complementary,
+    check_indicator,
+    check_relevant,
+    warn_unchosen,
+)
+from complabel.errors import AnnotationError
+
+VALID = np.array([[0, 1, 0, 0], [1, 0, 0, 1], [0, 0, 1, 0]])
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32, np.float64, object])
+@pytest.mark.parametrize(
+    "container",
+    [np.asarray, np.asfortranarray, np.ndarray.tolist],
+)
+def test_every_dense_form_gives_the_same_matrix(dtype, container):
+    checked = check_complementary(container(VALID.astype(dtype)))
+    assert checked.dtype == np.uint8
+    np.testing.assert_array_equal(checked, VALID)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok", "bsr"])
+@pytest.mark.parametrize("make", [sparse.coo_array, sparse.coo_matrix])
+def test_every_sparse_form_gives_the_same_matrix(kind, make):
+    checked = check_complementary(make(VALID.astype(float)).asformat(kind))
+    assert checked.dtype == np.uint8
+    np.testing.assert_array_equal(checked, VALID)
+
+
+def test_a_data_frame_is_a_matrix():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(VALID, columns=list("abcd"))
+    np.testing.assert_array_equal(check_complementary(frame), VALID)
+
+
+@pytest.mark.parametrize("kind", ["coo", "csr"])
+def test_checking_leaves_a_sparse_input_with_duplicates_as_it_was(kind):
+    # Two stored halves at one cell are a one.
+    cells = ([0, 0, 1], [1, 1, 2])
+    halves = sparse.coo_array((np.array([0.5, 0.5, 1.0]), cells), shape=(2, 3))
+    if kind == "csr":
+        halves = sparse.csr_array((halves.data, [1, 1, 2], [0, 2, 3]), shape=(2, 3))
+    np.testing.assert_array_equal(check_complementary(halves), [[0, 1, 0], [0, 0, 1]])
+    assert halves.nnz == 3
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([0, 1, 0], r"shape \(3,\)"),
+        (np.zeros((2, 3, 1)), r"shape \(2, 3, 1\)"),
+        ([[0, 1, 0], [0, 0, 2]], "holds 2 at row 1, label 2"),
+        ([[0, 1, 0], [-1, 0, 1]], "holds -1 at row 1, label 0"),
+        ([[0, 1, np.nan], [1, 0, 1]], "holds nan at row 0, label 2"),
+        (sparse.csr_array([[0, 1.0, 0], [0, 0.5, 1]]), "holds 0.5 at row 1, label 1"),
+        ([["a", "b", "c"]], "indicator_from_names"),
+        ([[0, 1, 0], [1, 0]], "not a matrix of numbers"),
+        ([[0, None, 1], [1, 0, "x"]], "not a matrix of numbers"),
+    ],
+)
+@pytest.mark.parametrize("check", [check_indicator, check_complementary, check_relevant])
+def test_what_is_no_indicator_matrix_is_refused(check, values, message):
+    with pytest.raises(AnnotationError, match=message):
+        check(values)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[0, 1], [1, 0]], "has 2 labels"),
+        (np.zeros((0, 3)), "no rows"),
+        ([[0, 1, 0], [0, 0, 0]], "no label in row 1;"),
+        ([[0, 1, 0], [1, 1, 1]], "all 3 labels in row 1;"),
+        (np.zeros((17, 3)), r"rows 0, 1, 2, 3, 4, \.\.\. \(17 in all\)"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("check", "name"), [(check_complementary, "complementary"), (check_relevant, "relevant")]
+)
+def test_rows_that_say_nothing_or_everything_are_refused(check, name, values, message):
+    with pytest.raises(AnnotationError, match=f"^{name} .*{message}"):
+        check(values)
+
+
+def test_an_indicator_may_have_rows_that_a_set_of_labels_may_not():
+    np.testing.assert_array_equal(check_indicator([[0, 0], [1, 1]]), [[0, 0], [1, 1]])
+
+
+def test_the_number_of_rows_must_be_that_of_the_samples():
+    check_complementary(VALID, n_samples=3)
+    with pytest.raises(AnnotationError, match="3 rows but there are 4 samples"):
+        check_complementary(VALID, n_samples=4)
+
+
+@pytest.mark.parametrize(
+    "relevant",
+    [
+        [[1, 0, 0, 0], [0, 1, 1, 0], [1, 1, 0, 1]],
+        [[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]],  # nothing known of two rows
+    ],
+)
+def test_relevant_labels_that_fit_are_accepted(relevant):
+    np.testing.assert_array_equal(check_complementary(VALID, relevant=relevant), VALID)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "message"),
+    [
+        ([[1, 0, 0], [0, 1, 0], [1, 0, 0]], r"shape \(3, 3\) but complementary \(3, 4\)"),
+        ([[1, 0, 0, 0], [0, 1, 0, 1], [1, 0, 1, 0]], r"row 1 gives label 3 .*\(2 in all\)"),
+        ([[1, 0, 0, 0], [0, 3, 0, 0], [1, 0, 0, 0]], "relevant holds 3 at row 1, label 1"),
+    ],
+)
+def test_relevant_labels_that_contradict_are_refused(relevant, message):
+    with pytest.raises(AnnotationError, match=message):
+        check_complementary(VALID, relevant=relevant)
+
+
+def test_a_label_never_chosen_is_allowed_but_warned_of():
+    unchosen = check_complementary([[0, 1, 0], [0, 1, 0]])
+    with pytest.warns(UnchosenLabelWarning, match="labels 0, 2;"):
+        warn_unchosen(unchosen)
+    with pytest.warns(UnchosenLabelWarning, match="labels city, water;"):
+        warn_unchosen(unchosen, ["city", "desert", "water"])
+    with pytest.warns(UnchosenLabelWarning, match="label 2;"):
+        warn_unchosen([[0, 1, 0], [1, 0, 0]])
+
+
+def test_no_warning_where_every_label_was_chosen():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_unchosen(VALID)
+
+
+def test_the_warning_needs_a_name_for_every_label():
+    with pytest.raises(AnnotationError, match="2 label names for 4 columns"):
+        warn_unchosen(VALID, ["a", "b"])

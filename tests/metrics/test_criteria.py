@@ -1,0 +1,157 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+from sklearn import metrics as sklearn_metrics
+
+from complabel.errors import AnnotationError, InputError
+from complabel.metrics import (
+    average_precision,
+    coverage,
+    hamming_loss,
+    one_error,
+    ranking_loss,
+)
+
+RANKING = [ranking_loss, one_error, coverage, average_precision]
+
+
+@st.composite
+def labels_and_scores(draw, levels=3):
+    """Labels of any rows, also empty and full ones, and scores with many ties."""
+    shape = draw(st.tuples(st.integers(1, 12), st.integers(2, 7)))
+    Y = draw(hnp.arrays(np.uint8, shape, elements=st.integers(0, 1)))
+    scores = draw(hnp.arrays(np.float64, shape, elements=st.integers(-levels, levels)))
+    return Y, scores
+
+
+def expected_one_error(Y, scores):
+    """The rate of irrelevant labels among those at the top, row by row."""
+    return np.mean([np.mean(1.0 - y[s == s.max()]) for y, s in zip(Y, scores, strict=True)])
+
+
+def assert_equal_to_scikit_learn(Y, scores, *, of=None, **options):
+    """Compare what ours say of `of` (the same case by default) with what scikit-learn says."""
+    by_sklearn = {
+        ranking_loss: sklearn_metrics.label_ranking_loss(Y, scores),
+        coverage: (sklearn_metrics.coverage_error(Y, scores) - 1) / Y.shape[1],
+        average_precision: sklearn_metrics.label_ranking_average_precision_score(Y, scores),
+        one_error: expected_one_error(Y, scores),
+    }
+    for criterion, expected in by_sklearn.items():
+        found = criterion(*(of or (Y, scores)), **options)
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(labels_and_scores())
+def test_equal_to_scikit_learn_with_ties_and_with_empty_and_full_rows(case):
+    assert_equal_to_scikit_learn(*case)
+
+
+@given(labels_and_scores(levels=1000), st.integers(1, 30))
+def test_equal_to_scikit_learn_however_the_rows_are_chunked(case, cells):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("complabel.metrics._ranked._CELLS_PER_CHUNK", cells)
+        assert_equal_to_scikit_learn(*case)
+
+
+def test_equal_to_scikit_learn_over_several_chunks_of_default_size():
+    rng = np.random.default_rng(0)
+    Y, scores = rng.random((600, 900)) < 0.1, rng.standard_normal((600, 900)).round(1)
+    assert_equal_to_scikit_learn(Y.astype(int), scores)
+
+
+@given(labels_and_scores())
+def test_the_paper_convention_breaks_ties_by_column_and_skips_rows_without_relevant_labels(case):
+    Y, scores = case
+    Y[0, 0] = 1
+    kept = Y.any(axis=1)
+    # Lowering each column by a little more than the one before leaves no ties to interpret.
+    untied = (scores - 1e-3 * np.arange(Y.shape[1]))[kept]
+    assert_equal_to_scikit_learn(Y[kept], untied, of=(Y, scores), convention="paper")
+
+
+@settings(max_examples=30)
+@given(labels_and_scores(), st.randoms(use_true_random=False))
+@pytest.mark.parametrize("criterion", RANKING)
+def test_the_order_of_rows_and_of_columns_does_not_matter(criterion, case, random):
+    Y, scores = case
+    rows = random.sample(range(len(Y)), len(Y))
+    columns = random.sample(range(Y.shape[1]), Y.shape[1])
+    shuffled = Y[rows][:, columns], scores[rows][:, columns]
+    assert criterion(*shuffled) == pytest.approx(criterion(Y, scores), abs=1e-12)
+
+
+@given(labels_and_scores())
+def test_hamming_loss_equals_scikit_learn(case):
+    Y, scores = case
+    predictions = (scores > 0).astype(int)
+    expected = sklearn_metrics.hamming_loss(Y, predictions)
+    assert hamming_loss(Y, predictions) == pytest.approx(expected, abs=1e-15)
+    assert hamming_loss(sparse.csr_array(Y), predictions) == hamming_loss(Y, predictions)
+
+
+# Descending: label 2 (relevant), labels 0 (relevant) and 1 tied, label 3 (relevant), label 4.
+ONE_ROW = np.array([[1, 0, 1, 1, 0]]), np.array([[0.6, 0.6, 0.9, 0.2, 0.1]])
+
+
+@pytest.mark.parametrize(
+    ("criterion", "convention", "expected"),
+    [
+        (ranking_loss, "sklearn", 2 / 6),  # label 1 above label 3, and tied with label 0
+        (ranking_loss, "paper", 1 / 6),
+        (one_error, "sklearn", 0.0),
+        (one_error, "paper", 0.0),
+        (coverage, "sklearn", 3 / 5),
+        (coverage, "paper", 3 / 5),
+        (average_precision, "sklearn", (1 + 2 / 3 + 3 / 4) / 3),
+        (average_precision, "paper", (1 + 2 / 2 + 3 / 4) / 3),
+    ],
+)
+def test_worked_by_hand(criterion, convention, expected):
+    assert criterion(*ONE_ROW, convention=convention) == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("convention", ["sklearn", "paper"])
+@pytest.mark.parametrize("criterion", RANKING)
+def test_a_perfect_ranking(criterion, convention):
+    Y = np.array([[1, 0, 0, 0], [0, 0, 0, 1]])
+    expected = 1.0 if criterion is average_precision else 0.0
+    assert criterion(Y, Y + 0.5, convention=convention) == expected
+
+
+@pytest.mark.parametrize("criterion", RANKING)
+@pytest.mark.parametrize(
+    ("Y", "scores", "error", "message"),
+    [
+        ([[1, 0, 0]], [[0.1, 0.2]], InputError, r"Y has shape \(1, 3\) but scores \(1, 2\)"),
+        ([[1, 0]], [[0.1, np.nan]], InputError, "scores holds nan at row 0, label 1"),
+        ([[1, 0]], [[-np.inf, 0.1]], InputError, "scores holds -inf at row 0, label 0"),
+        ([[1, 0]], [0.1, 0.2], InputError, r"scores has shape \(2,\)"),
+        ([[1, 0]], [["a", "b"]], InputError, "scores is not a matrix of numbers"),
+        (np.zeros((0, 2)), np.zeros((0, 2)), InputError, "non-empty"),
+        ([[1, 2]], [[0.1, 0.2]], AnnotationError, "Y holds 2 at row 0, label 1"),
+    ],
+)
+def test_what_cannot_be_ranked_is_refused(criterion, Y, scores, error, message):
+    with pytest.raises(error, match=message):
+        criterion(Y, scores)
+
+
+@pytest.mark.parametrize("criterion", RANKING)
+def test_an_unknown_convention_or_one_that_skips_all_rows_is_refused(criterion):
+    with pytest.raises(InputError, match="convention is 'mulan'; use one of 'sklearn', 'paper'"):
+        criterion(*ONE_ROW, convention="mulan")
+    with pytest.raises(InputError, match="no row with a relevant label"):
+        criterion([[0, 0]], [[0.1, 0.2]], convention="paper")
+
+
+def test_hamming_loss_refuses_what_it_cannot_compare():
+    with pytest.raises(InputError, match=r"shape \(1, 2\) but predictions \(1, 3\)"):
+        hamming_loss([[1, 0]], [[1, 0, 0]])
+    with pytest.raises(AnnotationError, match=r"predictions holds 0\.4"):
+        hamming_loss([[1, 0]], [[0.4, 0]])
+    with pytest.raises(InputError, match="at least one row"):
+        hamming_loss(np.zeros((0, 3)), np.zeros((0, 3)))

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+from sklearn.metrics import log_loss
+
+from complabel.errors import AnnotationError, InputError
+from complabel.metrics import complementary_log_likelihood, complementary_ranking_error
+
+
+@st.composite
+def complementary_and_scores(draw):
+    n_labels = draw(st.integers(3, 7))
+    codes = draw(st.lists(st.integers(1, 2**n_labels - 2), min_size=1, max_size=10))
+    complementary = (np.array(codes)[:, np.newaxis] >> np.arange(n_labels)) & 1
+    scores = draw(hnp.arrays(np.float64, complementary.shape, elements=st.integers(-3, 3)))
+    return complementary, scores
+
+
+@given(complementary_and_scores())
+def test_ranking_error_equals_its_definition_pair_by_pair(case):
+    complementary, scores = case
+    of_rows = []
+    for wrong, s in zip(complementary == 1, scores, strict=True):
+        pairs = [
+            (candidate < w) + 0.5 * (candidate == w) for candidate in s[~wrong] for w in s[wrong]
+        ]
+        of_rows.append(np.mean(pairs))
+    expected = np.mean(of_rows)
+    assert complementary_ranking_error(complementary, scores) == pytest.approx(expected, abs=1e-12)
+    opposite = complementary_ranking_error(sparse.csr_array(complementary), -scores)
+    assert opposite == pytest.approx(1 - expected, abs=1e-12)
+
+
+@given(st.integers(3, 8), st.integers(1, 30), st.integers(0, 2**32 - 1))
+def test_log_likelihood_of_one_label_per_row_equals_scikit_learns_log_loss(n_labels, n, seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(n_labels, size=n)
+    probabilities = rng.dirichlet(np.ones(n_labels), size=n)
+    expected = -log_loss(labels, probabilities, labels=range(n_labels))
+    indicator = np.eye(n_labels, dtype=int)[labels]
+    found = complementary_log_likelihood(indicator, probabilities)
+    assert found == pytest.approx(expected, rel=1e-9)
+    scaled = complementary_log_likelihood(sparse.csr_array(indicator), 3.0 * probabilities)
+    assert scaled == pytest.approx(expected, rel=1e-9)
+
+
+def test_log_likelihood_averages_within_a_row_before_averaging_rows():
+    complementary = [[1, 1, 0, 0], [0, 0, 1, 0]]
+    probabilities = [[0.5, 0.125, 0.25, 0.125], [0.25, 0.25, 0.25, 0.25]]
+    expected = -np.log(2) * ((1 + 3) / 2 + 2) / 2
+    assert complementary_log_likelihood(complementary, probabilities) == pytest.approx(expected)
+
+
+def test_an_impossible_label_costs_no_more_than_the_least_probability():
+    case = [[1, 0, 0]], [[0.0, 0.5, 0.5]]
+    assert complementary_log_likelihood(*case) == pytest.approx(np.log(1e-12))
+    assert complementary_log_likelihood(*case, eps=1e-3) == pytest.approx(np.log(1e-3))
+
+
+@pytest.mark.parametrize(
+    ("complementary", "probabilities", "options", "error", "message"),
+    [
+        ([[1, 0, 0]], [[0.5, -0.1, 0.6]], {}, InputError, "-0.1 at row 0, label 1"),
+        ([[1, 0, 0]] * 2, [[1, 0, 0], [0, 0, 0]], {}, InputError, "all 0 in row 1"),
+        ([[1, 0, 0]], [[0.5, 0.5]], {}, InputError, r"but probabilities \(1, 2\)"),
+        ([[1, 0, 0]], [[np.nan, 0.5, 0.5]], {}, InputError, "probabilities holds nan"),
+        ([[1, 0, 0]], [[0.2, 0.4, 0.4]], {"eps": 0.0}, InputError, "eps is 0.0"),
+        ([[0, 0, 0]], [[0.2, 0.4, 0.4]], {}, AnnotationError, "no label in row 0"),
+    ],
+)
+def test_log_likelihood_refuses(complementary, probabilities, options, error, message):
+    with pytest.raises(error, match=message):
+        complementary_log_likelihood(complementary, probabilities, **options)
+
+
+@pytest.mark.parametrize(
+    ("complementary", "scores", "error", "message"),
+    [
+        ([[1, 0, 0]], [[0.5, 0.5]], InputError, r"but scores \(1, 2\)"),
+        ([[1, 0, 0]], [[0.5, 0.5, np.inf]], InputError, "scores holds inf"),
+        ([[1, 1, 1]], [[0.2, 0.4, 0.4]], AnnotationError, "all 3 labels in row 0"),
+    ],
+)
+def test_ranking_error_refuses(complementary, scores, error, message):
+    with pytest.raises(error, match=message):
+        complementary_ranking_error(complementary, scores)
