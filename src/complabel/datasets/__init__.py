@@ -1,0 +1,32 @@
+"""Multi-label datasets: reading files, a catalog of benchmarks, embedded and synthetic data."""
+
+from complabel.datasets._catalog import CATALOG, EMBEDDED, CatalogEntry
+from complabel.datasets._dataset import MultiLabelDataset
+from complabel.datasets._describe import describe_datasets
+from complabel.datasets._digits import make_digits
+from complabel.datasets._download import download_dataset
+from complabel.datasets._load import load_dataset
+from complabel.datasets._locate import find_dataset_dir
+from complabel.datasets._meka import read_meka
+from complabel.datasets._mulan import read_mulan
+from complabel.datasets._preprocess import preprocess
+from complabel.datasets._svmlight import read_svmlight
+from complabel.datasets._synthetic import SyntheticProblem, make_synthetic
+
+__all__ = [
+    "CATALOG",
+    "EMBEDDED",
+    "CatalogEntry",
+    "MultiLabelDataset",
+    "SyntheticProblem",
+    "describe_datasets",
+    "download_dataset",
+    "find_dataset_dir",
+    "load_dataset",
+    "make_digits",
+    "make_synthetic",
+    "preprocess",
+    "read_meka",
+    "read_mulan",
+    "read_svmlight",
+]

@@ -1,0 +1,221 @@
+"""The rows of an ARFF file: dense to an array, sparse to CSR."""
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from complabel.datasets._arff_header import Attribute
+from complabel.datasets._dataset import CSR
+from complabel.errors import DatasetFormatError
+
+_WORD = {"FALSE": "0", "TRUE": "1"}
+_SPARSE_WORD = re.compile(r"(\d+)(\s+)(true|false)\b", re.IGNORECASE)
+# Bounds the memory that the text of sparse rows takes while it is parsed.
+_ROWS_AT_ONCE = 4096
+_PAIR = re.compile(r"\s*(\S+)\s+(\S+)\s*")
+
+
+@dataclass(frozen=True)
+class DataLines:
+    """The lines of a file that hold data, stripped, and their line numbers for messages."""
+
+    source: str
+    lines: list[str]
+    numbers: NDArray[np.intp]
+
+
+def parse_dense(rows: DataLines, attributes: Sequence[Attribute]) -> NDArray[np.float64]:
+    """Parse comma-separated rows."""
+    lines = _without_quotes(rows.lines)
+    words: dict[int | str, Callable[[str], float]] = {
+        i: _word_to_number for i, attribute in enumerate(attributes) if attribute.words
+    }
+    try:
+        values: NDArray[np.float64] = np.loadtxt(
+            lines, delimiter=",", comments=None, converters=words or None, ndmin=2, encoding=None
+        )
+    except ValueError as cause:
+        raise _explain_dense(rows, lines, attributes) from cause
+    if values.shape != (len(lines), len(attributes)):
+        raise _explain_dense(rows, lines, attributes)
+    _refuse(rows, attributes, values, ~np.isfinite(values), "a finite number")
+    binary = np.flatnonzero([attribute.binary for attribute in attributes])
+    if binary.size:
+        block = values[:, binary]
+        wrong = np.zeros_like(values, dtype=bool)
+        wrong[:, binary] = (block != 0) & (block != 1)
+        _refuse(rows, attributes, values, wrong, "0 or 1")
+    return values
+
+
+def parse_sparse(rows: DataLines, attributes: Sequence[Attribute]) -> CSR:
+    """Parse rows `{index value, ...}`; what a row leaves out is zero."""
+    _refuse_omitted_ones(rows.source, attributes)
+    lines = _without_quotes(rows.lines)
+    if any(attribute.words for attribute in attributes):
+        lines = [_SPARSE_WORD.sub(lambda m: _replace_word(m, attributes), line) for line in lines]
+    if not all(line[0] == "{" and line[-1] == "}" for line in lines):
+        raise _explain_sparse(rows, lines, attributes)
+    inner = (line[1:-1].strip() for line in lines)
+    counts = np.array([text.count(",") + 1 if text else 0 for text in inner], dtype=np.intp)
+    parts = [
+        _parse_pairs(lines[start : start + _ROWS_AT_ONCE], counts[start : start + _ROWS_AT_ONCE])
+        for start in range(0, len(lines), _ROWS_AT_ONCE)
+    ]
+    sound = [part for part in parts if part is not None]
+    if len(sound) < len(parts):
+        raise _explain_sparse(rows, lines, attributes)
+    pairs = np.concatenate(sound)
+    indices = pairs[:, 0].astype(np.int32)
+    values = np.ascontiguousarray(pairs[:, 1])
+    binary = np.array([attribute.binary for attribute in attributes])
+    in_range = (indices == pairs[:, 0]) & (indices >= 0) & (indices < len(attributes))
+    fits = np.isfinite(values)
+    fits &= ~binary[np.where(in_range, indices, 0)] | (values == 0) | (values == 1)
+    if not (in_range & fits).all():
+        raise _explain_sparse(rows, lines, attributes)
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    matrix = sparse.csr_array((values, indices, starts), shape=(len(lines), len(attributes)))
+    matrix.sort_indices()
+    _refuse_repeated(rows, matrix)
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _parse_pairs(lines: list[str], counts: NDArray[np.intp]) -> NDArray[np.float64] | None:
+    """Parse the `index value` pairs of some rows to (pairs, 2); None where one is malformed."""
+    n_pairs = int(counts.sum())
+    if n_pairs == 0:
+        return np.empty((0, 2))
+    inner = [line[1:-1] for line, count in zip(lines, counts, strict=True) if count]
+    text = io.StringIO(",".join(inner).replace(",", "\n"))
+    try:
+        pairs: NDArray[np.float64] = np.loadtxt(text, comments=None, ndmin=2, encoding=None)
+    except ValueError:
+        return None
+    # An index outside int32 would wrap round when cast.
+    sound = pairs.shape == (n_pairs, 2) and bool((np.abs(pairs[:, 0]) < 2**31).all())
+    return pairs if sound else None
+
+
+def _without_quotes(lines: list[str]) -> list[str]:
+    """Drop quotes: a row holds only numbers and TRUE or FALSE, so none is needed."""
+    if not any("'" in line or '"' in line for line in lines):
+        return lines
+    return [line.replace("'", "").replace('"', "") for line in lines]
+
+
+def _word_to_number(text: str) -> float:
+    """Read TRUE and FALSE, or a number."""
+    return float(_WORD.get(text.strip().upper(), text))
+
+
+def _replace_word(match: re.Match[str], attributes: Sequence[Attribute]) -> str:
+    """Write TRUE or FALSE of a word attribute as 1 or 0; leave any other for the number parser."""
+    index = int(match[1])
+    if index < len(attributes) and attributes[index].words:
+        return f"{match[1]}{match[2]}{_WORD[match[3].upper()]}"
+    return match[0]
+
+
+def _refuse_omitted_ones(source: str, attributes: Sequence[Attribute]) -> None:
+    """In sparse rows an omitted value is the first declared one, which must then be 0."""
+    for attribute in attributes:
+        if attribute.omitted_means_one:
+            raise DatasetFormatError(
+                f"{source}: attribute {attribute.name!r} declares 1 before 0, so that sparse rows "
+                "without it would mean 1; declare it as {0,1} or save the rows in dense form"
+            )
+
+
+def _refuse_repeated(rows: DataLines, matrix: CSR) -> None:
+    """Refuse a row that gives the same index twice; the indices of `matrix` are sorted."""
+    row_of_pair = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    twice = (matrix.indices[1:] == matrix.indices[:-1]) & (row_of_pair[1:] == row_of_pair[:-1])
+    if twice.any():
+        position = int(np.argmax(twice))
+        raise DatasetFormatError(
+            f"{rows.source}, line {rows.numbers[row_of_pair[position]]}: found index "
+            f"{matrix.indices[position]} twice, expected each attribute at most once"
+        )
+
+
+def _refuse(
+    rows: DataLines,
+    attributes: Sequence[Attribute],
+    values: NDArray[np.float64],
+    wrong: NDArray[np.bool_],
+    expected: str,
+) -> None:
+    """Name the first value that is not as expected."""
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise DatasetFormatError(
+            f"{rows.source}, line {rows.numbers[row]}: found {values[row, column]:g} for attribute "
+            f"{attributes[column].name!r}, expected {expected}"
+        )
+
+
+def _explain_dense(
+    rows: DataLines, lines: list[str], attributes: Sequence[Attribute]
+) -> DatasetFormatError:
+    """Find the first row that does not parse; only runs once parsing has failed."""
+    for number, line in zip(rows.numbers, lines, strict=True):
+        where = f"{rows.source}, line {number}"
+        if line.startswith("{"):
+            return DatasetFormatError(f"{where}: found a sparse row, expected dense as before it")
+        values = line.split(",")
+        if len(values) != len(attributes):
+            return DatasetFormatError(
+                f"{where}: found {len(values)} values, expected {len(attributes)}"
+            )
+        for value, attribute in zip(values, attributes, strict=True):
+            problem = _problem(value.strip(), attribute)
+            if problem:
+                return DatasetFormatError(f"{where}: {problem}")
+    return DatasetFormatError(f"{rows.source}: the rows do not parse as numbers")
+
+
+def _explain_sparse(
+    rows: DataLines, lines: list[str], attributes: Sequence[Attribute]
+) -> DatasetFormatError:
+    """Find the first row that does not parse; only runs once parsing has failed."""
+    for number, line in zip(rows.numbers, lines, strict=True):
+        where = f"{rows.source}, line {number}"
+        if line[0] != "{" or line[-1] != "}":
+            return DatasetFormatError(
+                f"{where}: found {line[:60]!r}, expected {{index value, ...}}"
+            )
+        for text in line[1:-1].split(",") if line[1:-1].strip() else []:
+            pair = _PAIR.fullmatch(text)
+            if pair is None:
+                return DatasetFormatError(f"{where}: found {text!r}, expected 'index value'")
+            if not pair[1].isdecimal() or int(pair[1]) >= len(attributes):
+                return DatasetFormatError(
+                    f"{where}: found index {pair[1]}, expected 0 to {len(attributes) - 1}"
+                )
+            problem = _problem(pair[2], attributes[int(pair[1])])
+            if problem:
+                return DatasetFormatError(f"{where}: {problem}")
+    return DatasetFormatError(f"{rows.source}: the rows do not parse as index and value")
+
+
+def _problem(value: str, attribute: Attribute) -> str:
+    """Say what is wrong with one value; empty where nothing is."""
+    found = f"found {value!r} for attribute {attribute.name!r}"
+    if value == "?":
+        return f"{found}, a missing value; impute it or drop the row first"
+    if attribute.words and value.upper() in _WORD:
+        return ""
+    try:
+        number = float(value)
+    except ValueError:
+        return f"{found}, expected {'TRUE or FALSE' if attribute.words else 'a number'}"
+    if not np.isfinite(number):
+        return f"{found}, expected a finite number"
+    return f"{found}, expected 0 or 1" if attribute.binary and number not in (0, 1) else ""

@@ -1,0 +1,134 @@
+"""Which datasets exist, as told by catalog.toml beside this file."""
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from types import MappingProxyType
+from typing import Any, Literal
+
+from complabel.errors import DatasetNotFoundError
+
+EMBEDDED = ("digits", "synthetic")
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file: its name, checksum where known, and addresses to fetch it from."""
+
+    name: str
+    sha256: str | None = None
+    mirrors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One set of files a dataset can be read from; `labels` is Mulan's XML file."""
+
+    format: Literal["mulan", "meka", "svmlight"]
+    files: tuple[DataFile, ...]
+    labels: DataFile | None = None
+    n_features: int | None = None
+
+    @property
+    def all_files(self) -> tuple[DataFile, ...]:
+        """Every file that has to be there."""
+        return self.files if self.labels is None else (*self.files, self.labels)
+
+    @property
+    def downloadable(self) -> bool:
+        """Whether every file has an address."""
+        return all(file.mirrors for file in self.all_files)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Size of a dataset after preprocessing; None where nothing is published."""
+
+    n_features: int
+    n_labels: int
+    n_samples: int | None = None
+    label_cardinality: float | None = None
+
+
+@dataclass(frozen=True)
+class CatalogEntry:
+    """What is known of a dataset before it is read.
+
+    Parameters
+    ----------
+    name : str
+        What `load_dataset` calls it.
+    title : str
+        What it is about.
+    citation : str
+        Whom to cite.
+    source : str
+        The page it is offered on.
+    licence : str
+        What is known of the terms of use.
+    expected : Statistics
+        Published size after preprocessing.
+    layouts : tuple of Layout
+        The sets of files it can be read from, preferred first.
+    note : str
+        What else a user should know.
+    """
+
+    name: str
+    title: str
+    citation: str
+    source: str
+    licence: str
+    expected: Statistics
+    layouts: tuple[Layout, ...]
+    note: str = ""
+
+    @property
+    def downloadable(self) -> bool:
+        """Whether `download_dataset` can fetch it."""
+        return any(layout.downloadable for layout in self.layouts)
+
+
+def catalog_entry(name: str) -> CatalogEntry:
+    """Look a name up, suggesting similar ones where it is unknown."""
+    if name in CATALOG:
+        return CATALOG[name]
+    if name in EMBEDDED:
+        raise DatasetNotFoundError(
+            f"dataset {name!r} is made on the spot and has no files; use load_dataset({name!r})"
+        )
+    known = [*CATALOG, *EMBEDDED]
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    raise DatasetNotFoundError(f"unknown dataset {name!r}; {hint}Known: {', '.join(known)}")
+
+
+def _read_catalog() -> Mapping[str, CatalogEntry]:
+    """Read catalog.toml."""
+    text = resources.files("complabel.datasets").joinpath("catalog.toml").read_text("utf-8")
+    entries = {name: _entry(name, table) for name, table in tomllib.loads(text).items()}
+    return MappingProxyType(entries)
+
+
+def _entry(name: str, table: dict[str, Any]) -> CatalogEntry:
+    """Build one entry; an unknown key is a TypeError."""
+    layouts = tuple(_layout(layout) for layout in table.pop("layouts"))
+    expected = Statistics(**table.pop("expected"))
+    return CatalogEntry(name=name, expected=expected, layouts=layouts, **table)
+
+
+def _layout(table: dict[str, Any]) -> Layout:
+    """Build one layout."""
+    files = tuple(_file(file) for file in table.pop("files"))
+    labels = table.pop("labels", None)
+    return Layout(files=files, labels=None if labels is None else _file(labels), **table)
+
+
+def _file(table: dict[str, Any]) -> DataFile:
+    """Build one file."""
+    return DataFile(**{**table, "mirrors": tuple(table.get("mirrors", ()))})
+
+
+CATALOG: Mapping[str, CatalogEntry] = _read_catalog()

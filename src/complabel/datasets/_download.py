@@ -1,0 +1,144 @@
+"""Fetches the files of a dataset: verified, atomically, from the first mirror that answers."""
+
+import hashlib
+import http.client
+import logging
+import os
+import urllib.request
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from complabel.datasets._catalog import CatalogEntry, DataFile, catalog_entry
+from complabel.datasets._locate import describe_layout
+from complabel.datasets._tables import StrPath
+from complabel.errors import DownloadError
+
+Progress: TypeAlias = Callable[[int, int | None], None]
+
+_logger = logging.getLogger(__name__)
+_CHUNK = 1 << 16
+_TIMEOUT_SECONDS = 30.0
+# Sites answer with an HTML page, and status 200, for files they no longer have.
+_FIRST_BYTES = {".zip": b"PK", ".bz2": b"BZh", ".gz": b"\x1f\x8b"}
+
+
+def download_dataset(
+    name: str, directory: StrPath, *, progress: Progress | None = None
+) -> list[Path]:
+    """Download the files of a dataset to `directory/name`.
+
+    Each file is written beside its final place, verified, and only then renamed: a failure or an
+    interruption leaves nothing half-written. Files already there and intact are kept.
+
+    Parameters
+    ----------
+    name : str
+        A name in `CATALOG`.
+    directory : path
+        Created where it does not exist.
+    progress : callable, optional
+        Called as `progress(bytes_done, bytes_total)` for each file; the total is None where the
+        server does not say.
+
+    Returns
+    -------
+    list of Path
+        The files of the dataset.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        When the name is not in the catalog.
+    DownloadError
+        When no mirror delivers the files intact, or the catalog knows no address; the message
+        says what to put where by hand.
+    """
+    entry = catalog_entry(name)
+    folder = Path(directory) / name
+    failures: list[str] = []
+    for layout in entry.layouts:
+        if not layout.downloadable:
+            continue
+        try:
+            return [_fetch(file, folder, progress) for file in layout.all_files]
+        except DownloadError as failure:
+            failures.append(str(failure))
+    raise DownloadError(_by_hand(entry, folder, failures))
+
+
+def sha256_of(path: Path) -> str:
+    """Compute the SHA-256 checksum of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _by_hand(entry: CatalogEntry, folder: Path, failures: list[str]) -> str:
+    """Say what failed and how to get the files without us."""
+    reason = "; ".join(failures) or "the catalog knows no address that serves its files directly"
+    wanted = " or ".join(describe_layout(layout) for layout in entry.layouts)
+    return (
+        f"dataset {entry.name!r} could not be downloaded: {reason}. "
+        f"Get it by hand from {entry.source} and put {wanted} in {folder}"
+    )
+
+
+def _fetch(file: DataFile, folder: Path, progress: Progress | None) -> Path:
+    """Fetch one file from the first mirror that delivers it intact."""
+    target = folder / file.name
+    if target.is_file() and file.sha256 in (None, sha256_of(target)):
+        return target
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as cause:
+        raise DownloadError(f"{folder} cannot be created: {cause}") from cause
+    failures: list[str] = []
+    for url in file.mirrors:
+        partial = target.with_name(f".{file.name}.{uuid.uuid4().hex}.part")
+        try:
+            digest = _stream(url, partial, progress)
+            _verify(url, partial, file, digest)
+            os.replace(partial, target)
+            return target
+        except (OSError, http.client.HTTPException) as failure:
+            failures.append(f"{url}: {failure}")
+        finally:
+            # Also when the user interrupts; after the rename there is nothing left to remove.
+            partial.unlink(missing_ok=True)
+    raise DownloadError("; ".join(failures))
+
+
+def _stream(url: str, partial: Path, progress: Progress | None) -> str:
+    """Write what an address serves to a file; return its SHA-256."""
+    request = urllib.request.Request(url, headers={"User-Agent": "complabel"})
+    digest = hashlib.sha256()
+    done = 0
+    with (
+        urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS) as response,
+        partial.open("xb") as out,
+    ):
+        length = response.headers.get("Content-Length")
+        total = int(length) if length is not None and length.isdecimal() else None
+        while chunk := response.read(_CHUNK):
+            out.write(chunk)
+            digest.update(chunk)
+            done += len(chunk)
+            if progress is not None:
+                progress(done, total)
+    if total is not None and done != total:
+        raise DownloadError(f"broke off after {done} of {total} bytes")
+    return digest.hexdigest()
+
+
+def _verify(url: str, partial: Path, file: DataFile, digest: str) -> None:
+    """Refuse a download that is not the file the catalog means."""
+    if file.sha256 is None:
+        _logger.info("%s: SHA-256 %s; the catalog has none to compare with", url, digest)
+    elif digest != file.sha256:
+        raise DownloadError(f"SHA-256 is {digest}, expected {file.sha256}")
+    expected = _FIRST_BYTES.get(Path(file.name).suffix, b"")
+    with partial.open("rb") as content:
+        found = content.read(len(expected))
+    if found != expected:
+        raise DownloadError(f"served something else than a {Path(file.name).suffix} file")

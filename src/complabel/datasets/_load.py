@@ -1,0 +1,134 @@
+"""Loads datasets by name, wherever they come from."""
+
+import logging
+from pathlib import Path
+
+from complabel.datasets._catalog import EMBEDDED, CatalogEntry, catalog_entry
+from complabel.datasets._dataset import MultiLabelDataset
+from complabel.datasets._digits import make_digits
+from complabel.datasets._download import Progress, download_dataset, sha256_of
+from complabel.datasets._locate import Located, dataset_directories, locate, not_found
+from complabel.datasets._meka import read_meka
+from complabel.datasets._mulan import read_mulan
+from complabel.datasets._preprocess import preprocess
+from complabel.datasets._svmlight import read_svmlight
+from complabel.datasets._synthetic import make_synthetic
+from complabel.datasets._tables import StrPath
+from complabel.errors import DatasetFormatError
+
+_logger = logging.getLogger(__name__)
+
+
+def load_dataset(
+    name: str,
+    *,
+    data_dir: StrPath | None = None,
+    download: bool = False,
+    preprocessed: bool = True,
+    verify: bool = True,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> MultiLabelDataset:
+    """Load a dataset by name.
+
+    Parameters
+    ----------
+    name : str
+        A name in `CATALOG`, or "digits" or "synthetic", which need no files.
+    data_dir : path, optional
+        Searched first; then `$COMPLABEL_DATA`, then the user's cache directory.
+    download : bool, default False
+        Fetch missing files to the first of these directories.
+    preprocessed : bool, default True
+        Apply `preprocess`: at most 15 labels, no instance with none or all of them.
+    verify : bool, default True
+        Compare files with the catalog's checksums, where it has any.
+    seed : int, default 0
+        For "digits" and "synthetic"; the same seed gives the same dataset.
+    progress : callable, optional
+        Told about downloads as `progress(bytes_done, bytes_total)`.
+
+    Returns
+    -------
+    MultiLabelDataset
+        Sparse where its files are.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        When the name is unknown or files are missing; the message lists every place looked at,
+        and what to do.
+    DatasetFormatError
+        When a file does not parse, or its checksum differs from the catalog's.
+    DownloadError
+        When `download` was asked for and failed.
+
+    Examples
+    --------
+    >>> load_dataset("synthetic").Y.shape
+    (1000, 6)
+    """
+    if name in EMBEDDED:
+        return make_embedded(name, seed)
+    entry = catalog_entry(name)
+    directories = dataset_directories(data_dir)
+    located = locate(entry, directories)
+    if located is None and download:
+        download_dataset(name, directories[0], progress=progress)
+        located = locate(entry, directories)
+    if located is None:
+        raise not_found(entry, directories)
+    return read_located(entry, located, preprocessed=preprocessed, verify=verify)
+
+
+def make_embedded(name: str, seed: int) -> MultiLabelDataset:
+    """Make an embedded dataset at its default size."""
+    return make_digits(seed=seed) if name == "digits" else make_synthetic(seed=seed).dataset
+
+
+def read_located(
+    entry: CatalogEntry, located: Located, *, preprocessed: bool, verify: bool
+) -> MultiLabelDataset:
+    """Read the files of a layout."""
+    layout, folder = located.layout, located.folder
+    if verify:
+        _verify(located)
+    paths = [folder / file.name for file in layout.files]
+    if layout.labels is not None:
+        dataset = read_mulan(paths, folder / layout.labels.name, name=entry.name)
+    elif layout.format == "meka":
+        dataset = read_meka(paths, name=entry.name)
+    else:
+        dataset = read_svmlight(paths, n_features=layout.n_features, name=entry.name)
+    if not preprocessed:
+        return dataset
+    dataset = preprocess(dataset)
+    _compare(entry, dataset, folder)
+    return dataset
+
+
+def _verify(located: Located) -> None:
+    """Compare the files with their checksums; report what the catalog does not know."""
+    for file in located.layout.all_files:
+        path = located.folder / file.name
+        if file.sha256 is None and not _logger.isEnabledFor(logging.INFO):
+            continue
+        found = sha256_of(path)
+        if file.sha256 is None:
+            _logger.info("%s: SHA-256 %s; the catalog has none to compare with", path, found)
+        elif found != file.sha256:
+            raise DatasetFormatError(
+                f"{path}: SHA-256 is {found}, expected {file.sha256}; the file is damaged or "
+                "another version: get it again, or use it as it is with verify=False"
+            )
+
+
+def _compare(entry: CatalogEntry, dataset: MultiLabelDataset, folder: Path) -> None:
+    """Log where a dataset is not of the published size: another version of its files."""
+    expected = entry.expected
+    for what in ("n_samples", "n_features", "n_labels"):
+        published, found = getattr(expected, what), getattr(dataset, what)
+        if published is not None and found != published:
+            _logger.warning(
+                "%s in %s: %s is %d, published %d", entry.name, folder, what, found, published
+            )

@@ -1,0 +1,106 @@
+"""Where datasets lie on this computer."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from complabel.datasets._catalog import CatalogEntry, Layout, catalog_entry
+from complabel.datasets._tables import StrPath
+from complabel.errors import DatasetNotFoundError
+
+DATA_VARIABLE = "COMPLABEL_DATA"
+
+
+@dataclass(frozen=True)
+class Located:
+    """The folder that holds all files of a layout."""
+
+    layout: Layout
+    folder: Path
+
+
+def dataset_directories(data_dir: StrPath | None = None) -> list[Path]:
+    """List the directories searched: `data_dir`, then $COMPLABEL_DATA, then the user's cache."""
+    variable = os.environ.get(DATA_VARIABLE)
+    given = [Path(place) for place in (data_dir, variable) if place]
+    return [*given, platformdirs.user_cache_path("complabel") / "datasets"]
+
+
+def find_dataset_dir(name: str, data_dir: StrPath | None = None) -> Path | None:
+    """Find the folder that holds the files of a dataset.
+
+    Parameters
+    ----------
+    name : str
+        A name in `CATALOG`.
+    data_dir : path, optional
+        Searched first; then `$COMPLABEL_DATA`, then the user's cache directory. In each, the
+        files may lie in a subfolder of the dataset's name or in the directory itself.
+
+    Returns
+    -------
+    Path or None
+        None where no directory holds a complete set of files.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        When the name is not in the catalog.
+    """
+    located = locate(catalog_entry(name), dataset_directories(data_dir))
+    return None if located is None else located.folder
+
+
+def locate(entry: CatalogEntry, directories: Sequence[Path]) -> Located | None:
+    """Find the first folder and layout whose files are all there."""
+    for directory in directories:
+        for layout in entry.layouts:
+            for folder in _folders(entry, directory):
+                if not _missing(layout, folder):
+                    return Located(layout, folder)
+    return None
+
+
+def not_found(entry: CatalogEntry, directories: Sequence[Path]) -> DatasetNotFoundError:
+    """Say where a dataset was looked for, what was missing, and how to get it."""
+    lines = [f"dataset {entry.name!r} was not found. Looked in"]
+    lines += [f"  {_what_is_there(entry, directory)}" for directory in directories]
+    lines.append(f"for one of these sets of files, there or in a subfolder {entry.name!r}:")
+    lines += [f"  {describe_layout(layout)}" for layout in entry.layouts]
+    if entry.downloadable:
+        lines.append(f"To fetch it: load_dataset({entry.name!r}, download=True).")
+    lines.append(
+        f"By hand: get the files from {entry.source}, unpack .rar archives (not .zip), put them in "
+        f"one of these directories, or name theirs with data_dir=... or ${DATA_VARIABLE}."
+    )
+    return DatasetNotFoundError("\n".join(lines))
+
+
+def describe_layout(layout: Layout) -> str:
+    """Name the files of a layout."""
+    return f"{', '.join(file.name for file in layout.all_files)} ({layout.format})"
+
+
+def _folders(entry: CatalogEntry, directory: Path) -> tuple[Path, Path]:
+    """Name the folders of a directory in which a dataset may lie."""
+    return directory / entry.name, directory
+
+
+def _missing(layout: Layout, folder: Path) -> list[str]:
+    """Name the files of a layout that a folder lacks."""
+    return [file.name for file in layout.all_files if not (folder / file.name).is_file()]
+
+
+def _what_is_there(entry: CatalogEntry, directory: Path) -> str:
+    """Say what a directory lacks; an incomplete layout names the missing files."""
+    if not directory.is_dir():
+        return f"{directory} (no such directory)"
+    for layout in entry.layouts:
+        for folder in _folders(entry, directory):
+            missing = _missing(layout, folder)
+            if len(missing) < len(layout.all_files):
+                return f"{directory} ({folder} has a part of it but lacks {', '.join(missing)})"
+    return str(directory)

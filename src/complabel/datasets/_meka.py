@@ -1,0 +1,80 @@
+"""Datasets in MEKA's format: an ARFF file whose relation says which attributes are labels."""
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from complabel.datasets._arff import ArffTable, read_arff
+from complabel.datasets._dataset import MultiLabelDataset
+from complabel.datasets._tables import StrPaths, as_paths, build_dataset
+from complabel.errors import DatasetFormatError, DatasetNotFoundError
+
+_LABEL_OPTION = re.compile(r"(?<!\S)-C\s+(-?\d+)(?!\d)", re.IGNORECASE)
+
+
+def read_meka(
+    path: StrPaths,
+    *,
+    member: str | None = None,
+    n_labels: int | None = None,
+    name: str | None = None,
+) -> MultiLabelDataset:
+    """Read a dataset in MEKA's format.
+
+    Parameters
+    ----------
+    path : path or sequence of paths
+        The ARFF file, dense or sparse, plain or inside a .zip; or several parts with the same
+        attributes, which are put below each other in the order given.
+    member : str, optional
+        Which file inside the .zip to read; needed where it holds several ARFF files.
+    n_labels : int, optional
+        n > 0: the first n attributes are the labels; n < 0: the last -n. By default what the
+        relation says with `-C n`. With it, ARFF files from elsewhere (OpenML) can be read too.
+    name : str, optional
+        Name of the dataset; by default the first file's without its ending.
+
+    Returns
+    -------
+    MultiLabelDataset
+        X is a csr_array where the ARFF file is sparse, else an ndarray.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        When a file is missing, or `member` does not name one in the .zip.
+    DatasetFormatError
+        When a file does not parse, or does not say which attributes are labels.
+
+    Notes
+    -----
+    Format: Read et al., "MEKA: A Multi-label/Multi-target Extension to WEKA", JMLR 2016.
+    """
+    paths = as_paths(path)
+    if not paths:
+        raise DatasetNotFoundError("read_meka got no file; give at least one path")
+    tables = [read_arff(part, member=member) for part in paths]
+    columns = _label_columns(tables[0], n_labels)
+    return build_dataset(tables, columns, paths[0].stem if name is None else name)
+
+
+def _label_columns(table: ArffTable, n_labels: int | None) -> NDArray[np.intp]:
+    """Work out which attributes are the labels."""
+    if n_labels is None:
+        found = _LABEL_OPTION.search(table.relation.strip("'\""))
+        if found is None:
+            raise DatasetFormatError(
+                f"{table.source}: relation {table.relation[:60]!r} has no '-C n' that says how "
+                "many attributes are labels; give n_labels=..., or use read_mulan if an XML file "
+                "names them"
+            )
+        n_labels = int(found[1])
+    n_attributes = len(table.names)
+    if not 0 < abs(n_labels) < n_attributes:
+        raise DatasetFormatError(
+            f"{table.source}: {n_labels} labels, expected between 1 and {n_attributes - 1} of the "
+            f"{n_attributes} attributes (negative: counted from the end)"
+        )
+    columns = np.arange(n_attributes)
+    return columns[:n_labels] if n_labels > 0 else columns[n_labels:]

@@ -1,0 +1,193 @@
+"""A generator whose every probability is known, to check estimates against."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit
+
+from complabel.datasets._dataset import MultiLabelDataset
+from complabel.errors import InputError
+
+_MAX_LABELS = 12
+_CELLS_PER_CHUNK = 1 << 21
+
+
+@dataclass(frozen=True, eq=False)
+class SyntheticProblem:
+    """A dataset together with the model that made it.
+
+    Parameters
+    ----------
+    dataset : MultiLabelDataset
+        The sample: X of shape (n, d), Y of shape (n, K).
+    weights : ndarray of float64, shape (d, K)
+        W.
+    bias : ndarray of float64, shape (K,)
+        b.
+    probabilities : ndarray of float64, shape (n, K)
+        f(x) = sigmoid(W^T x + b): the labels' probabilities *before* sets with none or all labels
+        are excluded. With them excluded, p(y_k = 1 | x) = (f_k - P) / (1 - P - Q), where P is the
+        product of all f_k and Q that of all 1 - f_k; this keeps the order of the labels.
+    transition : ndarray of float64, shape (K, K)
+        T_kj = p(ybar_j = 1 | y_k = 1) when the complementary label is drawn uniformly from the
+        labels outside the relevant set: exact over all relevant sets, averaged over the feature
+        vectors of this sample (not over the relevant sets that were drawn). The diagonal is 0 and
+        every row sums to 1.
+    """
+
+    dataset: MultiLabelDataset
+    weights: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
+    transition: NDArray[np.float64]
+
+
+def make_synthetic(
+    n_samples: int = 1000,
+    *,
+    n_features: int = 20,
+    n_labels: int = 6,
+    cardinality: float = 1.5,
+    signal: float = 2.0,
+    seed: int | np.random.Generator = 0,
+) -> SyntheticProblem:
+    """Draw a problem with Gaussian features and independent logistic labels.
+
+    x is standard normal; each label is drawn on its own with probability
+    f_k(x) = sigmoid(w_k^T x + b_k), given that neither none nor all labels are relevant.
+
+    Parameters
+    ----------
+    n_samples : int, default 1000
+        Number of instances n.
+    n_features : int, default 20
+        Number of features d.
+    n_labels : int, default 6
+        Number of labels K, from 3 to 12: the transition matrix is computed over all 2^K sets.
+    cardinality : float, default 1.5
+        Mean of f_1 + ... + f_K over the sample. Excluding empty sets makes the mean number of
+        relevant labels somewhat larger.
+    signal : float, default 2.0
+        Standard deviation of w_k^T x: how much the features tell about the labels.
+    seed : int or numpy.random.Generator, default 0
+        The same seed gives the same problem.
+
+    Returns
+    -------
+    SyntheticProblem
+        The dataset, named "synthetic", and the model.
+
+    Raises
+    ------
+    InputError
+        When a parameter is out of its range.
+
+    Examples
+    --------
+    >>> problem = make_synthetic(200, n_labels=4)
+    >>> problem.dataset.Y.shape, problem.transition.shape
+    ((200, 4), (4, 4))
+    """
+    _check(n_samples, n_features, n_labels, cardinality, signal)
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_samples, n_features))
+    weights = rng.standard_normal((n_features, n_labels))
+    weights *= signal / np.linalg.norm(weights, axis=0)
+    offsets = 0.5 * rng.standard_normal(n_labels)
+    logits = X @ weights + offsets  # (n, K)
+    shift = _shift_to(cardinality, logits)
+    logits += shift
+    sets = _proper_sets(n_labels)
+    Y, set_weights = _draw_sets(logits, sets, rng)
+    dataset = MultiLabelDataset(
+        name="synthetic",
+        X=X,
+        Y=Y,
+        label_names=tuple(f"label_{k}" for k in range(n_labels)),
+        feature_names=tuple(f"feature_{i}" for i in range(n_features)),
+    )
+    return SyntheticProblem(
+        dataset=dataset,
+        weights=weights,
+        bias=offsets + shift,
+        probabilities=expit(logits),
+        transition=_uniform_transition(sets, set_weights),
+    )
+
+
+def _check(
+    n_samples: int, n_features: int, n_labels: int, cardinality: float, signal: float
+) -> None:
+    """Refuse parameters out of range."""
+    if n_samples < 1 or n_features < 1:
+        raise InputError(
+            f"n_samples is {n_samples} and n_features {n_features}; both must be at least 1"
+        )
+    if not 3 <= n_labels <= _MAX_LABELS:
+        raise InputError(f"n_labels is {n_labels}; give 3 to {_MAX_LABELS}")
+    if not 0 < cardinality < n_labels:
+        raise InputError(f"cardinality is {cardinality}; give more than 0 and less than {n_labels}")
+    if not 0 < signal < np.inf:
+        raise InputError(f"signal is {signal}; give a positive number")
+
+
+def _shift_to(cardinality: float, logits: NDArray[np.float64]) -> float:
+    """Find what to add to all logits for the mean sum of probabilities to be `cardinality`."""
+    from scipy.optimize import brentq  # a quarter of this room's import time
+
+    bound = np.abs(logits).max() + 40.0  # sigmoid(+-40) is 0 or 1 to within 1e-17
+    return float(
+        brentq(lambda shift: expit(logits + shift).sum(axis=1).mean() - cardinality, -bound, bound)
+    )
+
+
+def _proper_sets(n_labels: int) -> NDArray[np.uint8]:
+    """List every label set but the empty and the full one, shape (2^K - 2, K)."""
+    numbers = np.arange(1, 2**n_labels - 1)
+    return ((numbers[:, None] >> np.arange(n_labels)) & 1).astype(np.uint8)
+
+
+def _draw_sets(
+    logits: NDArray[np.float64], sets: NDArray[np.uint8], rng: np.random.Generator
+) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """Draw a relevant set for each row; also return each set's probability, averaged over rows.
+
+    Drawing from the listed sets is exact and cannot stall, as rejection would where almost all
+    probability is on the excluded sets.
+    """
+    u = rng.random(len(logits))
+    Y = np.empty(logits.shape, dtype=np.uint8)
+    total = np.zeros(len(sets))
+    rows_per_chunk = max(1, _CELLS_PER_CHUNK // len(sets))
+    for start in range(0, len(logits), rows_per_chunk):
+        rows = slice(start, start + rows_per_chunk)
+        chance = _set_probabilities(logits[rows], sets)  # (rows, sets)
+        total += chance.sum(axis=0)
+        cumulative = np.cumsum(chance, axis=1)
+        # Scaling by the last column keeps u below it whatever the rounding.
+        chosen = (cumulative > (u[rows] * cumulative[:, -1])[:, None]).argmax(axis=1)
+        Y[rows] = sets[chosen]
+    return Y, total / len(logits)
+
+
+def _set_probabilities(logits: NDArray[np.float64], sets: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Compute p(Y | x, Y neither empty nor full), shape (rows, sets)."""
+    members = sets.astype(np.float64)
+    log_chance = log_expit(logits) @ members.T + log_expit(-logits) @ (1.0 - members).T
+    log_chance -= log_chance.max(axis=1, keepdims=True)
+    chance: NDArray[np.float64] = np.exp(log_chance)
+    chance /= chance.sum(axis=1, keepdims=True)
+    return chance
+
+
+def _uniform_transition(
+    sets: NDArray[np.uint8], set_weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Compute T_kj = p(ybar_j = 1 | y_k = 1) from the probabilities of the relevant sets."""
+    members = sets.astype(np.float64)
+    outside = 1.0 - members
+    draw = outside / outside.sum(axis=1, keepdims=True)  # p(ybar_j = 1 | Y)
+    joint = (members * set_weights[:, None]).T @ draw  # (K, K)
+    transition: NDArray[np.float64] = joint / joint.sum(axis=1, keepdims=True)
+    return transition

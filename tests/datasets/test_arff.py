@@ -1,0 +1,205 @@
+import io
+import zipfile
+
+import arff
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from complabel.datasets._arff import read_arff
+from complabel.errors import DatasetFormatError, DatasetNotFoundError
+
+VALUES = st.one_of(st.just(0.0), st.floats(-1e6, 1e6), st.integers(-50, 50).map(float))
+
+
+def write(path, text, encoding="utf-8"):
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def header(*types):
+    return "@relation r\n" + "".join(f"@attribute a{i} {t}\n" for i, t in enumerate(types))
+
+
+@st.composite
+def tables(draw):
+    n_numeric, n_binary = draw(st.integers(1, 4)), draw(st.integers(0, 3))
+    n_rows = draw(st.integers(1, 5))
+    row = st.tuples(*[VALUES] * n_numeric, *[st.sampled_from([0.0, 1.0])] * n_binary)
+    return n_numeric, n_binary, np.array(draw(st.lists(row, min_size=n_rows, max_size=n_rows)))
+
+
+def as_text(table, *, sparse_rows):
+    n_numeric, n_binary, values = table
+    types = ["numeric"] * n_numeric + [["0", "1"]] * n_binary
+    rows = [
+        [*map(float, row[:n_numeric]), *[str(int(value)) for value in row[n_numeric:]]]
+        for row in values
+    ]
+    if sparse_rows:
+        rows = [{i: v for i, v in enumerate(row) if float(v) != 0} for row in rows]
+    attributes = [(f"a {i}", t if isinstance(t, list) else t.upper()) for i, t in enumerate(types)]
+    return arff.dumps({"relation": "r", "attributes": attributes, "data": rows})
+
+
+@settings(max_examples=60, deadline=None)
+@given(table=tables())
+def test_dense_rows_as_liac_arff_writes_and_reads_them(table, tmp_path_factory):
+    text = as_text(table, sparse_rows=False)
+    path = write(tmp_path_factory.mktemp("d") / "d.arff", text)
+    found = read_arff(path)
+    oracle = np.array(arff.loads(text)["data"], dtype=float)
+    np.testing.assert_array_equal(found.values, oracle)
+    assert list(found.names) == [name for name, _ in arff.loads(text)["attributes"]]
+
+
+@settings(max_examples=60, deadline=None)
+@given(table=tables())
+def test_sparse_rows_as_liac_arff_writes_them_become_csr(table, tmp_path_factory):
+    path = write(tmp_path_factory.mktemp("s") / "s.arff", as_text(table, sparse_rows=True))
+    found = read_arff(path).values
+    assert isinstance(found, sparse.csr_array)
+    assert found.has_canonical_format
+    np.testing.assert_array_equal(found.toarray(), table[2])
+    assert found.nnz == np.count_nonzero(table[2])
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("plain", "plain"),
+        (r"'it\'s, {new}'", "it's, {new}"),
+        ('"two words"', "two words"),
+        (r'"a \"b\""', 'a "b"'),
+        ("'50% off'", "50% off"),
+        ("TAG_c++", "TAG_c++"),
+    ],
+)
+def test_names_of_attributes(tmp_path, written, name):
+    path = write(tmp_path / "a.arff", f"@relation r\n@attribute {written} numeric\n@data\n1\n")
+    assert read_arff(path).names == (name,)
+
+
+def test_letter_case_comments_blank_lines_and_windows_line_ends(tmp_path):
+    text = (
+        "% made by hand\r\n\r\n@RELATION 'x: -C 1'\r\n@Attribute a {0, 1}\r\n"
+        "@ATTRIBUTE b REAL\r\n@attribute c Integer\r\n\r\n@DATA\r\n% rows\r\n1, 2.5,-3\r\n\r\n"
+        " 0,1e-3,4 \r\n"
+    )
+    found = read_arff(write(tmp_path / "a.arff", text))
+    assert found.relation == "'x: -C 1'"
+    np.testing.assert_array_equal(found.values, [[1, 2.5, -3], [0, 1e-3, 4]])
+
+
+def test_names_that_are_not_utf8_are_read_as_latin1(tmp_path):
+    text = "@relation r\n@attribute caf\u00e9 numeric\n@data\n1\n"
+    assert read_arff(write(tmp_path / "a.arff", text, "latin-1")).names == ("caf\u00e9",)
+
+
+def test_true_and_false_and_quoted_values(tmp_path):
+    head = header("numeric", "{FALSE,TRUE}", "{'0','1'}")
+    dense = read_arff(write(tmp_path / "d.arff", head + "@data\n2,TRUE,'1'\n3,false,'0'\n"))
+    np.testing.assert_array_equal(dense.values, [[2, 1, 1], [3, 0, 0]])
+    rows = "@data\n{0 2, 1 TRUE, 2 '1'}\n{0 3, 1 false}\n{ }\n"
+    assert isinstance(read_arff(write(tmp_path / "s.arff", head + rows)).values, sparse.csr_array)
+    found = read_arff(tmp_path / "s.arff").values.toarray()
+    np.testing.assert_array_equal(found, [[2, 1, 1], [3, 0, 0], [0, 0, 0]])
+
+
+def test_one_before_zero_is_read_when_dense_and_refused_when_sparse(tmp_path):
+    head = header("numeric", "{1,0}")
+    dense = read_arff(write(tmp_path / "d.arff", head + "@data\n2,1\n3,0\n"))
+    np.testing.assert_array_equal(dense.values, [[2, 1], [3, 0]])
+    with pytest.raises(DatasetFormatError, match=r"'a1' declares 1 before 0.*dense form"):
+        read_arff(write(tmp_path / "s.arff", head + "@data\n{0 2}\n"))
+
+
+def test_indices_out_of_order_and_written_zeros(tmp_path):
+    path = write(tmp_path / "a.arff", header(*["numeric"] * 4) + "@data\n{3 1,0 2,1 0}\n{}\n")
+    found = read_arff(path).values
+    np.testing.assert_array_equal(found.toarray(), [[2, 0, 0, 1], [0, 0, 0, 0]])
+    assert found.nnz == 2
+
+
+@pytest.mark.parametrize(
+    ("types", "rows", "message"),
+    [
+        (["numeric"] * 2, "1,2\n1,?\n", r"line 6: found '\?' for attribute 'a1', a missing value"),
+        (["numeric"] * 2, "1,2\n\n3\n", r"line 7: found 1 values, expected 2"),
+        (["numeric"] * 2, "1,2,3\n1,2,3\n", r"line 5: found 3 values, expected 2"),
+        (["numeric"] * 2, "1,x\n", r"line 5: found 'x' for attribute 'a1', expected a number"),
+        (["numeric"] * 2, "1,TRUE\n", r"line 5: found 'TRUE' for attribute 'a1', expected a num"),
+        (["numeric"] * 2, "1,2\n1,nan\n", r"line 6: found nan .*'a1', expected a finite number"),
+        (["numeric", "{0,1}"], "% c\n1,1\n1,2\n", r"line 7: found 2 .*'a1', expected 0 or 1"),
+        (["numeric", "{TRUE,FALSE}"], "1,maybe\n", r"line 5: found 'maybe'.*TRUE or FALSE"),
+        (["numeric"] * 2, "1,2\n{0 1}\n", r"line 6: found a sparse row, expected dense"),
+        (["numeric"] * 2, "{0 1}\n1,2\n", r"line 6: found '1,2', expected \{index value"),
+        (["numeric"] * 2, "{0 1}\n{1 2\n", r"line 6: found '\{1 2', expected"),
+        (["numeric"] * 2, "{0 1}\n{1 2}, {3}\n", r"line 6: found '2\}' for attribute 'a1', exp"),
+        (["numeric"] * 2, "{0 1}\n{2 1}\n", r"line 6: found index 2, expected 0 to 1"),
+        (["numeric"] * 2, "{-1 1}\n", r"line 5: found index -1, expected 0 to 1"),
+        (["numeric"] * 2, "{0.5 1}\n", r"line 5: found index 0\.5, expected 0 to 1"),
+        (["numeric"] * 2, "{99999999999 1}\n", r"line 5: found index 99999999999, expected"),
+        (["numeric"] * 2, "{0 1,0 2}\n", r"line 5: found index 0 twice"),
+        (["numeric"] * 2, "{0 1,}\n", r"line 5: found '', expected 'index value'"),
+        (["numeric"] * 2, "{0}\n", r"line 5: found '0', expected 'index value'"),
+        (["numeric"] * 2, "{0 ?}\n", r"line 5: found '\?' for attribute 'a0', a missing"),
+        (["numeric"] * 2, "{1 inf}\n", r"line 5: found 'inf' for attribute 'a1', expected a fin"),
+        (["numeric", "{0,1}"], "{0 7}\n{1 7}\n", r"line 6: found '7' .*'a1', expected 0 or 1"),
+        (["numeric"] * 2, "{0 TRUE}\n", r"line 5: found 'TRUE' for attribute 'a0'"),
+        (["numeric"] * 2, "% nothing\n\n", r"no rows after @data"),
+    ],
+)
+def test_a_bad_row_is_named_with_file_and_line(tmp_path, types, rows, message):
+    path = write(tmp_path / "bad.arff", header(*types) + "@data\n" + rows)
+    with pytest.raises(DatasetFormatError, match=message) as caught:
+        read_arff(path)
+    assert "bad.arff" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (header("numeric"), "no @data line"),
+        ("@relation r\n@data\n1\n", "no @attribute before @data"),
+        (header("string") + "@data\nx\n", "line 2: attribute 'a0' is of type 'string'"),
+        (header("{red,green}") + "@data\nred\n", "line 2: attribute 'a0' has the values {red,gre"),
+        (header("{0,1,2}") + "@data\n1\n", "line 2: attribute 'a0' has the values {0,1,2}"),
+        ("@relation r\n1,2,3\n@data\n1\n", "line 2: found '1,2,3', expected @relation"),
+        ("@relation r\n@attribute\n@data\n1\n", "line 2: found '@attribute', expected @attribute"),
+    ],
+)
+def test_a_bad_header_is_named_with_file_and_line(tmp_path, text, message):
+    with pytest.raises(DatasetFormatError) as caught:
+        read_arff(write(tmp_path / "bad.arff", text))
+    assert message in str(caught.value)
+    assert "bad.arff" in str(caught.value)
+
+
+def zipped(path, **members):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in members.items():
+            archive.writestr(name + ".arff", text)
+    path.write_bytes(content.getvalue())
+    return path
+
+
+def test_the_only_arff_in_a_zip_or_the_one_named(tmp_path):
+    one, other = (header("numeric") + f"@data\n{value}\n" for value in (1, 2))
+    assert read_arff(zipped(tmp_path / "one.zip", one=one)).values[0, 0] == 1
+    both = zipped(tmp_path / "both.zip", one=one, other=other)
+    assert read_arff(both, member="other.arff").values[0, 0] == 2
+    with pytest.raises(DatasetNotFoundError, match=r"2 ARFF files .*'other.arff'.*member="):
+        read_arff(both)
+    with pytest.raises(DatasetNotFoundError, match=r"holds no 'third.arff'; it holds"):
+        read_arff(both, member="third.arff")
+
+
+def test_a_missing_file_and_a_zip_that_is_none(tmp_path):
+    with pytest.raises(DatasetNotFoundError, match=r"gone\.arff: no such file"):
+        read_arff(tmp_path / "gone.arff")
+    with pytest.raises(DatasetFormatError, match="not a zip archive"):
+        read_arff(write(tmp_path / "page.zip", "<html>not found</html>"))

@@ -1,0 +1,51 @@
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from complabel.datasets import MultiLabelDataset
+from complabel.errors import InputError
+
+Y = np.array([[1, 0, 1], [0, 1, 0]], dtype=np.uint8)
+GOOD = {
+    "name": "toy",
+    "X": np.array([[0.5, 1.0], [2.0, 0.0]]),
+    "Y": Y,
+    "label_names": ("a", "b", "c"),
+    "feature_names": ("x", "y"),
+}
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_sizes_dense_and_sparse(convert):
+    data = MultiLabelDataset(**{**GOOD, "X": convert(GOOD["X"])}, groups=np.array([0, 1]))
+    assert (data.n_samples, data.n_features, data.n_labels) == (2, 2, 3)
+    assert data.label_cardinality == 1.5
+    with pytest.raises(FrozenInstanceError):
+        data.name = "other"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"X": GOOD["X"].astype(np.float32)}, "X is a ndarray of type float32"),
+        ({"X": [[0.5]]}, "X is a list"),
+        ({"X": sparse.coo_array(GOOD["X"])}, "X is a coo_array"),
+        ({"X": np.ones(2)}, "2-D float64"),
+        ({"X": np.ones((0, 2))}, "no rows"),
+        ({"X": np.array([[0.5, np.nan], [1, 1]])}, "NaN or infinity"),
+        ({"X": sparse.csr_array(np.array([[0.5, np.inf], [1, 1]]))}, "NaN or infinity"),
+        ({"Y": Y.astype(int)}, "2-D uint8"),
+        ({"Y": Y[:1]}, r"Y has shape \(1, 3\); X has 2 rows"),
+        ({"Y": Y * 2}, "Y holds 2"),
+        ({"label_names": ("a", "b")}, "2 label names for 3 labels"),
+        ({"feature_names": ("x",)}, "1 feature names for 2 features"),
+        ({"label_names": ("a", "b", "a")}, "label name 'a' occurs more than once"),
+        ({"groups": np.array([0])}, r"groups has shape \(1,\)"),
+        ({"groups": np.array([0.5, 1])}, "type float64"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        MultiLabelDataset(**{**GOOD, **change})
