@@ -1,0 +1,185 @@
+"""The losses of MLCL: its two steps, its regularizer, and its use of known relevant labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch.nn import functional
+
+from complabel.losses._base import LogitLoss
+
+# Smallest distance of an implied probability from 0 and 1: float32 keeps 1 - 1e-6 apart from 1.
+PROBABILITY_MARGIN = 1e-6
+
+# The kernels behind autograd: one call where the formula written out would take five.
+_bce_backward: Callable[..., torch.Tensor] = torch.ops.aten.binary_cross_entropy_backward.default
+_sigmoid_backward: Callable[..., torch.Tensor] = torch.ops.aten.sigmoid_backward.default
+_SUM = 2  # aten's code for reduction="sum"
+
+
+def implied_complementary(scores: torch.Tensor, transition: torch.Tensor) -> torch.Tensor:
+    """Compute the implied probability of each label to be the complementary one.
+
+    Parameters
+    ----------
+    scores : tensor of shape (b, K)
+        f(x), each in [0, 1].
+    transition : tensor of shape (K, K)
+        T; rows sum to 1.
+
+    Returns
+    -------
+    tensor of shape (b, K)
+        ``T^T f(x)`` for each row, kept inside [1e-6, 1 - 1e-6]. The bound does not stop
+        gradients, so that a score driven to 0 or 1 can come back.
+
+    References
+    ----------
+    Gao, Xu and Zhang, "Complementary to Multiple Labels: A Correlation-Aware Correction
+    Approach", eq. 8.
+    """
+    implied = scores @ transition  # (b, K) @ (K, K)
+    bounded = implied.clamp(PROBABILITY_MARGIN, 1 - PROBABILITY_MARGIN)
+    return implied + (bounded - implied).detach()
+
+
+def complementary_bce(implied: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+    """Compute the complementary loss, summed over labels and averaged over instances.
+
+    Parameters
+    ----------
+    implied : tensor of shape (b, K)
+        From :func:`implied_complementary`.
+    complementary : tensor of shape (b, K)
+        Indicator of the complementary labels.
+
+    Returns
+    -------
+    tensor of shape ()
+
+    References
+    ----------
+    Gao, Xu and Zhang, eq. 10.
+    """
+    log_likelihood = complementary * implied.log() + (1 - complementary) * torch.log1p(-implied)
+    return -log_likelihood.sum(dim=1).mean()
+
+
+def complementary_mse(implied: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+    """Compute the MSE regularizer: squared norm per instance, averaged over instances.
+
+    Parameters
+    ----------
+    implied, complementary : tensors of shape (b, K)
+        As for :func:`complementary_bce`.
+
+    Returns
+    -------
+    tensor of shape ()
+
+    References
+    ----------
+    Gao, Xu and Zhang, eq. 11.
+    """
+    return (complementary - implied).square().sum(dim=1).mean()
+
+
+class ComplementaryCrossEntropy(LogitLoss):
+    """Cross-entropy of a softmax over labels against the complementary label.
+
+    MLCL's first step. The target is a distribution over labels: one-hot, or the mass shared
+    equally by the complementary labels of an instance that has several.
+
+    References
+    ----------
+    Gao, Xu and Zhang, section 4.2 and Algorithm 1.
+    """
+
+    def forward(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
+        """Compute the loss from logits and target distribution, both of shape (b, K)."""
+        (distribution,) = targets
+        return functional.cross_entropy(logits, distribution)
+
+    def logit_gradient(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
+        """Return softmax(logits) minus the target, all of shape (K, b)."""
+        (distribution,) = targets
+        return torch.softmax(logits, dim=0).sub_(distribution)
+
+
+class MLCLLoss(LogitLoss):
+    r"""The loss of MLCL, with or without known relevant labels.
+
+    An instance without known relevant labels contributes eq. 12, :math:`\bar L + \beta
+    \bar L_{mse}`; one with some contributes eq. 13, :math:`\bar L + ||\tilde y - f(x)||_2^2`.
+
+    Parameters
+    ----------
+    transition : tensor of shape (K, K)
+        T; rows sum to 1, the diagonal is 0.
+    beta : float, default=1.0
+        Weight of the MSE regularizer.
+
+    References
+    ----------
+    Gao, Xu and Zhang, eq. 8 to 13.
+
+    Examples
+    --------
+    >>> transition = (1 - torch.eye(3)) / 2
+    >>> loss = MLCLLoss(transition, beta=0.0)
+    >>> complementary = torch.tensor([[1.0, 0.0, 0.0]])
+    >>> round(float(loss(torch.zeros(1, 3), complementary)), 4)  # 3 log 2
+    2.0794
+    """
+
+    transition: torch.Tensor
+    _one: torch.Tensor
+
+    def __init__(self, transition: torch.Tensor, *, beta: float = 1.0) -> None:
+        super().__init__()
+        self.register_buffer("transition", transition)
+        self.register_buffer("_one", torch.ones((), dtype=transition.dtype), persistent=False)
+        self.beta = beta
+
+    def forward(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
+        """Compute the loss.
+
+        Parameters
+        ----------
+        logits : tensor of shape (b, K)
+        *targets : tensors of shape (b, K)
+            The complementary labels and, optionally, the known relevant labels.
+
+        Returns
+        -------
+        tensor of shape ()
+        """
+        complementary, *rest = targets
+        scores = torch.sigmoid(logits)
+        implied = implied_complementary(scores, self.transition)
+        loss = complementary_bce(implied, complementary)
+        squared = self.beta * (complementary - implied).square().sum(dim=1)  # (b,)
+        for relevant in rest:
+            to_relevant = (relevant - scores).square().sum(dim=1)
+            squared = torch.where(relevant.any(dim=1), to_relevant, squared)
+        return loss + squared.mean()
+
+    def logit_gradient(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
+        """Differentiate the loss, summed over instances; all tensors of shape (K, b)."""
+        complementary, *rest = targets
+        transition = self.transition
+        scores = torch.sigmoid(logits)
+        implied = torch.mm(transition.t(), scores)
+        error = implied - complementary
+        # d BCE / d implied = error / (implied (1 - implied)), the denominator kept from 0.
+        through_implied = _bce_backward(self._one, implied, complementary, None, _SUM)
+        if not rest:
+            through_implied.add_(error, alpha=2 * self.beta)
+            return _sigmoid_backward(torch.mm(transition, through_implied), scores)
+        (relevant,) = rest
+        known = relevant.any(dim=0)  # (b,)
+        through_implied.addcmul_(error, (~known).to(error.dtype), value=2 * self.beta)
+        through_scores = torch.mm(transition, through_implied)
+        through_scores.addcmul_(scores - relevant, known.to(error.dtype), value=2)
+        return _sigmoid_backward(through_scores, scores)

@@ -1,0 +1,243 @@
+"""The interface every method shares, and the part of scikit-learn's contract it fulfils."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+from scipy import sparse, special
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from complabel import metrics
+from complabel.annotations import check_indicator, warn_unchosen
+from complabel.errors import AnnotationError, InputError
+from complabel.methods._targets import Targets, encode_classes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Features = Any
+"""An ndarray or CSR array of shape (n_samples, n_features), already validated."""
+
+THRESHOLDS = ("probability", "minmax")
+
+
+class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
+    """Base of all methods; a method implements ``_fit`` and ``_decision``.
+
+    What a method learns from is said by the class attribute ``learns_from``: ``"complementary"``
+    for all but reference methods, which declare ``"relevant"`` and are marked in every table.
+    """
+
+    learns_from: ClassVar[Literal["complementary", "relevant"]] = "complementary"
+    threshold: str = "probability"
+
+    classes_: NDArray[Any]
+    n_features_in_: int
+
+    @abstractmethod
+    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
+        """Learn from validated input: labels (n, K) and known relevant labels, if any."""
+
+    @abstractmethod
+    def _decision(self, X: Features) -> NDArray[np.float64]:
+        """Return scores (n, K) that are positive where a label is predicted."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, *, relevant: ArrayLike | None = None) -> Self:
+        """Learn from complementary labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features; CSR is never made dense.
+        y : array-like of shape (n_samples, K) or (n_samples,)
+            The complementary labels: an indicator of labels that do not apply, one or more per
+            row, or one such class per row. For a method with ``learns_from = "relevant"``,
+            the relevant labels instead.
+        relevant : array-like of shape (n_samples, K) or None, default=None
+            Indicator of labels known to apply, if any are; rows may be empty.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If ``X`` is not a finite matrix with as many rows as there are labels, or a parameter
+            is out of range.
+        AnnotationError
+            If the labels contradict themselves or each other.
+        """
+        X, y = self._validate(X, y)
+        known = None if relevant is None else check_indicator(relevant, name="relevant")
+        if self.learns_from == "relevant":
+            targets = Targets.from_relevant(y)
+        else:
+            targets = Targets.from_complementary(y, relevant=known)
+            warn_unchosen(targets.indicator)
+        self._check_parameters()
+        self.classes_ = targets.classes
+        self._single = targets.single
+        self._fit(X, targets.indicator, known)
+        return self
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return scores, positive where the default rule predicts the label.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, K), float64
+            Shape (n_samples,) after a fit on one of two classes per row.
+        """
+        decision = self._decision(self._validate_new(X))
+        if self._single and len(self.classes_) == 2:
+            return decision[:, 1] - decision[:, 0]
+        return decision
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the probability f(x) of each label to be relevant.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, K), float64
+            Each in [0, 1]. After a fit on one class per row, rows sum to 1: the probabilities
+            given that exactly one label is relevant.
+        """
+        decision = self._decision(self._validate_new(X))
+        if self._single:
+            return np.asarray(special.softmax(decision, axis=1))
+        return self._probabilities(decision)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, K), int64
+            Indicator of the predicted relevant labels. After a fit on one class per row, the
+            most probable class, shape (n_samples,).
+        """
+        decision = self._decision(self._validate_new(X))
+        if self._single:
+            predicted: NDArray[Any] = self.classes_[decision.argmax(axis=1)]
+            return predicted
+        if self.threshold == "minmax":
+            return metrics.threshold_minmax(self._probabilities(decision)).astype(np.int64)
+        return (decision > 0).astype(np.int64)
+
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Score on held-out complementary labels; greater is better.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples, K) or (n_samples,)
+            Complementary labels, as in ``fit``. Scoring against true labels is done by
+            :mod:`complabel.metrics`, never here.
+
+        Returns
+        -------
+        float
+            Mean complementary log-likelihood where the method models the choice of the
+            complementary label, else minus the complementary ranking error.
+        """
+        X_new = self._validate_new(X)
+        complementary = self._encode(y)
+        probabilities = self._complementary_probabilities(X_new)
+        if probabilities is None:
+            return -metrics.complementary_ranking_error(complementary, self._decision(X_new))
+        return metrics.complementary_log_likelihood(complementary, probabilities)
+
+    def _probabilities(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Map scores (n, K) to [0, 1]; the sigmoid unless a method knows better."""
+        return np.asarray(special.expit(decision))
+
+    def _complementary_probabilities(self, X: Features) -> NDArray[np.float64] | None:
+        """Return the modelled distribution (n, K) of the complementary label, if there is one."""
+        del X
+        return None
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters out of range; methods extend it."""
+        if self.threshold not in THRESHOLDS:
+            raise InputError(
+                f"threshold must be one of {', '.join(map(repr, THRESHOLDS))},"
+                f" got {self.threshold!r}"
+            )
+
+    def _encode(self, y: ArrayLike) -> NDArray[np.uint8]:
+        """Check held-out labels against those of ``fit``."""
+        if self._single:
+            return encode_classes(y, self.classes_)
+        indicator = check_indicator(y, name="y")
+        if indicator.shape[1] != len(self.classes_):
+            raise AnnotationError(
+                f"y has {indicator.shape[1]} labels, but fit was given {len(self.classes_)}"
+            )
+        return indicator
+
+    def _validate(self, X: ArrayLike, y: ArrayLike) -> tuple[Features, Any]:
+        """Validate training input, recording the features' number and names."""
+        try:
+            validated: tuple[Features, Any] = validate_data(
+                self,
+                X,
+                y,
+                accept_sparse="csr",
+                dtype=(np.float64, np.float32),
+                multi_output=True,
+            )
+        except ValueError as error:
+            raise InputError(_located(error, X)) from error
+        return validated
+
+    def _validate_new(self, X: ArrayLike) -> Features:
+        """Validate features to predict for."""
+        check_is_fitted(self, "classes_")
+        try:
+            return validate_data(
+                self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False
+            )
+        except ValueError as error:
+            raise InputError(_located(error, X)) from error
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        # Trained on true labels, as scikit-learn's checks do, it learns what does not apply.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def _located(error: ValueError, X: Any) -> str:
+    """Add to scikit-learn's complaint about NaN or infinity where the first one is."""
+    message = str(error)
+    if "NaN" not in message and "infinity" not in message:
+        return message
+    matrix: Any = X if sparse.issparse(X) else np.atleast_2d(X)
+    entries = sparse.coo_array(matrix)
+    if entries.data.dtype.kind != "f":
+        return message
+    bad = np.flatnonzero(~np.isfinite(entries.data))
+    if not bad.size:
+        return message
+    row, column = (int(index[bad[0]]) for index in entries.coords)
+    where = f"{len(bad)} entries are not finite, the first in row {row}, column {column}."
+    return f"{where} Remove or impute them first. {message}"

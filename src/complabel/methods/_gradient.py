@@ -1,0 +1,174 @@
+"""What the methods trained by gradient descent share: a linear map or a network, and Adam."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from complabel.errors import InputError
+from complabel.methods._base import ComplementaryClassifier, Features
+from complabel.training import (
+    LinearMap,
+    Schedule,
+    network_outputs,
+    resolve_device,
+    train_linear,
+    train_network,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.losses import LogitLoss
+
+NetworkFactory = Callable[[int, int], torch.nn.Module]
+"""Makes a network from the numbers of features and of labels."""
+
+ProgressCallback = Callable[[str, int, int, float], None]
+"""Called after every epoch with what is trained, the epoch, the epochs and the mean loss."""
+
+
+class GradientClassifier(ComplementaryClassifier):
+    """Base of methods whose scores are the sigmoid of a trained linear map or network.
+
+    Parameters
+    ----------
+    network : callable or None, default=None
+        ``network(n_features, n_labels)`` returns a ``torch.nn.Module`` with K outputs; ``None``
+        trains a linear map.
+    learning_rate : float, default=0.01
+    weight_decay : float, default=1e-4
+        Coupled, as in ``torch.optim.Adam``.
+    batch_size : int, default=256
+    epochs : int, default=200
+    threshold : {"probability", "minmax"}, default="probability"
+        Rule of ``predict``: f > 0.5, or the same after scaling each row of f to [0, 1].
+    device : str, default="auto"
+        ``"auto"`` takes CUDA where there is some; else a name torch knows.
+    random_state : int, numpy.random.Generator or None, default=None
+        Initial weights and order of the instances.
+    callback : callable or None, default=None
+        Called after every epoch with (what is trained, epoch, epochs, mean loss).
+    """
+
+    def __init__(
+        self,
+        *,
+        network: NetworkFactory | None = None,
+        learning_rate: float = 0.01,
+        weight_decay: float = 1e-4,
+        batch_size: int = 256,
+        epochs: int = 200,
+        threshold: str = "probability",
+        device: str = "auto",
+        random_state: int | np.random.Generator | None = None,
+        callback: ProgressCallback | None = None,
+    ) -> None:
+        self.network = network
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.epochs = epochs
+        self.threshold = threshold
+        self.device = device
+        self.random_state = random_state
+        self.callback = callback
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of the linear map, shape (K, n_features); only without ``network``."""
+        return self._linear_map().coef
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Biases of the linear map, shape (K,); only without ``network``."""
+        return self._linear_map().intercept
+
+    def _linear_map(self) -> LinearMap:
+        """Return the fitted linear map, or raise AttributeError as a missing attribute would."""
+        model = getattr(self, "model_", None)
+        if not isinstance(model, LinearMap):
+            raise AttributeError("only a fitted linear model has coef_ and intercept_")
+        return model
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._schedule()
+        resolve_device(self.device)
+
+    def _schedule(self) -> Schedule:
+        """Return the optimizer's settings, checked."""
+        return Schedule(
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+        )
+
+    def _generator(self) -> torch.Generator:
+        """Start the one stream of random numbers of a fit."""
+        seed = int(np.random.default_rng(self.random_state).integers(2**62))
+        return torch.Generator().manual_seed(seed)
+
+    def _train(
+        self,
+        X: Features,
+        targets: Sequence[NDArray[np.uint8]],
+        *,
+        loss: LogitLoss,
+        generator: torch.Generator,
+        stage: str,
+    ) -> LinearMap | torch.nn.Module:
+        """Train a fresh linear map or network; ``stage`` names it to the callback."""
+        callback = self.callback
+
+        def on_epoch(epoch: int, epochs: int, value: float) -> None:
+            if callback is not None:
+                callback(stage, epoch, epochs, value)
+
+        settings: dict[str, Any] = {
+            "loss": loss,
+            "schedule": self._schedule(),
+            "generator": generator,
+            "device": resolve_device(self.device),
+            "on_epoch": None if callback is None else on_epoch,
+        }
+        if self.network is None:
+            return train_linear(X, targets, **settings)
+        n_labels = targets[0].shape[1]
+        # A factory draws from torch's global generator: seed it, and give it back untouched.
+        with torch.random.fork_rng():
+            torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
+            network = self.network(X.shape[1], n_labels)
+            _check_network(network, X.shape[1], n_labels)
+            train_network(network, X, targets, **settings)
+        return network
+
+    def _outputs(self, model: LinearMap | torch.nn.Module, X: Features) -> NDArray[np.float64]:
+        """Return a trained model's logits (n, K)."""
+        if isinstance(model, LinearMap):
+            return model(X)
+        return network_outputs(model, X, device=resolve_device(self.device))
+
+    def _decision(self, X: Features) -> NDArray[np.float64]:
+        return self._outputs(self.model_, X)
+
+
+def _check_network(network: object, n_features: int, n_labels: int) -> None:
+    """Refuse what is no network with K outputs before any training."""
+    if not isinstance(network, torch.nn.Module):
+        raise InputError(
+            f"network must return a torch.nn.Module, got {type(network).__name__}:"
+            " pass a factory such as lambda n_features, n_labels: torch.nn.Linear(...)"
+        )
+    network.eval()
+    with torch.no_grad():
+        shape = tuple(network(torch.zeros(1, n_features)).shape)
+    if shape != (1, n_labels):
+        raise InputError(
+            f"network maps one instance of {n_features} features to shape {shape},"
+            f" expected (1, {n_labels}): one output per label"
+        )

@@ -1,0 +1,63 @@
+"""The constant ranking: what the complementary labels say before any feature is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from complabel.methods._base import ComplementaryClassifier
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.methods._base import Features
+
+
+class PriorClassifier(ComplementaryClassifier):
+    """Rank labels by how rarely each was chosen as complementary, for every instance alike.
+
+    The score of label k is (1 - r_k)^(K - 1), where r_k is its share of the complementary labels:
+    the probability that K - 1 further choices would all spare it. It is the bar that every
+    method which reads the features has to clear.
+
+    Attributes
+    ----------
+    choice_rate_ : ndarray of shape (K,)
+        r; each label's share of the complementary labels.
+    classes_ : ndarray of shape (K,)
+    n_features_in_ : int
+
+    Notes
+    -----
+    O(n K) time. The complementary log-likelihood of ``score`` uses rates with one more choice
+    spread evenly over the labels, so that a label never chosen in training is not impossible.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> complementary = np.eye(3, dtype=int)[[0, 0, 1, 2]]
+    >>> classifier = PriorClassifier().fit(np.zeros((4, 1)), complementary)
+    >>> classifier.predict_proba([[5.0]])
+    array([[0.25  , 0.5625, 0.5625]])
+    """
+
+    choice_rate_: NDArray[np.float64]
+
+    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
+        del X, known
+        counts = labels.sum(axis=0, dtype=np.float64)
+        total = counts.sum()
+        self.choice_rate_ = counts / total
+        self._smoothed_rate = (counts + 1 / len(counts)) / (total + 1)
+
+    def _decision(self, X: Features) -> NDArray[np.float64]:
+        n_labels = len(self.choice_rate_)
+        score = (1 - self.choice_rate_) ** (n_labels - 1) - 0.5
+        return np.tile(score, (X.shape[0], 1))
+
+    def _probabilities(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+        return decision + 0.5
+
+    def _complementary_probabilities(self, X: Features) -> NDArray[np.float64]:
+        return np.tile(self._smoothed_rate, (X.shape[0], 1))

@@ -1,0 +1,257 @@
+"""Transition matrices: how likely each label is chosen as complementary, given a relevant one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from complabel.annotations import candidates_from_complementary, cooccurrence
+from complabel.errors import TransitionError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "check_transition",
+    "corrected_transition",
+    "initial_transition",
+    "label_correlation",
+    "normalized_transition",
+    "phi_correlation",
+    "uniform_transition",
+]
+
+
+def uniform_transition(n_labels: int) -> NDArray[np.float64]:
+    """Return the matrix of uniform choice, exact when one label is relevant.
+
+    Parameters
+    ----------
+    n_labels : int
+        K, at least 2.
+
+    Returns
+    -------
+    ndarray of shape (K, K), float64
+        ``(1 - I) / (K - 1)``.
+
+    Examples
+    --------
+    >>> uniform_transition(3)
+    array([[0. , 0.5, 0.5],
+           [0.5, 0. , 0.5],
+           [0.5, 0.5, 0. ]])
+    """
+    if n_labels < 2:
+        raise TransitionError(f"a transition matrix needs at least 2 labels, got {n_labels}")
+    return (1.0 - np.eye(n_labels)) / (n_labels - 1)
+
+
+def initial_transition(
+    probabilities: NDArray[np.floating[Any]], complementary: NDArray[np.uint8]
+) -> NDArray[np.float64]:
+    """Estimate S, the transition matrix before correction by label correlations.
+
+    Row k is the mean predicted distribution of the complementary label over the instances for
+    which k is still a candidate; the diagonal, which the definition leaves out, is 0.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_samples, K), float
+        Predicted distribution of the complementary label of each instance; rows sum to 1.
+    complementary : ndarray of shape (n_samples, K), uint8
+        Indicator of the complementary labels.
+
+    Returns
+    -------
+    ndarray of shape (K, K), float64
+        S; rows do not sum to 1, the diagonal having been removed.
+
+    Raises
+    ------
+    TransitionError
+        If some label is complementary for every instance, so that no instance has it as candidate.
+
+    References
+    ----------
+    Gao, Xu and Zhang, "Complementary to Multiple Labels: A Correlation-Aware Correction
+    Approach", eq. 5 and 6.
+    """
+    candidates = candidates_from_complementary(complementary).astype(np.float64)
+    counts = candidates.sum(axis=0)
+    _refuse_labels(counts == 0, "is complementary for every instance and a candidate of none")
+    matrix: NDArray[np.float64] = (candidates.T @ probabilities) / counts[:, None]  # (K, K)
+    np.fill_diagonal(matrix, 0.0)
+    return matrix
+
+
+def label_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Compute C, the co-occurrence rates of candidate labels.
+
+    Parameters
+    ----------
+    complementary : ndarray of shape (n_samples, K), uint8
+        Indicator of the complementary labels.
+
+    Returns
+    -------
+    ndarray of shape (K, K), float64
+        ``C[k, j]``, the share of the instances with candidate k that also have candidate j;
+        1 on the diagonal.
+
+    References
+    ----------
+    Gao, Xu and Zhang, section 4.2.
+    """
+    return cooccurrence(candidates_from_complementary(complementary))
+
+
+def phi_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Compute the correlation the paper's released code uses in place of C.
+
+    The phi coefficients (Pearson correlations) of the complementary columns, diagonal 0, each
+    row divided by its sum. With one complementary label per instance all are negative, and the
+    division turns them positive.
+
+    Parameters
+    ----------
+    complementary : ndarray of shape (n_samples, K), uint8
+        Indicator of the complementary labels, of the training instances only.
+
+    Returns
+    -------
+    ndarray of shape (K, K), float64
+
+    Raises
+    ------
+    TransitionError
+        If a label is chosen for no or for every instance, or if the coefficients of a label
+        sum to 0: then the coefficient is undefined.
+    """
+    chosen = complementary.mean(axis=0)
+    _refuse_labels(
+        (chosen == 0) | (chosen == 1),
+        "has a constant complementary column, whose phi coefficient is undefined;"
+        " use correlation='cooccurrence'",
+    )
+    phi = np.asarray(np.corrcoef(complementary, rowvar=False), dtype=np.float64)
+    np.fill_diagonal(phi, 0.0)
+    totals = phi.sum(axis=1, keepdims=True)
+    _refuse_labels(totals[:, 0] == 0, "has phi coefficients that sum to 0")
+    normalized: NDArray[np.float64] = phi / totals
+    return normalized
+
+
+def corrected_transition(
+    initial: NDArray[np.float64], correlation: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Correct S by label correlations: T = S C^T, diagonal 0, rows normalized.
+
+    Parameters
+    ----------
+    initial : ndarray of shape (K, K), float64
+        S, from :func:`initial_transition`.
+    correlation : ndarray of shape (K, K), float64
+        C, from :func:`label_correlation` or :func:`phi_correlation`.
+
+    Returns
+    -------
+    ndarray of shape (K, K), float64
+        T; rows sum to 1, the diagonal is 0.
+
+    Raises
+    ------
+    TransitionError
+        If a row has no mass or a negative entry; the message names the label.
+
+    References
+    ----------
+    Gao, Xu and Zhang, section 4.2.
+
+    Examples
+    --------
+    >>> corrected_transition(uniform_transition(3), np.eye(3)).sum(axis=1)
+    array([1., 1., 1.])
+    """
+    product: NDArray[np.float64] = initial @ correlation.T
+    return normalized_transition(product)
+
+
+def normalized_transition(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Set the diagonal to 0 and divide each row by its sum.
+
+    Applied to S alone this is the paper's ablation "without C".
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (K, K), float64
+        Non-negative.
+
+    Returns
+    -------
+    ndarray of shape (K, K), float64
+
+    Raises
+    ------
+    TransitionError
+        If a row has no mass off the diagonal or a negative entry; the message names the label.
+    """
+    off_diagonal = matrix.copy()
+    np.fill_diagonal(off_diagonal, 0.0)
+    _refuse_labels(
+        (off_diagonal < 0).any(axis=1), "has negative entries in its row of the transition matrix"
+    )
+    totals = off_diagonal.sum(axis=1, keepdims=True)
+    _refuse_labels(
+        ~(totals[:, 0] > 0), "has an all-zero row in the transition matrix; drop the label"
+    )
+    normalized: NDArray[np.float64] = off_diagonal / totals
+    return normalized
+
+
+def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]:
+    """Check a transition matrix that is given rather than estimated.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (K, K)
+        ``matrix[k, j]`` is p(label j is complementary | label k is relevant).
+    n_labels : int
+        K.
+
+    Returns
+    -------
+    ndarray of shape (K, K), float64
+
+    Raises
+    ------
+    TransitionError
+        Unless the matrix is (K, K), finite, non-negative, has a zero diagonal and rows that
+        sum to 1.
+    """
+    checked = np.array(matrix, dtype=np.float64)
+    if checked.shape != (n_labels, n_labels):
+        raise TransitionError(
+            f"the transition matrix has shape {checked.shape}, but there are {n_labels} labels:"
+            f" expected ({n_labels}, {n_labels})"
+        )
+    if not np.isfinite(checked).all():
+        raise TransitionError("the transition matrix contains NaN or infinity")
+    _refuse_labels((checked < 0).any(axis=1), "has negative entries in its row")
+    _refuse_labels(
+        np.diagonal(checked) != 0,
+        "has a non-zero diagonal entry: a relevant label is never complementary",
+    )
+    _refuse_labels(
+        ~np.isclose(checked.sum(axis=1), 1.0, atol=1e-6), "has a row that does not sum to 1"
+    )
+    return checked
+
+
+def _refuse_labels(refused: ArrayLike, complaint: str) -> None:
+    """Raise a TransitionError that names the refused labels, if there are any."""
+    labels = np.flatnonzero(refused)
+    if labels.size:
+        named = ", ".join(str(label) for label in labels[:5])
+        raise TransitionError(f"label {named} {complaint}")
