@@ -3,9 +3,7 @@
 import hashlib
 import http.client
 import logging
-import os
 import urllib.request
-import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -14,6 +12,7 @@ from complabel.datasets._catalog import CatalogEntry, DataFile, catalog_entry
 from complabel.datasets._locate import describe_layout
 from complabel.datasets._tables import StrPath
 from complabel.errors import DownloadError
+from complabel.files import replacing
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 
@@ -95,17 +94,13 @@ def _fetch(file: DataFile, folder: Path, progress: Progress | None) -> Path:
         raise DownloadError(f"{folder} cannot be created: {cause}") from cause
     failures: list[str] = []
     for url in file.mirrors:
-        partial = target.with_name(f".{file.name}.{uuid.uuid4().hex}.part")
         try:
-            digest = _stream(url, partial, progress)
-            _verify(url, partial, file, digest)
-            os.replace(partial, target)
+            with replacing(target) as partial:
+                digest = _stream(url, partial, progress)
+                _verify(url, partial, file, digest)
             return target
         except (OSError, http.client.HTTPException) as failure:
             failures.append(f"{url}: {failure}")
-        finally:
-            # Also when the user interrupts; after the rename there is nothing left to remove.
-            partial.unlink(missing_ok=True)
     raise DownloadError("; ".join(failures))
 
 

@@ -1,0 +1,204 @@
+"""Cross-validation that keeps the true labels of training instances away from every method."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import joblib
+import numpy as np
+from sklearn.model_selection import GroupKFold, KFold
+
+from complabel import metrics
+from complabel.annotations import draw_complementary
+from complabel.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.datasets import MultiLabelDataset
+    from complabel.methods import ComplementaryClassifier
+
+SCHEMES = ("uniform", "biased")
+
+MakeClassifier = Callable[[], "ComplementaryClassifier"]
+
+
+@dataclass(frozen=True)
+class FoldResult:
+    """What one fold gave.
+
+    Parameters
+    ----------
+    fold : int
+        From 0.
+    metrics : mapping of str to float
+        The criteria of :data:`complabel.metrics.METRIC_NAMES` on the test part.
+    fit_seconds, predict_seconds : float
+        Wall time.
+    """
+
+    fold: int
+    metrics: Mapping[str, float]
+    fit_seconds: float
+    predict_seconds: float
+
+
+def draw_labels(dataset: MultiLabelDataset, *, scheme: str, seed: int) -> NDArray[np.uint8]:
+    """Draw one complementary label for every instance of a dataset.
+
+    Parameters
+    ----------
+    dataset : MultiLabelDataset
+    scheme : {"uniform", "biased"}
+    seed : int
+        The same seed gives the same labels on every machine.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, K), uint8
+
+    Raises
+    ------
+    InputError
+        If there is no such scheme.
+    """
+    if scheme == "uniform":
+        return draw_complementary(dataset.Y, scheme="uniform", random_state=seed)
+    if scheme == "biased":
+        return draw_complementary(dataset.Y, scheme="biased", random_state=seed)
+    raise InputError(f"labels must be one of {', '.join(SCHEMES)}, got {scheme!r}")
+
+
+def split_folds(
+    dataset: MultiLabelDataset, *, n_folds: int, seed: int
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Split the instances into folds, never dividing a group between training and test.
+
+    Parameters
+    ----------
+    dataset : MultiLabelDataset
+    n_folds : int
+        At least 2 and at most the number of instances, or of groups where there are some.
+    seed : int
+
+    Returns
+    -------
+    list of (train, test)
+        Row indices of each fold.
+
+    Raises
+    ------
+    InputError
+        If there cannot be that many folds.
+    """
+    units = dataset.n_samples if dataset.groups is None else len(np.unique(dataset.groups))
+    if not 2 <= n_folds <= units:
+        unit = "instances" if dataset.groups is None else "groups of instances"
+        raise InputError(
+            f"{dataset.name} has {units} {unit}: folds must be between 2 and {units}, got {n_folds}"
+        )
+    splitter = KFold if dataset.groups is None else GroupKFold
+    folds = splitter(n_splits=n_folds, shuffle=True, random_state=seed)
+    return list(folds.split(dataset.X, groups=dataset.groups))
+
+
+def cross_validate(
+    dataset: MultiLabelDataset,
+    make_classifier: MakeClassifier,
+    *,
+    scheme: str = "uniform",
+    n_folds: int = 10,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> Iterator[FoldResult]:
+    """Train on complementary labels and test on relevant sets, fold by fold.
+
+    Complementary labels are drawn once for the dataset, before it is split. ``fit`` is given the
+    features and complementary labels of the training instances and nothing else; a reference that
+    declares ``learns_from = "relevant"`` is given their relevant labels instead.
+
+    Parameters
+    ----------
+    dataset : MultiLabelDataset
+    make_classifier : callable
+        Makes an unfitted classifier; if it has a ``random_state`` parameter, that is set from
+        the seed and the fold.
+    scheme : {"uniform", "biased"}, default="uniform"
+    n_folds : int, default=10
+    seed : int, default=0
+        Of the draw, the folds and the classifiers.
+    n_jobs : int, default=1
+        Folds that run at once, each in a process of its own with one thread.
+
+    Yields
+    ------
+    FoldResult
+        In the order of the folds, each as soon as it and those before it are done.
+
+    Raises
+    ------
+    InputError
+        If the scheme or the number of folds is not possible; before anything is trained.
+    """
+    complementary = draw_labels(dataset, scheme=scheme, seed=seed)
+    folds = split_folds(dataset, n_folds=n_folds, seed=seed)
+    classifiers = [_seeded(make_classifier(), seed=seed, fold=fold) for fold in range(n_folds)]
+    labels = dataset.Y if classifiers[0].learns_from == "relevant" else complementary
+    tasks = (
+        joblib.delayed(_predict)(classifier, dataset.X, train, labels[train], test)
+        for classifier, (train, test) in zip(classifiers, folds, strict=True)
+    )
+    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+        predictions = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+    return (
+        FoldResult(
+            fold,
+            metrics.evaluate(dataset.Y[test], prediction.scores, prediction.labels),
+            prediction.fit_seconds,
+            prediction.predict_seconds,
+        )
+        for fold, ((_, test), prediction) in enumerate(zip(folds, predictions, strict=True))
+    )
+
+
+@dataclass(frozen=True)
+class _Prediction:
+    """A fitted method's answers for the test part."""
+
+    scores: NDArray[np.float64]
+    labels: NDArray[np.int64]
+    fit_seconds: float
+    predict_seconds: float
+
+
+def _predict(
+    classifier: ComplementaryClassifier,
+    X: Any,
+    train: NDArray[np.intp],
+    train_labels: NDArray[np.uint8],
+    test: NDArray[np.intp],
+) -> _Prediction:
+    """Fit to the training part and predict for the test part.
+
+    Runs in a worker process, to which no true label is sent but for a declared reference.
+    """
+    X_train, X_test = X[train], X[test]
+    started = time.perf_counter()
+    classifier.fit(X_train, train_labels)
+    fitted = time.perf_counter()
+    scores = classifier.predict_proba(X_test)
+    labels = classifier.predict(X_test)
+    return _Prediction(scores, labels, fitted - started, time.perf_counter() - fitted)
+
+
+def _seeded(
+    classifier: ComplementaryClassifier, *, seed: int, fold: int
+) -> ComplementaryClassifier:
+    """Give a classifier that draws random numbers a seed of its own."""
+    if "random_state" in classifier.get_params(deep=False):
+        state = int(np.random.SeedSequence([seed, fold]).generate_state(1)[0])
+        classifier.set_params(random_state=state)
+    return classifier
