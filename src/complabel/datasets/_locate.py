@@ -71,7 +71,10 @@ def not_found(entry: CatalogEntry, directories: Sequence[Path]) -> DatasetNotFou
     lines.append(f"for one of these sets of files, there or in a subfolder {entry.name!r}:")
     lines += [f"  {describe_layout(layout)}" for layout in entry.layouts]
     if entry.downloadable:
-        lines.append(f"To fetch it: load_dataset({entry.name!r}, download=True).")
+        lines.append(
+            f"To fetch it: complabel datasets --download {entry.name},"
+            f" or load_dataset({entry.name!r}, download=True)."
+        )
     lines.append(
         f"By hand: get the files from {entry.source}, unpack .rar archives (not .zip), put them in "
         f"one of these directories, or name theirs with data_dir=... or ${DATA_VARIABLE}."

@@ -1,6 +1,6 @@
 """How parameters are found: mini-batch gradient descent on CPU or GPU, dense or sparse."""
 
-from complabel.training._device import resolve_device
+from complabel.training._device import one_thread, resolve_device
 from complabel.training._linear import LinearMap, train_linear
 from complabel.training._network import network_outputs, train_network
 from complabel.training._schedule import EpochCallback, Schedule
@@ -10,6 +10,7 @@ __all__ = [
     "LinearMap",
     "Schedule",
     "network_outputs",
+    "one_thread",
     "resolve_device",
     "train_linear",
     "train_network",

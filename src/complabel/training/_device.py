@@ -1,8 +1,12 @@
-"""Where tensors live."""
+"""Where tensors live, and how many threads work on them."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 import torch
+from threadpoolctl import threadpool_limits
 
 from complabel.errors import InputError
 
@@ -35,3 +39,18 @@ def resolve_device(device: str) -> torch.device:
             " Use 'auto' or 'cpu'."
         ) from error
     return resolved
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch and the BLAS libraries use a single thread inside the block.
+
+    For work that is parallel at a coarser grain: several fits at once, each on one core.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(limits=1):
+            yield
+    finally:
+        torch.set_num_threads(before)
