@@ -230,7 +230,13 @@ def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]
         Unless the matrix is (K, K), finite, non-negative, has a zero diagonal and rows that
         sum to 1.
     """
-    checked = np.array(matrix, dtype=np.float64)
+    try:
+        checked = np.array(matrix, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TransitionError(
+            f"the transition matrix is no matrix of numbers ({error}); give shape"
+            f" ({n_labels}, {n_labels})"
+        ) from error
     if checked.shape != (n_labels, n_labels):
         raise TransitionError(
             f"the transition matrix has shape {checked.shape}, but there are {n_labels} labels:"

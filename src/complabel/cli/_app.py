@@ -8,6 +8,7 @@ import typer
 
 from complabel import __version__
 from complabel.cli._benchmark import benchmark
+from complabel.cli._compare import compare
 from complabel.cli._console import errors
 from complabel.cli._datasets import datasets
 from complabel.cli._demo import demo
@@ -25,6 +26,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(datasets)
 app.command()(benchmark)
+app.command()(compare)
 
 
 @app.callback(invoke_without_command=True)

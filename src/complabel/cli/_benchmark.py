@@ -139,8 +139,8 @@ def _explain(json_file: Path | None) -> None:
     """Say how to read the tables."""
     output().print(
         "Mean±standard deviation over folds; average precision: higher is better, all others:"
-        " lower. †: learns from true labels.\nHamming: the method's own rule; min-max: f > 0.5 after scaling each row to"
-        " [0, 1], the rule behind MLCL's published figures.",
+        " lower. †: learns from true labels.\nHamming: the method's own rule; min-max: f > 0.5"
+        " after scaling each row to [0, 1], the rule behind MLCL's published figures.",
         highlight=False,
     )
     if json_file is not None:

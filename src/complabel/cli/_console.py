@@ -49,7 +49,10 @@ def progress_bar(unit: str, *, total: int) -> Iterator[OnFold]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=errors(), transient=True) as progress:
+    console = errors()
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
         task = progress.add_task("starting", total=total)
 
         def on_fold(dataset: str, method: str, fold: FoldResult) -> None:

@@ -8,13 +8,20 @@ from complabel.losses._complementary import (
     complementary_mse,
     implied_complementary,
 )
+from complabel.losses._ctl import CTLLoss
+from complabel.losses._luw import LUWLoss
 from complabel.losses._supervised import BinaryCrossEntropy
+from complabel.losses._unbiased import GDFLoss, UnbiasedBCELoss
 
 __all__ = [
     "BinaryCrossEntropy",
+    "CTLLoss",
     "ComplementaryCrossEntropy",
+    "GDFLoss",
+    "LUWLoss",
     "LogitLoss",
     "MLCLLoss",
+    "UnbiasedBCELoss",
     "complementary_bce",
     "complementary_mse",
     "implied_complementary",

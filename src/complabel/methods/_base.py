@@ -14,6 +14,7 @@ from complabel import metrics
 from complabel.annotations import check_indicator, warn_unchosen
 from complabel.errors import AnnotationError, InputError
 from complabel.methods._targets import Targets, encode_classes
+from complabel.parameters import check_choice
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -174,11 +175,12 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Refuse parameters out of range; methods extend it."""
-        if self.threshold not in THRESHOLDS:
-            raise InputError(
-                f"threshold must be one of {', '.join(map(repr, THRESHOLDS))},"
-                f" got {self.threshold!r}"
-            )
+        check_choice("threshold", self.threshold, THRESHOLDS)
+
+    def _forget(self, *attributes: str) -> None:
+        """Drop what an earlier fit with other parameters may have left."""
+        for attribute in attributes:
+            self.__dict__.pop(attribute, None)
 
     def _encode(self, y: ArrayLike) -> NDArray[np.uint8]:
         """Check held-out labels against those of ``fit``."""
@@ -232,8 +234,9 @@ def _located(error: ValueError, X: Any) -> str:
     if "NaN" not in message and "infinity" not in message:
         return message
     matrix: Any = X if sparse.issparse(X) else np.atleast_2d(X)
-    entries = sparse.coo_array(matrix)
-    if entries.data.dtype.kind != "f":
+    try:
+        entries = sparse.coo_array(matrix.astype(np.float64))
+    except (TypeError, ValueError):  # not numbers: scikit-learn's complaint says so
         return message
     bad = np.flatnonzero(~np.isfinite(entries.data))
     if not bad.size:

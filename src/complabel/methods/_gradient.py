@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from scipy import sparse
 
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier, Features
+from complabel.parameters import check_random_state
 from complabel.training import (
     LinearMap,
     Schedule,
@@ -96,6 +98,7 @@ class GradientClassifier(ComplementaryClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_random_state(self.random_state)
         self._schedule()
         resolve_device(self.device)
 
@@ -110,7 +113,7 @@ class GradientClassifier(ComplementaryClassifier):
 
     def _generator(self) -> torch.Generator:
         """Start the one stream of random numbers of a fit."""
-        seed = int(np.random.default_rng(self.random_state).integers(2**62))
+        seed = int(check_random_state(self.random_state).integers(2**62))
         return torch.Generator().manual_seed(seed)
 
     def _train(
@@ -123,6 +126,7 @@ class GradientClassifier(ComplementaryClassifier):
         stage: str,
     ) -> LinearMap | torch.nn.Module:
         """Train a fresh linear map or network; ``stage`` names it to the callback."""
+        _refuse_too_large(X)
         callback = self.callback
 
         def on_epoch(epoch: int, epochs: int, value: float) -> None:
@@ -155,6 +159,19 @@ class GradientClassifier(ComplementaryClassifier):
 
     def _decision(self, X: Features) -> NDArray[np.float64]:
         return self._outputs(self.model_, X)
+
+
+def _refuse_too_large(X: Features) -> None:
+    """Refuse features that are finite as given, but not in single precision, which trains."""
+    if max(X.max(), -X.min()) <= np.finfo(np.float32).max:
+        return
+    matrix = sparse.coo_array(X)
+    at = np.argmax(np.abs(matrix.data))
+    row, column = (int(index[at]) for index in matrix.coords)
+    raise InputError(
+        f"X holds {matrix.data[at]:g} in row {row}, column {column}, too large for single"
+        " precision; scale the features first"
+    )
 
 
 def _check_network(network: object, n_features: int, n_labels: int) -> None:

@@ -12,6 +12,7 @@ from complabel import transition as matrices
 from complabel.errors import InputError
 from complabel.losses import ComplementaryCrossEntropy, MLCLLoss
 from complabel.methods._gradient import GradientClassifier, NetworkFactory, ProgressCallback
+from complabel.parameters import check_choice, check_real
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -142,15 +143,12 @@ class MLCLClassifier(GradientClassifier):
             raise InputError(
                 f"transition must be 'estimate', 'uniform' or a matrix, got {self.transition!r}"
             )
-        if self.correlation not in CORRELATIONS:
-            raise InputError(
-                f"correlation must be 'cooccurrence', 'phi' or None, got {self.correlation!r}"
-            )
-        if not self.beta >= 0:
-            raise InputError(f"beta must not be negative, got {self.beta!r}")
+        check_choice("correlation", self.correlation, CORRELATIONS)
+        check_real("beta", self.beta, at_least=0)
 
     def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
         generator = self._generator()
+        self._forget("initial_transition_", "label_correlation_")
         if not isinstance(self.transition, str):
             self.transition_ = matrices.check_transition(self.transition, n_labels=labels.shape[1])
         elif self.transition == "uniform":

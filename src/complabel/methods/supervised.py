@@ -81,5 +81,5 @@ class SupervisedClassifier(GradientClassifier):
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return the average precision on relevant labels ``y``, as ``fit`` was given."""
-        relevant = self._encode(y)
-        return metrics.average_precision(relevant, self._decision(self._validate_new(X)))
+        decision = self._decision(self._validate_new(X))
+        return metrics.average_precision(self._encode(y), decision)

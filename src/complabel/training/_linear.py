@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from scipy import sparse
 
 from complabel.training._adam import Adam
+from complabel.training._rows import row_source
+from complabel.training._sgd import SGD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,10 +50,10 @@ def train_linear(
     device: torch.device,
     on_epoch: EpochCallback | None = None,
 ) -> LinearMap:
-    """Fit a linear map by mini-batch Adam, in float32.
+    """Fit a linear map by mini-batch gradient descent, in float32.
 
-    The result is what ``torch.nn.Linear``, ``torch.optim.Adam`` and a shuffled loop over the
-    same batches give, up to rounding.
+    The result is what ``torch.nn.Linear``, ``torch.optim.Adam`` or ``SGD``, ``MultiStepLR`` and
+    a shuffled loop over the same batches give, up to rounding.
 
     Parameters
     ----------
@@ -75,13 +77,14 @@ def train_linear(
     with torch.inference_mode():
         n_samples, n_features = X.shape
         labels = [_label_major(target, device) for target in targets]  # each (K, n)
-        rows = _row_source(X, device)
+        rows = row_source(X, device)
         weights = _initial_weights(n_features, labels[0].shape[0], generator).to(device)
         weights = rows.arrange(weights)
         gradient = torch.empty_like(weights)
-        optimizer = Adam(weights, learning_rate=schedule.learning_rate)
+        optimizer = _optimizer(weights, schedule)
         loss = loss.to(device)
         for epoch in range(schedule.epochs):
+            optimizer.learning_rate = schedule.learning_rate_in(epoch + 1)
             order = torch.randperm(n_samples, generator=generator).to(device)
             batches = torch.split(order, schedule.batch_size)
             shuffled = zip(
@@ -111,117 +114,11 @@ def train_linear(
     return LinearMap(coef=augmented[:, :-1].copy(), intercept=augmented[:, -1].copy())
 
 
-class _RowSource(Protocol):
-    """A feature matrix with a constant last column, of which one batch is held at a time."""
-
-    def arrange(self, weights: torch.Tensor) -> torch.Tensor:
-        """Lay out weights as this source multiplies fastest, or lay them back."""
-
-    def take(self, batch: torch.Tensor) -> None:
-        """Make the given rows the batch."""
-
-    def logits(self, weights: torch.Tensor) -> torch.Tensor:
-        """Return the batch's logits, label-major: (K, b)."""
-
-    def weight_gradient(
-        self,
-        logit_gradient: torch.Tensor,
-        weights: torch.Tensor,
-        weight_decay: float,
-        *,
-        out: torch.Tensor,
-    ) -> None:
-        """Write the mean gradient of the weights, weight decay included, to ``out``."""
-
-
-class _DenseRows:
-    """Rows of a dense matrix on any device; weights are (K, d + 1)."""
-
-    def __init__(self, X: NDArray[np.floating[Any]], device: torch.device) -> None:
-        n_samples, n_features = X.shape
-        self._rows = torch.empty((n_samples, n_features + 1), device=device)
-        self._rows[:, :-1] = torch.from_numpy(np.ascontiguousarray(X))
-        self._rows[:, -1] = 1.0
-        self._batch = self._rows[:0]
-
-    def arrange(self, weights: torch.Tensor) -> torch.Tensor:
-        return weights
-
-    def take(self, batch: torch.Tensor) -> None:
-        self._batch = self._rows.index_select(0, batch)  # (b, d + 1)
-
-    def logits(self, weights: torch.Tensor) -> torch.Tensor:
-        return torch.mm(weights, self._batch.t())  # (K, d + 1) @ (d + 1, b)
-
-    def weight_gradient(
-        self,
-        logit_gradient: torch.Tensor,
-        weights: torch.Tensor,
-        weight_decay: float,
-        *,
-        out: torch.Tensor,
-    ) -> None:
-        torch.addmm(
-            weights,
-            logit_gradient,  # (K, b) @ (b, d + 1)
-            self._batch,
-            beta=weight_decay,
-            alpha=1 / self._batch.shape[0],
-            out=out,
-        )
-
-
-class _SparseRows:
-    """Rows of a CSR matrix on the CPU, multiplied by SciPy; weights are (d + 1, K)."""
-
-    def __init__(self, X: sparse.csr_array) -> None:
-        ones = sparse.csr_array(np.ones((X.shape[0], 1), dtype=np.float32))
-        self._rows: sparse.csr_array = sparse.hstack([X.astype(np.float32), ones], format="csr")
-        self._batch = self._rows[:0]
-
-    def arrange(self, weights: torch.Tensor) -> torch.Tensor:
-        return weights.t().contiguous()
-
-    def take(self, batch: torch.Tensor) -> None:
-        self._batch = self._rows[batch.numpy()]
-
-    def logits(self, weights: torch.Tensor) -> torch.Tensor:
-        return torch.from_numpy(self._batch @ weights.numpy()).t()
-
-    def weight_gradient(
-        self,
-        logit_gradient: torch.Tensor,
-        weights: torch.Tensor,
-        weight_decay: float,
-        *,
-        out: torch.Tensor,
-    ) -> None:
-        mean = (logit_gradient.t() / logit_gradient.shape[1]).contiguous().numpy()  # (b, K)
-        product = torch.from_numpy(self._batch.T @ mean)
-        torch.add(product, weights, alpha=weight_decay, out=out)
-
-
-class _DensifiedRows(_DenseRows):
-    """Rows of a CSR matrix for a device other than the CPU, made dense a batch at a time."""
-
-    def __init__(self, X: sparse.csr_array, device: torch.device) -> None:
-        self._csr = X
-        self._device = device
-        self._batch = torch.empty(0, device=device)
-
-    def take(self, batch: torch.Tensor) -> None:
-        dense = torch.from_numpy(self._csr[batch.cpu().numpy()].toarray())
-        self._batch = torch.ones((len(batch), self._csr.shape[1] + 1), device=self._device)
-        self._batch[:, :-1] = dense
-
-
-def _row_source(
-    X: NDArray[np.floating[Any]] | sparse.csr_array, device: torch.device
-) -> _RowSource:
-    """Choose how batches of ``X`` are multiplied on a device."""
-    if not sparse.issparse(X):
-        return _DenseRows(X, device)
-    return _SparseRows(X) if device.type == "cpu" else _DensifiedRows(X, device)
+def _optimizer(weights: torch.Tensor, schedule: Schedule) -> Adam | SGD:
+    """Return what updates the weights in place."""
+    if schedule.optimizer == "sgd":
+        return SGD(weights, learning_rate=schedule.learning_rate, momentum=schedule.momentum)
+    return Adam(weights, learning_rate=schedule.learning_rate)
 
 
 def _label_major(target: NDArray[Any], device: torch.device) -> torch.Tensor:

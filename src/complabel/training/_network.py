@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from scipy import sparse
 
+from complabel.training._schedule import MILESTONE_FACTOR
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -29,7 +31,7 @@ def train_network(
     device: torch.device,
     on_epoch: EpochCallback | None = None,
 ) -> None:
-    """Train a network in place by mini-batch Adam, in float32.
+    """Train a network in place by mini-batch gradient descent, in float32.
 
     Parameters
     ----------
@@ -43,8 +45,9 @@ def train_network(
     loss = loss.to(device)
     indicators = [torch.from_numpy(np.asarray(t, dtype=np.float32)).to(device) for t in targets]
     n_samples = X.shape[0]
-    optimizer = torch.optim.Adam(
-        network.parameters(), lr=schedule.learning_rate, weight_decay=schedule.weight_decay
+    optimizer = _optimizer(network, schedule)
+    decay = torch.optim.lr_scheduler.MultiStepLR(
+        optimizer, milestones=list(schedule.milestones), gamma=MILESTONE_FACTOR
     )
     for epoch in range(schedule.epochs):
         order = torch.randperm(n_samples, generator=generator)
@@ -58,7 +61,9 @@ def train_network(
             optimizer.zero_grad()
             value.backward()
             optimizer.step()
-            total += float(value) * len(batch) if on_epoch is not None else 0.0
+            if on_epoch is not None:
+                total += value.item() * len(batch)
+        decay.step()
         if on_epoch is not None:
             on_epoch(epoch + 1, schedule.epochs, total / n_samples)
     network.eval()
@@ -90,6 +95,15 @@ def network_outputs(
             for start in range(0, X.shape[0], PREDICTION_BATCH)
         ]
     return np.concatenate(blocks).astype(np.float64)
+
+
+def _optimizer(network: torch.nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
+    """Return torch's optimizer of the schedule's name for all parameters of a network."""
+    rate, decay = schedule.learning_rate, schedule.weight_decay
+    parameters = network.parameters()
+    if schedule.optimizer == "sgd":
+        return torch.optim.SGD(parameters, lr=rate, weight_decay=decay, momentum=schedule.momentum)
+    return torch.optim.Adam(parameters, lr=rate, weight_decay=decay)
 
 
 def _dense_rows(

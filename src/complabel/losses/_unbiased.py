@@ -1,0 +1,110 @@
+"""An unbiased estimator of the supervised risk, and its gradient-descent-friendly form."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional
+
+from complabel.losses._base import LogitLoss
+
+
+class GDFLoss(LogitLoss):
+    """The gradient-descent-friendly loss: every label that may be relevant is taken to be.
+
+    minimize mean over instances of
+    - sum over candidates j of log f_j  -  sum over complementary labels j of log(1 - f_j)
+
+    With one complementary label per instance this is the published loss; with several, each is
+    taken as irrelevant.
+
+    References
+    ----------
+    Gao, Xu and Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label Learning",
+    IJCAI 2023, the loss named GDF.
+
+    Examples
+    --------
+    >>> loss = GDFLoss()
+    >>> complementary = torch.tensor([[1.0, 0.0, 0.0]])
+    >>> round(float(loss(torch.zeros(1, 3), complementary)), 4)  # 3 log 2
+    2.0794
+    """
+
+    def forward(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
+        """Compute the loss from logits and complementary labels, both of shape (b, K)."""
+        (complementary,) = targets
+        total = functional.binary_cross_entropy_with_logits(
+            logits, 1 - complementary, reduction="sum"
+        )
+        return total / len(logits)
+
+    def logit_gradient(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
+        """Return sigmoid(logits) - (1 - complementary), all of shape (K, b)."""
+        (complementary,) = targets
+        return torch.sigmoid(logits).add_(complementary).sub_(1)
+
+
+class UnbiasedBCELoss(LogitLoss):
+    r"""The binary cross-entropy expected over the label sets that complementary labels leave.
+
+    minimize mean over instances of
+    sum over candidates j of [- a log f_j - b log(1 - f_j)]
+    - sum over complementary labels j of log(1 - f_j)
+
+    where, of the 2^(K-s) - 1 non-empty label sets that avoid the instance's s complementary
+    labels, a is the share that holds a given candidate and b = 1 - a. If all those sets are
+    equally likely, the mean of this loss is the risk under full supervision.
+
+    Notes
+    -----
+    For one complementary label, a = 2^(K-2) / (2^(K-1) - 1): the published estimator. For
+    several, the code of the authors' later paper (CTL) weighs an instance by 2^(K-s) - 1 besides;
+    here every instance counts alike. As a tends to 1/2 exponentially fast in K, candidates are held
+    at 1/2 rather than raised, and little is learned from many labels.
+
+    References
+    ----------
+    Gao, Xu and Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label Learning",
+    IJCAI 2023, the risk estimator with binary cross-entropy.
+
+    Examples
+    --------
+    >>> loss = UnbiasedBCELoss()
+    >>> logits = torch.tensor([[-100.0, 100.0, 100.0]])
+    >>> complementary = torch.tensor([[1.0, 0.0, 0.0]])
+    >>> round(float(loss(logits, complementary)), 4)  # a third of 100 for each candidate
+    66.6667
+    """
+
+    def forward(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
+        """Compute the loss from logits and complementary labels, both of shape (b, K)."""
+        (complementary,) = targets
+        expected = expected_relevance(complementary, dim=1)
+        total = functional.binary_cross_entropy_with_logits(logits, expected, reduction="sum")
+        return total / len(logits)
+
+    def logit_gradient(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
+        """Return sigmoid(logits) minus the expected relevance, all of shape (K, b)."""
+        (complementary,) = targets
+        return torch.sigmoid(logits).sub_(expected_relevance(complementary, dim=0))
+
+
+def expected_relevance(complementary: torch.Tensor, *, dim: int) -> torch.Tensor:
+    """Compute each label's share of the non-empty label sets that avoid complementary labels.
+
+    Parameters
+    ----------
+    complementary : tensor of shape (b, K) or (K, b)
+        Indicator of the complementary labels.
+    dim : int
+        The labels' dimension.
+
+    Returns
+    -------
+    tensor of the shape of ``complementary``
+        a for candidates, 0 for complementary labels.
+    """
+    n_candidates = complementary.shape[dim] - complementary.sum(dim=dim, keepdim=True)
+    # 2^(m-1) / (2^m - 1) for m candidates, in a form that does not overflow for large m.
+    share = 0.5 / (1 - torch.exp2(-n_candidates))
+    return share * (1 - complementary)

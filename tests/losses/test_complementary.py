@@ -1,0 +1,173 @@
+"""MLCL's losses against the paper's equations, written out number by number."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import expit, log_softmax
+
+from complabel.losses import (
+    BinaryCrossEntropy,
+    ComplementaryCrossEntropy,
+    MLCLLoss,
+    complementary_bce,
+    complementary_mse,
+    implied_complementary,
+)
+
+TRANSITION = np.array(
+    [[0, 0.5, 0.3, 0.2], [0.1, 0, 0.6, 0.3], [0.4, 0.4, 0, 0.2], [0.7, 0.2, 0.1, 0]]
+)
+LOGITS = np.array([[0.3, -1.2, 2.0, -0.4], [-2.5, 0.1, 0.9, -3.0], [1.0, 1.0, -1.0, -1.0]])
+COMPLEMENTARY = np.array([[0, 1, 0, 0], [1, 0, 0, 1], [0, 0, 1, 0]])
+RELEVANT = np.array([[1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]])
+
+
+def implied_by_loops(scores):
+    """Eq. 8: fbar_j = sum over k of T_kj f_k."""
+    labels = range(4)
+    return np.array(
+        [[sum(TRANSITION[k, j] * row[k] for k in labels) for j in labels] for row in scores]
+    )
+
+
+def bce_of(implied, chosen):
+    """Eq. 10 of one instance."""
+    return -sum(np.log(p) if y else np.log(1 - p) for p, y in zip(implied, chosen, strict=True))
+
+
+def squared_distance(a, b):
+    return sum((x - y) ** 2 for x, y in zip(a, b, strict=True))
+
+
+def tensor(array):
+    return torch.tensor(np.asarray(array), dtype=torch.float64)
+
+
+def test_implied_probabilities_are_equation_8():
+    scores = expit(LOGITS)
+    found = implied_complementary(tensor(scores), tensor(TRANSITION))
+    np.testing.assert_allclose(found, implied_by_loops(scores), rtol=1e-14)
+
+
+def test_complementary_loss_is_equation_10():
+    implied = implied_by_loops(expit(LOGITS))
+    expected = np.mean([bce_of(p, y) for p, y in zip(implied, COMPLEMENTARY, strict=True)])
+    found = complementary_bce(tensor(implied), tensor(COMPLEMENTARY))
+    assert float(found) == pytest.approx(expected, rel=1e-13)
+
+
+def test_regularizer_is_equation_11():
+    implied = implied_by_loops(expit(LOGITS))
+    expected = np.mean(
+        [squared_distance(p, y) for p, y in zip(implied, COMPLEMENTARY, strict=True)]
+    )
+    found = complementary_mse(tensor(implied), tensor(COMPLEMENTARY))
+    assert float(found) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("beta", [0.0, 1.0, 3.0])
+def test_total_is_equation_12(beta):
+    implied = implied_by_loops(expit(LOGITS))
+    expected = np.mean(
+        [
+            bce_of(p, y) + beta * squared_distance(p, y)
+            for p, y in zip(implied, COMPLEMENTARY, strict=True)
+        ]
+    )
+    loss = MLCLLoss(tensor(TRANSITION), beta=beta)
+    found = loss(tensor(LOGITS), tensor(COMPLEMENTARY))
+    assert float(found) == pytest.approx(expected, rel=1e-13)
+
+
+def test_beta_is_one_unless_said_otherwise():
+    arguments = tensor(LOGITS), tensor(COMPLEMENTARY)
+    default = MLCLLoss(tensor(TRANSITION))(*arguments)
+    assert torch.equal(default, MLCLLoss(tensor(TRANSITION), beta=1.0)(*arguments))
+
+
+@pytest.mark.parametrize("beta", [0.0, 1.0])
+def test_rows_with_known_relevant_labels_are_equation_13_and_the_others_12(beta):
+    scores = expit(LOGITS)
+    terms = []
+    for f, p, y, known in zip(
+        scores, implied_by_loops(scores), COMPLEMENTARY, RELEVANT, strict=True
+    ):
+        second = squared_distance(known, f) if known.any() else beta * squared_distance(p, y)
+        terms.append(bce_of(p, y) + second)
+    loss = MLCLLoss(tensor(TRANSITION), beta=beta)
+    found = loss(tensor(LOGITS), tensor(COMPLEMENTARY), tensor(RELEVANT))
+    assert float(found) == pytest.approx(np.mean(terms), rel=1e-13)
+
+
+def test_nothing_known_to_be_relevant_is_the_same_as_no_relevant_labels():
+    loss = MLCLLoss(tensor(TRANSITION), beta=0.7)
+    arguments = tensor(LOGITS), tensor(COMPLEMENTARY)
+    nothing = torch.zeros_like(arguments[0])
+    torch.testing.assert_close(loss(*arguments, nothing), loss(*arguments), rtol=1e-14, atol=0)
+    major = [argument.t().contiguous() for argument in arguments]
+    torch.testing.assert_close(
+        loss.logit_gradient(*major, nothing.t()), loss.logit_gradient(*major), rtol=1e-14, atol=0
+    )
+
+
+def test_uniform_transition_and_even_scores_worked_by_hand():
+    # K = 3, f = 1/2 throughout, so fbar = 1/2: BCE 3 log 2, MSE 3/4, relevant distance 3/4.
+    uniform = tensor((1 - np.eye(3)) / 2)
+    logits, complementary = torch.zeros(1, 3).double(), tensor([[0, 0, 1]])
+    loss = MLCLLoss(uniform)
+    assert float(loss(logits, complementary)) == pytest.approx(3 * np.log(2) + 0.75)
+    known = loss(logits, complementary, tensor([[1, 0, 0]]))
+    assert float(known) == pytest.approx(3 * np.log(2) + 0.75)
+    # d/df_k: sum over j of T_kj (fbar_j - y_j) (1 / (fbar_j (1 - fbar_j)) + 2), times f (1 - f).
+    expected = np.array([[0, 0, 6 * 0.5 * 0.25]])
+    np.testing.assert_allclose(loss.logit_gradient(logits.t(), complementary.t()).t(), expected)
+
+
+def test_softmax_cross_entropy_of_the_shared_target():
+    target = COMPLEMENTARY / COMPLEMENTARY.sum(axis=1, keepdims=True)
+    expected = -(target * log_softmax(LOGITS, axis=1)).sum(axis=1).mean()
+    found = ComplementaryCrossEntropy()(tensor(LOGITS), tensor(target))
+    assert float(found) == pytest.approx(expected, rel=1e-13)
+
+
+def test_supervised_loss_sums_over_labels_and_averages_over_instances():
+    f = expit(LOGITS)
+    expected = np.mean([bce_of(row, y) for row, y in zip(f, RELEVANT, strict=True)])
+    found = BinaryCrossEntropy()(tensor(LOGITS), tensor(RELEVANT))
+    assert float(found) == pytest.approx(expected, rel=1e-13)
+
+
+def test_implied_probabilities_are_bounded_but_their_gradient_is_not_stopped():
+    scores = tensor([[0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]]).requires_grad_()
+    implied = implied_complementary(scores, tensor(TRANSITION))
+    assert float(implied.detach().min()) == pytest.approx(1e-6)
+    assert float(implied.detach().max()) == pytest.approx(1 - 1e-6)
+    implied.sum().backward()
+    np.testing.assert_allclose(scores.grad, np.ones((2, 4)), rtol=1e-12)  # rows of T sum to 1
+
+
+def test_the_transition_travels_in_the_state_of_a_module():
+    saved = MLCLLoss(tensor(TRANSITION)).state_dict()
+    loaded = MLCLLoss(torch.zeros(4, 4).double())
+    loaded.load_state_dict(saved)
+    np.testing.assert_array_equal(loaded.transition, TRANSITION)
+    assert not list(loaded.parameters())
+
+
+# One label takes most choices: the column of T sums to more than 2.
+CROWDED = np.array([[0, 0.5, 0.5, 0], [1, 0, 0, 0], [0.9, 0.1, 0, 0], [0.8, 0, 0.2, 0]])
+
+
+@pytest.mark.xfail(strict=True, reason="logit_gradient does not bound fbar, which forward does")
+@pytest.mark.parametrize(
+    ("transition", "logit"), [(CROWDED, 0.0), (TRANSITION, -15.0)], ids=["above one", "near zero"]
+)
+def test_the_gradient_by_hand_equals_autograd_where_implied_probabilities_are_bounded(
+    transition, logit
+):
+    logits = torch.full((1, 4), logit, dtype=torch.float64).requires_grad_()
+    complementary = tensor([[0, 0, 1, 0]])
+    loss = MLCLLoss(tensor(transition), beta=1.0)
+    loss(logits, complementary).backward()
+    found = loss.logit_gradient(logits.detach().t(), complementary.t()).t()
+    torch.testing.assert_close(found, logits.grad, rtol=1e-3, atol=1e-5)

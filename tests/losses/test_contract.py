@@ -1,0 +1,206 @@
+"""What every loss promises, tried on every loss that the room exports."""
+
+import inspect
+
+import numpy as np
+import pytest
+import torch
+
+from complabel import losses
+from complabel.losses import LogitLoss
+
+
+def draw_transition(rng, n_labels):
+    """A transition matrix whose columns sum to 1 too, so that no implied probability exceeds 1."""
+    shares = rng.dirichlet(np.ones(n_labels - 1))
+    offsets = np.arange(n_labels)[None, :] - np.arange(n_labels)[:, None]
+    return np.append(0, shares)[offsets % n_labels]  # row k is the shares, shifted by k
+
+
+def draw_complementary(rng, n_rows, n_labels):
+    """One to three complementary labels per row."""
+    sizes = rng.integers(1, min(4, n_labels), size=n_rows)
+    rows = [np.isin(np.arange(n_labels), rng.permutation(n_labels)[:size]) for size in sizes]
+    return np.array(rows, dtype=float)
+
+
+def draw_known_relevant(rng, complementary):
+    """Some labels outside the complementary ones, none in every other row."""
+    relevant = (rng.random(complementary.shape) < 0.4) & (complementary == 0)
+    relevant[::2] = False
+    relevant[1::2][np.arange(len(relevant[1::2])), (complementary[1::2] == 0).argmax(axis=1)] = True
+    return relevant.astype(float)
+
+
+def of_complementary(name, **settings):
+    """How to try a loss of complementary labels that needs no matrix."""
+
+    def build(rng, n_rows, n_labels, dtype):
+        loss = getattr(losses, name)(**settings)
+        return loss, [draw_complementary(rng, n_rows, n_labels)]
+
+    return build
+
+
+def mlcl(*, beta, with_relevant):
+    """How to try MLCL's loss."""
+
+    def build(rng, n_rows, n_labels, dtype):
+        transition = torch.tensor(draw_transition(rng, n_labels), dtype=dtype)
+        complementary = draw_complementary(rng, n_rows, n_labels)
+        targets = [complementary]
+        if with_relevant:
+            targets.append(draw_known_relevant(rng, complementary))
+        return losses.MLCLLoss(transition, beta=beta), targets
+
+    return build
+
+
+def softmax_cross_entropy(rng, n_rows, n_labels, dtype):
+    complementary = draw_complementary(rng, n_rows, n_labels)
+    target = complementary / complementary.sum(axis=1, keepdims=True)
+    return losses.ComplementaryCrossEntropy(), [target]
+
+
+def supervised(rng, n_rows, n_labels, dtype):
+    return losses.BinaryCrossEntropy(), [(rng.random((n_rows, n_labels)) < 0.4).astype(float)]
+
+
+# Every loss the room exports has at least one line here; a new one adds its own.
+CASES = {
+    "BinaryCrossEntropy": [supervised],
+    "CTLLoss": [
+        of_complementary("CTLLoss"),
+        of_complementary("CTLLoss", strict_code=False),
+    ],
+    "ComplementaryCrossEntropy": [softmax_cross_entropy],
+    "ExponentialRankingLoss": [of_complementary("ExponentialRankingLoss")],
+    "GDFLoss": [of_complementary("GDFLoss")],
+    "LUWLoss": [of_complementary("LUWLoss")],
+    "MLCLLoss": [
+        mlcl(beta=1.0, with_relevant=False),
+        mlcl(beta=0.0, with_relevant=False),
+        mlcl(beta=2.5, with_relevant=False),
+        mlcl(beta=1.0, with_relevant=True),
+        mlcl(beta=0.0, with_relevant=True),
+    ],
+    "SquaredHingeRankingLoss": [of_complementary("SquaredHingeRankingLoss")],
+    "UnbiasedBCELoss": [of_complementary("UnbiasedBCELoss")],
+}
+
+EXPORTED = sorted(
+    name
+    for name in losses.__all__
+    if inspect.isclass(getattr(losses, name))
+    and issubclass(getattr(losses, name), LogitLoss)
+    and getattr(losses, name) is not LogitLoss
+)
+
+every_loss = pytest.mark.parametrize(
+    "build",
+    [
+        pytest.param(build, id=f"{name}-{number}")
+        for name in EXPORTED
+        for number, build in enumerate(CASES.get(name, []))
+    ],
+)
+
+
+def case(build, *, n_rows, n_labels, dtype=torch.float64, scale=2.0, seed=0):
+    """Return a loss, logits (b, K) and targets (b, K) to try it on."""
+    rng = np.random.default_rng(seed)
+    loss, targets = build(rng, n_rows, n_labels, dtype)
+    logits = torch.tensor(scale * rng.standard_normal((n_rows, n_labels)), dtype=dtype)
+    return loss, logits, [torch.tensor(target, dtype=dtype) for target in targets]
+
+
+def by_hand(loss, logits, targets):
+    """The loss's own gradient, which is label-major, turned back to (b, K)."""
+    label_major = [tensor.t().contiguous() for tensor in (logits, *targets)]
+    return loss.logit_gradient(*label_major).t()
+
+
+def by_autograd(loss, logits, targets):
+    """Autograd's gradient of the mean over rows, times their number: of the sum over rows."""
+    leaf = logits.clone().requires_grad_()
+    loss(leaf, *targets).backward()
+    return leaf.grad * len(logits)
+
+
+def test_every_exported_loss_is_tried_here():
+    assert set(EXPORTED) <= set(CASES)
+
+
+@every_loss
+@pytest.mark.parametrize(("n_rows", "n_labels"), [(1, 3), (6, 4)])
+def test_autograd_agrees_with_finite_differences(build, n_rows, n_labels):
+    loss, logits, targets = case(build, n_rows=n_rows, n_labels=n_labels)
+    logits.requires_grad_()
+    assert torch.autograd.gradcheck(lambda z: loss(z, *targets), (logits,))
+
+
+@every_loss
+@pytest.mark.parametrize(("n_rows", "n_labels"), [(1, 3), (9, 5), (64, 15), (8, 983)])
+def test_the_gradient_by_hand_equals_autograd(build, n_rows, n_labels):
+    loss, logits, targets = case(build, n_rows=n_rows, n_labels=n_labels)
+    found = by_hand(loss, logits, targets)
+    assert found.shape == logits.shape
+    torch.testing.assert_close(found, by_autograd(loss, logits, targets), rtol=1e-9, atol=1e-12)
+
+
+@every_loss
+def test_the_gradient_by_hand_equals_autograd_in_single_precision(build):
+    loss, logits, targets = case(build, n_rows=32, n_labels=15, dtype=torch.float32)
+    found = by_hand(loss, logits, targets)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, by_autograd(loss, logits, targets), rtol=1e-4, atol=1e-5)
+
+
+@every_loss
+def test_neither_way_changes_what_it_is_given(build):
+    loss, logits, targets = case(build, n_rows=9, n_labels=5)
+    inputs = [tensor.t().contiguous() for tensor in (logits, *targets)]
+    copies = [tensor.clone() for tensor in inputs]
+    first = loss.logit_gradient(*inputs)
+    torch.testing.assert_close(loss.logit_gradient(*inputs), first, rtol=0, atol=0)
+    loss(*(tensor.t() for tensor in inputs))
+    for tensor, copy in zip(inputs, copies, strict=True):
+        assert torch.equal(tensor, copy)
+
+
+@every_loss
+def test_the_loss_of_a_batch_is_the_mean_over_its_rows(build):
+    loss, logits, targets = case(build, n_rows=7, n_labels=5)
+    whole = loss(logits, *targets)
+    assert whole.shape == ()
+    rows = [float(loss(logits[[row]], *(target[[row]] for target in targets))) for row in range(7)]
+    assert float(whole) == pytest.approx(np.mean(rows), rel=1e-12)
+
+
+@every_loss
+@pytest.mark.parametrize("n_labels", [3, 983])
+@pytest.mark.parametrize("saturation", ["all low", "all high", "mixed"])
+def test_value_and_gradients_stay_finite_where_sigmoids_saturate(build, n_labels, saturation):
+    loss, logits, targets = case(build, n_rows=6, n_labels=n_labels, dtype=torch.float32)
+    sign = {"all low": -1.0, "all high": 1.0, "mixed": torch.sign(logits)}[saturation]
+    extreme = 100.0 * sign * torch.ones_like(logits)
+    assert torch.isfinite(loss(extreme, *targets))
+    assert torch.isfinite(by_autograd(loss, extreme, targets)).all()
+    assert torch.isfinite(by_hand(loss, extreme, targets)).all()
+
+
+@every_loss
+def test_a_loss_moves_with_its_network_to_another_precision(build):
+    loss, logits, targets = case(build, n_rows=6, n_labels=5)
+    expected = float(loss(logits, *targets))
+    single = loss.to(torch.float32)
+    found = single(logits.float(), *(target.float() for target in targets))
+    assert found.dtype == torch.float32
+    assert float(found) == pytest.approx(expected, rel=1e-5)
+
+
+@every_loss
+def test_a_step_against_the_gradient_lowers_the_loss(build):
+    loss, logits, targets = case(build, n_rows=12, n_labels=5)
+    step = 1e-3 * by_hand(loss, logits, targets)
+    assert float(loss(logits - step, *targets)) < float(loss(logits, *targets))

@@ -1,0 +1,63 @@
+"""scikit-learn's own checks, on every method of the registry."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_multilabel_classification
+from sklearn.utils import estimator_checks
+
+from complabel.methods import METHODS, make_classifier
+
+# Some of the checks' tiny samples happen to leave a label unchosen, which is rightly warned of.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::complabel.annotations.UnchosenLabelWarning",
+    # scikit-learn skips checks of estimators that need an optional library, pandas for instance.
+    "ignore::sklearn.exceptions.SkipTestWarning",
+)
+
+
+def small(name):
+    """A method with its seed fixed and, where it iterates, few iterations."""
+    classifier = make_classifier(name)
+    few = {"epochs": 5, "max_iter": 20, "n_neighbors": 3, "random_state": 0}
+    known = classifier.get_params()
+    return classifier.set_params(**{key: value for key, value in few.items() if key in known})
+
+
+def with_proper_label_sets(*, allow_unlabeled=True, **settings):
+    """As scikit-learn draws problems, but with at least one and not all labels in every row.
+
+    A row of complementary labels that is empty or full says nothing or leaves nothing, and is
+    refused; scikit-learn's checks of multi-label classifiers feed such rows.
+    """
+    X, Y = make_multilabel_classification(allow_unlabeled=False, **settings)
+    Y[Y.all(axis=1), 0] = 0
+    return X, Y
+
+
+@pytest.fixture(autouse=True)
+def _proper_label_sets(monkeypatch):
+    monkeypatch.setattr(estimator_checks, "make_multilabel_classification", with_proper_label_sets)
+
+
+def rightly_failed(classifier):
+    """Checks that a method cannot pass, with the reason why it need not."""
+    if "minmax_cut" not in classifier.get_params():
+        return {}
+    reason = "decisions are measured from a point of each row's range: they order labels, not rows"
+    return {"check_classifier_multioutput": reason}
+
+
+@estimator_checks.parametrize_with_checks(
+    [small(name) for name in METHODS], expected_failed_checks=rightly_failed
+)
+def test_scikit_learns_contract(estimator, check):
+    check(estimator)
+
+
+def test_the_label_sets_fed_are_proper():
+    _, Y = estimator_checks.make_multilabel_classification(
+        n_samples=100, n_features=2, n_classes=5, n_labels=3, allow_unlabeled=True, random_state=0
+    )
+    assert Y.any(axis=1).all()
+    assert not Y.all(axis=1).any()
+    assert len(np.unique(Y.sum(axis=1))) > 1

@@ -1,0 +1,207 @@
+"""What the gradient-trained classifiers share, tried on MLCL: seeds, callbacks, networks."""
+
+import pickle
+
+import numpy as np
+import pytest
+import torch
+
+from complabel.annotations import draw_complementary
+from complabel.datasets import make_synthetic
+from complabel.errors import InputError
+from complabel.methods import MLCLClassifier
+
+N_SAMPLES, N_FEATURES, N_LABELS = 300, 6, 5
+
+
+@pytest.fixture(scope="module", name="X")
+def _features():
+    return make_synthetic(N_SAMPLES, n_features=N_FEATURES, n_labels=N_LABELS, seed=1).dataset.X
+
+
+@pytest.fixture(scope="module")
+def complementary():
+    problem = make_synthetic(N_SAMPLES, n_features=N_FEATURES, n_labels=N_LABELS, seed=1)
+    return draw_complementary(problem.dataset.Y, random_state=1)
+
+
+def brief(**settings):
+    """A fit too short to learn, long enough to see what it does."""
+    return MLCLClassifier(**{"epochs": 2, "random_state": 0, **settings})
+
+
+def linear_network(n_features, n_labels):
+    return torch.nn.Linear(n_features, n_labels)
+
+
+def dropout_network(n_features, n_labels):
+    return torch.nn.Sequential(
+        torch.nn.Linear(n_features, 32),
+        torch.nn.ReLU(),
+        torch.nn.Dropout(0.2),
+        torch.nn.Linear(32, n_labels),
+    )
+
+
+def test_there_is_no_coef_before_fit_nor_of_a_network(X, complementary):
+    network = brief(network=linear_network).fit(X, complementary)
+    for classifier in (brief(), network):
+        for name in ("coef_", "intercept_"):
+            assert not hasattr(classifier, name)
+            with pytest.raises(AttributeError, match="only a fitted linear model"):
+                getattr(classifier, name)
+
+
+def test_the_callback_hears_of_both_steps(X, complementary):
+    reports = []
+    classifier = brief(epochs=12, learning_rate=0.05, callback=lambda *args: reports.append(args))
+    classifier.fit(X, complementary)
+    expected = [(stage, e, 12) for stage in ("transition", "classifier") for e in range(1, 13)]
+    assert [report[:3] for report in reports] == expected
+    losses = [report[3] for report in reports]
+    assert losses[11] < losses[0]
+    assert losses[-1] < losses[12]
+    # The last epoch's mean loss is close to the cross-entropy of a model better than chance.
+    assert losses[11] < np.log(5)
+    unwatched = brief(epochs=12, learning_rate=0.05).fit(X, complementary)
+    np.testing.assert_array_equal(unwatched.coef_, classifier.coef_)
+
+
+def test_a_known_transition_needs_one_step_only(X, complementary):
+    stages = []
+    classifier = brief(transition="uniform", callback=lambda stage, *_: stages.append(stage))
+    classifier.fit(X, complementary)
+    assert stages == ["classifier"] * 2
+
+
+@pytest.mark.parametrize("network", [None, dropout_network], ids=["linear", "MLP"])
+def test_the_seed_alone_decides(network, X, complementary):
+    def coefficients(random_state):
+        classifier = brief(network=network, random_state=random_state)
+        return classifier.fit(X, complementary).decision_function(X)
+
+    torch.manual_seed(1)
+    first = coefficients(3)
+    torch.manual_seed(2)
+    np.testing.assert_array_equal(coefficients(3), first)
+    np.testing.assert_array_equal(coefficients(np.random.default_rng(3)), first)
+    assert np.abs(coefficients(4) - first).max() > 1e-3
+    assert np.abs(coefficients(None) - first).max() > 1e-3
+
+
+@pytest.mark.parametrize("network", [None, dropout_network], ids=["linear", "MLP"])
+def test_random_numbers_of_others_are_left_alone(network, X, complementary):
+    torch_before, numpy_before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    brief(network=network).fit(X, complementary).predict(X)
+    assert torch.equal(torch.get_rng_state(), torch_before)
+    np.testing.assert_array_equal(np.random.get_state()[1], numpy_before)  # noqa: NPY002
+
+
+def test_a_network_learns_what_no_linear_map_can():
+    # Three rings around the origin: their labels' scores are no linear function of the position.
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(600, 2))
+    ring = np.digitize(np.linalg.norm(X, axis=1), [0.45, 0.8])
+    rings = np.eye(3, dtype=int)[ring]
+    complementary = draw_complementary(rings, random_state=0)
+    settings = {"epochs": 60, "learning_rate": 0.02, "batch_size": 64, "random_state": 0}
+    found = {}
+    for name, network in (("linear", None), ("network", dropout_network)):
+        classifier = MLCLClassifier(network=network, transition="uniform", **settings)
+        classifier.fit(X, complementary)
+        found[name] = np.mean(classifier.decision_function(X).argmax(axis=1) == ring)
+    assert found["network"] > 0.85
+    assert found["network"] > found["linear"] + 0.2
+
+
+def test_both_steps_use_the_network(X, complementary):
+    sizes = []
+
+    def factory(n_features, n_labels):
+        sizes.append((n_features, n_labels))
+        return linear_network(n_features, n_labels)
+
+    classifier = brief(network=factory).fit(X, complementary)
+    assert sizes == [(6, 5), (6, 5)]
+    assert isinstance(classifier.model_, torch.nn.Linear)
+    assert not classifier.model_.training
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (lambda d, k: torch.nn.Linear(d, k + 1), r"shape \(1, 6\), expected \(1, 5\): one output"),
+        (
+            lambda d, k: torch.nn.Sequential(torch.nn.Linear(d, k), torch.nn.Flatten(0)),
+            r"of 6 features to shape \(5,\), expected \(1, 5\)",
+        ),
+        (lambda d, k: "net", "network must return a torch.nn.Module, got str: pass a factory"),
+        (lambda d, k: torch.nn.Linear, "network must return a torch.nn.Module, got type"),
+    ],
+    ids=["outputs", "shape", "text", "class"],
+)
+def test_a_factory_of_something_else_is_refused(network, message, X, complementary):
+    with pytest.raises(InputError, match=message):
+        brief(network=network).fit(X, complementary)
+
+
+def test_a_fitted_network_survives_pickling(X, complementary):
+    classifier = brief(network=linear_network).fit(X, complementary)
+    # Under this suite's import mode a test module cannot be found by name again.
+    classifier.set_params(network=torch.nn.Linear)
+    loaded = pickle.loads(pickle.dumps(classifier))
+    np.testing.assert_array_equal(loaded.predict_proba(X), classifier.predict_proba(X))
+    assert loaded.score(X, complementary) == classifier.score(X, complementary)
+
+
+def test_a_module_class_is_a_factory_as_well(X, complementary):
+    classifier = brief(network=torch.nn.Linear).fit(X, complementary)
+    assert classifier.decision_function(X).shape == (N_SAMPLES, N_LABELS)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"transition": "unifrm"},
+            "transition must be 'estimate', 'uniform' or a matrix, got 'unif",
+        ),
+        (
+            {"correlation": "pearson"},
+            "correlation must be one of 'cooccurrence', 'phi', None, got 'pear",
+        ),
+        ({"beta": -0.5}, r"beta must be a finite number of at least 0, got -0\.5"),
+        ({"beta": float("nan")}, "beta must be a finite number of at least 0, got nan"),
+        ({"threshold": "mean"}, "threshold must be one of 'probability', 'minmax', got 'mean'"),
+        ({"epochs": 0}, "epochs must be an integer of at least 1, got 0"),
+        ({"batch_size": 2.5}, r"batch_size must be an integer of at least 1, got 2\.5"),
+        ({"learning_rate": 0}, "learning_rate must be a finite number above 0, got 0"),
+        ({"weight_decay": -1}, "weight_decay must be a finite number of at least 0, got -1"),
+        ({"device": "cuda:99"}, "device='cuda:99' cannot be used here: .*Use 'auto' or 'cpu'"),
+        ({"device": "abacus"}, "device='abacus' cannot be used here: .*Use 'auto' or 'cpu'"),
+    ],
+)
+def test_parameters_out_of_range_are_refused_by_name(settings, message, X, complementary):
+    with pytest.raises(InputError, match=message):
+        MLCLClassifier(**settings).fit(X, complementary)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("beta", "1"), ("beta", float("inf")), ("random_state", -1), ("random_state", "seed")],
+)
+def test_parameters_of_another_kind_are_refused_by_name(name, value, X, complementary):
+    with pytest.raises(InputError, match=name):
+        brief(**{name: value}).fit(X, complementary)
+
+
+def test_parameters_are_not_looked_at_before_fit():
+    classifier = MLCLClassifier(transition="unifrm", beta=-1, epochs=0)
+    assert classifier.get_params()["beta"] == -1
+
+
+def test_features_too_large_for_single_precision_are_refused(X, complementary):
+    huge = X.copy()
+    huge[3, 1] = 1e39
+    with pytest.raises(InputError, match="row 3, column 1"):
+        brief().fit(huge, complementary)

@@ -1,0 +1,217 @@
+"""What methods refuse or warn of, and in which words."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from complabel.annotations import UnchosenLabelWarning, draw_complementary
+from complabel.datasets import make_synthetic
+from complabel.errors import AnnotationError, ComplabelError, InputError
+from complabel.methods import METHODS, make_classifier
+
+N_SAMPLES, N_FEATURES, N_LABELS = 90, 5, 4
+PROBLEM = make_synthetic(N_SAMPLES, n_features=N_FEATURES, n_labels=N_LABELS, seed=3).dataset
+X = np.where(np.abs(PROBLEM.X) < 0.3, 0.0, PROBLEM.X)
+COMPLEMENTARY = draw_complementary(PROBLEM.Y, random_state=0)
+LEARNERS = [name for name, method in METHODS.items() if method.learns_from == "complementary"]
+
+every_method = pytest.mark.parametrize("name", METHODS)
+every_learner = pytest.mark.parametrize("name", LEARNERS)
+
+
+def small(name):
+    """A method with its seed fixed and, where it iterates, few iterations."""
+    classifier = make_classifier(name)
+    few = {"epochs": 5, "max_iter": 20, "random_state": 0}
+    known = classifier.get_params()
+    return classifier.set_params(**{key: value for key, value in few.items() if key in known})
+
+
+def targets_for(name):
+    """What the method's fit takes: complementary labels, or true ones for a reference."""
+    return COMPLEMENTARY if METHODS[name].learns_from == "complementary" else PROBLEM.Y
+
+
+def fitted(name):
+    return small(name).fit(X, targets_for(name))
+
+
+def with_nan(kind):
+    """Features with a NaN at row 7, column 2 and another one later."""
+    spoilt = np.where(X == 0, 0.5, X)
+    spoilt[7, 2] = spoilt[11, 0] = np.nan
+    return kind(spoilt)
+
+
+def with_row(values, row=6):
+    spoilt = COMPLEMENTARY.copy()
+    spoilt[row] = values
+    return spoilt
+
+
+@every_learner
+@pytest.mark.parametrize(
+    "kind", [np.asarray, sparse.csr_array, sparse.csr_matrix, np.ndarray.tolist]
+)
+def test_nan_is_located(name, kind):
+    message = "2 entries are not finite, the first in row 7, column 2. .*impute"
+    with pytest.raises(InputError, match=message):
+        small(name).fit(with_nan(kind), COMPLEMENTARY)
+    classifier = fitted(name)
+    with pytest.raises(InputError, match=message):
+        classifier.predict(with_nan(kind))
+    with pytest.raises(InputError, match=message):
+        classifier.score(with_nan(kind), COMPLEMENTARY)
+
+
+def test_infinity_is_located_in_a_data_frame():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    frame.iloc[4, 3] = np.inf
+    with pytest.raises(InputError, match="1 entries are not finite, the first in row 4, column 3"):
+        small("mlcl").fit(frame, COMPLEMENTARY)
+
+
+def test_nan_is_located_in_an_array_of_objects():
+    with pytest.raises(InputError, match="the first in row 7, column 2"):
+        small("mlcl").fit(with_nan(np.asarray).astype(object), COMPLEMENTARY)
+
+
+@every_learner
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (with_row(0), "complementary marks no label in row 6; every row needs at least one"),
+        (with_row(1), f"complementary marks all {N_LABELS} labels in row 6; every row must leave"),
+        (with_row(2), "complementary holds 2 at row 6, label 0; every entry must be 0 or 1"),
+        (np.eye(2, dtype=int)[np.arange(N_SAMPLES) % 2], "has 2 labels .*needs at least 3"),
+        (np.ones(N_SAMPLES, dtype=int), "every instance carries one class, 1; at least 2 classes"),
+    ],
+    ids=["row with none", "row with all", "not binary", "two labels", "one class"],
+)
+def test_labels_that_nothing_can_be_learned_from_are_refused(name, y, message):
+    with pytest.raises(AnnotationError, match=message):
+        small(name).fit(X, y)
+
+
+def known_at(row, label):
+    relevant = np.zeros_like(COMPLEMENTARY)
+    relevant[row, label] = 1
+    return relevant
+
+
+@every_learner
+@pytest.mark.parametrize("single", [False, True], ids=["indicator", "one class per row"])
+def test_a_label_given_as_complementary_and_as_relevant_is_refused(name, single):
+    label = int(COMPLEMENTARY[8].argmax())
+    y = COMPLEMENTARY.argmax(axis=1) if single else COMPLEMENTARY
+    message = rf"row 8:? .*label {label} .*as complementary and as relevant"
+    with pytest.raises(AnnotationError, match=message):
+        small(name).fit(X, y, relevant=known_at(8, label))
+
+
+@every_learner
+@pytest.mark.parametrize("single", [False, True], ids=["indicator", "one class per row"])
+@pytest.mark.parametrize("shape", [(N_SAMPLES - 1, N_LABELS), (N_SAMPLES, N_LABELS + 1)])
+def test_relevant_labels_of_another_shape_are_refused(name, shape, single):
+    y = COMPLEMENTARY.argmax(axis=1) if single else COMPLEMENTARY
+    message = rf"relevant has shape \({shape[0]}, {shape[1]}\) ?,? but "
+    with pytest.raises(AnnotationError, match=message):
+        small(name).fit(X, y, relevant=np.zeros(shape))
+
+
+@every_learner
+def test_relevant_labels_must_be_an_indicator(name):
+    with pytest.raises(AnnotationError, match="relevant holds 3 at row 0, label 1"):
+        small(name).fit(X, COMPLEMENTARY, relevant=3 * known_at(0, 1))
+    with pytest.raises(AnnotationError, match=r"relevant has shape \(90,\)"):
+        small(name).fit(X, COMPLEMENTARY, relevant=np.zeros(N_SAMPLES))
+
+
+@every_method
+def test_numbers_of_rows_must_agree(name):
+    targets = targets_for(name)
+    with pytest.raises(InputError, match=r"inconsistent numbers of samples: \[89, 90\]"):
+        small(name).fit(X[:-1], targets)
+    with pytest.raises(ComplabelError, match=r"\(90, 4\)"):
+        fitted(name).score(X, targets[:-1])
+
+
+@every_method
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [(X[:, 0], "Expected 2D array, got 1D"), (X[:0], "0 sample"), (X[:, :0], "0 feature")],
+)
+def test_features_must_be_a_matrix_with_rows_and_columns(name, features, message):
+    with pytest.raises(InputError, match=message):
+        small(name).fit(features, targets_for(name))
+
+
+@every_method
+def test_features_of_another_number_are_refused(name):
+    classifier = fitted(name)
+    for use in (classifier.predict, classifier.predict_proba, classifier.decision_function):
+        with pytest.raises(InputError, match=r"X has 3 features, but .* is expecting 5 features"):
+            use(X[:, :3])
+
+
+@every_method
+def test_nothing_is_predicted_before_fit(name):
+    classifier = small(name)
+    for use in (classifier.predict, classifier.predict_proba, classifier.decision_function):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            use(X)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_nothing_is_scored_before_fit(name):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        small(name).score(X, targets_for(name))
+
+
+@every_learner
+def test_labels_to_score_on_are_checked_too(name):
+    classifier = fitted(name)
+    with pytest.raises(AnnotationError, match="y has 5 labels, but fit was given 4"):
+        classifier.score(X, np.eye(5, dtype=int)[np.arange(N_SAMPLES) % 5])
+    with pytest.raises(AnnotationError, match="marks no label in row 6;"):
+        classifier.score(X, with_row(0))
+    of_classes = small(name).fit(X, COMPLEMENTARY.argmax(axis=1))
+    unseen = np.full(N_SAMPLES, 17)
+    with pytest.raises(AnnotationError, match=r"17.* was not seen during fit; .*\[0, 1, 2, 3\]"):
+        of_classes.score(X, unseen)
+
+
+@every_learner
+def test_a_label_never_chosen_is_warned_of(name):
+    unchosen = np.zeros_like(COMPLEMENTARY)
+    unchosen[np.arange(N_SAMPLES), np.arange(N_SAMPLES) % (N_LABELS - 1)] = 1
+    with pytest.warns(UnchosenLabelWarning, match=f"label {N_LABELS - 1};"):
+        classifier = small(name).fit(X, unchosen)
+    assert np.isfinite(classifier.decision_function(X)).all()
+
+
+@every_learner
+def test_no_warning_where_there_is_nothing_to_warn_of(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        small(name).fit(X, COMPLEMENTARY)
+
+
+THRESHOLDED = [name for name in METHODS if "threshold" in make_classifier(name).get_params()]
+
+
+@pytest.mark.parametrize("name", THRESHOLDED)
+def test_an_unknown_threshold_is_refused(name):
+    classifier = small(name).set_params(threshold="half")
+    message = "threshold must be one of 'probability', 'minmax', got 'half'"
+    with pytest.raises(InputError, match=message):
+        classifier.fit(X, targets_for(name))
+
+
+def test_every_error_is_one_that_scikit_learn_expects():
+    assert issubclass(InputError, ValueError)
+    assert issubclass(AnnotationError, ValueError)

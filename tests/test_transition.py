@@ -1,0 +1,275 @@
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.metrics import matthews_corrcoef
+
+from complabel.errors import TransitionError
+from complabel.transition import (
+    check_transition,
+    corrected_transition,
+    initial_transition,
+    label_correlation,
+    normalized_transition,
+    phi_correlation,
+    uniform_transition,
+)
+
+# Four instances, three labels; the comments below work everything out from these two.
+COMPLEMENTARY = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=np.uint8)
+PREDICTED = np.array([[0.6, 0.2, 0.2], [0.1, 0.7, 0.2], [0.2, 0.2, 0.6], [0.4, 0.4, 0.2]])
+
+# A_0 = {1, 2}, A_1 = {0, 2, 3}, A_2 = {0, 1, 3}
+INITIAL = np.array([[0, 0.45, 0.4], [1.2 / 3, 0, 1 / 3], [1.1 / 3, 1.3 / 3, 0]])
+# 2, 3 and 3 instances have label 0, 1 and 2 as candidate; 1 has both 0 and 1, 1 both 0 and 2, 2
+# both 1 and 2.
+CORRELATION = np.array([[1, 1 / 2, 1 / 2], [1 / 3, 1, 2 / 3], [1 / 3, 2 / 3, 1]])
+# S C^T off the diagonal, times 60: (43, 42), (34, 28), (35, 100 / 3)
+CORRECTED = np.array([[0, 43 / 85, 42 / 85], [17 / 31, 0, 14 / 31], [21 / 41, 20 / 41, 0]])
+WITHOUT_CORRELATION = np.array([[0, 9 / 17, 8 / 17], [6 / 11, 0, 5 / 11], [11 / 24, 13 / 24, 0]])
+
+
+def test_initial_transition_worked_by_hand():
+    found = initial_transition(PREDICTED, COMPLEMENTARY)
+    np.testing.assert_allclose(found, INITIAL, rtol=1e-14)
+
+
+def test_label_correlation_worked_by_hand():
+    np.testing.assert_allclose(label_correlation(COMPLEMENTARY), CORRELATION, rtol=1e-14)
+
+
+def test_corrected_transition_worked_by_hand():
+    np.testing.assert_allclose(corrected_transition(INITIAL, CORRELATION), CORRECTED, rtol=1e-14)
+
+
+def test_transition_without_correlation_worked_by_hand():
+    found = normalized_transition(INITIAL)
+    np.testing.assert_allclose(found, WITHOUT_CORRELATION, rtol=1e-14)
+    np.testing.assert_array_equal(found, corrected_transition(INITIAL, np.eye(3)))
+
+
+def algorithm_one(probabilities, complementary):
+    """The paper's Algorithm 1, one number at a time."""
+    n, n_labels = len(complementary), len(complementary[0])
+    labels = range(n_labels)
+    having = {k: [i for i in range(n) if not complementary[i][k]] for k in labels}
+    initial = [
+        [
+            0 if j == k else sum(probabilities[i][j] for i in having[k]) / len(having[k])
+            for j in labels
+        ]
+        for k in labels
+    ]
+    correlation = [
+        [sum(i in having[j] for i in having[k]) / len(having[k]) for j in labels] for k in labels
+    ]
+    corrected = [
+        [0 if j == k else sum(initial[k][m] * correlation[j][m] for m in labels) for j in labels]
+        for k in labels
+    ]
+    transition = [[value / sum(row) for value in row] for row in corrected]
+    return np.array(initial), np.array(correlation), np.array(transition)
+
+
+@st.composite
+def annotated_predictions(draw):
+    """Random distributions and complementary sets, every label a candidate somewhere."""
+    n_labels = draw(st.integers(3, 6))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = draw(st.integers(0, 12))
+    sizes = rng.integers(1, n_labels, size=n)
+    rows = [np.isin(np.arange(n_labels), rng.permutation(n_labels)[:size]) for size in sizes]
+    complementary = np.array([*rows, *np.eye(n_labels, dtype=bool)[:2]], dtype=np.uint8)
+    return rng.dirichlet(np.ones(n_labels), size=n + 2), complementary
+
+
+@given(annotated_predictions())
+def test_all_three_matrices_equal_algorithm_one_by_loops(case):
+    predicted, complementary = case
+    initial, correlation, transition = algorithm_one(predicted.tolist(), complementary.tolist())
+    found_initial = initial_transition(predicted, complementary)
+    found_correlation = label_correlation(complementary)
+    np.testing.assert_allclose(found_initial, initial, rtol=1e-12)
+    np.testing.assert_allclose(found_correlation, correlation, rtol=1e-12)
+    found = corrected_transition(found_initial, found_correlation)
+    np.testing.assert_allclose(found, transition, rtol=1e-12)
+    np.testing.assert_array_equal(check_transition(found, n_labels=len(found)), found)
+
+
+def test_single_precision_predictions_are_averaged_in_double():
+    predicted = np.full((3000, 3), 1 / 3, dtype=np.float32)
+    complementary = np.eye(3, dtype=np.uint8)[np.arange(3000) % 3]
+    found = initial_transition(predicted, complementary)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, (1 - np.eye(3)) / 3, rtol=1e-7)
+
+
+def test_the_inputs_stay_as_they_were():
+    initial, correlation, complementary = (
+        INITIAL + np.eye(3),
+        CORRELATION.copy(),
+        COMPLEMENTARY.copy(),
+    )
+    normalized_transition(initial)
+    corrected_transition(initial, correlation)
+    initial_transition(PREDICTED, complementary)
+    phi_correlation(complementary)
+    checked = check_transition(CORRECTED, n_labels=3)
+    checked[:] = 0
+    np.testing.assert_array_equal(initial, INITIAL + np.eye(3))
+    np.testing.assert_array_equal(correlation, CORRELATION)
+    np.testing.assert_array_equal(complementary, COMPLEMENTARY)
+    assert CORRECTED.sum() == pytest.approx(3)
+
+
+@given(st.lists(st.integers(1, 20), min_size=2, max_size=6))
+def test_uniform_transition_gives_the_exact_choice_rates_when_one_label_is_relevant(weights):
+    # All pairs (relevant k, complementary j != k) with p(k) as given and j uniform.
+    n_labels, total = len(weights), sum(weights)
+    rates = [Fraction(0)] * n_labels
+    for k, j in permutations(range(n_labels), 2):
+        rates[j] += Fraction(weights[k], total) / (n_labels - 1)
+    assert sum(rates) == 1
+    found = np.array(weights) / total @ uniform_transition(n_labels)
+    np.testing.assert_allclose(found, [float(rate) for rate in rates], rtol=1e-12)
+
+
+def test_exact_predictions_on_every_outcome_give_the_uniform_transition():
+    # One relevant label known from the features, and each outcome (k, j) once: g(x) is row k of
+    # the uniform matrix. Label k is candidate in all outcomes but the (K - 1) that choose it.
+    n_labels = 4
+    outcomes = list(permutations(range(n_labels), 2))
+    uniform = uniform_transition(n_labels)
+    predicted = np.array([uniform[k] for k, _ in outcomes])
+    complementary = np.eye(n_labels, dtype=np.uint8)[[j for _, j in outcomes]]
+    expected = np.zeros((n_labels, n_labels))
+    for k in range(n_labels):
+        kept = [row for row, (_, j) in zip(predicted, outcomes, strict=True) if j != k]
+        expected[k] = np.mean(kept, axis=0)
+        expected[k, k] = 0
+    np.testing.assert_allclose(initial_transition(predicted, complementary), expected, rtol=1e-12)
+    # By symmetry the labels cannot be told apart, so both estimates must be uniform.
+    np.testing.assert_allclose(normalized_transition(expected), uniform, rtol=1e-12)
+    corrected = corrected_transition(expected, label_correlation(complementary))
+    np.testing.assert_allclose(corrected, uniform, rtol=1e-12)
+
+
+def test_phi_correlation_is_the_normalized_matthews_coefficient():
+    rng = np.random.default_rng(0)
+    complementary = np.eye(5, dtype=np.uint8)[rng.choice(5, size=80, p=[0.3, 0.3, 0.2, 0.1, 0.1])]
+    phi = np.array(
+        [
+            [
+                0 if j == k else matthews_corrcoef(complementary[:, k], complementary[:, j])
+                for j in range(5)
+            ]
+            for k in range(5)
+        ]
+    )
+    assert (phi <= 0).all()
+    found = phi_correlation(complementary)
+    np.testing.assert_allclose(found, phi / phi.sum(axis=1, keepdims=True), atol=1e-12)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert (found >= 0).all()
+
+
+def test_phi_correlation_worked_by_hand():
+    # Labels 0 and 1, 2: phi = -sqrt(p q / ((1 - p)(1 - q))) for disjoint choices of rates p, q,
+    # here with rates 1/2, 1/4, 1/4: -1/sqrt(3), -1/sqrt(3) and, between 1 and 2, -1/3.
+    third = (1 / 3) / (1 / 3 + 1 / np.sqrt(3))
+    expected = [[0, 1 / 2, 1 / 2], [1 - third, 0, third], [1 - third, third, 0]]
+    np.testing.assert_allclose(phi_correlation(COMPLEMENTARY), expected, rtol=1e-12)
+
+
+@given(
+    hnp.arrays(np.float64, (4, 4), elements=st.floats(0.01, 10)),
+    hnp.arrays(np.float64, 4, elements=st.floats(0.01, 100)),
+)
+def test_normalizing_forgets_the_scale_of_rows_and_the_diagonal(matrix, scale):
+    expected = normalized_transition(matrix)
+    np.testing.assert_allclose(expected.sum(axis=1), 1)
+    assert not np.diagonal(expected).any()
+    other = normalized_transition(scale[:, None] * (matrix + np.diag(scale)))
+    np.testing.assert_allclose(other, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("n_labels", [1, 0])
+def test_a_uniform_transition_needs_two_labels(n_labels):
+    with pytest.raises(TransitionError, match=f"at least 2 labels, got {n_labels}"):
+        uniform_transition(n_labels)
+
+
+def test_a_label_that_is_complementary_everywhere_has_no_transitions():
+    complementary = np.array([[1, 1, 0, 0], [1, 0, 0, 1]], dtype=np.uint8)
+    with pytest.raises(TransitionError, match="label 0 is complementary for every instance"):
+        initial_transition(np.full((2, 4), 0.25), complementary)
+
+
+@pytest.mark.parametrize(
+    ("complementary", "message"),
+    [
+        ([[0, 1, 0], [0, 0, 1]], "label 0 has a constant complementary column.*'cooccurrence'"),
+        ([[1, 1, 0], [1, 0, 0], [1, 0, 1]], "label 0 has a constant complementary column"),
+        # Two labels chosen independently of each other.
+        ([[0, 0], [0, 1], [1, 0], [1, 1]], "label 0, 1 has phi coefficients that sum to 0"),
+    ],
+)
+def test_phi_correlation_refuses_what_it_is_undefined_for(complementary, message):
+    with pytest.raises(TransitionError, match=message):
+        phi_correlation(np.array(complementary, dtype=np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        ([[0, 1, 1], [0, 5, 0], [1, 1, 0]], "label 1 has an all-zero row.*drop the label"),
+        ([[0, 1, 1], [1, 0, 1], [2, -1, 0]], "label 2 has negative entries in its row"),
+        (np.zeros((7, 7)), "label 0, 1, 2, 3, 4 has an all-zero row"),
+        ([[0, np.nan, 1], [1, 0, 1], [1, 1, 0]], "label 0 "),
+    ],
+)
+def test_normalizing_refuses_rows_that_are_no_distribution(matrix, message):
+    with pytest.raises(TransitionError, match=message):
+        normalized_transition(np.array(matrix, dtype=np.float64))
+
+
+def test_a_correlation_that_turns_entries_negative_is_refused():
+    correlation = np.array([[1.0, 0, 0], [0, 1, 0], [-2, -2, 1]])
+    with pytest.raises(TransitionError, match="label 0, 1 has negative entries"):
+        corrected_transition(uniform_transition(3), correlation)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.eye(3), r"label 0, 1, 2 has a non-zero diagonal entry: .* never complementary"),
+        (uniform_transition(4), r"shape \(4, 4\), but there are 3 labels: expected \(3, 3\)"),
+        (np.zeros(3), r"shape \(3,\)"),
+        ([[0, 0.5, 0.5], [np.nan, 0, 1], [1, 0, 0]], "NaN or infinity"),
+        ([[0, np.inf, 0.5], [1, 0, 0], [1, 0, 0]], "NaN or infinity"),
+        ([[0, 0.5, 0.5], [1.5, 0, -0.5], [1, 0, 0]], "label 1 has negative entries in its row"),
+        ([[0, 0.5, 0.5], [1, 0, 0], [0.9, 0, 0]], "label 2 has a row that does not sum to 1"),
+    ],
+)
+def test_a_given_transition_is_checked(matrix, message):
+    with pytest.raises(TransitionError, match=message):
+        check_transition(matrix, n_labels=3)
+
+
+@pytest.mark.parametrize("matrix", [[["a"] * 3] * 3, [[0, 1], [1, 0, 0], [1]]])
+def test_a_given_transition_that_is_no_matrix_of_numbers_is_refused_as_such(matrix):
+    with pytest.raises(TransitionError, match="transition"):
+        check_transition(matrix, n_labels=3)
+
+
+def test_a_given_transition_may_be_nested_lists_or_single_precision():
+    rows = [[0, 0.5, 0.5], [0.25, 0, 0.75], [1, 0, 0]]
+    checked = check_transition(rows, n_labels=3)
+    assert checked.dtype == np.float64
+    np.testing.assert_array_equal(checked, rows)
+    third = np.float32([[0, 1 / 3, 2 / 3], [1 / 3, 0, 2 / 3], [1, 0, 0]])
+    np.testing.assert_allclose(check_transition(third, n_labels=3).sum(axis=1), 1, atol=1e-6)

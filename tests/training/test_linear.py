@@ -1,0 +1,240 @@
+"""Training a linear map, against the plain torch loop that it replaces."""
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from complabel.losses import BinaryCrossEntropy, ComplementaryCrossEntropy, MLCLLoss
+from complabel.training import Schedule, train_linear, train_network
+
+N_SAMPLES, N_FEATURES, N_LABELS = 150, 7, 4
+CPU = torch.device("cpu")
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+SCHEDULE = Schedule(epochs=8, batch_size=32, learning_rate=0.05, weight_decay=0.01)
+
+
+def make_problem(seed=0):
+    """Features with many zeros, one complementary label a row, and some known relevant ones."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((N_SAMPLES, N_FEATURES)) * (rng.random((N_SAMPLES, N_FEATURES)) < 0.4)
+    chosen = (X[:, :N_LABELS] + 0.3 * rng.standard_normal((N_SAMPLES, N_LABELS))).argmin(axis=1)
+    complementary = np.eye(N_LABELS, dtype=np.uint8)[chosen]
+    relevant = ((rng.random(complementary.shape) < 0.3) & (complementary == 0)).astype(np.uint8)
+    return X, complementary, relevant
+
+
+def mlcl_loss():
+    return MLCLLoss((1 - torch.eye(N_LABELS)) / (N_LABELS - 1), beta=1.0)
+
+
+LOSSES = {
+    "mlcl": (mlcl_loss, 1),
+    "mlcl with relevant": (mlcl_loss, 2),
+    "softmax": (ComplementaryCrossEntropy, 1),
+    "supervised": (BinaryCrossEntropy, 1),
+}
+
+
+def fit(X, targets, *, loss=None, schedule=SCHEDULE, seed=0, device="cpu", on_epoch=None):
+    return train_linear(
+        X,
+        targets,
+        loss=mlcl_loss() if loss is None else loss,
+        schedule=schedule,
+        generator=torch.Generator().manual_seed(seed),
+        device=torch.device(device),
+        on_epoch=on_epoch,
+    )
+
+
+def start(generator):
+    """The weights and biases that a fit of the problem starts from: torch.nn.Linear's law."""
+    bound = N_FEATURES**-0.5
+    drawn = torch.empty(N_LABELS, N_FEATURES + 1).uniform_(-bound, bound, generator=generator)
+    linear = torch.nn.Linear(N_FEATURES, N_LABELS)
+    with torch.no_grad():
+        linear.weight.copy_(drawn[:, :-1])
+        linear.bias.copy_(drawn[:, -1])
+    return linear
+
+
+def plain_loop(X, targets, *, loss, schedule, seed):
+    """Minimize by autograd and torch.optim.Adam; return the module and each epoch's loss."""
+    generator = torch.Generator().manual_seed(seed)
+    linear = start(generator)
+    inputs = torch.tensor(X, dtype=torch.float32)
+    outputs = [torch.tensor(target, dtype=torch.float32) for target in targets]
+    optimizer = torch.optim.Adam(
+        linear.parameters(), lr=schedule.learning_rate, weight_decay=schedule.weight_decay
+    )
+    losses = []
+    for _ in range(schedule.epochs):
+        order = torch.randperm(len(X), generator=generator)
+        total = 0.0
+        for first in range(0, len(X), schedule.batch_size):
+            batch = order[first : first + schedule.batch_size]
+            optimizer.zero_grad()
+            value = loss(linear(inputs[batch]), *(output[batch] for output in outputs))
+            value.backward()
+            optimizer.step()
+            total += value.item() * len(batch)
+        losses.append(total / len(X))
+    return linear, losses
+
+
+def assert_same_map(found, coef, intercept, *, atol=1e-4):
+    np.testing.assert_allclose(found.coef, coef, rtol=0, atol=atol)
+    np.testing.assert_allclose(found.intercept, intercept, rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("name", LOSSES)
+def test_equals_torch_linear_adam_and_a_shuffled_loop(name, form, device):
+    make_loss, n_targets = LOSSES[name]
+    X, *targets = make_problem()
+    targets = targets[:n_targets]
+    linear, losses = plain_loop(X, targets, loss=make_loss(), schedule=SCHEDULE, seed=3)
+    reported = []
+    found = fit(
+        form(X),
+        targets,
+        loss=make_loss(),
+        seed=3,
+        device=device,
+        on_epoch=lambda *report: reported.append(report),
+    )
+    assert_same_map(found, linear.weight.detach().numpy(), linear.bias.detach().numpy())
+    assert [report[:2] for report in reported] == [(epoch, 8) for epoch in range(1, 9)]
+    np.testing.assert_allclose([report[2] for report in reported], losses, rtol=1e-5)
+    assert losses[-1] < losses[0]
+
+
+def test_starts_where_torch_linear_may_start():
+    X, complementary, _ = make_problem()
+    hardly_moving = Schedule(epochs=1, learning_rate=1e-30)
+    found = fit(X, [complementary], schedule=hardly_moving, seed=5)
+    linear = start(torch.Generator().manual_seed(5))
+    assert_same_map(found, linear.weight.detach().numpy(), linear.bias.detach().numpy(), atol=0)
+
+
+def test_a_batch_that_holds_everything_makes_one_step_per_epoch():
+    X, complementary, _ = make_problem()
+    schedule = Schedule(epochs=3, batch_size=10 * N_SAMPLES, learning_rate=0.1, weight_decay=0.0)
+    linear, _ = plain_loop(X, [complementary], loss=mlcl_loss(), schedule=schedule, seed=1)
+    found = fit(X, [complementary], schedule=schedule, seed=1)
+    assert_same_map(found, linear.weight.detach().numpy(), linear.bias.detach().numpy())
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sparse_equals_dense(kind, dtype):
+    X, complementary, relevant = make_problem()
+    X = X.astype(dtype)
+    dense = fit(X, [complementary, relevant])
+    from_sparse = fit(kind(X), [complementary, relevant])
+    assert_same_map(from_sparse, dense.coef, dense.intercept, atol=1e-5)
+
+
+def test_rows_and_columns_without_entries_are_no_trouble_to_sparse_training():
+    X, complementary, _ = make_problem()
+    X[::3] = 0
+    X[:, 2] = 0
+    dense = fit(X, [complementary])
+    from_sparse = fit(sparse.csr_array(X), [complementary])
+    assert_same_map(from_sparse, dense.coef, dense.intercept, atol=1e-5)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_the_seed_alone_decides(form):
+    X, complementary, _ = make_problem()
+    first, same, other = (fit(form(X), [complementary], seed=seed) for seed in (7, 7, 8))
+    assert_same_map(same, first.coef, first.intercept, atol=0)
+    assert np.abs(other.coef - first.coef).max() > 1e-3
+
+
+def test_watching_changes_nothing():
+    X, complementary, _ = make_problem()
+    unwatched = fit(X, [complementary])
+    watched = fit(X, [complementary], on_epoch=lambda epoch, epochs, value: None)
+    assert_same_map(watched, unwatched.coef, unwatched.intercept, atol=0)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_inputs_stay_as_they_were(form, order, dtype):
+    problem = [np.asarray(array, order=order) for array in make_problem()]
+    X, *targets = (form(problem[0].astype(dtype)), problem[1], problem[2])
+    copies = [array.copy() for array in (X, *targets)]
+    fit(X, targets)
+    for array, copy in zip((X, *targets), copies, strict=True):
+        assert array.dtype == copy.dtype
+        assert (abs(array - copy)).sum() == 0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_random_numbers_of_others_are_left_alone(form):
+    X, complementary, _ = make_problem()
+    torch_before, numpy_before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    fit(form(X), [complementary])
+    assert torch.equal(torch.get_rng_state(), torch_before)
+    np.testing.assert_array_equal(np.random.get_state()[1], numpy_before)  # noqa: NPY002
+
+
+def test_sparse_features_are_never_made_dense(monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("sparse features were made dense")
+
+    X, complementary, _ = make_problem()
+    expected = fit(X, [complementary])
+    rows = sparse.csr_array(X)
+    for kind in ("csr", "csc", "coo", "bsr", "lil", "dok", "dia"):
+        for name in (f"{kind}_array", f"{kind}_matrix"):
+            monkeypatch.setattr(getattr(sparse, name), "toarray", refuse)
+            monkeypatch.setattr(getattr(sparse, name), "todense", refuse)
+    found = fit(rows, [complementary])
+    logits = found(rows)
+    monkeypatch.undo()
+    assert_same_map(found, expected.coef, expected.intercept, atol=1e-5)
+    np.testing.assert_allclose(logits, X @ found.coef.T + found.intercept, atol=1e-12)
+
+
+def test_the_map_is_double_precision_and_gives_logits():
+    X, complementary, _ = make_problem()
+    found = fit(X, [complementary])
+    assert found.coef.dtype == found.intercept.dtype == np.float64
+    assert found.coef.shape == (N_LABELS, N_FEATURES)
+    assert found.intercept.shape == (N_LABELS,)
+    expected = np.einsum("nd,kd->nk", X, found.coef) + found.intercept
+    np.testing.assert_allclose(found(X), expected, atol=1e-12)
+    np.testing.assert_allclose(found(sparse.csr_array(X)), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_a_network_that_is_linear_trains_to_the_same_map(form):
+    X, complementary, relevant = make_problem()
+    generator = torch.Generator().manual_seed(11)
+    linear = start(generator)
+    train_network(
+        linear,
+        form(X),
+        [complementary, relevant],
+        loss=mlcl_loss(),
+        schedule=SCHEDULE,
+        generator=generator,
+        device=CPU,
+    )
+    found = fit(form(X), [complementary, relevant], seed=11)
+    assert_same_map(found, linear.weight.detach().numpy(), linear.bias.detach().numpy())
+
+
+def test_read_only_features_are_trained_on_without_a_warning():
+    X, complementary, _ = make_problem()
+    X.setflags(write=False)
+    torch.set_warn_always(True)  # else torch says it once per process, in whichever test is first
+    try:
+        fit(X, [complementary])
+    finally:
+        torch.set_warn_always(False)
