@@ -158,7 +158,6 @@ def test_the_transition_travels_in_the_state_of_a_module():
 CROWDED = np.array([[0, 0.5, 0.5, 0], [1, 0, 0, 0], [0.9, 0.1, 0, 0], [0.8, 0, 0.2, 0]])
 
 
-@pytest.mark.xfail(strict=True, reason="logit_gradient does not bound fbar, which forward does")
 @pytest.mark.parametrize(
     ("transition", "logit"), [(CROWDED, 0.0), (TRANSITION, -15.0)], ids=["above one", "near zero"]
 )

@@ -15,7 +15,7 @@ def demo(
         "complabel-demo.html"
     ),
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Of the data, folds and methods.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draw, folds and methods.")] = 0,
     jobs: Annotated[int, typer.Option(help="Folds at once; -1 for all cores.")] = 1,
 ) -> None:
     """Learn which digits canvases show from one "is not a ..." each; write a report."""

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from complabel.errors import DatasetNotFoundError
 
 EMBEDDED = ("digits", "synthetic")
+"""Datasets that need no file."""
 
 
 @dataclass(frozen=True)
@@ -132,3 +133,4 @@ def _file(table: dict[str, Any]) -> DataFile:
 
 
 CATALOG: Mapping[str, CatalogEntry] = _read_catalog()
+"""Datasets that are read from files, by name."""

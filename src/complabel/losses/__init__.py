@@ -10,6 +10,7 @@ from complabel.losses._complementary import (
 )
 from complabel.losses._ctl import CTLLoss
 from complabel.losses._luw import LUWLoss
+from complabel.losses._ranking import ExponentialRankingLoss, SquaredHingeRankingLoss
 from complabel.losses._supervised import BinaryCrossEntropy
 from complabel.losses._unbiased import GDFLoss, UnbiasedBCELoss
 
@@ -17,10 +18,12 @@ __all__ = [
     "BinaryCrossEntropy",
     "CTLLoss",
     "ComplementaryCrossEntropy",
+    "ExponentialRankingLoss",
     "GDFLoss",
     "LUWLoss",
     "LogitLoss",
     "MLCLLoss",
+    "SquaredHingeRankingLoss",
     "UnbiasedBCELoss",
     "complementary_bce",
     "complementary_mse",

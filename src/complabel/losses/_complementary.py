@@ -171,8 +171,9 @@ class MLCLLoss(LogitLoss):
         transition = self.transition
         scores = torch.sigmoid(logits)
         implied = torch.mm(transition.t(), scores)
+        implied.clamp_(PROBABILITY_MARGIN, 1 - PROBABILITY_MARGIN)
         error = implied - complementary
-        # d BCE / d implied = error / (implied (1 - implied)), the denominator kept from 0.
+        # d BCE / d implied = error / (implied (1 - implied)).
         through_implied = _bce_backward(self._one, implied, complementary, None, _SUM)
         if not rest:
             through_implied.add_(error, alpha=2 * self.beta)

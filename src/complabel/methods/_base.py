@@ -72,6 +72,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         AnnotationError
             If the labels contradict themselves or each other.
         """
+        if relevant is not None and self.learns_from == "relevant":
+            raise InputError("relevant is what y is for this reference method; leave it out")
         X, y = self._validate(X, y)
         known = None if relevant is None else check_indicator(relevant, name="relevant")
         if self.learns_from == "relevant":

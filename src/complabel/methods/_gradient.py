@@ -182,8 +182,11 @@ def _check_network(network: object, n_features: int, n_labels: int) -> None:
             " pass a factory such as lambda n_features, n_labels: torch.nn.Linear(...)"
         )
     network.eval()
-    with torch.no_grad():
-        shape = tuple(network(torch.zeros(1, n_features)).shape)
+    try:
+        with torch.no_grad():
+            shape = tuple(network(torch.zeros(1, n_features)).shape)
+    except RuntimeError as error:
+        raise InputError(f"network does not take {n_features} features: {error}") from error
     if shape != (1, n_labels):
         raise InputError(
             f"network maps one instance of {n_features} features to shape {shape},"

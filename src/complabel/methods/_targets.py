@@ -56,7 +56,10 @@ class Targets:
     def _from_classes(cls, y: Any) -> Targets:
         """Encode one class per instance; only classes that occur are known."""
         flat = np.asarray(y).ravel()
-        check_classification_targets(flat)
+        try:
+            check_classification_targets(flat)
+        except ValueError as error:
+            raise AnnotationError(str(error)) from error
         classes = np.unique(flat)
         if len(classes) < 2:
             raise AnnotationError(

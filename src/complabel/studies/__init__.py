@@ -7,10 +7,13 @@ from complabel.studies._comparison import (
     comparison_markdown,
     read_results,
 )
+from complabel.studies._demo import DEMO_METHODS, run_demo
+from complabel.studies._pages import render_demo
 from complabel.studies._protocol import FoldResult, cross_validate, draw_labels, split_folds
 from complabel.studies._published import Published, published_results
 
 __all__ = [
+    "DEMO_METHODS",
     "BenchmarkResult",
     "Cell",
     "FoldResult",
@@ -22,7 +25,9 @@ __all__ = [
     "draw_labels",
     "published_results",
     "read_results",
+    "render_demo",
     "results_as_json",
     "run_benchmark",
+    "run_demo",
     "split_folds",
 ]

@@ -146,7 +146,7 @@ def cross_validate(
     """
     complementary = draw_labels(dataset, scheme=scheme, seed=seed)
     folds = split_folds(dataset, n_folds=n_folds, seed=seed)
-    classifiers = [_seeded(make_classifier(), seed=seed, fold=fold) for fold in range(n_folds)]
+    classifiers = [seeded(make_classifier(), seed=seed, fold=fold) for fold in range(n_folds)]
     labels = dataset.Y if classifiers[0].learns_from == "relevant" else complementary
     tasks = (
         joblib.delayed(_predict)(classifier, dataset.X, train, labels[train], test)
@@ -196,9 +196,7 @@ def _predict(
     return _Prediction(scores, labels, fitted - started, done - fitted)
 
 
-def _seeded(
-    classifier: ComplementaryClassifier, *, seed: int, fold: int
-) -> ComplementaryClassifier:
+def seeded(classifier: ComplementaryClassifier, *, seed: int, fold: int) -> ComplementaryClassifier:
     """Give a classifier that draws random numbers a seed of its own."""
     if "random_state" in classifier.get_params(deep=False):
         state = int(np.random.SeedSequence([seed, fold]).generate_state(1)[0])

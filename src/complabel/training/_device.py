@@ -33,7 +33,7 @@ def resolve_device(device: str) -> torch.device:
     try:
         resolved = torch.device(device)
         torch.empty(0, device=resolved)
-    except (RuntimeError, AssertionError) as error:
+    except (RuntimeError, AssertionError, TypeError) as error:
         raise InputError(
             f"device={device!r} cannot be used here: {str(error).splitlines()[0]}"
             " Use 'auto' or 'cpu'."
