@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from complabel import metrics
 from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
+from complabel.errors import InputError
 from complabel.methods import METHODS, ComplementaryClassifier, make_classifier
 
 N_SAMPLES, N_FEATURES, N_LABELS = 90, 5, 4
@@ -122,13 +123,24 @@ def test_labels_may_come_as_lists_booleans_or_sparse(name):
 @every_method
 def test_what_a_method_is_given_stays_as_it_was(name):
     features, targets = X.copy(), targets_for(name).copy()
-    relevant = np.zeros_like(targets)
-    classifier = small(name).fit(features, targets, relevant=relevant)
+    classifier = small(name).fit(features, targets)
     classifier.predict(features)
     classifier.score(features, targets)
     np.testing.assert_array_equal(features, X)
     np.testing.assert_array_equal(targets, targets_for(name))
+
+
+@every_learner
+def test_relevant_labels_stay_as_they_were(name):
+    relevant = np.zeros_like(targets_for(name))
+    small(name).fit(X, targets_for(name), relevant=relevant)
     assert not relevant.any()
+
+
+def test_a_reference_takes_no_relevant_labels_beside_those_it_learns_from():
+    targets = targets_for("supervised")
+    with pytest.raises(InputError, match="relevant is what y is for this reference"):
+        small("supervised").fit(X, targets, relevant=targets)
 
 
 @every_learner
