@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.special import expit
 
-from complabel.losses._ranking import ExponentialRankingLoss, SquaredHingeRankingLoss
+from complabel.losses import ExponentialRankingLoss, SquaredHingeRankingLoss
 
 LOGITS = np.array([[0.3, -1.2, 2.0, -0.4], [-2.5, 0.1, 0.9, -3.0], [1.0, 1.0, -1.0, -1.0]])
 COMPLEMENTARY = np.array([[0, 1, 0, 0], [1, 0, 0, 1], [0, 1, 1, 1]])
