@@ -1,0 +1,54 @@
+"""What the methods share that regress the candidate indicator on the features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+from complabel.methods._base import ComplementaryClassifier
+from complabel.training import LinearMap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.methods._base import Features
+
+CUT = 0.5
+"""A label is predicted where its regression score exceeds this."""
+
+
+class CandidateRegressor(ComplementaryClassifier):
+    """Base of methods that score x W against 0 (complementary) and 1 (candidate).
+
+    A method implements ``_fit``, which hands its weights to ``_set_weights``.
+    """
+
+    fit_intercept: bool
+    model_: LinearMap
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights W^T, shape (K, n_features)."""
+        return self.model_.coef
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Weights of the constant column, shape (K,); zeros without one."""
+        return self.model_.intercept
+
+    def _set_weights(self, weights: NDArray[np.float64]) -> None:
+        """Keep weights (n_features, K), with the constant column's row last if there is one."""
+        if self.fit_intercept:
+            self.model_ = LinearMap(weights[:-1].T.copy(), weights[-1].copy())
+        else:
+            self.model_ = LinearMap(weights.T.copy(), np.zeros(weights.shape[1]))
+
+    def _decision(self, X: Features) -> NDArray[np.float64]:
+        return self.model_(X) - CUT
+
+    def _probabilities(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+        # The logistic curve of slope one at the cut: near the score itself around 0.5, and unlike
+        # the score clipped to [0, 1] it keeps the order of labels beyond either end.
+        return np.asarray(special.expit(4 * decision))
