@@ -9,9 +9,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from complabel.errors import InputError
+from complabel.methods.comrank import ComRankClassifier
+from complabel.methods.ctl import CTLClassifier
+from complabel.methods.fpml import FPMLClassifier
+from complabel.methods.gdf import GDFClassifier
+from complabel.methods.luw import LUWClassifier
 from complabel.methods.mlcl import MLCLClassifier
+from complabel.methods.pml_fp import PMLFPClassifier
+from complabel.methods.pml_lc import PMLLCClassifier
+from complabel.methods.pml_lrs import PMLLRSClassifier
 from complabel.methods.prior import PriorClassifier
 from complabel.methods.supervised import SupervisedClassifier
+from complabel.methods.unbiased_bce import UnbiasedBCEClassifier
 
 if TYPE_CHECKING:
     from complabel.methods._base import ComplementaryClassifier
@@ -87,6 +96,26 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 published_rule="hamming_loss_minmax",
             ),
             Method("prior", "Prior", PriorClassifier),
+            Method("fpml", "fPML", FPMLClassifier, published_as="fPML"),
+            Method("pml-lc", "PML-lc", PMLLCClassifier, published_as="PML-lc"),
+            Method("pml-fp", "PML-fp", PMLFPClassifier),
+            Method("pml-lrs", "PML-LRS", PMLLRSClassifier, published_as="PML-LRS"),
+            Method(
+                "l-uw",
+                "L-UW",
+                LUWClassifier,
+                published_as="L-UW",
+                settings=_paper_learning_rate,
+            ),
+            Method("gdf", "GDF", GDFClassifier, settings=_paper_learning_rate),
+            Method(
+                "unbiased-bce",
+                "Unbiased BCE",
+                UnbiasedBCEClassifier,
+                settings=_paper_learning_rate,
+            ),
+            Method("ctl", "CTL", CTLClassifier, settings=_paper_learning_rate),
+            Method("comrank", "ComRank", ComRankClassifier, settings=_paper_learning_rate),
             Method(
                 "supervised",
                 "Supervised",
