@@ -121,6 +121,7 @@ def test_mirrors_are_tried_in_turn(tmp_path, offer, server):
         ("page", None, "something else than a .zip file"),
         ("cut", None, "broke off after|IncompleteRead"),
     ],
+    ids=["gone", "cut", "other checksum", "page instead", "cut, no checksum"],
 )
 def test_a_failed_download_leaves_nothing_and_says_what_to_do(
     tmp_path, offer, kind, sha256, reason

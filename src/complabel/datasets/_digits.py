@@ -11,7 +11,7 @@ _SIDE = 8
 _N_CLASSES = 10
 
 
-def make_digits(n_samples: int = 2000, *, seed: int | np.random.Generator = 0) -> MultiLabelDataset:
+def make_digits(n_samples: int = 5000, *, seed: int | np.random.Generator = 0) -> MultiLabelDataset:
     """Compose canvases of one to four different handwritten digits.
 
     Each canvas has 2 x 2 quadrants of 8 x 8 pixels; the digits take random quadrants, the others
@@ -23,7 +23,7 @@ def make_digits(n_samples: int = 2000, *, seed: int | np.random.Generator = 0) -
 
     Parameters
     ----------
-    n_samples : int, default 2000
+    n_samples : int, default 5000
         Number of canvases n; the groups share them evenly.
     seed : int or numpy.random.Generator, default 0
         The same seed gives the same dataset.

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from complabel.methods import ComplementaryClassifier
     from complabel.studies._benchmark import OnFold
 
-DEMO_METHODS = ("prior", "mlcl", "supervised")
+DEMO_METHODS = ("prior", "mlcl", "comrank", "supervised")
 """The methods of the demonstration, in the order the page shows them."""
 
-_SHOWN_METHODS = ("mlcl", "prior")
+_SHOWN_METHODS = ("mlcl", "comrank")
 _SHOWN_CANVASES = 8
 _SCHEME = "uniform"
 
