@@ -2,17 +2,39 @@
 
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._registry import METHODS, Method, get_method, make_classifier
+from complabel.methods.comrank import ComRankClassifier
+from complabel.methods.ctl import CTLClassifier
+from complabel.methods.fpml import FPMLClassifier
+from complabel.methods.gdf import GDFClassifier
+from complabel.methods.lift import LIFTClassifier
+from complabel.methods.luw import LUWClassifier
 from complabel.methods.mlcl import MLCLClassifier
+from complabel.methods.mlknn import MLKNNClassifier
+from complabel.methods.pml_fp import PMLFPClassifier
+from complabel.methods.pml_lc import PMLLCClassifier
+from complabel.methods.pml_lrs import PMLLRSClassifier
 from complabel.methods.prior import PriorClassifier
 from complabel.methods.supervised import SupervisedClassifier
+from complabel.methods.unbiased_bce import UnbiasedBCEClassifier
 
 __all__ = [
     "METHODS",
+    "CTLClassifier",
+    "ComRankClassifier",
     "ComplementaryClassifier",
+    "FPMLClassifier",
+    "GDFClassifier",
+    "LIFTClassifier",
+    "LUWClassifier",
     "MLCLClassifier",
+    "MLKNNClassifier",
     "Method",
+    "PMLFPClassifier",
+    "PMLLCClassifier",
+    "PMLLRSClassifier",
     "PriorClassifier",
     "SupervisedClassifier",
+    "UnbiasedBCEClassifier",
     "get_method",
     "make_classifier",
 ]

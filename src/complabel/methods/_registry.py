@@ -13,8 +13,10 @@ from complabel.methods.comrank import ComRankClassifier
 from complabel.methods.ctl import CTLClassifier
 from complabel.methods.fpml import FPMLClassifier
 from complabel.methods.gdf import GDFClassifier
+from complabel.methods.lift import LIFTClassifier
 from complabel.methods.luw import LUWClassifier
 from complabel.methods.mlcl import MLCLClassifier
+from complabel.methods.mlknn import MLKNNClassifier
 from complabel.methods.pml_fp import PMLFPClassifier
 from complabel.methods.pml_lc import PMLLCClassifier
 from complabel.methods.pml_lrs import PMLLRSClassifier
@@ -83,6 +85,11 @@ def _paper_learning_rate(dataset: str) -> dict[str, Any]:
     return {} if rate is None else {"learning_rate": rate}
 
 
+def _always(**settings: Any) -> Callable[[str], dict[str, Any]]:
+    """Return settings that do not depend on the dataset."""
+    return lambda _: settings
+
+
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         method.name: method
@@ -96,10 +103,40 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 published_rule="hamming_loss_minmax",
             ),
             Method("prior", "Prior", PriorClassifier),
+            Method("ml-knn", "ML-KNN", MLKNNClassifier, published_as="ML-KNN"),
+            # One solver on every dataset, so that the rows of a table can be compared.
+            Method(
+                "lift",
+                "LIFT (squared hinge)",
+                LIFTClassifier,
+                published_as="LIFT",
+                settings=_always(solver="squared_hinge"),
+            ),
+            Method(
+                "lift-libsvm",
+                "LIFT (LIBSVM)",
+                LIFTClassifier,
+                published_as="LIFT",
+                settings=_always(solver="libsvm"),
+            ),
             Method("fpml", "fPML", FPMLClassifier, published_as="fPML"),
+            Method(
+                "fpml-rank-1",
+                "fPML (rank 1)",
+                FPMLClassifier,
+                published_as="fPML",
+                settings=_always(rank=1),
+            ),
             Method("pml-lc", "PML-lc", PMLLCClassifier, published_as="PML-lc"),
             Method("pml-fp", "PML-fp", PMLFPClassifier),
             Method("pml-lrs", "PML-LRS", PMLLRSClassifier, published_as="PML-LRS"),
+            Method(
+                "pml-lrs-no-intercept",
+                "PML-LRS (no intercept)",
+                PMLLRSClassifier,
+                published_as="PML-LRS",
+                settings=_always(fit_intercept=False),
+            ),
             Method(
                 "l-uw",
                 "L-UW",
