@@ -31,7 +31,7 @@ docs: $(VENV)/.docs ## Build the documentation to docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 benchmark: $(VENV)/.test ## Time training against the plain way to write it
-	$(BIN)/python benchmarks/training_speed.py
+	$(BIN)/python benchmarks/training_speed.py $(if $(DATA),--data-dir $(DATA))
 
 clean: ## Remove the environment and all that was built
 	rm -rf $(VENV) docs/_build docs/api/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis

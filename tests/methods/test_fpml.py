@@ -262,11 +262,11 @@ def test_the_default_rank_is_half_the_labels_rounded_up(problem, complementary):
     [
         ({"rank": 0}, r"rank must be from 1 to the number of labels, 5, got 0"),
         ({"rank": 6}, r"rank must be from 1 to the number of labels, 5, got 6"),
-        ({"lambda1": -1.0}, r"lambda1 must be finite and not negative, got -1\.0"),
-        ({"lambda2": np.inf}, r"lambda2 must be finite"),
-        ({"lambda3": 0.0}, r"lambda3 must be finite and positive, got 0\.0"),
-        ({"tol": np.nan}, r"tol must be finite and not negative, got nan"),
-        ({"max_iter": 0}, r"max_iter must be at least 1, got 0"),
+        ({"lambda1": -1.0}, r"lambda1 must be a finite number of at least 0, got -1\.0"),
+        ({"lambda2": np.inf}, r"lambda2 must be a finite number"),
+        ({"lambda3": 0.0}, r"lambda3 must be a finite number above 0, got 0\.0"),
+        ({"tol": np.nan}, r"tol must be a finite number of at least 0, got nan"),
+        ({"max_iter": 0}, r"max_iter must be an integer of at least 1, got 0"),
         ({"threshold": "half"}, r"threshold must be one of"),
     ],
 )

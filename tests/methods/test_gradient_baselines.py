@@ -193,10 +193,10 @@ def test_a_constant_feature_and_single_rows_are_no_trouble(problem, classifier, 
         ({"minmax_cut": 1.0}, "minmax_cut must be between 0 and 1, got 1.0"),
         ({"minmax_cut": 0.0}, "minmax_cut must be between 0 and 1"),
         ({"threshold": "max"}, "threshold must be one of"),
-        ({"optimizer": "rmsprop"}, "optimizer must be 'adam' or 'sgd', got 'rmsprop'"),
-        ({"momentum": 2.0}, "momentum must be in"),
+        ({"optimizer": "rmsprop"}, "optimizer must be one of 'adam', 'sgd', got 'rmsprop'"),
+        ({"momentum": 2.0}, "momentum must be a finite number"),
         ({"milestones": 100}, "milestones must be a sequence"),
-        ({"learning_rate": 0.0}, "learning_rate must be positive"),
+        ({"learning_rate": 0.0}, "learning_rate must be a finite number above 0"),
     ],
 )
 def test_parameters_out_of_range_are_refused(problem, classifier, settings, message):

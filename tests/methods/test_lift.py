@@ -63,13 +63,13 @@ def test_as_many_centres_on_each_side_as_the_smaller_side_is_given(
     n_candidates, n_others, ratio, n_centers
 ):
     X = np.random.default_rng(0).normal(size=(n_candidates + n_others, 3))
-    centers = _centers(X, split(n_candidates, n_others), ratio=ratio, max_iter=5, seed=0)
+    centers = _centers(X, split(n_candidates, n_others), ratio=ratio, kmeans_max_iter=5, seed=0)
     assert centers.shape == (n_centers, 3)
 
 
 def test_a_side_of_one_instance_is_its_own_centre():
     X = np.random.default_rng(0).normal(size=(12, 3))
-    centers = _centers(X, split(11, 1), ratio=0.1, max_iter=5, seed=0)
+    centers = _centers(X, split(11, 1), ratio=0.1, kmeans_max_iter=5, seed=0)
     assert_allclose(centers, [X[:11].mean(axis=0), X[11]])
 
 
@@ -77,7 +77,9 @@ def test_a_side_of_one_instance_is_its_own_centre():
 def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given):
     X = np.random.default_rng(0).normal(size=(200, 3))
     candidate = split(150, 50)
-    centers = _centers(as_given(X), candidate, ratio=0.2, max_iter=100, seed=0).reshape(2, 10, 3)
+    centers = _centers(as_given(X), candidate, ratio=0.2, kmeans_max_iter=100, seed=0).reshape(
+        2, 10, 3
+    )
     for side, own in zip((X[candidate], X[~candidate]), centers, strict=True):
         nearest = cdist(side, own).argmin(axis=1)
         assert_allclose(own, [side[nearest == c].mean(axis=0) for c in range(10)], atol=1e-10)
@@ -85,7 +87,7 @@ def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given):
 
 def test_duplicate_instances_make_centres_that_coincide():
     X = np.repeat([[0.0, 1.0], [3.0, 4.0]], 20, axis=0)
-    centers = _centers(X, split(20, 20), ratio=0.1, max_iter=5, seed=0)
+    centers = _centers(X, split(20, 20), ratio=0.1, kmeans_max_iter=5, seed=0)
     assert_allclose(centers, np.repeat([[0.0, 1.0], [3.0, 4.0]], 2, axis=0))
 
 
@@ -144,7 +146,7 @@ def test_no_step_from_the_squared_hinges_solution_lowers_the_objective(seed, C, 
 def test_one_label_equals_scikit_learns_calibrated_machine_on_the_same_distances(solver):
     X, complementary, new = problem()
     candidate = complementary[:, 0] == 0
-    model = _fit_label(X, candidate, ratio=0.2, max_iter=5, C=1.0, solver=solver, seed=7)
+    model = _fit_label(X, candidate, ratio=0.2, kmeans_max_iter=5, C=1.0, solver=solver, seed=7)
     phi, phi_new = (cdist(of, model.centers) for of in (X, new))
     oracle = CalibratedClassifierCV(
         SVMS[solver],
@@ -205,7 +207,7 @@ def test_few_instances_on_a_side_take_fewer_folds(solver, n_others):
     X = np.random.default_rng(0).normal(size=(30 + n_others, 2))
     X[30:] += 6
     candidate = split(30, n_others)
-    model = _fit_label(X, candidate, ratio=0.1, max_iter=5, C=1.0, solver=solver, seed=0)
+    model = _fit_label(X, candidate, ratio=0.1, kmeans_max_iter=5, C=1.0, solver=solver, seed=0)
     logit = cdist(X, model.centers) @ model.coef + model.intercept
     assert logit[candidate].min() > logit[~candidate].max()
 
@@ -213,7 +215,7 @@ def test_few_instances_on_a_side_take_fewer_folds(solver, n_others):
 @SOLVERS
 def test_with_one_instance_on_a_side_the_margin_is_the_logit(solver):
     X = np.random.default_rng(0).normal(size=(31, 2))
-    model = _fit_label(X, split(30, 1), ratio=0.1, max_iter=5, C=1.0, solver=solver, seed=0)
+    model = _fit_label(X, split(30, 1), ratio=0.1, kmeans_max_iter=5, C=1.0, solver=solver, seed=0)
     phi = cdist(X, model.centers)
     margin = clone(SVMS[solver]).fit(phi, split(30, 1)).decision_function(phi)
     assert_allclose(cdist(X, model.centers) @ model.coef + model.intercept, margin, atol=1e-3)
@@ -270,12 +272,12 @@ def test_a_constant_feature_changes_nothing():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"ratio": 0.0}, r"ratio must be in \(0, 1\], got 0.0"),
-        ({"ratio": 1.5}, r"ratio must be in \(0, 1\], got 1.5"),
-        ({"C": -1.0}, "C must be positive and finite, got -1.0"),
+        ({"ratio": 0.0}, "ratio must be a finite number above 0 and of at most 1, got 0.0"),
+        ({"ratio": 1.5}, "ratio must be a finite number above 0 and of at most 1, got 1.5"),
+        ({"C": -1.0}, "C must be a finite number above 0, got -1.0"),
         ({"solver": "hinge"}, "solver must be one of 'auto', 'libsvm', 'squared_hinge'"),
-        ({"max_libsvm_rows": 0.5}, "max_libsvm_rows must be an integer, 0 or more, got 0.5"),
-        ({"max_iter": 0}, "max_iter must be an integer, 1 or more, got 0"),
+        ({"max_libsvm_rows": 0.5}, "max_libsvm_rows must be an integer of at least 0, got 0.5"),
+        ({"kmeans_max_iter": 0}, "kmeans_max_iter must be an integer of at least 1, got 0"),
         ({"threshold": "best"}, "threshold must be one of 'probability', 'minmax'"),
     ],
 )

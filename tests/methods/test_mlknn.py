@@ -180,9 +180,9 @@ def test_without_smoothing_the_prior_stands_in_for_no_evidence():
     ("parameters", "message"),
     [
         ({"n_neighbors": 80}, "n_neighbors = 80 needs more training rows .* n_samples = 80"),
-        ({"n_neighbors": 0}, "n_neighbors must be a positive integer, got 0"),
-        ({"n_neighbors": 2.5}, "n_neighbors must be a positive integer, got 2.5"),
-        ({"smoothing": -1.0}, "smoothing must be finite and not negative, got -1.0"),
+        ({"n_neighbors": 0}, "n_neighbors must be an integer of at least 1, got 0"),
+        ({"n_neighbors": 2.5}, "n_neighbors must be an integer of at least 1, got 2.5"),
+        ({"smoothing": -1.0}, "smoothing must be a finite number of at least 0, got -1.0"),
         ({"smoothing": np.nan}, "smoothing must be .*, got nan"),
         ({"threshold": "best"}, "threshold must be one of 'probability', 'minmax'"),
     ],

@@ -220,11 +220,11 @@ def test_a_constant_feature_and_a_zero_feature_do_no_harm(problem, complementary
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"gamma": -1.0}, r"gamma must not be negative, got -1\.0"),
-        ({"beta": np.nan}, r"beta must not be negative, got nan"),
-        ({"eta": -0.5}, r"eta must not be negative"),
-        ({"tol": -1e-3}, r"tol must not be negative"),
-        ({"max_iter": 0}, r"max_iter must be at least 1, got 0"),
+        ({"gamma": -1.0}, r"gamma must be a finite number of at least 0, got -1\.0"),
+        ({"beta": np.nan}, r"beta must be a finite number of at least 0, got nan"),
+        ({"eta": -0.5}, r"eta must be a finite number of at least 0"),
+        ({"tol": -1e-3}, r"tol must be a finite number of at least 0"),
+        ({"max_iter": 0}, r"max_iter must be an integer of at least 1, got 0"),
         ({"threshold": "half"}, r"threshold must be one of"),
     ],
 )

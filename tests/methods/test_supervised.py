@@ -41,13 +41,6 @@ def test_rows_with_no_or_with_all_labels_are_true_labels_like_others(problem):
     SupervisedClassifier(epochs=2, random_state=0).fit(problem.X, Y)
 
 
-def test_known_relevant_labels_add_nothing_to_all_of_them(problem):
-    X, Y = problem.X, problem.Y
-    alone = SupervisedClassifier(epochs=3, random_state=0).fit(X, Y)
-    told = SupervisedClassifier(epochs=3, random_state=0).fit(X, Y, relevant=np.zeros_like(Y))
-    np.testing.assert_array_equal(told.coef_, alone.coef_)
-
-
 def test_one_true_class_per_row_is_predicted(problem):
     classes = np.array(list("wxyz"))[problem.X[:, :4].argmax(axis=1)]
     classifier = SupervisedClassifier(epochs=60, learning_rate=0.1, random_state=0)

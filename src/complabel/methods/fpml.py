@@ -12,6 +12,7 @@ from complabel.annotations import candidates_from_complementary
 from complabel.errors import InputError
 from complabel.methods._candidate_regression import CandidateRegressor
 from complabel.methods._ridge_system import Design, RidgeSystem
+from complabel.parameters import check_integer, check_real
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,14 +133,9 @@ class FPMLClassifier(CandidateRegressor):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         for name in ("lambda1", "lambda2", "tol"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise InputError(
-                    f"{name} must be finite and not negative, got {getattr(self, name)!r}"
-                )
-        if not 0 < self.lambda3 < np.inf:
-            raise InputError(f"lambda3 must be finite and positive, got {self.lambda3!r}")
-        if self.max_iter < 1:
-            raise InputError(f"max_iter must be at least 1, got {self.max_iter!r}")
+            check_real(name, getattr(self, name), at_least=0)
+        check_real("lambda3", self.lambda3, above=0)
+        check_integer("max_iter", self.max_iter, at_least=1)
 
     def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
         del known

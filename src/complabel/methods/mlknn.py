@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +12,7 @@ from sklearn.utils.extmath import row_norms
 
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
+from complabel.parameters import check_integer, check_real
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,10 +109,8 @@ class MLKNNClassifier(ComplementaryClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
-            raise InputError(f"n_neighbors must be a positive integer, got {self.n_neighbors!r}")
-        if not 0 <= self.smoothing < np.inf:
-            raise InputError(f"smoothing must be finite and not negative, got {self.smoothing!r}")
+        check_integer("n_neighbors", self.n_neighbors, at_least=1)
+        check_real("smoothing", self.smoothing, at_least=0)
 
     def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
         del known
@@ -169,18 +167,21 @@ class MLKNNClassifier(ComplementaryClassifier):
 
 
 def _nearest(
-    X: Features, training: Features, *, n_neighbors: int, exclude_self: bool
+    X: Any, training: Any, *, n_neighbors: int, exclude_self: bool
 ) -> Iterator[tuple[slice, NDArray[np.int64]]]:
     """Yield blocks of rows of X with their nearest training rows (block, k), lowest index first.
 
     With ``exclude_self``, X is the training set and no row is its own neighbour.
     """
-    transposed = training.T.tocsr() if sparse.issparse(training) else training.T
+    # A row of the transposed matrix is a feature's column: CSR, so that the product stays fast.
+    is_sparse = sparse.issparse(training)
+    transposed: Any = sparse.csr_array(training.T) if is_sparse else training.T
     norms = row_norms(training, squared=True)
     own_norms = norms if exclude_self else row_norms(X, squared=True)
     for rows in gen_batches(X.shape[0], max(1, _BLOCK_ENTRIES // len(norms))):
-        product = X[rows] @ transposed
-        distances = product.toarray() if sparse.issparse(product) else product
+        product: Any = X[rows] @ transposed
+        is_sparse = sparse.issparse(product)
+        distances = product.toarray() if is_sparse else product
         distances *= -2  # (block, n), squared from here on
         distances += norms
         distances += own_norms[rows, None]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from complabel.annotations import candidates_from_complementary
-from complabel.errors import InputError
 from complabel.methods._candidate_regression import CandidateRegressor
 from complabel.methods._proximal import singular_value_threshold, soft_threshold
 from complabel.methods._ridge_system import Design, RidgeSystem
+from complabel.parameters import check_integer, check_real
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -134,11 +134,11 @@ class PMLLRSClassifier(CandidateRegressor):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name in ("gamma", "beta", "eta", "tol"):
-            if not getattr(self, name) >= 0:
-                raise InputError(f"{name} must not be negative, got {getattr(self, name)!r}")
-        if self.max_iter < 1:
-            raise InputError(f"max_iter must be at least 1, got {self.max_iter!r}")
+        for name in ("gamma", "beta", "tol"):
+            check_real(name, getattr(self, name), at_least=0)
+        if self.eta != np.inf:
+            check_real("eta", self.eta, at_least=0)
+        check_integer("max_iter", self.max_iter, at_least=1)
 
     def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
         del known

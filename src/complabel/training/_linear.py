@@ -11,6 +11,7 @@ import torch
 from scipy import sparse
 
 from complabel.training._adam import Adam
+from complabel.training._device import denormals_as_zero
 from complabel.training._rows import row_source
 from complabel.training._sgd import SGD
 
@@ -74,7 +75,7 @@ def train_linear(
     LinearMap
     """
     # Tensors made inside inference mode skip version counting, a third of a small step's time.
-    with torch.inference_mode():
+    with torch.inference_mode(), denormals_as_zero():
         n_samples, n_features = X.shape
         labels = [_label_major(target, device) for target in targets]  # each (K, n)
         rows = row_source(X, device)
@@ -86,7 +87,7 @@ def train_linear(
         for epoch in range(schedule.epochs):
             optimizer.learning_rate = schedule.learning_rate_in(epoch + 1)
             order = torch.randperm(n_samples, generator=generator).to(device)
-            batches = torch.split(order, schedule.batch_size)
+            batches = rows.batches(order, schedule.batch_size)
             shuffled = zip(
                 *(
                     torch.split(target.index_select(1, order), schedule.batch_size, dim=1)
@@ -95,13 +96,13 @@ def train_linear(
                 strict=True,
             )
             total = 0.0
-            for batch, batch_targets in zip(batches, shuffled, strict=True):  # (b,), each (K, b)
-                rows.take(batch)
-                logits = rows.logits(weights)  # (K, b)
+            for batch, batch_targets in zip(batches, shuffled, strict=True):  # each (K, b)
+                logits = rows.logits(batch, weights)  # (K, b)
                 if on_epoch is not None:
                     value = loss(logits.t(), *(target.t() for target in batch_targets))
-                    total += float(value) * len(batch)
+                    total += float(value) * logits.shape[1]
                 rows.weight_gradient(
+                    batch,
                     loss.logit_gradient(logits, *batch_targets),
                     weights,
                     schedule.weight_decay,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -11,21 +12,28 @@ from scipy import sparse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+Batch = TypeVar("Batch")
 
-class RowSource(Protocol):
-    """A feature matrix with a constant last column, of which one batch is held at a time."""
+# Rows are gathered for this many steps at a time: often enough to keep the copy small, seldom
+# enough that the gathering takes a small part of a step.
+GATHERED_STEPS = 8
+
+
+class RowSource(Protocol[Batch]):
+    """A feature matrix with a constant last column, handed out in batches of rows."""
 
     def arrange(self, weights: torch.Tensor) -> torch.Tensor:
         """Lay out weights as this source multiplies fastest, or lay them back."""
 
-    def take(self, batch: torch.Tensor) -> None:
-        """Make the given rows the batch."""
+    def batches(self, order: torch.Tensor, size: int) -> Iterator[Batch]:
+        """Yield the rows in this order, so many at a time; the last batch may be smaller."""
 
-    def logits(self, weights: torch.Tensor) -> torch.Tensor:
+    def logits(self, batch: Batch, weights: torch.Tensor) -> torch.Tensor:
         """Return the batch's logits, label-major: (K, b)."""
 
     def weight_gradient(
         self,
+        batch: Batch,
         logit_gradient: torch.Tensor,
         weights: torch.Tensor,
         weight_decay: float,
@@ -43,19 +51,20 @@ class _DenseRows:
         augmented = np.ones((n_samples, n_features + 1), dtype=np.float32)
         augmented[:, :-1] = X
         self._rows = torch.from_numpy(augmented).to(device)
-        self._batch = self._rows[:0]
 
     def arrange(self, weights: torch.Tensor) -> torch.Tensor:
         return weights
 
-    def take(self, batch: torch.Tensor) -> None:
-        self._batch = self._rows.index_select(0, batch)  # (b, d + 1)
+    def batches(self, order: torch.Tensor, size: int) -> Iterator[torch.Tensor]:
+        for several in torch.split(order, size * GATHERED_STEPS):
+            yield from torch.split(self._rows.index_select(0, several), size)  # (b, d + 1)
 
-    def logits(self, weights: torch.Tensor) -> torch.Tensor:
-        return torch.mm(weights, self._batch.t())  # (K, d + 1) @ (d + 1, b)
+    def logits(self, batch: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        return torch.mm(weights, batch.t())  # (K, d + 1) @ (d + 1, b)
 
     def weight_gradient(
         self,
+        batch: torch.Tensor,
         logit_gradient: torch.Tensor,
         weights: torch.Tensor,
         weight_decay: float,
@@ -65,9 +74,9 @@ class _DenseRows:
         torch.addmm(
             weights,
             logit_gradient,  # (K, b) @ (b, d + 1)
-            self._batch,
+            batch,
             beta=weight_decay,
-            alpha=1 / self._batch.shape[0],
+            alpha=1 / batch.shape[0],
             out=out,
         )
 
@@ -77,20 +86,23 @@ class _SparseRows:
 
     def __init__(self, X: sparse.csr_array) -> None:
         self._rows: sparse.csr_array = X.astype(np.float32, copy=False)
-        self._batch = self._rows[:0]
 
     def arrange(self, weights: torch.Tensor) -> torch.Tensor:
         return weights.t().contiguous()
 
-    def take(self, batch: torch.Tensor) -> None:
-        self._batch = self._rows[batch.numpy()]
+    def batches(self, order: torch.Tensor, size: int) -> Iterator[sparse.csr_array]:
+        for several in torch.split(order, size * GATHERED_STEPS):
+            gathered = self._rows[several.numpy()]
+            for start in range(0, gathered.shape[0], size):
+                yield gathered[start : start + size]
 
-    def logits(self, weights: torch.Tensor) -> torch.Tensor:
+    def logits(self, batch: sparse.csr_array, weights: torch.Tensor) -> torch.Tensor:
         array = weights.numpy()
-        return torch.from_numpy(self._batch @ array[:-1] + array[-1]).t()
+        return torch.from_numpy(batch @ array[:-1] + array[-1]).t()
 
     def weight_gradient(
         self,
+        batch: sparse.csr_array,
         logit_gradient: torch.Tensor,
         weights: torch.Tensor,
         weight_decay: float,
@@ -98,7 +110,7 @@ class _SparseRows:
         out: torch.Tensor,
     ) -> None:
         mean = (logit_gradient.t() / logit_gradient.shape[1]).contiguous()  # (b, K)
-        product = torch.from_numpy(self._batch.T @ mean.numpy())
+        product = torch.from_numpy(batch.T @ mean.numpy())
         torch.add(product, weights[:-1], alpha=weight_decay, out=out[:-1])
         torch.add(mean.sum(dim=0), weights[-1], alpha=weight_decay, out=out[-1])
 
@@ -109,15 +121,17 @@ class _DensifiedRows(_DenseRows):
     def __init__(self, X: sparse.csr_array, device: torch.device) -> None:
         self._csr = X
         self._device = device
-        self._batch = torch.empty(0, device=device)
 
-    def take(self, batch: torch.Tensor) -> None:
-        dense = torch.from_numpy(self._csr[batch.cpu().numpy()].toarray())
-        self._batch = torch.ones((len(batch), self._csr.shape[1] + 1), device=self._device)
-        self._batch[:, :-1] = dense
+    def batches(self, order: torch.Tensor, size: int) -> Iterator[torch.Tensor]:
+        for rows in torch.split(order.cpu(), size):
+            batch = np.ones((len(rows), self._csr.shape[1] + 1), dtype=np.float32)
+            batch[:, :-1] = self._csr[rows.numpy()].toarray()
+            yield torch.from_numpy(batch).to(self._device)
 
 
-def row_source(X: NDArray[np.floating[Any]] | sparse.csr_array, device: torch.device) -> RowSource:
+def row_source(
+    X: NDArray[np.floating[Any]] | sparse.csr_array, device: torch.device
+) -> RowSource[Any]:
     """Choose how batches of ``X`` are multiplied on a device."""
     if not sparse.issparse(X):
         return _DenseRows(X, device)
