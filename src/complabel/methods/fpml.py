@@ -61,7 +61,7 @@ class FPMLClassifier(CandidateRegressor):
     model_ : LinearMap
         W.
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
-    objective_ : ndarray of shape (n_iter_,)
+    objective_ : ndarray of shape (number of rounds,)
         The objective after each sweep; it never increases.
     n_iter_ : int
         Sweeps made.

@@ -60,7 +60,7 @@ class PMLFPClassifier(ConfidenceRanker):
         Of the linear scores f.
     confidences_ : ndarray of shape (n_samples, K)
         P of the training instances.
-    objective_ : ndarray of shape (n_iter_,)
+    objective_ : ndarray of shape (number of rounds,)
         The objective after each round; it never rises.
     n_iter_ : int
         Rounds run.

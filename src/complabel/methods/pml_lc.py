@@ -28,7 +28,7 @@ class PMLLCClassifier(ConfidenceRanker):
     subject to  0 <= P_ij <= 1,  P_ij = 0 for j in B_i,  sum_j P_ij >= 1,
 
     where A_i and B_i are the candidates and the complementary labels of instance i, T is the
-    matrix of candidates, S_jk = T_j . T_k / sqrt(|T_j| |T_k|) with zero diagonal and mean row
+    matrix of candidates, ``S_jk = T_j . T_k / sqrt(|T_j| |T_k|)`` with zero diagonal and mean row
     sum 1, and L = diag(S 1) - S. Repeated until the objective settles: W by L-BFGS, then P by
     projected gradient, a quadratic program for each row.
 
@@ -55,7 +55,7 @@ class PMLLCClassifier(ConfidenceRanker):
         Of the linear scores f.
     confidences_ : ndarray of shape (n_samples, K)
         P of the training instances.
-    objective_ : ndarray of shape (n_iter_,)
+    objective_ : ndarray of shape (number of rounds,)
         The objective after each round; it never rises.
     n_iter_ : int
         Rounds run.
