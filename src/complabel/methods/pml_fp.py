@@ -27,11 +27,12 @@ class PMLFPClassifier(ConfidenceRanker):
     well, so that an instance is rebuilt from the prototypes of the labels it is believed to have:
 
     minimize over W, P, U:  ||W||^2 / 2
-    + C1 sum_i 1/(|A_i| |B_i|) sum_{j in A_i, k in B_i} P_ij max(0, 1 - f_j(x_i) + f_k(x_i))^2
+    + C1 sum_i 1/(#A_i #B_i) sum_{j in A_i, k in B_i} P_ij max(0, 1 - f_j(x_i) + f_k(x_i))^2
     + C2/2 ||X - P U||^2
     subject to  0 <= P_ij <= 1,  P_ij = 0 for j in B_i,  sum_j P_ij >= 1,
 
-    where A_i and B_i are the candidates and the complementary labels of instance i and row j of
+    where A_i and B_i are the candidates and the complementary labels of instance i, # their
+    number, and row j of
     U (K, n_features) is the prototype of label j. Repeated until the objective settles: W by
     L-BFGS, then P by projected gradient, a quadratic program for each row, then U in closed form.
 

@@ -23,13 +23,13 @@ class PMLLCClassifier(ConfidenceRanker):
     well, and pulled together for labels that are candidates together:
 
     minimize over W, P:  ||W||^2 / 2
-    + C1 sum_i 1/(|A_i| |B_i|) sum_{j in A_i, k in B_i} P_ij max(0, 1 - f_j(x_i) + f_k(x_i))^2
+    + C1 sum_i 1/(#A_i #B_i) sum_{j in A_i, k in B_i} P_ij max(0, 1 - f_j(x_i) + f_k(x_i))^2
     + C2 tr(P L P^T)
     subject to  0 <= P_ij <= 1,  P_ij = 0 for j in B_i,  sum_j P_ij >= 1,
 
-    where A_i and B_i are the candidates and the complementary labels of instance i, T is the
-    matrix of candidates, ``S_jk = T_j . T_k / sqrt(|T_j| |T_k|)`` with zero diagonal and mean row
-    sum 1, and L = diag(S 1) - S. Repeated until the objective settles: W by L-BFGS, then P by
+    where A_i and B_i are the candidates and the complementary labels of instance i, # their
+    number, T is the matrix of candidates, ``S_jk = T_j . T_k / sqrt(|T_j| |T_k|)`` with zero
+    diagonal and mean row sum 1, and L = diag(S 1) - S. Repeated until the objective settles: W by L-BFGS, then P by
     projected gradient, a quadratic program for each row.
 
     Parameters
