@@ -29,8 +29,8 @@ class PMLLCClassifier(ConfidenceRanker):
 
     where A_i and B_i are the candidates and the complementary labels of instance i, # their
     number, T is the matrix of candidates, ``S_jk = T_j . T_k / sqrt(|T_j| |T_k|)`` with zero
-    diagonal and mean row sum 1, and L = diag(S 1) - S. Repeated until the objective settles: W by L-BFGS, then P by
-    projected gradient, a quadratic program for each row.
+    diagonal and mean row sum 1, and L = diag(S 1) - S. Repeated until the objective settles: W
+    by L-BFGS, then P by projected gradient, a quadratic program for each row.
 
     Parameters
     ----------
