@@ -4,6 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
+# Two workers with one thread each: more threads than cores would wait for one another.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
+
 .PHONY: help demo test lint types check slow docs benchmark clean
 
 help: ## Say what there is to make
@@ -22,10 +25,10 @@ types: $(VENV)/.test
 	$(BIN)/mypy
 
 check: $(VENV)/.test
-	$(BIN)/pytest --numprocesses 2 -m "not slow"
+	$(PYTEST) -m "not slow"
 
 slow: $(VENV)/.test ## Test everything, also what takes long on real data
-	$(BIN)/pytest --numprocesses 2
+	$(PYTEST)
 
 docs: $(VENV)/.docs ## Build the documentation to docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

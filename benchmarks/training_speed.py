@@ -14,12 +14,12 @@ import time
 
 import numpy as np
 import torch
-from scipy import sparse
 
 import plain_mlcl
 from complabel.datasets import load_dataset
 from complabel.methods import MLCLClassifier
 from complabel.studies import draw_labels, split_folds
+from random_rows import random_rows
 
 EPOCHS, BATCH = 200, 256
 SPARSE_SHAPE, DENSITY, SPARSE_LABELS, SPARSE_EPOCHS = (40_000, 5_000), 0.05, 15, 20
@@ -81,29 +81,11 @@ def compare_with_plain(data_dir: str | None, repeats: int) -> None:
     print()
 
 
-def random_rows(rng: np.random.Generator) -> sparse.csr_array:
-    """Make a CSR matrix in little more memory than it takes."""
-    n_samples, n_features = SPARSE_SHAPE
-    per_row = int(DENSITY * n_features)
-    # One column from each of per_row equal ranges: no duplicates, sorted within the row.
-    width = n_features // per_row
-    offsets = rng.integers(width, size=(n_samples, per_row), dtype=np.int32)
-    columns = offsets + np.arange(0, n_features, width, dtype=np.int32)
-    return sparse.csr_array(
-        (
-            rng.random(columns.size, dtype=np.float32),
-            columns.ravel(),
-            np.arange(0, columns.size + 1, per_row, dtype=np.int32),
-        ),
-        shape=SPARSE_SHAPE,
-    )
-
-
 def fit_sparse_problem(dense: bool, answer) -> None:
     """Fit in a process of its own, so that the peak memory is that of this fit."""
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)
-    X = random_rows(rng)
+    X = random_rows(*SPARSE_SHAPE, density=DENSITY, rng=rng)
     X = X.toarray() if dense else X
     complementary = np.eye(SPARSE_LABELS, dtype=np.uint8)[
         rng.integers(SPARSE_LABELS, size=SPARSE_SHAPE[0])
