@@ -65,7 +65,7 @@ def test_benchmark_prints_a_table_and_writes_json(run, tmp_path):
     assert "synthetic: 1000 x 20, 6 labels, uniform complementary labels, 2 folds" in out
     assert "Supervised †" in out
     prior, supervised = json.loads(target.read_text())
-    assert prior["method"], supervised["method"] == ("prior", "supervised")
+    assert (prior["method"], supervised["method"]) == ("prior", "supervised")
     assert tuple(prior["metrics"]) == METRIC_NAMES
     assert f"{prior['metrics']['average_precision']['mean']:.3f}±" in out
 
