@@ -25,5 +25,13 @@ class DatasetNotFoundError(ComplabelError, LookupError):
     """A dataset that is not at hand; the message says what to put where."""
 
 
+class PlanError(ComplabelError, ValueError):
+    """A study plan that cannot be run; the message points at the key."""
+
+
+class StoreError(ComplabelError, OSError):
+    """A result store that cannot be read or written."""
+
+
 class DownloadError(ComplabelError, OSError):
     """A download that failed or whose checksum differs from the catalog's."""

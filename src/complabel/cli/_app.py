@@ -12,6 +12,7 @@ from complabel.cli._compare import compare
 from complabel.cli._console import errors
 from complabel.cli._datasets import datasets
 from complabel.cli._demo import demo
+from complabel.cli._study import reproduce, study
 from complabel.errors import ComplabelError
 
 app = typer.Typer(
@@ -27,6 +28,8 @@ app.command()(demo)
 app.command()(datasets)
 app.command()(benchmark)
 app.command()(compare)
+app.command()(reproduce)
+app.add_typer(study, name="study")
 
 
 @app.callback(invoke_without_command=True)

@@ -5,6 +5,7 @@ from complabel.datasets._dataset import MultiLabelDataset
 from complabel.datasets._describe import describe_datasets
 from complabel.datasets._digits import make_digits
 from complabel.datasets._download import download_dataset
+from complabel.datasets._fingerprint import dataset_fingerprint
 from complabel.datasets._load import load_dataset
 from complabel.datasets._locate import find_dataset_dir
 from complabel.datasets._meka import read_meka
@@ -19,6 +20,7 @@ __all__ = [
     "CatalogEntry",
     "MultiLabelDataset",
     "SyntheticProblem",
+    "dataset_fingerprint",
     "describe_datasets",
     "download_dataset",
     "find_dataset_dir",

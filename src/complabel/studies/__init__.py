@@ -1,4 +1,4 @@
-"""Experiments: the ten-fold protocol, benchmarks of methods, and the paper's own figures."""
+"""Experiments: plans, runs, their store, statistics and reports, and the paper's own figures."""
 
 from complabel.studies._benchmark import BenchmarkResult, OnFold, results_as_json, run_benchmark
 from complabel.studies._comparison import (
@@ -8,26 +8,100 @@ from complabel.studies._comparison import (
     read_results,
 )
 from complabel.studies._demo import DEMO_METHODS, run_demo
+from complabel.studies._forecast import Forecast
 from complabel.studies._pages import render_demo
-from complabel.studies._protocol import FoldResult, cross_validate, draw_labels, split_folds
-from complabel.studies._published import Published, published_results
+from complabel.studies._plan import (
+    SHIPPED_PLANS,
+    Draw,
+    ExpandedRow,
+    Plan,
+    Row,
+    read_plan,
+    shipped_plan,
+)
+from complabel.studies._protocol import (
+    FoldResult,
+    cross_validate,
+    draw_known,
+    draw_labels,
+    split_folds,
+)
+from complabel.studies._published import Published, published_cells, published_results
+from complabel.studies._ranks import (
+    FriedmanResult,
+    average_ranks,
+    critical_difference,
+    friedman_test,
+    groups_not_different,
+)
+from complabel.studies._results import StudyResults, UnitResult
+from complabel.studies._run import Monitor, RunSummary, run_study
+from complabel.studies._statistics import (
+    MARKS,
+    Judgement,
+    PairedTestResult,
+    Summary,
+    WinTieLoss,
+    corrected_t_test,
+    judge,
+    paired_t_test,
+    summarize,
+    win_tie_loss,
+)
+from complabel.studies._store import Store
+from complabel.studies._units import Unit, plan_units
+from complabel.studies._work import Outcome
 
 __all__ = [
     "DEMO_METHODS",
+    "MARKS",
+    "SHIPPED_PLANS",
     "BenchmarkResult",
     "Cell",
+    "Draw",
+    "ExpandedRow",
     "FoldResult",
+    "Forecast",
+    "FriedmanResult",
+    "Judgement",
+    "Monitor",
     "OnFold",
+    "Outcome",
+    "PairedTestResult",
+    "Plan",
     "Published",
+    "Row",
+    "RunSummary",
+    "Store",
+    "StudyResults",
+    "Summary",
+    "Unit",
+    "UnitResult",
+    "WinTieLoss",
+    "average_ranks",
     "compare_with_published",
     "comparison_markdown",
+    "corrected_t_test",
+    "critical_difference",
     "cross_validate",
+    "draw_known",
     "draw_labels",
+    "friedman_test",
+    "groups_not_different",
+    "judge",
+    "paired_t_test",
+    "plan_units",
+    "published_cells",
     "published_results",
+    "read_plan",
     "read_results",
     "render_demo",
     "results_as_json",
     "run_benchmark",
     "run_demo",
+    "run_study",
+    "shipped_plan",
     "split_folds",
+    "summarize",
+    "win_tie_loss",
 ]

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold
 
 from complabel import metrics
-from complabel.annotations import draw_complementary
+from complabel.annotations import draw_complementary, draw_relevant
 from complabel.errors import InputError
 from complabel.training import one_thread
 
@@ -47,8 +47,15 @@ class FoldResult:
     predict_seconds: float
 
 
-def draw_labels(dataset: MultiLabelDataset, *, scheme: str, seed: int) -> NDArray[np.uint8]:
-    """Draw one complementary label for every instance of a dataset.
+def draw_labels(
+    dataset: MultiLabelDataset,
+    *,
+    scheme: str,
+    seed: int,
+    labels_per_row: int = 1,
+    sharpness: float = 1.0,
+) -> NDArray[np.uint8]:
+    """Draw complementary labels for every instance of a dataset.
 
     Parameters
     ----------
@@ -56,6 +63,10 @@ def draw_labels(dataset: MultiLabelDataset, *, scheme: str, seed: int) -> NDArra
     scheme : {"uniform", "biased"}
     seed : int
         The same seed gives the same labels on every machine.
+    labels_per_row : int, default=1
+        Complementary labels of each instance.
+    sharpness : float, default=1.0
+        Of ``"biased"``.
 
     Returns
     -------
@@ -66,11 +77,39 @@ def draw_labels(dataset: MultiLabelDataset, *, scheme: str, seed: int) -> NDArra
     InputError
         If there is no such scheme.
     """
-    if scheme == "uniform":
-        return draw_complementary(dataset.Y, scheme="uniform", random_state=seed)
-    if scheme == "biased":
-        return draw_complementary(dataset.Y, scheme="biased", random_state=seed)
-    raise InputError(f"labels must be one of {', '.join(SCHEMES)}, got {scheme!r}")
+    if scheme not in SCHEMES:
+        raise InputError(f"labels must be one of {', '.join(SCHEMES)}, got {scheme!r}")
+    return draw_complementary(
+        dataset.Y,
+        scheme="uniform" if scheme == "uniform" else "biased",
+        n_per_row=labels_per_row,
+        sharpness=sharpness,
+        random_state=seed,
+    )
+
+
+def draw_known(
+    dataset: MultiLabelDataset, *, labels_per_row: int, seed: int
+) -> NDArray[np.uint8] | None:
+    """Draw relevant labels that are known of every instance, independently of the others.
+
+    Parameters
+    ----------
+    dataset : MultiLabelDataset
+    labels_per_row : int
+        Relevant labels of each instance; 0 for none.
+    seed : int
+
+    Returns
+    -------
+    ndarray of shape (n_samples, K), uint8, or None
+        None if no label is known.
+    """
+    if labels_per_row == 0:
+        return None
+    # A stream of its own: with the seed alone the draw would follow that of draw_labels.
+    stream = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
+    return draw_relevant(dataset.Y, n_per_row=labels_per_row, random_state=stream)
 
 
 def split_folds(
@@ -149,7 +188,7 @@ def cross_validate(
     classifiers = [seeded(make_classifier(), seed=seed, fold=fold) for fold in range(n_folds)]
     labels = dataset.Y if classifiers[0].learns_from == "relevant" else complementary
     tasks = (
-        joblib.delayed(_predict)(classifier, dataset.X, train, labels[train], test)
+        joblib.delayed(predict_fold)(classifier, dataset.X, train, labels[train], test)
         for classifier, (train, test) in zip(classifiers, folds, strict=True)
     )
     predictions = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
@@ -165,8 +204,16 @@ def cross_validate(
 
 
 @dataclass(frozen=True)
-class _Prediction:
-    """A fitted method's answers for the test part."""
+class Prediction:
+    """A fitted method's answers for the test part.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_test, K), float64
+    labels : ndarray of shape (n_test, K), int64
+    fit_seconds, predict_seconds : float
+        Wall time.
+    """
 
     scores: NDArray[np.float64]
     labels: NDArray[np.int64]
@@ -174,26 +221,28 @@ class _Prediction:
     predict_seconds: float
 
 
-def _predict(
+def predict_fold(
     classifier: ComplementaryClassifier,
     X: Any,
     train: NDArray[np.intp],
     train_labels: NDArray[np.uint8],
     test: NDArray[np.intp],
-) -> _Prediction:
+    train_known: NDArray[np.uint8] | None = None,
+) -> Prediction:
     """Fit to the training part and predict for the test part.
 
     Runs in a worker process, to which no true label is sent but for a declared reference.
     """
     X_train, X_test = X[train], X[test]
+    known = {} if train_known is None else {"relevant": train_known}
     with one_thread():  # the same sums in the same order, however many folds run at once
         started = time.perf_counter()
-        classifier.fit(X_train, train_labels)
+        classifier.fit(X_train, train_labels, **known)
         fitted = time.perf_counter()
         scores = classifier.predict_proba(X_test)
         labels = classifier.predict(X_test)
         done = time.perf_counter()
-    return _Prediction(scores, labels, fitted - started, done - fitted)
+    return Prediction(scores, labels, fitted - started, done - fitted)
 
 
 def seeded(classifier: ComplementaryClassifier, *, seed: int, fold: int) -> ComplementaryClassifier:

@@ -1,0 +1,137 @@
+"""A running study on the terminal: what runs, what is done, what failed, how long it will take."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from complabel.cli._console import errors
+
+if TYPE_CHECKING:
+    from complabel.studies import Forecast, Outcome, Unit
+
+# A log nobody watches gets a line now and then instead of a display that moves.
+_LOG_SECONDS = 30.0
+
+
+class StudyProgress:
+    """Shows a run on standard error; see :class:`complabel.studies.Monitor`."""
+
+    def __init__(self, name: str) -> None:
+        from complabel.studies import Forecast
+
+        self._name = name
+        self._forecast: Forecast = Forecast()
+        self._running: dict[str, tuple[Unit, float]] = {}
+        self._left: dict[str, Unit] = {}
+        self._n_failed = 0
+        self._n_jobs = 1
+        self._logged = time.monotonic()
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("units"),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[state]}"),
+            auto_refresh=False,
+        )
+        self._task = self._bar.add_task(name, total=None, state="reading datasets")
+        self._live = Live(
+            get_renderable=self._display,
+            console=errors(),
+            transient=True,
+            refresh_per_second=4,
+        )
+
+    def __enter__(self) -> Self:
+        if errors().is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if errors().is_terminal:
+            self._live.stop()
+
+    def planned(self, units: list[Unit], todo: list[Unit], n_jobs: int) -> None:
+        """Start counting."""
+        self._n_jobs = n_jobs
+        self._left = {unit.key: unit for unit in todo}
+        self._bar.update(self._task, total=len(units), completed=len(units) - len(todo), state="")
+        if len(todo) < len(units):
+            errors().print(
+                f"{self._name}: {len(units) - len(todo)} of {len(units)} units are in the store"
+                " already",
+                highlight=False,
+            )
+
+    def started(self, unit: Unit) -> None:
+        """Show a unit as running."""
+        self._running[unit.key] = (unit, time.monotonic())
+
+    def finished(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
+        """Count a unit; a failure is said at once."""
+        self._running.pop(unit.key, None)
+        self._left.pop(unit.key, None)
+        self._forecast.observe(unit, seconds)
+        self._n_failed += bool(outcome.error)
+        self._bar.update(self._task, advance=1)
+        if outcome.error:
+            errors().print(
+                f"failed: {_describe(unit)}: {outcome.error.strip().splitlines()[-1]}",
+                style="red",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
+        if not errors().is_terminal and time.monotonic() - self._logged > _LOG_SECONDS:
+            self._logged = time.monotonic()
+            errors().print(f"{self._state(unit)}", highlight=False, soft_wrap=True)
+
+    def _display(self) -> RenderableType:
+        """Draw the bar and, below it, what runs."""
+        self._bar.update(self._task, state=", ".join(self._remarks()))
+        table = Table.grid(padding=(0, 2))
+        now = time.monotonic()
+        for unit, since in list(self._running.values()):
+            table.add_row("  running", _describe(unit), f"{now - since:.0f} s")
+        return Group(self._bar, table)
+
+    def _state(self, unit: Unit) -> str:
+        """Write one line for a log."""
+        task = self._bar.tasks[0]
+        done = f"{self._name}: {task.completed:.0f} of {task.total:.0f} units"
+        return ", ".join([done, *self._remarks(), f"last {_describe(unit)}"])
+
+    def _remarks(self) -> list[str]:
+        """Return what failed and how long the rest will take."""
+        remarks = [f"{self._n_failed} failed"] if self._n_failed else []
+        seconds = self._forecast.seconds(list(self._left.values()), n_jobs=self._n_jobs)
+        if seconds is not None:
+            remarks.append(f"about {duration(seconds)} left")
+        return remarks
+
+
+def duration(seconds: float) -> str:
+    """Write a time span as people say it.
+
+    Examples
+    --------
+    >>> duration(7), duration(150), duration(8000)
+    ('7 s', '2.5 min', '2.2 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 100 * 60:
+        return f"{seconds / 60:.1f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def _describe(unit: Unit) -> str:
+    """Write which unit it is."""
+    return f"{unit.dataset}, {unit.draw.name}, {unit.row.title}, fold {unit.fold + 1}"

@@ -1,0 +1,267 @@
+"""Runs a plan: whatever its store does not hold yet, in local processes or on a Dask cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import joblib
+from joblib.externals.loky.process_executor import BrokenProcessPool
+
+from complabel.errors import ComplabelError, InputError
+from complabel.studies._plan import Plan
+from complabel.studies._store import Store
+from complabel.studies._units import Unit, plan_units
+from complabel.studies._work import Outcome, run_unit
+
+_WORKER_DIED = (
+    "The process that ran this unit ended without an answer, also when it ran alone. The system"
+    " may have killed it for want of memory; see its log."
+)
+
+
+class Monitor(Protocol):
+    """Is told how a run goes on; :class:`Silent` ignores it all."""
+
+    def planned(self, units: list[Unit], todo: list[Unit], n_jobs: int) -> None:
+        """Hear which units there are, which of them are to run, and how many run at once."""
+
+    def started(self, unit: Unit) -> None:
+        """Hear that a unit was handed to a worker; may come from another thread."""
+
+    def finished(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
+        """Hear what became of a unit, and how long it took."""
+
+
+class Silent:
+    """A monitor that shows nothing."""
+
+    def planned(self, units: list[Unit], todo: list[Unit], n_jobs: int) -> None:
+        """Ignore the plan."""
+
+    def started(self, unit: Unit) -> None:
+        """Ignore a start."""
+
+    def finished(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
+        """Ignore a result."""
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What one run did.
+
+    Parameters
+    ----------
+    n_units : int
+        Units of the study, with the datasets at hand.
+    n_ran, n_failed : int
+        Units this run ran, and those of them that failed.
+    n_elsewhere : int
+        Units left to another run on the same store.
+    missing : dict of str to str
+        Datasets that are not at hand, with the reason.
+    seconds : float
+        Wall time.
+    """
+
+    n_units: int
+    n_ran: int
+    n_failed: int
+    n_elsewhere: int
+    missing: dict[str, str]
+    seconds: float
+
+
+def run_study(
+    plan: Plan,
+    store: Store,
+    *,
+    data_dir: str | Path | None = None,
+    n_jobs: int = -1,
+    dask: str | None = None,
+    retry_failed: bool = False,
+    monitor: Monitor | None = None,
+) -> RunSummary:
+    """Run the units of a plan that the store holds no result of.
+
+    Parameters
+    ----------
+    plan : Plan
+    store : Store
+    data_dir : path or None, default=None
+        Folder with dataset files; with ``dask``, one that every worker sees.
+    n_jobs : int, default=-1
+        Local processes, each with one thread; -1 for one on each core.
+    dask : str or None, default=None
+        Address of a Dask scheduler, such as ``"tcp://127.0.0.1:8786"``; its workers are used
+        instead of local processes, all of them. Start them with one thread each.
+    retry_failed : bool, default=False
+        Run units again that failed before.
+    monitor : Monitor or None, default=None
+
+    Returns
+    -------
+    RunSummary
+
+    Raises
+    ------
+    InputError
+        If the cluster cannot be reached, or a dataset cannot be split into so many folds.
+    StoreError
+        If the store cannot be written; what it held before is safe.
+    """
+    started = time.perf_counter()
+    monitor = Silent() if monitor is None else monitor
+    units, missing = plan_units(plan, data_dir=data_dir)
+    store.register(plan, units, missing)
+    distinct = list({unit.key: unit for unit in units}.values())
+    statuses = store.statuses([unit.key for unit in distinct])
+    finished = {"done"} if retry_failed else {"done", "failed"}
+    todo = [unit for unit in distinct if statuses.get(unit.key) not in finished]
+    with _workers(n_jobs, dask) as parallel, store.heartbeat():
+        monitor.planned(distinct, todo, parallel.n_jobs)
+        run = _Run(store, data_dir, retry_failed, monitor)
+        if todo:
+            run.run(todo, parallel)
+    return RunSummary(
+        n_units=len(distinct),
+        n_ran=run.n_ran,
+        n_failed=run.n_failed,
+        n_elsewhere=len(todo) - run.n_ran,
+        missing=missing,
+        seconds=time.perf_counter() - started,
+    )
+
+
+@dataclass(frozen=True)
+class _Workers:
+    """A way to run units at once."""
+
+    n_jobs: int
+
+    def results(self, tasks: Iterable[Any], *, n_jobs: int | None = None) -> Iterator[Any]:
+        """Return results as they come; a task is taken when a worker is free for it."""
+        n_jobs = n_jobs or self.n_jobs
+        parallel = joblib.Parallel(
+            n_jobs=n_jobs,
+            return_as="generator_unordered",
+            pre_dispatch=n_jobs,
+            batch_size=1,
+        )
+        results: Iterator[Any] = parallel(tasks)
+        return results
+
+
+@contextlib.contextmanager
+def _workers(n_jobs: int, dask: str | None) -> Iterator[_Workers]:
+    """Use local processes, or the workers of a Dask cluster, inside the block."""
+    if dask is None:
+        if n_jobs < 1 and n_jobs != -1:
+            raise InputError(f"jobs must be a positive integer, or -1 for all cores, got {n_jobs}")
+        with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+            yield _Workers(joblib.cpu_count() if n_jobs == -1 else n_jobs)
+        return
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise InputError(
+            "a Dask cluster needs the extra 'cluster': pip install 'complabel[cluster]'"
+        ) from error
+    try:
+        client = Client(dask, timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"there is no Dask scheduler at {dask}: {error}") from error
+    with client:
+        n_threads = sum(client.nthreads().values())
+        if n_threads == 0:
+            raise InputError(f"the Dask scheduler at {dask} has no workers; start some first")
+        with joblib.parallel_config(backend="dask", client=client):
+            yield _Workers(n_threads)
+
+
+class _Run:
+    """One run of some units; counts what it did."""
+
+    def __init__(
+        self, store: Store, data_dir: str | Path | None, retry_failed: bool, monitor: Monitor
+    ) -> None:
+        self._store = store
+        self._data_dir = data_dir
+        self._retry_failed = retry_failed
+        self._monitor = monitor
+        self._in_flight: dict[str, Unit] = {}
+        self._problem: BaseException | None = None
+        self.n_ran = 0
+        self.n_failed = 0
+
+    def run(self, todo: list[Unit], workers: _Workers) -> None:
+        """Run units, going on after workers that died."""
+        remaining = list(todo)
+        try:
+            while remaining:
+                try:
+                    self._run_together(remaining, workers)
+                    return
+                except BrokenProcessPool:
+                    suspects = list(self._in_flight.values())
+                    self._in_flight.clear()
+                    for unit in suspects:
+                        self._run_alone(unit, workers)
+                    seen = self._store.statuses([unit.key for unit in remaining])
+                    remaining = [unit for unit in remaining if unit.key not in seen]
+        finally:
+            for unit in self._in_flight.values():
+                with contextlib.suppress(ComplabelError):  # the first problem is the one to show
+                    self._store.release(unit)
+
+    def _run_together(self, units: list[Unit], workers: _Workers) -> None:
+        """Run units on all workers."""
+        for unit, outcome, seconds in workers.results(self._claimed(units)):
+            self._record(unit, outcome, seconds)
+        if self._problem is not None:
+            raise self._problem
+
+    def _run_alone(self, unit: Unit, workers: _Workers) -> None:
+        """Run a unit that may have killed its worker in a process that it cannot share."""
+        task = joblib.delayed(_timed)(unit, self._data_dir)
+        try:
+            for _, outcome, seconds in workers.results([task], n_jobs=1):
+                self._record(unit, outcome, seconds)
+        except BrokenProcessPool:
+            self._record(unit, Outcome(error=_WORKER_DIED), 0.0)
+
+    def _claimed(self, units: list[Unit]) -> Iterator[Any]:
+        """Yield a task for each unit that is this run's to run.
+
+        A thread of joblib's asks for the next task, where an exception would be lost and the run
+        would wait for ever: it is kept for the main thread instead.
+        """
+        for unit in units:
+            try:
+                claimed = self._store.claim(unit.key, again_if_failed=self._retry_failed)
+            except Exception as error:
+                self._problem = error
+                return
+            if claimed:
+                self._in_flight[unit.key] = unit
+                self._monitor.started(unit)
+                yield joblib.delayed(_timed)(unit, self._data_dir)
+
+    def _record(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
+        """Store an outcome."""
+        self._store.finish(unit, outcome)
+        self._in_flight.pop(unit.key, None)
+        self.n_ran += 1
+        self.n_failed += bool(outcome.error)
+        self._monitor.finished(unit, outcome, seconds)
+
+
+def _timed(unit: Unit, data_dir: str | Path | None) -> tuple[Unit, Outcome, float]:
+    """Run a unit in a worker and measure all that it took."""
+    started = time.perf_counter()
+    outcome = run_unit(unit, data_dir)
+    return unit, outcome, time.perf_counter() - started

@@ -1,0 +1,123 @@
+import pytest
+
+from complabel.errors import PlanError
+from complabel.methods import get_method
+from complabel.studies import SHIPPED_PLANS, published_cells, read_plan, shipped_plan
+
+SMALL = """
+name = "small"
+title = "A small study"
+datasets = ["synthetic"]
+rows = [{ method = "prior" }, { method = "mlcl" }]
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text):
+        path = tmp_path / "plan.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_what_a_plan_leaves_out_is_the_papers_protocol(write):
+    plan = read_plan(write(SMALL))
+    assert (plan.folds, plan.seed) == (10, 0)
+    (draw,) = plan.draws
+    assert (draw.name, draw.scheme, draw.labels_per_row) == ("uniform", "uniform", 1)
+    assert [row.title for row in plan.expanded_rows()] == ["Prior", "MLCL"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "complaint"),
+    [
+        ('colour = "red"' + SMALL, "colour", "no such key"),
+        ("folds = 1" + SMALL, "folds", "greater than or equal to 2"),
+        (SMALL.replace('"synthetic"', '"scen"'), "the plan", "'scen'"),
+        (SMALL.replace('"prior"', '"pior"'), "rows[0]", "Did you mean 'prior'?"),
+        (SMALL.replace('"mlcl"', '"mlcl", settings = { bta = 1 }'), "rows[1]", "bta"),
+        (SMALL.replace('"mlcl"', '"mlcl", none = ["bta"]'), "rows[1]", "bta"),
+        (
+            SMALL.replace('"mlcl"', '"mlcl", grid = { beta = [] }'),
+            "rows[1].grid.beta",
+            "at least 1",
+        ),
+        (SMALL.replace('"mlcl"', '"mlcl", title = "{gamma}"'), "rows[1]", "gamma"),
+        (SMALL.replace('"mlcl"', '"prior"'), "the plan", "two rows called 'Prior'"),
+        ('reference = "LIFT"' + SMALL, "the plan", "Prior, MLCL"),
+        (SMALL + 'draws = [{ name = "a b" }]', "draws[0].name", "pattern"),
+        (SMALL + 'draws = [{ name = "a", scheme = "odd" }]', "draws[0].scheme", "uniform"),
+        (SMALL + 'draws = [{ name = "a" }, { name = "a" }]', "the plan", "two draws called 'a'"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_at_its_key(write, text, place, complaint):
+    with pytest.raises(PlanError) as refusal:
+        read_plan(write(text))
+    problem = next(
+        line for line in str(refusal.value).splitlines() if line.startswith(f"  {place}:")
+    )
+    assert complaint in problem
+    assert "plan.toml" in str(refusal.value)
+
+
+def test_all_that_is_wrong_is_said_at_once(write):
+    with pytest.raises(PlanError) as refusal:
+        read_plan(write('colour = "red"\nfolds = 0\n' + SMALL))
+    assert len(str(refusal.value).splitlines()) == 3
+
+
+def test_a_file_that_is_no_toml_is_refused_with_its_line(write):
+    with pytest.raises(PlanError, match="line 3"):
+        read_plan(write('name = "x"\n\ntitle = = 1\n'))
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(PlanError, match=r"nowhere\.toml"):
+        read_plan(tmp_path / "nowhere.toml")
+
+
+def test_a_grid_is_crossed(write):
+    grid = '"mlcl", grid = { beta = [0.0, 1.0], epochs = [5, 10] }, none = ["correlation"]'
+    plan = read_plan(write(SMALL.replace('"mlcl"', grid)))
+    rows = plan.expanded_rows()[1:]
+    assert [row.title for row in rows] == [
+        "MLCL, beta = 0.0, epochs = 5",
+        "MLCL, beta = 0.0, epochs = 10",
+        "MLCL, beta = 1.0, epochs = 5",
+        "MLCL, beta = 1.0, epochs = 10",
+    ]
+    assert rows[1].settings == {"correlation": None, "beta": 0.0, "epochs": 10}
+
+
+def test_titles_and_published_names_can_name_settings(write):
+    grid = '"mlcl", title = "b{beta}", published = "{beta:g}", grid = { beta = [0.5, 1.0] }'
+    plan = read_plan(write(SMALL.replace('"mlcl"', grid)))
+    assert [(row.title, row.published) for row in plan.expanded_rows()[1:]] == [
+        ("b0.5", "0.5"),
+        ("b1.0", "1"),
+    ]
+
+
+def test_a_quick_plan_takes_what_is_at_hand_and_a_name_of_its_own():
+    quick = shipped_plan("table2").quick(["delicious", "yeast", "corel5k"])
+    assert quick.datasets == ["yeast", "corel5k"]
+    assert quick.folds == 3
+    assert quick.name == "table2-quick"
+
+
+@pytest.mark.parametrize("name", SHIPPED_PLANS)
+def test_shipped_plans_hold_every_published_row_on_every_published_dataset(name):
+    plan = shipped_plan(name)
+    assert plan.name == plan.published == name
+    cells = published_cells(name)
+    assert set(plan.datasets) == {dataset for dataset, *_ in cells}
+    assert {draw.scheme for draw in plan.draws} == {scheme for _, scheme, *_ in cells}
+    rows = {row.published or get_method(row.method).published_as for row in plan.expanded_rows()}
+    assert {row for _, _, row, _ in cells} <= rows
+
+
+def test_a_plan_that_does_not_ship_is_refused():
+    with pytest.raises(PlanError, match="table2"):
+        shipped_plan("table7")

@@ -1,0 +1,387 @@
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import dask
+import joblib
+import numpy as np
+import pytest
+from distributed import Client
+
+from complabel.datasets import load_dataset
+from complabel.errors import InputError, StoreError
+from complabel.methods import make_classifier
+from complabel.studies import Plan, Row, Store, cross_validate, run_study
+from complabel.studies._run import Silent
+
+TIMES = {"fit_seconds", "predict_seconds", "peak_memory_mb", "finished", "machine"}
+
+
+def small(**changes):
+    settings = {
+        "name": "small",
+        "title": "A small study",
+        "datasets": ["synthetic"],
+        "rows": [Row(method="prior"), Row(method="mlcl", settings={"epochs": 3})],
+        "folds": 3,
+    }
+    return Plan.model_validate({**settings, **changes})
+
+
+class Record(Silent):
+    """Remembers what a run told, and does something at each step."""
+
+    def __init__(self, *, on_start=None, on_finish=None):
+        self.events = []
+        self.on_start, self.on_finish = on_start, on_finish
+
+    def planned(self, units, todo, n_jobs):
+        self.events.append(("planned", len(units), len(todo), n_jobs))
+
+    def started(self, unit):
+        self.events.append(("started", unit.key))
+        if self.on_start:
+            self.on_start(unit)
+
+    def finished(self, unit, outcome, seconds):
+        self.events.append(("finished", unit.key))
+        if self.on_finish:
+            self.on_finish(unit)
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "store.sqlite") as store:
+        yield store
+
+
+def contents(store):
+    """All that a store holds of results, but what differs from run to run."""
+    rows = store._connection.execute("SELECT * FROM results ORDER BY key").fetchall()
+    return [{name: row[name] for name in row.keys() if name not in TIMES} for row in rows]  # noqa: SIM118
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_run_gives_what_cross_validation_gives(store, n_jobs):
+    summary = run_study(small(), store, n_jobs=n_jobs)
+    assert (summary.n_units, summary.n_ran, summary.n_failed, summary.n_elsewhere) == (6, 6, 0, 0)
+    units = store.results("small").units
+    dataset = load_dataset("synthetic")
+    for method, settings in (("prior", {}), ("mlcl", {"epochs": 3})):
+        expected = cross_validate(
+            dataset, lambda m=method, s=settings: make_classifier(m, **s), n_folds=3
+        )
+        of_method = [unit for unit in units if unit.method == method]
+        for unit, fold in zip(of_method, expected, strict=True):
+            assert unit.metrics == pytest.approx(dict(fold.metrics))
+
+
+def test_times_memory_and_machine_are_recorded(store):
+    run_study(small(), store, n_jobs=1)
+    for unit in store.results("small").units:
+        assert 0 < unit.fit_seconds < 60
+        assert 0 < unit.predict_seconds < 60
+        assert 20 < unit.peak_memory_mb < 1e5
+        assert int(unit.machine["cores"]) >= 1
+        assert unit.machine["numpy"] == np.__version__
+
+
+def test_the_first_fold_of_a_gradient_method_keeps_curves_and_matrices(store):
+    run_study(small(), store, n_jobs=1)
+    first, *others = [unit for unit in store.results("small").units if unit.method == "mlcl"]
+    curves = first.details["curves"]
+    assert {stage: len(curve) for stage, curve in curves.items()} == {
+        "transition": 3,
+        "classifier": 3,
+    }
+    transition = np.array(first.details["matrices"]["transition_"])
+    np.testing.assert_allclose(transition.sum(axis=1), 1.0)
+    assert first.details["label_names"] == list(load_dataset("synthetic").label_names)
+    assert all(not unit.details for unit in others)
+
+
+def test_scalars_that_a_fit_chose_are_recorded(store):
+    run_study(small(rows=[Row(method="fpml")]), store, n_jobs=1)
+    assert all(unit.fitted["n_iter_"] >= 1 for unit in store.results("small").units)
+
+
+def test_finished_units_are_not_run_again(store):
+    run_study(small(), store, n_jobs=1)
+    record = Record()
+    summary = run_study(small(folds=3), store, n_jobs=1, monitor=record)
+    assert summary.n_ran == 0
+    assert record.events == [("planned", 6, 0, 1)]
+
+
+def test_a_failing_unit_is_recorded_and_the_rest_goes_on(store):
+    rows = [Row(method="mlcl", settings={"learning_rate": -1.0}), Row(method="prior")]
+    summary = run_study(small(rows=rows), store, n_jobs=2)
+    assert (summary.n_ran, summary.n_failed) == (6, 3)
+    results = store.results("small")
+    assert {unit.method for unit in results.having("done")} == {"prior"}
+    for unit in results.having("failed"):
+        assert "Traceback" in unit.error
+        assert "learning_rate must be" in unit.error
+    assert run_study(small(rows=rows), store, n_jobs=2).n_ran == 0
+    again = run_study(small(rows=rows), store, n_jobs=2, retry_failed=True)
+    assert (again.n_ran, again.n_failed) == (3, 3)
+
+
+def test_a_dataset_of_its_own_on_a_worker_is_refused(store, tmp_path, monkeypatch):
+    from complabel.studies import _work
+
+    real = _work.load_dataset
+    monkeypatch.setattr(_work, "load_dataset", lambda name, data_dir: real(name, seed=7))
+    _work._dataset.cache_clear()
+    try:
+        summary = run_study(small(), store, n_jobs=1, data_dir=tmp_path)
+    finally:
+        _work._dataset.cache_clear()
+    assert summary.n_failed == 6
+    assert "differs between" in store.results("small").units[0].error
+
+
+def test_fit_is_given_training_rows_and_complementary_labels_only(store, monkeypatch):
+    from complabel.methods import PriorClassifier
+
+    seen = []
+    fit = PriorClassifier.fit
+
+    def spy(self, X, y, **others):
+        seen.append((X, y, others))
+        return fit(self, X, y, **others)
+
+    monkeypatch.setattr(PriorClassifier, "fit", spy)
+    rows = [
+        Row(method="prior"),
+        Row(method="prior", title="known", relevant_per_row=1),
+    ]
+    run_study(small(rows=rows), store, n_jobs=1)
+    truth = load_dataset("synthetic").Y
+    assert len(seen) == 6
+    for X, y, others in seen:
+        assert len(X) == len(y) < len(truth)
+        assert (y.sum(axis=1) == 1).all()
+        assert others.keys() <= {"relevant"}
+    known = [others["relevant"] for _, _, others in seen if others]
+    assert len(known) == 3
+    assert all((labels.sum(axis=1) == 1).all() for labels in known)
+
+
+def kill(processes):
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
+def workers():
+    """The processes of loky that belong to this one."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            process = int(folder.name)
+            parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            if parent == os.getpid() and b"popen_loky" in (folder / "cmdline").read_bytes():
+                found.append(process)
+    return found
+
+
+linux = pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes through /proc")
+SLOW_ROW = Row(method="mlcl", settings={"epochs": 300})
+
+
+@linux
+def test_a_killed_worker_costs_nothing_but_time(store):
+    killed = threading.Event()
+
+    def kill_once(unit):
+        if not killed.is_set() and workers():
+            killed.set()
+            threading.Timer(0.2, lambda: kill(workers())).start()
+
+    summary = run_study(
+        small(rows=[SLOW_ROW], folds=4), store, n_jobs=2, monitor=Record(on_start=kill_once)
+    )
+    assert killed.is_set()
+    assert (summary.n_ran, summary.n_failed, summary.n_elsewhere) == (4, 0, 0)
+
+
+@linux
+def test_a_unit_that_kills_its_worker_also_alone_is_recorded_as_failed(store):
+    stop = threading.Event()
+
+    def kill_all():
+        while not stop.is_set():
+            kill(workers())
+            time.sleep(0.02)
+
+    thread = threading.Thread(target=kill_all)
+    record = Record(on_finish=lambda unit: stop.set())
+    thread.start()
+    try:
+        summary = run_study(small(rows=[SLOW_ROW], folds=4), store, n_jobs=2, monitor=record)
+    finally:
+        stop.set()
+        thread.join()
+    assert summary.n_failed >= 1
+    errors = [unit.error for unit in store.results("small").having("failed")]
+    assert all("ended without an answer" in error for error in errors)
+    assert run_study(
+        small(rows=[SLOW_ROW], folds=4), store, n_jobs=2, retry_failed=True
+    ).n_failed == 0  # fmt: skip
+    assert len(store.results("small").having("done")) == 4
+
+
+def test_a_store_that_fills_up_stops_the_run_and_keeps_what_it_has(store):
+    def fill_up(unit):
+        (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
+        store._connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    plan = small(folds=30)
+    with pytest.raises(StoreError, match="full"):
+        run_study(plan, store, n_jobs=2, monitor=Record(on_finish=fill_up))
+    kept = len(store.results("small").having("done"))
+    assert 1 <= kept < 60
+    store._connection.execute("PRAGMA max_page_count = 1000000")
+    summary = run_study(plan, store, n_jobs=2)
+    assert summary.n_ran == 60 - kept
+    assert len(store.results("small").having("done")) == 60
+
+
+RUN = """
+import sys
+from complabel.studies import Plan, Store, run_study
+with Store(sys.argv[1]) as store:
+    summary = run_study(Plan.model_validate_json(sys.argv[2]), store, n_jobs=2)
+print(summary.n_ran)
+"""
+
+
+def start(path, plan):
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN, str(path), plan.model_dump_json()],
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+
+
+def n_done(path):
+    if not path.exists():
+        return 0
+    with Store(path) as store:
+        (count,) = store._connection.execute("SELECT count(*) FROM results").fetchone()
+    return count
+
+
+@linux
+@pytest.mark.slow
+def test_a_run_killed_again_and_again_gives_the_store_of_an_undisturbed_one(tmp_path):
+    plan = small(rows=[Row(method="prior"), SLOW_ROW], folds=8)
+    path = tmp_path / "killed.sqlite"
+    for wanted in (1, 3, 5, 8):
+        process = start(path, plan)
+        while n_done(path) < wanted and process.poll() is None:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+    survived = n_done(path)
+    assert 8 <= survived < 16
+    with Store(path) as killed, Store(tmp_path / "undisturbed.sqlite") as undisturbed:
+        assert run_study(plan, killed, n_jobs=2).n_ran == 16 - survived
+        run_study(plan, undisturbed, n_jobs=2)
+        assert contents(killed) == contents(undisturbed)
+        assert killed._connection.execute("SELECT * FROM claims").fetchall() == []
+        assert killed._connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+
+
+@pytest.mark.slow
+def test_two_runs_on_one_store_share_the_work(tmp_path):
+    plan = small(rows=[Row(method="prior"), Row(method="mlcl", settings={"epochs": 30})], folds=12)
+    path = tmp_path / "shared.sqlite"
+    runs = [start(path, plan) for _ in range(2)]
+    ran = []
+    for process in runs:
+        output, _ = process.communicate(timeout=300)
+        assert process.returncode == 0
+        ran.append(int(output))
+    assert sum(ran) == 24  # none twice, none left out
+    with Store(path) as shared, Store(tmp_path / "alone.sqlite") as alone:
+        run_study(plan, alone, n_jobs=2)
+        assert contents(shared) == contents(alone)
+
+
+def test_jobs_that_cannot_be_are_refused(store):
+    with pytest.raises(InputError, match="jobs"):
+        run_study(small(), store, n_jobs=0)
+
+
+def test_a_cluster_that_is_not_there_is_said(store):
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        pytest.raises(InputError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:9"),
+    ):
+        run_study(small(), store, dask="tcp://127.0.0.1:9")
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A scheduler and two workers, started with Dask's own commands."""
+    command = str(Path(sys.executable).with_name("dask"))
+    file = tmp_path / "scheduler.json"
+    options = ["--no-dashboard", "--scheduler-file", str(file)]
+    commands = [
+        [command, "scheduler", "--host", "127.0.0.1", "--port", "0", *options],
+        *(
+            [command, "worker", "--nthreads", "1", "--no-nanny", *options,
+             "--local-directory", str(tmp_path)]
+            for _ in range(2)
+        ),
+    ]  # fmt: skip
+    processes = [
+        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for command in commands
+    ]
+    try:
+        deadline = time.monotonic() + 60
+        while not file.exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        address = json.loads(file.read_text(encoding="utf-8"))["address"]
+        with Client(address, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=60)
+        yield address
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+            process.wait()
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_gives_what_local_processes_give(tmp_path, cluster):
+    rows = [
+        Row(method="prior"),
+        Row(method="mlcl", settings={"epochs": 3}),
+        Row(method="mlcl", title="fails", settings={"learning_rate": -1.0}),
+    ]
+    with Store(tmp_path / "dask.sqlite") as far, Store(tmp_path / "local.sqlite") as near:
+        record = Record()
+        summary = run_study(small(rows=rows), far, dask=cluster, monitor=record)
+        assert record.events[0] == ("planned", 9, 9, 2)
+        assert (summary.n_ran, summary.n_failed) == (9, 3)
+        run_study(small(rows=rows), near, n_jobs=1)
+        done = [row for row in contents(far) if row["status"] == "done"]
+        assert done == [row for row in contents(near) if row["status"] == "done"]
+        assert len(done) == 6
+
+
+def test_all_cores_are_used_where_none_are_named(store):
+    record = Record()
+    run_study(small(rows=[Row(method="prior")]), store, monitor=record)
+    assert record.events[0][-1] == joblib.cpu_count()

@@ -1,0 +1,141 @@
+import dataclasses
+import json
+import re
+
+import pytest
+
+from complabel.methods import MLCLClassifier
+from complabel.studies import Draw, Plan, Row, plan_units
+
+
+def plan(**changes):
+    settings = {
+        "name": "small",
+        "title": "A small study",
+        "datasets": ["synthetic"],
+        "rows": [Row(method="mlcl")],
+        "folds": 3,
+    }
+    return Plan.model_validate({**settings, **changes})
+
+
+def keys(**changes):
+    units, _ = plan_units(plan(**changes))
+    return {unit.key for unit in units}
+
+
+def test_the_units_of_a_plan_are_its_product():
+    units, missing = plan_units(
+        plan(
+            datasets=["synthetic", "digits"],
+            rows=[Row(method="prior"), Row(method="mlcl", grid={"beta": [0.0, 1.0]})],
+            draws=[Draw(name="u"), Draw(name="b", scheme="biased")],
+        )
+    )
+    assert not missing
+    assert len({unit.key for unit in units}) == len(units) == 2 * 3 * 2 * 3
+    assert {(unit.dataset, unit.draw.name, unit.row.title, unit.fold) for unit in units} == {
+        (dataset, draw, row, fold)
+        for dataset in ("synthetic", "digits")
+        for draw in ("u", "b")
+        for row in ("Prior", "MLCL, beta = 0.0", "MLCL, beta = 1.0")
+        for fold in range(3)
+    }
+
+
+def test_a_key_is_the_same_every_time():
+    assert keys() == keys()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 1},
+        {"folds": 4},
+        {"datasets": ["digits"]},
+        {"draws": [Draw(name="d", scheme="biased")]},
+        {"draws": [Draw(name="d", labels_per_row=2)]},
+        {"rows": [Row(method="mlcl", settings={"epochs": 7})]},
+        {"rows": [Row(method="mlcl", none=["correlation"])]},
+        {"rows": [Row(method="mlcl", relevant_per_row=1)]},
+        {"rows": [Row(method="l-uw")]},
+    ],
+    ids=str,
+)
+def test_what_can_change_a_result_changes_its_key(change):
+    assert not keys() & keys(**change)
+
+
+def test_sharpness_counts_where_labels_are_drawn_with_it():
+    def with_sharpness(scheme, sharpness):
+        return keys(draws=[Draw(name="d", scheme=scheme, sharpness=sharpness)])
+
+    assert not with_sharpness("biased", 1.0) & with_sharpness("biased", 2.0)
+    assert with_sharpness("uniform", 1.0) == with_sharpness("uniform", 2.0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "other"},
+        {"title": "Other"},
+        {"published": "table2"},
+        {"rows": [Row(method="mlcl", title="Ours", published="MLCL")]},
+        {"rows": [Row(method="mlcl", settings={"beta": 1.0})]},  # the default, spelled out
+        {"draws": [Draw(name="other")]},
+    ],
+    ids=str,
+)
+def test_what_cannot_change_a_result_does_not_change_its_key(change):
+    assert keys() == keys(**change)
+
+
+def test_a_reference_that_learns_from_true_labels_does_not_depend_on_the_draw():
+    def supervised(scheme):
+        return keys(rows=[Row(method="supervised")], draws=[Draw(name="d", scheme=scheme)])
+
+    assert supervised("uniform") == supervised("biased")
+
+
+def test_an_edited_method_is_run_again(monkeypatch):
+    import inspect
+
+    from complabel.studies import _units
+
+    before = keys()
+    source = inspect.getsource
+    monkeypatch.setattr(inspect, "getsource", lambda module: source(module) + "# edited\n")
+    _units._source_digest.cache_clear()
+    try:
+        assert not before & keys()
+    finally:
+        _units._source_digest.cache_clear()
+
+
+def test_the_identity_says_what_the_key_stands_for():
+    (unit, *_) = plan_units(plan(rows=[Row(method="mlcl", settings={"epochs": 7})]))[0]
+    identity = json.loads(unit.identity)
+    assert identity["parameters"]["epochs"] == 7
+    assert identity["parameters"] == json.loads(json.dumps(unit.parameters))
+    assert set(identity["parameters"]) == set(MLCLClassifier().get_params())
+    assert identity["versions"].keys() == {"complabel", "torch", "scikit-learn", "numpy"}
+    assert re.fullmatch("[0-9a-f]{64}", unit.key)
+
+
+def test_folds_have_seeds_of_their_own():
+    units, _ = plan_units(plan())
+    assert len({unit.parameters["random_state"] for unit in units}) == 3
+
+
+def test_a_dataset_that_is_not_at_hand_is_reported(tmp_path):
+    units, missing = plan_units(plan(datasets=["bookmark", "synthetic"]), data_dir=tmp_path)
+    assert {unit.dataset for unit in units} == {"synthetic"}
+    assert "bookmark" in missing["bookmark"]
+    assert str(tmp_path) in missing["bookmark"]
+
+
+def test_units_can_be_told_apart_by_value():
+    units, _ = plan_units(plan())
+    again, _ = plan_units(plan())
+    assert units == again
+    assert units[0] != dataclasses.replace(units[0], fold=9)
