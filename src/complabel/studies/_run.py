@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -95,7 +96,7 @@ def run_study(
     data_dir : path or None, default=None
         Folder with dataset files; with ``dask``, one that every worker sees.
     n_jobs : int, default=-1
-        Local processes, each with one thread; -1 for one on each core.
+        Local processes, each with one thread; -1 for one on each core; 1 for this process.
     dask : str or None, default=None
         Address of a Dask scheduler, such as ``"tcp://127.0.0.1:8786"``; its workers are used
         instead of local processes, all of them. Start them with one thread each.
@@ -139,21 +140,26 @@ def run_study(
 
 @dataclass(frozen=True)
 class _Workers:
-    """A way to run units at once."""
+    """A way to run units at once, and what it raises when a worker dies."""
 
     n_jobs: int
+    died: tuple[type[BaseException], ...] = (BrokenProcessPool,)
 
-    def results(self, tasks: Iterable[Any], *, n_jobs: int | None = None) -> Iterator[Any]:
-        """Return results as they come; a task is taken when a worker is free for it."""
+    def results(self, tasks: Iterable[Any], *, n_jobs: int | None = None) -> Generator[Any]:
+        """Yield results as they come; a task is taken when a worker is free for it."""
         n_jobs = n_jobs or self.n_jobs
         parallel = joblib.Parallel(
-            n_jobs=n_jobs,
-            return_as="generator_unordered",
-            pre_dispatch=n_jobs,
-            batch_size=1,
+            n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch=n_jobs, batch_size=1
         )
-        results: Iterator[Any] = parallel(tasks)
-        return results
+        results = parallel(tasks)
+        try:
+            for result in results:  # noqa: UP028  (delegating would close it in our place)
+                yield result
+        finally:
+            with warnings.catch_warnings():
+                # Whoever leaves early does so for a reason: joblib's advice is not for them.
+                warnings.simplefilter("ignore")
+                results.close()
 
 
 @contextlib.contextmanager
@@ -166,7 +172,7 @@ def _workers(n_jobs: int, dask: str | None) -> Iterator[_Workers]:
             yield _Workers(joblib.cpu_count() if n_jobs == -1 else n_jobs)
         return
     try:
-        from distributed import Client
+        from distributed import Client, KilledWorker
     except ImportError as error:
         raise InputError(
             "a Dask cluster needs the extra 'cluster': pip install 'complabel[cluster]'"
@@ -180,7 +186,7 @@ def _workers(n_jobs: int, dask: str | None) -> Iterator[_Workers]:
         if n_threads == 0:
             raise InputError(f"the Dask scheduler at {dask} has no workers; start some first")
         with joblib.parallel_config(backend="dask", client=client):
-            yield _Workers(n_threads)
+            yield _Workers(n_threads, died=(KilledWorker,))
 
 
 class _Run:
@@ -206,7 +212,7 @@ class _Run:
                 try:
                     self._run_together(remaining, workers)
                     return
-                except BrokenProcessPool:
+                except workers.died:
                     suspects = list(self._in_flight.values())
                     self._in_flight.clear()
                     for unit in suspects:
@@ -220,8 +226,9 @@ class _Run:
 
     def _run_together(self, units: list[Unit], workers: _Workers) -> None:
         """Run units on all workers."""
-        for unit, outcome, seconds in workers.results(self._claimed(units)):
-            self._record(unit, outcome, seconds)
+        with contextlib.closing(workers.results(self._claimed(units))) as results:
+            for unit, outcome, seconds in results:
+                self._record(unit, outcome, seconds)
         if self._problem is not None:
             raise self._problem
 
@@ -229,9 +236,10 @@ class _Run:
         """Run a unit that may have killed its worker in a process that it cannot share."""
         task = joblib.delayed(_timed)(unit, self._data_dir)
         try:
-            for _, outcome, seconds in workers.results([task], n_jobs=1):
+            # One task, but not one job: joblib runs that in this very process.
+            for _, outcome, seconds in workers.results([task], n_jobs=2):
                 self._record(unit, outcome, seconds)
-        except BrokenProcessPool:
+        except workers.died:
             self._record(unit, Outcome(error=_WORKER_DIED), 0.0)
 
     def _claimed(self, units: list[Unit]) -> Iterator[Any]:
