@@ -17,8 +17,7 @@ from distributed import Client
 from complabel.datasets import load_dataset
 from complabel.errors import InputError, StoreError
 from complabel.methods import make_classifier
-from complabel.studies import Plan, Row, Store, cross_validate, run_study
-from complabel.studies._run import Silent
+from complabel.studies import Monitor, Plan, Row, Store, cross_validate, run_study
 
 TIMES = {"fit_seconds", "predict_seconds", "peak_memory_mb", "finished", "machine"}
 
@@ -34,7 +33,7 @@ def small(**changes):
     return Plan.model_validate({**settings, **changes})
 
 
-class Record(Silent):
+class Record(Monitor):
     """Remembers what a run told, and does something at each step."""
 
     def __init__(self, *, on_start=None, on_finish=None):

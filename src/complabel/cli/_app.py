@@ -13,6 +13,7 @@ from complabel.cli._console import errors
 from complabel.cli._datasets import datasets
 from complabel.cli._demo import demo
 from complabel.cli._study import reproduce, study
+from complabel.cli._tune import tune
 from complabel.errors import ComplabelError
 
 app = typer.Typer(
@@ -28,6 +29,7 @@ app.command()(demo)
 app.command()(datasets)
 app.command()(benchmark)
 app.command()(compare)
+app.command()(tune)
 app.command()(reproduce)
 app.add_typer(study, name="study")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -11,22 +11,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from complabel.cli._console import errors
-
-if TYPE_CHECKING:
-    from complabel.studies import Forecast, Outcome, Unit
+from complabel.studies import Forecast, Monitor, Outcome, Unit
 
 # A log nobody watches gets a line now and then instead of a display that moves.
 _LOG_SECONDS = 30.0
 
 
-class StudyProgress:
-    """Shows a run on standard error; see :class:`complabel.studies.Monitor`."""
+class StudyProgress(Monitor):
+    """Shows a run on standard error."""
 
     def __init__(self, name: str) -> None:
-        from complabel.studies import Forecast
-
         self._name = name
-        self._forecast: Forecast = Forecast()
+        self._forecast = Forecast()
         self._running: dict[str, tuple[Unit, float]] = {}
         self._left: dict[str, Unit] = {}
         self._n_failed = 0

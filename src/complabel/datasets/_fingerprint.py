@@ -40,7 +40,7 @@ def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
     return digest.hexdigest()
 
 
-def _canonical(X: "sparse.csr_array[np.float64, tuple[int, int]]") -> tuple[np.ndarray, ...]:  # type: ignore[type-arg]
+def _canonical(X: "sparse.csr_array[np.float64, tuple[int, int]]") -> tuple[np.ndarray, ...]:
     """Return CSR's parts in the one form that equal matrices share."""
     if not X.has_canonical_format:
         X = X.copy()

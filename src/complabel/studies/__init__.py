@@ -8,7 +8,9 @@ from complabel.studies._comparison import (
     read_results,
 )
 from complabel.studies._demo import DEMO_METHODS, run_demo
+from complabel.studies._export import units_json
 from complabel.studies._forecast import Forecast
+from complabel.studies._grids import DEFAULT_GRIDS, Grid, expand_grid
 from complabel.studies._pages import render_demo
 from complabel.studies._plan import (
     SHIPPED_PLANS,
@@ -34,6 +36,7 @@ from complabel.studies._ranks import (
     friedman_test,
     groups_not_different,
 )
+from complabel.studies._report import render_report, results_csv, summarize_study, write_report
 from complabel.studies._results import StudyResults, UnitResult
 from complabel.studies._run import Monitor, RunSummary, run_study
 from complabel.studies._statistics import (
@@ -49,12 +52,22 @@ from complabel.studies._statistics import (
     win_tie_loss,
 )
 from complabel.studies._store import Store
+from complabel.studies._tune import (
+    LOG_LIKELIHOOD,
+    RANKING_ERROR,
+    TunedSetting,
+    TuningResult,
+    tune,
+)
 from complabel.studies._units import Unit, plan_units
 from complabel.studies._work import Outcome
 
 __all__ = [
+    "DEFAULT_GRIDS",
     "DEMO_METHODS",
+    "LOG_LIKELIHOOD",
     "MARKS",
+    "RANKING_ERROR",
     "SHIPPED_PLANS",
     "BenchmarkResult",
     "Cell",
@@ -63,6 +76,7 @@ __all__ = [
     "FoldResult",
     "Forecast",
     "FriedmanResult",
+    "Grid",
     "Judgement",
     "Monitor",
     "OnFold",
@@ -75,6 +89,8 @@ __all__ = [
     "Store",
     "StudyResults",
     "Summary",
+    "TunedSetting",
+    "TuningResult",
     "Unit",
     "UnitResult",
     "WinTieLoss",
@@ -86,6 +102,7 @@ __all__ = [
     "cross_validate",
     "draw_known",
     "draw_labels",
+    "expand_grid",
     "friedman_test",
     "groups_not_different",
     "judge",
@@ -96,12 +113,18 @@ __all__ = [
     "read_plan",
     "read_results",
     "render_demo",
+    "render_report",
     "results_as_json",
+    "results_csv",
     "run_benchmark",
     "run_demo",
     "run_study",
     "shipped_plan",
     "split_folds",
     "summarize",
+    "summarize_study",
+    "tune",
+    "units_json",
     "win_tie_loss",
+    "write_report",
 ]

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
@@ -25,8 +25,8 @@ _WORKER_DIED = (
 )
 
 
-class Monitor(Protocol):
-    """Is told how a run goes on; :class:`Silent` ignores it all."""
+class Monitor:
+    """Is told how a run goes on; this one ignores it all, others override what they want."""
 
     def planned(self, units: list[Unit], todo: list[Unit], n_jobs: int) -> None:
         """Hear which units there are, which of them are to run, and how many run at once."""
@@ -36,19 +36,6 @@ class Monitor(Protocol):
 
     def finished(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
         """Hear what became of a unit, and how long it took."""
-
-
-class Silent:
-    """A monitor that shows nothing."""
-
-    def planned(self, units: list[Unit], todo: list[Unit], n_jobs: int) -> None:
-        """Ignore the plan."""
-
-    def started(self, unit: Unit) -> None:
-        """Ignore a start."""
-
-    def finished(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
-        """Ignore a result."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +103,7 @@ def run_study(
         If the store cannot be written; what it held before is safe.
     """
     started = time.perf_counter()
-    monitor = Silent() if monitor is None else monitor
+    monitor = monitor or Monitor()
     units, missing = plan_units(plan, data_dir=data_dir)
     store.register(plan, units, missing)
     distinct = list({unit.key: unit for unit in units}.values())

@@ -91,8 +91,9 @@ def plan_units(
     for name in plan.datasets:
         try:
             dataset = load_dataset(name, data_dir=data_dir)
-        except DatasetNotFoundError as error:
-            missing[name] = str(error)
+        except DatasetNotFoundError:
+            # Not the error's own text, which lists folders: reports are passed on to others.
+            missing[name] = f"not at hand; get it with: complabel datasets --download {name}"
             continue
         split_folds(dataset, n_folds=plan.folds, seed=plan.seed)
         fingerprint = dataset_fingerprint(dataset)

@@ -1,0 +1,204 @@
+import csv
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from complabel.cli import _app, _console
+from complabel.metrics import METRIC_NAMES
+
+COMMAND = [sys.executable, "-c", "from complabel.cli import main; main()"]
+PLAN = """
+name = "small"
+title = "A small study"
+datasets = ["synthetic", "bookmark"]
+folds = 3
+rows = [{ method = "prior" }, { method = "mlcl", settings = { epochs = 3 } }]
+"""
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Run the command line in this process, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COMPLABEL_DATA", str(tmp_path))
+    (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
+
+    def call(*arguments):
+        _console.output.cache_clear()
+        _console.errors.cache_clear()
+        monkeypatch.setattr(sys, "argv", ["complabel", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            _app.main()
+        captured = capsys.readouterr()
+        return exit_.value.code, captured.out, captured.err
+
+    yield call
+    _console.output.cache_clear()
+    _console.errors.cache_clear()
+
+
+def test_a_study_is_run_resumed_looked_at_and_reported(run, tmp_path):
+    code, out, err = run("study", "run", "plan.toml", "--jobs", 1)
+    assert code == 0
+    assert "ran 6 of 6 units" in out
+    assert "bookmark" in err
+    assert (tmp_path / "complabel-studies.sqlite").exists()
+
+    code, out, err = run("study", "run", "plan.toml", "--jobs", 1)
+    assert "ran 0 of 6 units" in out
+    assert "6 of 6 units are in the store already" in err
+
+    code, out, err = run("study", "status")
+    assert code == 0
+    assert "small: 6 of 6 units done, 0 failed, 0 running" in out
+    assert "3/3" in out
+    assert "bookmark" in err
+
+    code, out, err = run("study", "report")
+    assert code == 0
+    assert "A small study" in (tmp_path / "small-report" / "report.html").read_text("utf-8")
+    assert {path.name for path in (tmp_path / "small-report").iterdir()} == {
+        "report.html", "tables.md", "tables.tex", "results.csv", "summary.json",
+    }  # fmt: skip
+
+
+def test_results_are_exported(run, tmp_path):
+    run("study", "run", "plan.toml", "--jobs", 1)
+    code, out, _ = run("study", "export", "all.csv")
+    assert (code, "all.csv" in out) == (0, True)
+    with open(tmp_path / "all.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 6
+    assert set(METRIC_NAMES) <= rows[0].keys()
+    assert run("study", "export", "all.json", "--study", "small")[0] == 0
+    units = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
+    assert len(units) == 6
+    assert units[3]["details"]["curves"].keys() == {"transition", "classifier"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["study", "run", "nowhere.toml"], "nowhere.toml cannot be read"),
+        (["study", "run", "plan.toml", "--store", "no/where.sqlite"], "there is no folder"),
+        (["study", "run", "plan.toml", "--jobs", "0"], "jobs must be"),
+        (["study", "status"], "run a study first"),
+        (["study", "report", "--store", "plan.toml"], "cannot be read"),
+        (["study", "export", "all.xlsx"], "must end in .csv or .json"),
+        (["study", "export", "no/all.csv"], "there is no folder"),
+        (["reproduce", "table7"], "known are table2"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_misuse_is_explained(run, arguments, complaint):
+    code, out, err = run(*arguments)
+    assert code == 1
+    assert complaint in err.replace("\n", " ")
+    assert out == ""
+
+
+def test_a_study_that_is_not_in_the_store_is_refused(run):
+    run("study", "run", "plan.toml", "--jobs", 1)
+    code, _, err = run("study", "status", "large")
+    assert code == 1
+    assert "it holds: small" in err
+
+
+def test_failures_are_said_and_counted(run, tmp_path):
+    broken = PLAN.replace("epochs = 3", "learning_rate = -1.0")
+    (tmp_path / "plan.toml").write_text(broken, encoding="utf-8")
+    code, out, err = run("study", "run", "plan.toml", "--jobs", 1)
+    assert code == 0
+    assert "3 failed (--retry-failed runs them again)" in out
+    assert err.count("learning_rate must be") == 3
+    code, out, err = run("study", "status")
+    assert "3 failed" in out
+    assert err.count("learning_rate must be") == 1
+    assert "3 folds" in err
+    _, out, _ = run("study", "run", "plan.toml", "--jobs", 1, "--retry-failed")
+    assert "ran 3 of 6" in out
+
+
+def test_a_dry_run_says_what_would_run_and_runs_nothing(run, tmp_path):
+    code, out, err = run("study", "run", "plan.toml", "--dry-run")
+    assert code == 0
+    assert "6 units" in out
+    assert "epochs=3" in out
+    assert "bookmark" in err
+    assert not (tmp_path / "complabel-studies.sqlite").exists()
+
+
+@pytest.mark.slow
+def test_a_table_is_reproduced_quickly(run, data_dir, tmp_path):
+    code, out, err = run("reproduce", "table5", "--quick", "--data-dir", data_dir, "--jobs", 2)
+    assert code == 0
+    assert "ran 30 of 30 units" in out
+    assert "table5-quick" in out
+    page = (tmp_path / "table5-quick-report" / "report.html").read_text("utf-8")
+    assert "beta = 0.1" in page
+    assert "quick" in page
+
+
+def test_ctrl_c_keeps_what_is_done_and_the_next_run_goes_on(tmp_path):
+    plan = PLAN.replace("epochs = 3", "epochs = 2000")
+    (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
+    environment = {**os.environ, "COMPLABEL_DATA": str(tmp_path)}
+    process = subprocess.Popen(
+        [*COMMAND, "study", "run", "plan.toml", "--jobs", "1"],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+    def n_done():
+        status = subprocess.run(
+            [*COMMAND, "study", "status"],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return 0 if status.returncode else int(status.stdout.split(": ")[1].split()[0])
+
+    deadline = time.monotonic() + 120
+    while n_done() < 3 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "goes on from there" in err
+    assert "Traceback" not in err
+    assert 3 <= n_done() < 6
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_sees_what_runs_and_how_long_it_will_take(tmp_path):
+    plan = PLAN.replace("epochs = 3", "epochs = 400")
+    (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "study", "run", "plan.toml", "--jobs", "1"],
+        cwd=tmp_path,
+        env={**os.environ, "COMPLABEL_DATA": str(tmp_path), "TERM": "xterm", "COLUMNS": "120"},
+        stdout=subprocess.DEVNULL,
+        stderr=child,
+    )
+    os.close(child)
+    shown = b""
+    try:
+        while chunk := os.read(parent, 65536):
+            shown += chunk
+    except OSError:  # how Linux says that the other side has closed
+        pass
+    finally:
+        os.close(parent)
+    assert process.wait(timeout=60) == 0
+    text = shown.decode(errors="replace")
+    assert "running" in text
+    assert "synthetic, uniform, MLCL, fold" in text
+    assert "left" in text
