@@ -66,6 +66,24 @@ def supervised(rng, n_rows, n_labels, dtype):
     return losses.BinaryCrossEntropy(), [(rng.random((n_rows, n_labels)) < 0.4).astype(float)]
 
 
+def selection(*, cardinality=None, with_relevant=False, with_propensities=False):
+    """How to try the selection likelihood; propensities allow one label per row only."""
+
+    def build(rng, n_rows, n_labels, dtype):
+        complementary = draw_complementary(rng, n_rows, n_labels)
+        propensities = None
+        if with_propensities:
+            complementary = np.eye(n_labels)[rng.integers(n_labels, size=n_rows)]
+            propensities = rng.uniform(0.2, 3.0, size=n_labels)
+        targets = [complementary]
+        if with_relevant:
+            targets.append(draw_known_relevant(rng, complementary))
+        loss = losses.SelectionLikelihoodLoss(cardinality=cardinality, propensities=propensities)
+        return loss, targets
+
+    return build
+
+
 # Every loss the room exports has at least one line here; a new one adds its own.
 CASES = {
     "BinaryCrossEntropy": [supervised],
@@ -83,6 +101,12 @@ CASES = {
         mlcl(beta=2.5, with_relevant=False),
         mlcl(beta=1.0, with_relevant=True),
         mlcl(beta=0.0, with_relevant=True),
+    ],
+    "SelectionLikelihoodLoss": [
+        selection(),
+        selection(cardinality=1.5),
+        selection(cardinality=1.5, with_relevant=True),
+        selection(cardinality=1.5, with_propensities=True),
     ],
     "SquaredHingeRankingLoss": [of_complementary("SquaredHingeRankingLoss")],
     "UnbiasedBCELoss": [of_complementary("UnbiasedBCELoss")],

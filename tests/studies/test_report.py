@@ -175,14 +175,13 @@ def folds_of(results, row, dataset, metric):
 
 
 def test_a_cell_by_hand():
-    values = iter([0.2, 0.3, 0.4, 0.5, 0.5, 0.5])
     plan = make_plan(datasets=["scene"], rows=[{"method": "mlcl"}, {"method": "prior"}])
-    results = make_results(
-        plan, change=lambda unit: {"metrics": dict.fromkeys(METRIC_NAMES, next(copies))}
-        if (copies := iter([{0: 0.2, 1: 0.3, 2: 0.4}[unit.fold] if unit.row == "MLCL" else 0.5]))
-        else {},
-    )  # fmt: skip
-    del values
+
+    def change(unit):
+        value = 0.2 + 0.1 * unit.fold if unit.row == "MLCL" else 0.5
+        return {"metrics": dict.fromkeys(METRIC_NAMES, value)}
+
+    results = make_results(plan, change=change)
     summary = summarize_study(results)
     cell = the_cell(summary, row="MLCL", metric="hamming_loss_minmax")
     assert (cell["folds"], cell["mean"], cell["std"]) == (3, pytest.approx(0.3), pytest.approx(0.1))
@@ -225,9 +224,7 @@ def test_tests_agree_with_scipy(results, summary):
         theirs = folds_of(results, cell["row"], cell["dataset"], cell["metric"])
         test = stats.ttest_rel(ours, theirs)
         better = (test.statistic > 0) == (cell["metric"] == "average_precision")
-        assert cell["plain"] == (
-            "tie" if test.pvalue > 0.05 else "better" if better else "worse"
-        )
+        assert cell["plain"] == ("tie" if test.pvalue > 0.05 else "better" if better else "worse")
 
 
 def test_wins_ties_and_losses_count_the_cells(summary):
@@ -266,7 +263,14 @@ def test_what_is_missing_is_said_everywhere(partial):
     }  # fmt: skip
     assert summary["incomplete"] == [
         {"draw": "uniform", "dataset": "yeast", "row": "L-UW", "done": 2, "failed": 1, "folds": 3},
-        {"draw": "uniform", "dataset": "corel5k", "row": "L-UW", "done": 0, "failed": 0, "folds": 3},
+        {
+            "draw": "uniform",
+            "dataset": "corel5k",
+            "row": "L-UW",
+            "done": 0,
+            "failed": 0,
+            "folds": 3,
+        },
     ]
     assert the_cell(summary, row="L-UW", dataset="yeast", metric="coverage")["folds"] == 2
     assert not [c for c in summary["cells"] if (c["row"], c["dataset"]) == ("L-UW", "corel5k")]
@@ -449,9 +453,7 @@ def test_costs_scalars_settings_and_machines(summary):
     assert (number["mean"], number["min"], number["max"]) == pytest.approx((0.2, 0.1, 0.3))
     assert text["counts"] == {"top": 3}
     assert summary["settings"][0]["parameters"] == {"beta": 0.5}
-    assert summary["settings"][0]["by_dataset"] == {
-        "alpha": {"scene": 5, "yeast": 5, "corel5k": 7}
-    }
+    assert summary["settings"][0]["by_dataset"] == {"alpha": {"scene": 5, "yeast": 5, "corel5k": 7}}
     assert summary["machines"] == [{"system": "Linux", "torch": "2.9", "units": 36}]
     assert summary["curves"][0]["stages"]["scores"] == [1.0, None, 0.25]
     assert summary["matrices"][0]["matrices"] == DETAILS["matrices"]

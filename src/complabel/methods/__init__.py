@@ -14,6 +14,8 @@ from complabel.methods.pml_fp import PMLFPClassifier
 from complabel.methods.pml_lc import PMLLCClassifier
 from complabel.methods.pml_lrs import PMLLRSClassifier
 from complabel.methods.prior import PriorClassifier
+from complabel.methods.ridge import ComplementaryRidgeClassifier
+from complabel.methods.selection_likelihood import SelectionLikelihoodClassifier
 from complabel.methods.supervised import SupervisedClassifier
 from complabel.methods.unbiased_bce import UnbiasedBCEClassifier
 
@@ -22,6 +24,7 @@ __all__ = [
     "CTLClassifier",
     "ComRankClassifier",
     "ComplementaryClassifier",
+    "ComplementaryRidgeClassifier",
     "FPMLClassifier",
     "GDFClassifier",
     "LIFTClassifier",
@@ -33,6 +36,7 @@ __all__ = [
     "PMLLCClassifier",
     "PMLLRSClassifier",
     "PriorClassifier",
+    "SelectionLikelihoodClassifier",
     "SupervisedClassifier",
     "UnbiasedBCEClassifier",
     "get_method",

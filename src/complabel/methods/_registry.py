@@ -21,6 +21,8 @@ from complabel.methods.pml_fp import PMLFPClassifier
 from complabel.methods.pml_lc import PMLLCClassifier
 from complabel.methods.pml_lrs import PMLLRSClassifier
 from complabel.methods.prior import PriorClassifier
+from complabel.methods.ridge import ComplementaryRidgeClassifier
+from complabel.methods.selection_likelihood import SelectionLikelihoodClassifier
 from complabel.methods.supervised import SupervisedClassifier
 from complabel.methods.unbiased_bce import UnbiasedBCEClassifier
 
@@ -102,6 +104,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 settings=_paper_learning_rate,
                 published_rule="hamming_loss_minmax",
             ),
+            Method("selection-likelihood", "Selection likelihood", SelectionLikelihoodClassifier),
+            Method("ridge", "Ridge", ComplementaryRidgeClassifier),
             Method("prior", "Prior", PriorClassifier),
             Method("ml-knn", "ML-KNN", MLKNNClassifier, published_as="ML-KNN"),
             # One solver on every dataset, so that the rows of a table can be compared.

@@ -12,19 +12,39 @@ from complabel.metrics._label_free import (
     complementary_log_likelihood,
     complementary_ranking_error,
 )
+from complabel.metrics._scorers import (
+    TrueLabelScorer,
+    average_precision_scorer,
+    complementary_log_likelihood_scorer,
+    complementary_ranking_scorer,
+    coverage_scorer,
+    hamming_loss_scorer,
+    has_complementary_likelihood,
+    one_error_scorer,
+    ranking_loss_scorer,
+)
 from complabel.metrics._thresholds import threshold_minmax, threshold_probability
 
 __all__ = [
     "HIGHER_IS_BETTER",
     "METRIC_NAMES",
+    "TrueLabelScorer",
     "average_precision",
+    "average_precision_scorer",
     "complementary_log_likelihood",
+    "complementary_log_likelihood_scorer",
     "complementary_ranking_error",
+    "complementary_ranking_scorer",
     "coverage",
+    "coverage_scorer",
     "evaluate",
     "hamming_loss",
+    "hamming_loss_scorer",
+    "has_complementary_likelihood",
     "one_error",
+    "one_error_scorer",
     "ranking_loss",
+    "ranking_loss_scorer",
     "threshold_minmax",
     "threshold_probability",
 ]

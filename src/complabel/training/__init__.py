@@ -1,14 +1,26 @@
-"""How parameters are found: mini-batch gradient descent on CPU or GPU, dense or sparse."""
+"""How parameters are found: mini-batch gradient descent on CPU or GPU, or L-BFGS."""
 
 from complabel.training._device import one_thread, resolve_device
+from complabel.training._lbfgs import (
+    IterationCallback,
+    LBFGSResult,
+    LogitObjective,
+    Scaling,
+    minimize_linear,
+)
 from complabel.training._linear import LinearMap, train_linear
 from complabel.training._network import network_outputs, train_network
 from complabel.training._schedule import EpochCallback, Schedule
 
 __all__ = [
     "EpochCallback",
+    "IterationCallback",
+    "LBFGSResult",
     "LinearMap",
+    "LogitObjective",
+    "Scaling",
     "Schedule",
+    "minimize_linear",
     "network_outputs",
     "one_thread",
     "resolve_device",

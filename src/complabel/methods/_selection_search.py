@@ -1,0 +1,357 @@
+"""The choice of scaling, alpha and cardinality by the likelihood of held-out labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from scipy import sparse, special
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from complabel.losses import SelectionLikelihoodLoss
+from complabel.training import LBFGSResult, LinearMap, Scaling, minimize_linear
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.methods._base import Features
+
+SCALINGS = ("global", "standardize")
+FIRST_ALPHA = 0.1
+_LEAST_ALPHA, _MOST_ALPHA = 1e-6, 1e4
+_CARDINALITIES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0)
+# The search compares settings that differ in the third decimal of the log-likelihood.
+SEARCH_TOLERANCE = 1e-6
+MAX_ITER = 1000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is chosen together.
+
+    Parameters
+    ----------
+    scaling : {"global", "standardize"}
+    alpha : float
+        Weight of the squared norm of the weights of the scaled features.
+    cardinality : float or None
+        The expected number of relevant labels; None leaves the penalty out.
+    """
+
+    scaling: str
+    alpha: float
+    cardinality: float | None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Features and labels to learn from.
+
+    Parameters
+    ----------
+    X : ndarray or CSR array of shape (n, d)
+    targets : sequence of ndarrays of shape (n, K)
+        Complementary labels and, if there are some, known relevant ones.
+    propensities : ndarray of shape (K,) or None
+    """
+
+    X: Features
+    targets: Sequence[NDArray[np.uint8]]
+    propensities: NDArray[np.float64] | None
+
+    @property
+    def n_labels(self) -> int:
+        """K."""
+        return int(self.targets[0].shape[1])
+
+    def rows(self, index: NDArray[np.intp]) -> Problem:
+        """Return the problem of some rows."""
+        return replace(self, X=self.X[index], targets=[target[index] for target in self.targets])
+
+    def start(self, cardinality: float | None) -> LinearMap:
+        """Return W = 0 and b = logit(c / K), everywhere the expected number of labels."""
+        expected = 1.0 if cardinality is None else cardinality
+        bias = special.logit(min(expected / self.n_labels, 0.9))
+        return LinearMap(
+            coef=np.zeros((self.n_labels, self.X.shape[1])),
+            intercept=np.full(self.n_labels, bias),
+        )
+
+
+class SelectionObjective:
+    """Minus the mean log-likelihood of a problem's labels, and its gradient, in float64."""
+
+    def __init__(self, problem: Problem, *, cardinality: float | None) -> None:
+        self._loss = SelectionLikelihoodLoss(
+            cardinality=cardinality, propensities=problem.propensities
+        )
+        self._targets = [_label_major(target) for target in problem.targets]  # (K, n)
+
+    def __call__(self, logits: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Return the mean loss and its gradient with respect to the logits, both (n, K)."""
+        losses, gradient = self._sums(logits)
+        return float(losses.mean()), gradient.t().numpy() / len(logits)
+
+    def losses(self, logits: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the loss of each row, shape (n,)."""
+        return self._sums(logits)[0].numpy()
+
+    def _sums(self, logits: NDArray[np.float64]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the rows' losses (n,) and the gradient (K, n)."""
+        with torch.inference_mode():
+            return self._loss.sums(torch.from_numpy(logits).t(), *self._targets)
+
+
+def _label_major(target: NDArray[np.uint8]) -> torch.Tensor:
+    """Copy an (n, K) indicator to a contiguous (K, n) float64 tensor."""
+    return torch.from_numpy(np.ascontiguousarray(target.T, dtype=np.float64))
+
+
+def feature_scaling(X: Features, scaling: str) -> Scaling:
+    """Return the scaling of a name, from the features alone.
+
+    Both centre, which costs sparse features nothing as no copy is made. ``"standardize"`` divides
+    each feature by its standard deviation, ``"global"`` all of them by one number, the root of
+    their mean variance.
+    """
+    if sparse.issparse(X):
+        mean, variance = mean_variance_axis(X, axis=0)
+    else:
+        mean, variance = X.mean(axis=0, dtype=np.float64), X.var(axis=0, dtype=np.float64)
+    if scaling == "global":
+        variance = np.full_like(variance, variance.mean(), dtype=np.float64)
+    deviation = np.sqrt(np.asarray(variance, dtype=np.float64))
+    deviation[deviation < 1e-12 * max(1.0, np.abs(mean).max())] = 1.0
+    return Scaling(shift=np.asarray(mean, dtype=np.float64), factor=1 / deviation)
+
+
+def fit_setting(
+    problem: Problem, setting: Setting, *, start: LinearMap | None = None, **settings: Any
+) -> LBFGSResult:
+    """Fit the linear map of one setting; further settings go to ``minimize_linear``."""
+    return minimize_linear(
+        problem.X,
+        SelectionObjective(problem, cardinality=setting.cardinality),
+        start=problem.start(setting.cardinality) if start is None else start,
+        alpha=setting.alpha,
+        scaling=feature_scaling(problem.X, setting.scaling),
+        max_iter=MAX_ITER,
+        **settings,
+    )
+
+
+class HeldOut:
+    """Held-out log-likelihoods of settings, each fitted once per fold and remembered.
+
+    Parameters
+    ----------
+    problem : Problem
+    folds : sequence of (train, test)
+        Row indices; the test parts are a partition of all rows.
+    on_setting : callable
+        Called with the number of settings tried, and the mean log-likelihood of the latest.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        folds: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]],
+        *,
+        on_setting: Callable[[int, float], None],
+    ) -> None:
+        self._n_samples = problem.X.shape[0]
+        self._tests = [test for _, test in folds]
+        self._training = [problem.rows(train) for train, _ in folds]
+        self._held_out = [problem.rows(test) for test in self._tests]
+        self._on_setting = on_setting
+        self._models: dict[Setting, list[LinearMap]] = {}
+        self.by_row: dict[Setting, NDArray[np.float64]] = {}
+
+    def mean(self, setting: Setting) -> float:
+        """Return the mean held-out log-likelihood of a setting."""
+        if setting not in self.by_row:
+            self._try(setting)
+            self._on_setting(len(self.by_row), float(self.by_row[setting].mean()))
+        return float(self.by_row[setting].mean())
+
+    def cardinalities(self) -> set[float]:
+        """Return the cardinalities tried so far."""
+        return {s.cardinality for s in self.by_row if s.cardinality is not None}
+
+    def within_one_error(self, setting: Setting, best: Setting) -> bool:
+        """Tell whether a setting is less than one standard error below the best."""
+        difference = self.by_row[best] - self.by_row[setting]
+        return float(difference.mean()) <= _standard_error(difference)
+
+    def _try(self, setting: Setting) -> None:
+        """Fit a setting in every fold, starting from the most similar one."""
+        starts = self._nearest(setting)
+        by_row = np.empty(self._n_samples)
+        models = []
+        for test, training, held_out, start in zip(
+            self._tests, self._training, self._held_out, starts, strict=True
+        ):
+            found = fit_setting(
+                training, setting, start=start, tolerance=SEARCH_TOLERANCE, warn=False
+            )
+            likelihood = SelectionObjective(held_out, cardinality=None)
+            by_row[test] = -likelihood.losses(found.model(held_out.X))
+            models.append(found.model)
+        self._models[setting] = models
+        self.by_row[setting] = by_row
+
+    def _nearest(self, setting: Setting) -> Sequence[LinearMap | None]:
+        """Return the fitted models of the setting that differs least."""
+
+        def distance(other: Setting) -> float:
+            between = abs(math.log(other.alpha / setting.alpha))
+            if other.cardinality is not None and setting.cardinality is not None:
+                between += abs(math.log(other.cardinality / setting.cardinality))
+            return between + 10 * (other.scaling != setting.scaling)
+
+        if not self._models:
+            return [None] * len(self._tests)
+        return self._models[min(self._models, key=distance)]
+
+
+def search(
+    held_out: HeldOut,
+    *,
+    scalings: Sequence[str],
+    alpha: float | None,
+    cardinalities: Sequence[float | None],
+) -> Setting:
+    """Choose scaling, alpha and cardinality.
+
+    The scaling is chosen at a middle cardinality, then the cardinality, alpha anew for each, and
+    last alpha in finer steps. Of the cardinalities within one standard error of the best, the
+    smallest is taken.
+
+    Parameters
+    ----------
+    held_out : HeldOut
+    scalings : sequence of str
+        Those to choose from.
+    alpha : float or None
+        None to choose it.
+    cardinalities : sequence of float or None
+        Those to choose from, increasing; a single one is taken as it is.
+
+    Returns
+    -------
+    Setting
+    """
+    climb = _Climb(held_out, fixed_alpha=alpha is not None)
+    middle = cardinalities[len(cardinalities) // 3]
+    first = FIRST_ALPHA if alpha is None else alpha
+    candidates = [climb.alpha(Setting(scaling, first, middle)) for scaling in scalings]
+    best = max(candidates, key=held_out.mean)
+    grid = [c for c in cardinalities if c is not None]
+    if len(grid) > 1:
+        best = climb.smallest_cardinality(climb.cardinality(best, grid), grid)
+    return climb.alpha(best, quarters=1)
+
+
+class _Climb:
+    """Walks along one coordinate of the settings while the held-out likelihood improves."""
+
+    def __init__(self, held_out: HeldOut, *, fixed_alpha: bool) -> None:
+        self._held_out = held_out
+        self._fixed_alpha = fixed_alpha
+
+    def alpha(self, start: Setting, *, quarters: int = 2) -> Setting:
+        """Return the best alpha along steps of so many quarters of a decade."""
+        best = start
+        if self._fixed_alpha:
+            return best
+        for step in (quarters, -quarters):
+            while _LEAST_ALPHA < best.alpha < _MOST_ALPHA:
+                further = replace(best, alpha=_move(best.alpha, step))
+                if self._held_out.mean(further) <= self._held_out.mean(best):
+                    break
+                best = further
+            if best != start:
+                break
+        return best
+
+    def cardinality(self, start: Setting, grid: Sequence[float]) -> Setting:
+        """Return the best cardinality on the grid or halfway to the best one's neighbours."""
+        best = start
+        for neighbours in (1, -1):
+            at = grid.index(start.cardinality) + neighbours
+            while 0 <= at < len(grid):
+                further = self.alpha(replace(best, cardinality=grid[at]))
+                if self._held_out.mean(further) <= self._held_out.mean(best):
+                    break
+                best, at = further, at + neighbours
+            if best != start:
+                break
+        halfway = [self.alpha(replace(best, cardinality=c)) for c in _halfway(best, grid)]
+        return max([best, *halfway], key=self._held_out.mean)
+
+    def smallest_cardinality(self, best: Setting, grid: Sequence[float]) -> Setting:
+        """Return the smallest cardinality within one standard error of the best."""
+        smallest = best
+        tried = self._held_out.cardinalities()
+        below = [c for c in {*grid, *tried} if c < (best.cardinality or 0)]
+        for c in sorted(below, reverse=True):
+            smaller = self.alpha(replace(smallest, cardinality=c))
+            if not self._held_out.within_one_error(smaller, best):
+                break
+            smallest = smaller
+        return smallest
+
+
+def cardinality_grid(n_labels: int) -> list[float]:
+    """Return the cardinalities tried first: from 1 to half the labels."""
+    return [1.0, *(c for c in _CARDINALITIES[1:] if c < n_labels / 2)]
+
+
+def _move(alpha: float, quarters: int) -> float:
+    """Return the power of ten^(1/4), to three digits, so many steps from the one next to alpha."""
+    return float(f"{10 ** ((round(4 * math.log10(alpha)) + quarters) / 4):.3g}")
+
+
+def _halfway(best: Setting, grid: Sequence[float]) -> list[float]:
+    """Return the geometric means of a cardinality on the grid and those beside it."""
+    at = grid.index(best.cardinality)
+    beside = [*grid[max(at - 1, 0) : at], *grid[at + 1 : at + 2]]
+    return [round(math.sqrt(grid[at] * other), 2) for other in beside]
+
+
+def results_table(held_out: HeldOut, chosen: Setting) -> dict[str, NDArray[Any]]:
+    """Return all settings tried, with means and their standard errors against the best."""
+    settings = list(held_out.by_row)
+    rows = np.array([held_out.by_row[setting] for setting in settings])  # (n_settings, n)
+    means = rows.mean(axis=1)
+    errors = [_standard_error(rows[means.argmax()] - row) for row in rows]
+    return {
+        "scaling": np.array([setting.scaling for setting in settings]),
+        "alpha": np.array([setting.alpha for setting in settings]),
+        "cardinality": np.array(
+            [np.nan if s.cardinality is None else s.cardinality for s in settings]
+        ),
+        "mean_log_likelihood": means,
+        "standard_error_of_difference": np.array(errors),
+        "chosen": np.array([setting == chosen for setting in settings]),
+    }
+
+
+def cardinality_curve(
+    results: dict[str, NDArray[Any]], chosen: Setting
+) -> dict[str, NDArray[np.float64]]:
+    """Return each cardinality tried at the chosen scaling, with its best likelihood."""
+    same = results["scaling"] == chosen.scaling
+    tried, means = results["cardinality"][same], results["mean_log_likelihood"][same]
+    cardinalities = np.unique(tried)
+    best = np.array([means[tried == c].max() for c in cardinalities])
+    return {"cardinality": cardinalities, "mean_log_likelihood": best}
+
+
+def _standard_error(differences: NDArray[np.float64]) -> float:
+    """Return the standard error of a mean."""
+    return float(differences.std() / math.sqrt(len(differences)))

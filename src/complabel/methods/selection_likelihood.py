@@ -1,0 +1,298 @@
+"""The exact likelihood of the annotator's choice, maximized by a linear map or a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from sklearn.model_selection import KFold
+
+from complabel.errors import InputError
+from complabel.losses import (
+    SelectionLikelihoodLoss,
+    check_propensities,
+    selection_log_likelihood,
+    selection_probabilities,
+)
+from complabel.methods._gradient import (
+    GradientClassifier,
+    NetworkFactory,
+    ProgressCallback,
+    _refuse_too_large,
+)
+from complabel.methods._selection_search import (
+    SCALINGS,
+    HeldOut,
+    Problem,
+    Setting,
+    cardinality_curve,
+    cardinality_grid,
+    fit_setting,
+    results_table,
+    search,
+)
+from complabel.parameters import check_choice, check_integer, check_random_state, check_real
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from complabel.methods._base import Features
+
+_SOLVERS = ("lbfgs", "adam")
+_TOLERANCE = 1e-7
+# How many settings a search usually tries, for those who watch it.
+_USUAL_SETTINGS = 30
+
+
+class SelectionLikelihoodClassifier(GradientClassifier):
+    r"""Multi-label classifier that maximizes the exact likelihood of the labels named.
+
+    Labels are independent given x with p = sigmoid(W x + b), and the annotator picks one of the
+    irrelevant labels, each equally likely. The chance of label j is then
+
+    :math:`q_j = (1 - p_j) \int_0^1 \prod_{k \neq j} (p_k + (1 - p_k) t) dt`,
+
+    exactly, for any number of relevant labels. Minimized is
+
+    - mean log q + mean (sum_k p_k - c)^2 + alpha ||W||_F^2.
+
+    Complementary labels say little about how many labels are relevant; c, the cardinality, does.
+    Scaling, alpha and c are chosen together by the likelihood of held-out complementary labels;
+    no relevant label is used.
+
+    Parameters
+    ----------
+    alpha : "auto" or float, default="auto"
+        Weight of the squared norm of the scaled features' weights.
+    cardinality : "auto", float or None, default="auto"
+        c, the expected number of relevant labels, if known. ``"auto"`` takes the smallest within
+        one standard error of the best; None leaves the penalty out. Where ``y`` is one class per
+        row, ``"auto"`` is 1.
+    scaling : {"auto", "standardize", "global"}, default="auto"
+        Divide each feature by its standard deviation, or all by one number, which suits binary
+        features such as words.
+    propensities : array-like of shape (K,) or None, default=None
+        How readily each label comes to the annotator's mind, relative to the others. They cannot
+        be learned from complementary labels. With them, one complementary label per row.
+    solver : {"lbfgs", "adam"}, default="lbfgs"
+        ``"lbfgs"`` fits a linear map to all rows at once and is deterministic. ``"adam"`` takes
+        mini-batches and any network, with the features as they are and ``weight_decay`` in place
+        of ``alpha``; ``cardinality="auto"`` is found with linear maps before.
+    cv : int, default=3
+        Folds inside the training data for the automatic choices.
+    network, learning_rate, weight_decay, batch_size, epochs, device
+        Of ``"adam"``; see :class:`complabel.methods.MLCLClassifier`.
+    threshold : {"probability", "minmax"}, default="probability"
+        Rule of ``predict``: p > 0.5, or the same after scaling each row of p to [0, 1].
+    random_state : int, numpy.random.Generator or None, default=None
+        Folds; with ``"adam"`` initial weights and order of the instances.
+    callback : callable or None, default=None
+        Called with ("search", settings tried, settings usually tried, held-out loss) and
+        ("classifier", iteration or epoch, most of them, loss).
+
+    Attributes
+    ----------
+    alpha_ : float
+        Only of ``solver="lbfgs"``.
+    cardinality_ : float or None
+    scaling_ : str
+        Only of ``solver="lbfgs"``.
+    cv_results_ : dict of ndarrays of shape (n_settings,)
+        ``scaling``, ``alpha``, ``cardinality``, ``mean_log_likelihood`` on held-out rows,
+        ``standard_error_of_difference`` to the best, and ``chosen``. Only if something was
+        chosen.
+    cardinality_curve_ : dict of ndarrays of shape (n_cardinalities,)
+        ``cardinality``, and ``mean_log_likelihood`` with the best alpha tried for it. Only if
+        the cardinality was chosen.
+    model_ : LinearMap or torch.nn.Module
+        Logits of p.
+    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
+        Of the linear map; only without ``network``.
+    n_iter_ : int
+        Iterations of the last fit. Only of ``solver="lbfgs"``.
+    classes_ : ndarray of shape (K,)
+    n_features_in_ : int
+
+    Notes
+    -----
+    One evaluation takes O(n K^2 / 2 + n d K) time with d the mean number of non-zeros per row; a
+    fit with automatic choices takes some thousand of them. Memory for ``cv`` copies of the
+    features. The objective is not convex: a different start can give another local optimum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from complabel.annotations import draw_complementary
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 3))
+    >>> relevant = (X > 0.5).astype(int)
+    >>> one_or_two = (relevant.sum(axis=1) > 0) & (relevant.sum(axis=1) < 3)
+    >>> X, relevant = X[one_or_two], relevant[one_or_two]
+    >>> complementary = draw_complementary(relevant, random_state=0)
+    >>> classifier = SelectionLikelihoodClassifier(random_state=0).fit(X, complementary)
+    >>> classifier.predict([[2.0, -1.0, -1.0]])
+    array([[1, 0, 0]])
+    """
+
+    alpha_: float
+    cardinality_: float | None
+    scaling_: str
+    n_iter_: int
+
+    def __init__(
+        self,
+        *,
+        alpha: str | float = "auto",
+        cardinality: str | float | None = "auto",
+        scaling: str = "auto",
+        propensities: ArrayLike | None = None,
+        solver: str = "lbfgs",
+        cv: int = 3,
+        network: NetworkFactory | None = None,
+        learning_rate: float = 0.01,
+        weight_decay: float = 1e-4,
+        batch_size: int = 256,
+        epochs: int = 200,
+        threshold: str = "probability",
+        device: str = "auto",
+        random_state: int | np.random.Generator | None = None,
+        callback: ProgressCallback | None = None,
+    ) -> None:
+        super().__init__(
+            network=network,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            batch_size=batch_size,
+            epochs=epochs,
+            threshold=threshold,
+            device=device,
+            random_state=random_state,
+            callback=callback,
+        )
+        self.alpha = alpha
+        self.cardinality = cardinality
+        self.scaling = scaling
+        self.propensities = propensities
+        self.solver = solver
+        self.cv = cv
+
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Score on held-out complementary labels; greater is better.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples, K) or (n_samples,)
+            Complementary labels, as in ``fit``.
+
+        Returns
+        -------
+        float
+            Mean over rows of log q_S, the exact log-probability that the annotator names just
+            the row's labels, however many.
+        """
+        logits = torch.from_numpy(self._decision(self._validate_new(X)))
+        complementary = torch.from_numpy(self._encode(y).astype(np.float64))
+        log_likelihood = selection_log_likelihood(
+            logits, complementary, propensities=self._weights(logits.shape[1])
+        )
+        return float(log_likelihood.mean())
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("solver", self.solver, _SOLVERS)
+        check_choice("scaling", self.scaling, ("auto", *SCALINGS))
+        check_integer("cv", self.cv, at_least=2)
+        if not isinstance(self.alpha, str):
+            check_real("alpha", self.alpha, above=0)
+        elif self.alpha != "auto":
+            raise InputError(f"alpha must be 'auto' or a number above 0, got {self.alpha!r}")
+        if isinstance(self.cardinality, str) and self.cardinality != "auto":
+            raise InputError(
+                "cardinality must be 'auto', None or the expected number of relevant labels,"
+                f" got {self.cardinality!r}"
+            )
+        if self.solver == "lbfgs" and self.network is not None:
+            raise InputError("solver='lbfgs' fits a linear map; give solver='adam' for a network")
+
+    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
+        self._forget("alpha_", "scaling_", "n_iter_", "cv_results_", "cardinality_curve_")
+        _refuse_too_large(X)
+        targets = [labels] if known is None else [labels, known]
+        n_labels = labels.shape[1]
+        problem = Problem(X, targets, self._weights(n_labels))
+        cardinalities = self._cardinalities(n_labels)
+        rng = check_random_state(self.random_state)
+        folds_seed, training_seed = int(rng.integers(2**32)), int(rng.integers(2**62))
+        setting = self._choose(problem, cardinalities, seed=folds_seed)
+        self.cardinality_ = setting.cardinality
+        if self.solver == "lbfgs":
+            self._fit_setting(problem, setting)
+            return
+        loss = SelectionLikelihoodLoss(
+            cardinality=setting.cardinality, propensities=problem.propensities
+        )
+        generator = torch.Generator().manual_seed(training_seed)
+        self.model_ = self._train(X, targets, loss=loss, generator=generator, stage="classifier")
+
+    def _weights(self, n_labels: int) -> NDArray[np.float64] | None:
+        """Return the propensities as an array, checked."""
+        if self.propensities is None:
+            return None
+        return check_propensities(self.propensities, n_labels)
+
+    def _cardinalities(self, n_labels: int) -> list[float | None]:
+        """Return the cardinalities to choose from: one, if it is given."""
+        if self.cardinality == "auto":
+            # One class per row: just one label is relevant, as predict_proba takes it.
+            return [1.0] if self._single else [*cardinality_grid(n_labels)]
+        if self.cardinality is not None:
+            check_real("cardinality", self.cardinality, above=0, below=n_labels)
+        return [self.cardinality]  # type: ignore[list-item]
+
+    def _choose(
+        self, problem: Problem, cardinalities: Sequence[float | None], *, seed: int
+    ) -> Setting:
+        """Return the setting to fit, after a search where something is left open."""
+        alpha = None if isinstance(self.alpha, str) else self.alpha
+        scalings = SCALINGS if self.scaling == "auto" else (self.scaling,)
+        closed = self.solver == "adam" or (alpha is not None and len(scalings) == 1)
+        if closed and len(cardinalities) == 1:
+            return Setting(scalings[0], 1.0 if alpha is None else alpha, cardinalities[0])
+        n_samples = problem.X.shape[0]
+        if n_samples < self.cv:
+            raise InputError(
+                f"n_samples={n_samples} is less than cv={self.cv}, the folds of the automatic"
+                " choices; give alpha, cardinality and scaling, or more rows"
+            )
+        splitter = KFold(self.cv, shuffle=True, random_state=seed)
+        held_out = HeldOut(problem, list(splitter.split(problem.X)), on_setting=self._on_setting)
+        chosen = search(held_out, scalings=scalings, alpha=alpha, cardinalities=cardinalities)
+        self.cv_results_ = results_table(held_out, chosen)
+        if len(cardinalities) > 1:
+            self.cardinality_curve_ = cardinality_curve(self.cv_results_, chosen)
+        return chosen
+
+    def _fit_setting(self, problem: Problem, setting: Setting) -> None:
+        """Fit the linear map of a setting to all rows."""
+
+        def on_iteration(iteration: int, most: int, value: float) -> None:
+            if self.callback is not None:
+                self.callback("classifier", iteration, most, value)
+
+        found = fit_setting(problem, setting, tolerance=_TOLERANCE, on_iteration=on_iteration)
+        self.model_ = found.model
+        self.alpha_, self.scaling_, self.n_iter_ = setting.alpha, setting.scaling, found.n_iter
+
+    def _on_setting(self, tried: int, log_likelihood: float) -> None:
+        """Report progress of the search."""
+        if self.callback is not None:
+            self.callback("search", tried, max(tried, _USUAL_SETTINGS), -log_likelihood)
+
+    def _complementary_probabilities(self, X: Features) -> NDArray[np.float64]:
+        logits = torch.from_numpy(self._decision(X))
+        q = selection_probabilities(logits, propensities=self._weights(logits.shape[1])).numpy()
+        # Where p rounds to 1 everywhere nothing is left to choose, and every label is as likely.
+        return np.asarray(np.maximum(q, np.finfo(np.float64).tiny))

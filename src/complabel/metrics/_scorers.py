@@ -1,0 +1,274 @@
+"""scikit-learn scorers: for searches without true labels, and for reports with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from complabel.errors import InputError
+from complabel.metrics._criteria import (
+    average_precision,
+    coverage,
+    hamming_loss,
+    one_error,
+    ranking_loss,
+)
+from complabel.metrics._label_free import complementary_ranking_error
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+_HOOK = "_complementary_probabilities"
+
+
+def has_complementary_likelihood(classifier: Any) -> bool:
+    """Tell whether a method models which label is chosen as complementary.
+
+    Parameters
+    ----------
+    classifier : classifier
+        Fitted or not; not inside a pipeline.
+
+    Returns
+    -------
+    bool
+        If so, its ``score`` is a log-likelihood, else minus a ranking error.
+
+    Examples
+    --------
+    >>> from complabel.methods import MLCLClassifier, MLKNNClassifier
+    >>> has_complementary_likelihood(MLCLClassifier())
+    True
+    >>> has_complementary_likelihood(MLKNNClassifier())
+    False
+    """
+    # The base of all methods answers that there is none; those that have one override it.
+    return sum(_HOOK in vars(owner) for owner in type(classifier).__mro__) > 1
+
+
+def complementary_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float:
+    """Score a method that models the complementary label; pass as ``scoring``.
+
+    Parameters
+    ----------
+    estimator : classifier, pipeline or search
+        Fitted.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples, K) or (n_samples,)
+        Complementary labels, as in ``fit``; true labels are not needed.
+
+    Returns
+    -------
+    float
+        Mean held-out complementary log-likelihood, in nats; greater is better. It is the
+        estimator's own ``score``, so it can be compared between settings and methods.
+
+    Raises
+    ------
+    InputError
+        If the method has no such likelihood: its ``score`` is something else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from complabel.methods import PriorClassifier
+    >>> X, y = np.zeros((4, 1)), np.eye(3, dtype=int)[[0, 1, 2, 2]]
+    >>> round(complementary_log_likelihood_scorer(PriorClassifier().fit(X, y), X, y), 3)
+    -1.042
+    """
+    classifier, features = _innermost(estimator, X)
+    if not has_complementary_likelihood(classifier):
+        raise InputError(
+            f"{type(classifier).__name__} does not model which label is chosen as complementary,"
+            " so it has no complementary log-likelihood; use complementary_ranking_scorer"
+        )
+    return float(classifier.score(features, y))
+
+
+def complementary_ranking_scorer(estimator: Any, X: Any, y: Any) -> float:
+    """Score any method by how it ranks labels known to be wrong; pass as ``scoring``.
+
+    Parameters
+    ----------
+    estimator : classifier, pipeline or search
+        Fitted, with a ``decision_function``.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples, K) or (n_samples,)
+        Complementary labels, as in ``fit``; true labels are not needed.
+
+    Returns
+    -------
+    float
+        Minus :func:`complementary_ranking_error`; greater is better.
+
+    Raises
+    ------
+    AnnotationError
+        If ``y`` is no valid matrix of complementary labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from complabel.methods import PriorClassifier
+    >>> X, y = np.zeros((4, 1)), np.eye(3, dtype=int)[[0, 1, 2, 2]]
+    >>> complementary_ranking_scorer(PriorClassifier().fit(X, y), X, y)
+    -0.375
+    """
+    decision = np.asarray(estimator.decision_function(X))
+    if decision.ndim == 1:  # of two classes, one decision
+        decision = np.column_stack([-decision, decision])
+    if np.ndim(y) == 1:
+        y = np.asarray(y)[:, np.newaxis] == np.asarray(estimator.classes_)
+    return -complementary_ranking_error(y, decision)
+
+
+class TrueLabelScorer:
+    """A scorer that reads true labels from the metadata ``true_labels`` and leaves ``y`` alone.
+
+    In a search ``y`` is complementary. With ``sklearn.set_config(enable_metadata_routing=True)``
+    pass the true labels as ``params={"true_labels": Y}`` to ``cross_validate`` or as
+    ``true_labels=Y`` to the ``fit`` of a search: they are asked for already.
+
+    Parameters
+    ----------
+    criterion : callable
+        Of relevant labels (n, K) and what the classifier responds (n, K).
+    response : str
+        Method of the classifier to call.
+    greater_is_better : bool
+        If not, the score is minus the criterion.
+    request : bool, str or None, default=True
+        See ``set_score_request``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from complabel.methods import PriorClassifier
+    >>> X, y = np.zeros((4, 1)), np.eye(3, dtype=int)[[0, 1, 2, 2]]
+    >>> classifier = PriorClassifier().fit(X, y)
+    >>> average_precision_scorer(classifier, X[:1], y[:1], true_labels=[[0, 1, 0]])
+    0.5
+    """
+
+    def __init__(
+        self,
+        criterion: Callable[[Any, Any], float],
+        *,
+        response: str,
+        greater_is_better: bool,
+        request: bool | str | None = True,
+    ) -> None:
+        self._criterion = criterion
+        self._response = response
+        self._greater_is_better = greater_is_better
+        self._request = request
+
+    def __call__(
+        self, estimator: Any, X: Any, y: Any = None, *, true_labels: ArrayLike | None = None
+    ) -> float:
+        """Score a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : classifier, pipeline or search
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+        true_labels : array-like of shape (n_samples, K)
+            The relevant labels, 0/1.
+
+        Returns
+        -------
+        float
+            Greater is better.
+
+        Raises
+        ------
+        InputError
+            If there are no true labels.
+        """
+        del y
+        if true_labels is None:
+            raise InputError(
+                f"{self!r} got no true_labels: with"
+                " sklearn.set_config(enable_metadata_routing=True), pass"
+                " params={'true_labels': Y} to cross_validate, or true_labels=Y to fit of a search"
+            )
+        value = self._criterion(true_labels, getattr(estimator, self._response)(X))
+        return value if self._greater_is_better else -value
+
+    def set_score_request(self, *, true_labels: bool | str | None) -> TrueLabelScorer:
+        """Return a scorer with another request for the true labels.
+
+        Parameters
+        ----------
+        true_labels : bool, str or None
+            As everywhere in scikit-learn: True asks for the metadata, False ignores it, None
+            refuses it, and a string is the name under which it is passed instead.
+
+        Returns
+        -------
+        TrueLabelScorer
+        """
+        return TrueLabelScorer(
+            self._criterion,
+            response=self._response,
+            greater_is_better=self._greater_is_better,
+            request=true_labels,
+        )
+
+    def get_metadata_routing(self) -> Any:
+        """Return what the scorer asks for, as scikit-learn reads it.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRequest
+        """
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="true_labels", alias=self._request)
+        return request
+
+    def __repr__(self) -> str:
+        return f"{self._criterion.__name__}_scorer"
+
+
+average_precision_scorer: Final = TrueLabelScorer(
+    average_precision, response="decision_function", greater_is_better=True
+)
+"""Average precision on true labels; see :class:`TrueLabelScorer`."""
+
+hamming_loss_scorer: Final = TrueLabelScorer(
+    hamming_loss, response="predict", greater_is_better=False
+)
+"""Minus the Hamming loss on true labels; see :class:`TrueLabelScorer`."""
+
+ranking_loss_scorer: Final = TrueLabelScorer(
+    ranking_loss, response="decision_function", greater_is_better=False
+)
+"""Minus the ranking loss on true labels; see :class:`TrueLabelScorer`."""
+
+one_error_scorer: Final = TrueLabelScorer(
+    one_error, response="decision_function", greater_is_better=False
+)
+"""Minus the one-error on true labels; see :class:`TrueLabelScorer`."""
+
+coverage_scorer: Final = TrueLabelScorer(
+    coverage, response="decision_function", greater_is_better=False
+)
+"""Minus the coverage on true labels; see :class:`TrueLabelScorer`."""
+
+
+def _innermost(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """Return the classifier at the end of pipelines and searches, and what X is to it."""
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "steps"):
+            if len(estimator.steps) > 1:
+                X = estimator[:-1].transform(X)
+            estimator = estimator.steps[-1][1]
+        else:
+            return estimator, X

@@ -1,0 +1,122 @@
+"""`complabel tune` as it is typed."""
+
+import json
+import sys
+
+import pytest
+
+from complabel.cli import _app, _console
+from complabel.cli._tune import parse_grid
+from complabel.errors import InputError
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run `complabel tune` in this process; return exit code, output and errors."""
+
+    def call(*arguments):
+        _console.output.cache_clear()
+        _console.errors.cache_clear()
+        monkeypatch.setattr(sys, "argv", ["complabel", "tune", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            _app.main()
+        captured = capsys.readouterr()
+        return exit_.value.code, captured.out, captured.err
+
+    yield call
+    _console.output.cache_clear()
+    _console.errors.cache_clear()
+
+
+def test_the_chosen_setting_is_marked_and_ready_to_paste(run, tmp_path):
+    target = tmp_path / "search.json"
+    code, out, _ = run(
+        "synthetic", "--method", "ml-knn", "--grid", "n_neighbors=5,80",
+        "--folds", 2, "--seed", 3, "--labels", "biased", "--json", target,
+    )  # fmt: skip
+    assert code == 0
+    record = json.loads(target.read_text())
+    assert {key: record[key] for key in ("dataset", "method", "labels", "folds", "seed")} == {
+        "dataset": "synthetic", "method": "ml-knn", "labels": "biased", "folds": 2, "seed": 3,
+    }  # fmt: skip
+    best = record["best"]["n_neighbors"]
+    marked = next(line for line in out.splitlines() if "→" in line)
+    score = max(setting["score"] for setting in record["settings"])
+    assert f" {best} " in marked
+    assert f"{score:.4f}±" in marked
+    assert f"chosen: n_neighbors={best}\n" in out
+    pasted = out[out.index("from complabel") : out.index("\n\nHeld-out")]
+    names = {}
+    exec(pasted, names)
+    assert names["classifier"].n_neighbors == best
+    assert "minus complementary ranking error" in out
+    assert "average precision" not in out.lower()
+    assert "average_precision" not in record["settings"][0]
+
+
+def test_revealed_figures_are_marked_as_not_used(run):
+    code, out, _ = run(
+        "synthetic", "--method", "ml-knn", "--grid", "n_neighbors=5", "--folds", 2, "--reveal"
+    )
+    assert code == 0
+    assert "(not used)" in out
+    assert "was not used in the choice" in " ".join(out.split())
+
+
+def test_the_default_method_is_compared_by_likelihood(run):
+    grid = ("--grid", "learning-rate=0.1", "--grid", "epochs=2", "--grid", "beta=1,0.5")
+    code, out, _ = run("synthetic", *grid, "--folds", 2)
+    assert code == 0
+    assert "complementary log-likelihood" in out
+    assert "MLCLClassifier(" in out
+
+
+def test_what_failed_is_told_once(run):
+    code, out, err = run(
+        "synthetic", "--method", "ml-knn", "--grid", "n_neighbors=0,5", "--folds", 2
+    )
+    assert code == 0
+    assert next(line for line in out.splitlines() if "failed" in line).split()[0] == "0"
+    assert err.count("failed: n_neighbors must be an integer of at least 1, got 0") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["synthetic", "--method", "prior"], "prior chooses what matters by itself"),
+        (["synthetic", "--method", "mlc"], "no method 'mlc'. Did you mean 'mlcl'?"),
+        (["synthetic", "--grid", "bta=1"], "mlcl has no parameter 'bta'. Did you mean 'beta'?"),
+        (["synthetic", "--grid", "beta"], "--grid beta: write it as NAME=VALUE,VALUE,..."),
+        (["synthetic", "--json", "no/such/x.json"], "there is no folder no/such"),
+        (["sceen"], "unknown dataset 'sceen'"),
+        (["synthetic", "--folds", "1001"], "folds must be between 2 and 1000"),
+    ],
+)
+def test_errors_are_one_sentence(run, arguments, message):
+    code, out, err = run(*arguments)
+    assert code == 1
+    assert err.startswith("error: ")
+    assert message in err
+    assert "Traceback" not in err + out
+
+
+def test_values_are_read_as_python_or_taken_as_text():
+    grid = parse_grid(["rank=2,None", "optimizer=adam, sgd", "fit-intercept=True", "C2=1e-3"])
+    assert grid == {
+        "rank": [2, None],
+        "optimizer": ["adam", "sgd"],
+        "fit_intercept": [True],
+        "C2": [0.001],
+    }
+    assert type(grid["rank"][0]) is int
+
+
+@pytest.mark.parametrize("texts", [["beta"], ["=1"], ["beta="], ["beta=1,,2"]])
+def test_grids_that_do_not_parse_are_refused(texts):
+    with pytest.raises(InputError, match="write it as NAME=VALUE"):
+        parse_grid(texts)
+
+
+def test_a_parameter_given_twice_is_refused():
+    with pytest.raises(InputError, match="beta is given twice"):
+        parse_grid(["beta=1", "beta=2"])

@@ -1,0 +1,106 @@
+"""scikit-learn's searches over methods, by complementary labels and by true ones."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from complabel import metrics
+from complabel.annotations import draw_complementary
+from complabel.datasets import make_synthetic
+from complabel.errors import InputError
+from complabel.methods import ComplementaryRidgeClassifier, MLCLClassifier, PriorClassifier
+
+DATASET = make_synthetic(150, n_features=6, n_labels=4, seed=5).dataset
+X, Y = DATASET.X, DATASET.Y
+COMPLEMENTARY = draw_complementary(Y, random_state=0)
+PARTS = list(KFold(n_splits=2).split(X))
+GRID = {"mlclclassifier__learning_rate": [1e-5, 0.1]}
+
+
+def mlcl():
+    return make_pipeline(StandardScaler(), MLCLClassifier(epochs=15, random_state=0))
+
+
+def test_a_grid_search_over_a_pipeline_needs_no_true_label():
+    search = GridSearchCV(
+        mlcl(),
+        GRID,
+        scoring=metrics.complementary_log_likelihood_scorer,
+        cv=PARTS,
+        error_score="raise",
+    ).fit(X, COMPLEMENTARY)
+    assert search.best_params_ == {"mlclclassifier__learning_rate": 0.1}
+    by_hand = []
+    for train, test in PARTS:
+        pipeline = mlcl().set_params(mlclclassifier__learning_rate=0.1)
+        pipeline.fit(X[train], COMPLEMENTARY[train])
+        implied = pipeline.predict_proba(X[test]) @ pipeline[-1].transition_
+        implied /= implied.sum(axis=1, keepdims=True)
+        by_hand.append(np.log(implied[COMPLEMENTARY[test] == 1]).mean())
+    assert search.best_score_ == pytest.approx(np.mean(by_hand), rel=1e-6)
+    assert search.predict(X).shape == Y.shape
+
+
+def test_the_default_score_of_a_search_is_label_free_too():
+    by_default = GridSearchCV(mlcl(), GRID, cv=PARTS, error_score="raise").fit(X, COMPLEMENTARY)
+    named = GridSearchCV(
+        mlcl(), GRID, cv=PARTS, scoring=metrics.complementary_log_likelihood_scorer
+    ).fit(X, COMPLEMENTARY)
+    np.testing.assert_array_equal(
+        by_default.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"]
+    )
+
+
+def test_every_method_can_be_compared_by_ranking():
+    ridge = ComplementaryRidgeClassifier(random_state=0)
+    scores = cross_val_score(
+        ridge, X, COMPLEMENTARY, scoring=metrics.complementary_ranking_scorer, cv=PARTS
+    )
+    expected = [
+        ridge.fit(X[train], COMPLEMENTARY[train]).score(X[test], COMPLEMENTARY[test])
+        for train, test in PARTS
+    ]
+    np.testing.assert_array_equal(scores, expected)
+
+
+def test_the_likelihood_of_a_method_that_has_none_is_refused():
+    ridge = ComplementaryRidgeClassifier(random_state=0).fit(X, COMPLEMENTARY)
+    with pytest.raises(InputError, match="ComplementaryRidgeClassifier does not model"):
+        metrics.complementary_log_likelihood_scorer(ridge, X, COMPLEMENTARY)
+
+
+def test_known_relevant_labels_and_true_labels_travel_as_metadata():
+    with sklearn.config_context(enable_metadata_routing=True):
+        classifier = MLCLClassifier(epochs=15, random_state=0).set_fit_request(relevant=True)
+        search = GridSearchCV(
+            classifier,
+            {"learning_rate": [1e-5, 0.1]},
+            scoring={
+                "likelihood": metrics.complementary_log_likelihood_scorer,
+                "precision": metrics.average_precision_scorer,
+            },
+            refit="likelihood",
+            cv=PARTS,
+            error_score="raise",
+        ).fit(X, COMPLEMENTARY, relevant=Y, true_labels=Y)
+    precision = search.cv_results_["mean_test_precision"]
+    expected = []
+    for train, test in PARTS:
+        fitted = MLCLClassifier(epochs=15, random_state=0, learning_rate=0.1)
+        fitted.fit(X[train], COMPLEMENTARY[train], relevant=Y[train])
+        expected.append(metrics.average_precision(Y[test], fitted.decision_function(X[test])))
+    assert precision[1] == pytest.approx(np.mean(expected))
+
+
+def test_one_class_per_row_is_scored_as_well():
+    classes = np.array(list("wxyz"))[COMPLEMENTARY.argmax(axis=1)]
+    prior = PriorClassifier()
+    for scorer in (
+        metrics.complementary_log_likelihood_scorer,
+        metrics.complementary_ranking_scorer,
+    ):
+        of_classes = scorer(prior.fit(X, classes), X, classes)
+        assert of_classes == pytest.approx(scorer(prior.fit(X, COMPLEMENTARY), X, COMPLEMENTARY))
