@@ -136,7 +136,7 @@ def test_a_dry_run_says_what_would_run_and_runs_nothing(run, tmp_path):
 
 @pytest.mark.slow
 def test_a_table_is_reproduced_quickly(run, data_dir, tmp_path):
-    code, out, err = run("reproduce", "table5", "--quick", "--data-dir", data_dir, "--jobs", 2)
+    code, out, _ = run("reproduce", "table5", "--quick", "--data-dir", data_dir, "--jobs", 2)
     assert code == 0
     assert "ran 30 of 30 units" in out
     assert "table5-quick" in out

@@ -69,8 +69,17 @@ def test_the_rule_changes_no_ranking(problem, classifier):
     np.testing.assert_array_equal(
         fitted.decision_function(X).argsort(axis=1), fitted.predict_proba(X).argsort(axis=1)
     )
-    assert fitted.score(X, complementary) == pytest.approx(
-        -metrics.complementary_ranking_error(complementary, fitted.predict_proba(X))
+    by_other_rule = quick(classifier, threshold="probability").fit(X, complementary)
+    assert fitted.score(X, complementary) == pytest.approx(by_other_rule.score(X, complementary))
+
+
+@every_baseline
+def test_the_score_is_the_ranking_error_where_no_likelihood_is_modelled(problem, classifier):
+    X, _, complementary = problem
+    fitted = quick(classifier).fit(X, complementary)
+    error = metrics.complementary_ranking_error(complementary, fitted.predict_proba(X))
+    assert (fitted.score(X, complementary) == pytest.approx(-error)) == (
+        classifier is not LUWClassifier
     )
 
 

@@ -11,7 +11,12 @@ from complabel import metrics
 from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
-from complabel.methods import ComplementaryRidgeClassifier, MLCLClassifier, PriorClassifier
+from complabel.methods import (
+    ComplementaryRidgeClassifier,
+    LUWClassifier,
+    MLCLClassifier,
+    PriorClassifier,
+)
 
 DATASET = make_synthetic(150, n_features=6, n_labels=4, seed=5).dataset
 X, Y = DATASET.X, DATASET.Y
@@ -104,3 +109,24 @@ def test_one_class_per_row_is_scored_as_well():
     ):
         of_classes = scorer(prior.fit(X, classes), X, classes)
         assert of_classes == pytest.approx(scorer(prior.fit(X, COMPLEMENTARY), X, COMPLEMENTARY))
+
+
+@pytest.mark.parametrize("make", [MLCLClassifier, LUWClassifier])
+def test_learning_rates_are_tuned_by_likelihood(make):
+    search = GridSearchCV(
+        make(epochs=15, random_state=0),
+        {"learning_rate": [1e-5, 0.1]},
+        scoring=metrics.complementary_log_likelihood_scorer,
+        cv=PARTS,
+        error_score="raise",
+    ).fit(X, COMPLEMENTARY)
+    assert search.best_params_ == {"learning_rate": 0.1}
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_the_likelihood_of_luw_is_that_of_its_nested_sigmoids():
+    classifier = LUWClassifier(epochs=15, random_state=0).fit(X, COMPLEMENTARY)
+    q = 1 / (1 + np.exp(classifier.predict_proba(X) - 1))
+    q /= q.sum(axis=1, keepdims=True)
+    expected = np.log(q[COMPLEMENTARY == 1]).mean()
+    assert classifier.score(X, COMPLEMENTARY) == pytest.approx(expected)

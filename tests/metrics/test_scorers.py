@@ -45,16 +45,12 @@ class Base(ClassifierMixin, BaseEstimator):
     def score(self, X, y):
         return -1.0
 
-    def _complementary_probabilities(self, X):
-        return None
-
 
 class Modelling(Base):
+    has_complementary_likelihood = True
+
     def score(self, X, y):
         return -float(np.mean(X))
-
-    def _complementary_probabilities(self, X):
-        return X
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ import io
 import json
 import math
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
 
 import numpy as np
@@ -15,6 +17,7 @@ from complabel.metrics import METRIC_NAMES
 from complabel.studies._plan import Plan
 from complabel.studies._published import published_cells
 from complabel.studies._report import (
+    _html,
     latex_tables,
     markdown_tables,
     render_report,
@@ -118,6 +121,14 @@ def summary(results):
 @pytest.fixture(scope="module")
 def page(results):
     return render_report(results)
+
+
+@pytest.fixture
+def without_charts(monkeypatch):
+    """Leave out what takes most of the time where it is not looked at."""
+    kinds = ("criteria", "ranks", "curves", "sensitivity", "costs", "matrices")
+    nothing = {kind: [] for kind in kinds}
+    monkeypatch.setattr(_html, "study_drawings", lambda summary: nothing)
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +266,7 @@ def test_ranks_leave_out_references_and_follow_the_means(summary):
         assert ranking["critical_difference"] == pytest.approx(1.913, abs=1e-3)
 
 
-def test_what_is_missing_is_said_everywhere(partial):
+def test_what_is_missing_is_said_everywhere(partial, without_charts):
     summary = summarize_study(partial)
     json.dumps(summary, allow_nan=False)
     assert summary["units"] == {
@@ -311,7 +322,7 @@ def test_incomplete_rows_are_never_bold():
     assert len(rows) == len(METRIC_NAMES)
 
 
-def test_a_study_that_has_not_begun_has_a_report():
+def test_a_study_that_has_not_begun_has_a_report(without_charts):
     results = make_results(make_plan(), change=lambda unit: failing(unit) or {})
     waiting = StudyResults(
         plan=results.plan,
@@ -327,7 +338,7 @@ def test_a_study_that_has_not_begun_has_a_report():
     assert "table" not in latex_tables(summary).partition("\n\n")[2]
 
 
-def test_a_single_fold_has_no_spread_and_no_test():
+def test_a_single_fold_has_no_spread_and_no_test(without_charts):
     results = make_results(
         make_plan(datasets=["yeast"]), change=lambda u: {"status": "pending"} if u.fold else {}
     )
@@ -388,16 +399,20 @@ def test_ids_are_unique_and_links_lead_somewhere(page):
 def test_the_page_needs_nothing_from_outside(page):
     for _, attributes in Tables(page).tags:
         for name in ("src", "href"):
-            assert attributes.get(name, "#").startswith("#")
+            assert attributes.get(name, "#").startswith(("#", "data:"))
     assert "url(http" not in page
 
 
-def test_every_chart_is_described_and_the_page_is_the_same_each_time(results, page):
+def test_every_chart_is_described(page):
     figures = [attrs for tag, attrs in Tables(page).tags if tag == "svg"]
     # criteria 6 x 3, ranks 6, curves 2 x 3, cost 2 x 3, matrices 3 x 3
     assert len(figures) == 18 + 6 + 6 + 6 + 9
     assert all(attrs["aria-label"] for attrs in figures)
-    assert render_report(results) == page
+
+
+def test_the_page_is_the_same_each_time():
+    results = make_results(make_plan(datasets=["yeast"], rows=ROWS[:2]))
+    assert render_report(results) == render_report(results)
 
 
 def test_markdown_reads_back_to_the_same_numbers(summary):
@@ -482,17 +497,88 @@ def test_a_grid_of_numbers_gives_curves_by_value():
 def test_bars_are_as_long_as_their_values():
     bars = [Bar("a", 0.2), Bar("b", 0.4, kind="reference"), Bar("c", None), Bar("d", 0.1)]
     svg = bar_chart(bars, ident="x", description="d")
-    paths = re.findall(r'<path d="M ([\d.]+) [\d.]+ \nL ([\d.]+) [^"]*" [^>]*clip-path', svg)
+    paths = re.findall(r'<path d="M ([\d.]+) [\d.]+\s+L ([\d.]+) [^"]*z\s*" clip-path', svg)
     lengths = sorted(float(end) - float(start) for start, end in paths)
     assert np.array(lengths) / lengths[0] == pytest.approx([1, 2, 4], rel=1e-3)
     assert svg.count("var(--accent)") == 1
 
 
-def test_write_report_writes_every_form(results, summary, page, tmp_path):
+def test_write_report_writes_every_form(results, summary, tmp_path, without_charts):
     paths = write_report(results, tmp_path / "new" / "folder")
     assert [path.name for path in paths] == [
         "report.html", "tables.md", "tables.tex", "results.csv", "summary.json",
     ]  # fmt: skip
     assert {path.name for path in paths[0].parent.iterdir()} == {path.name for path in paths}
-    assert paths[0].read_text(encoding="utf-8") == page
+    assert paths[0].read_text(encoding="utf-8") == render_report(results)
     assert json.loads(paths[4].read_text(encoding="utf-8")) == summary
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A headless Chromium that cannot reach anything but files."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    programs = [shutil.which("chromium"), shutil.which("chromedriver")]
+    if None in programs:
+        pytest.skip("chromium and chromedriver are not on the path")
+    options = webdriver.ChromeOptions()
+    options.binary_location = programs[0]
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        f"--user-data-dir={tmp_path_factory.mktemp('profile')}",
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.ChromeService(executable_path=programs[1], log_output=subprocess.DEVNULL)
+    driver = webdriver.Chrome(options=options, service=service)
+    yield driver
+    driver.quit()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_browser_shows_every_figure_and_nothing_sticks_out(
+    browser, page, tmp_path, width, scheme
+):
+    (tmp_path / "report.html").write_text(page, encoding="utf-8")
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    browser.get((tmp_path / "report.html").as_uri())
+    browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert browser.get_log("browser") == []
+    root = "document.documentElement"
+    needed, given = browser.execute_script(f"return [{root}.scrollWidth, {root}.clientWidth]")
+    assert width - 20 <= given <= width  # a scroll bar takes some
+    assert needed == given
+    shown = browser.execute_script(
+        "return [...document.querySelectorAll('svg, table')].map(e => e.getBoundingClientRect())"
+    )
+    assert len(shown) == page.count("<svg") + page.count("<table") > 60
+    assert all(box["width"] > 100 and box["height"] > 30 for box in shown)
+    background, ink = browser.execute_script(
+        "const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]"
+    )
+    brightness = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in (background, ink)]
+    assert (brightness[0] < brightness[1]) == (scheme == "dark")
+
+
+@pytest.mark.slow
+def test_row_titles_stay_in_sight_while_a_table_scrolls(browser, page, tmp_path):
+    (tmp_path / "report.html").write_text(page, encoding="utf-8")
+    metrics = {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get((tmp_path / "report.html").as_uri())
+    moved = browser.execute_script(
+        """const box = document.querySelector('.scroll');
+        const [title, cell] = box.querySelectorAll('tbody th, tbody td');
+        const left = e => e.getBoundingClientRect().left;
+        const before = [left(title), left(cell)];
+        box.scrollLeft = 80;
+        return [left(title) - before[0], left(cell) - before[1]];"""
+    )
+    assert moved == [0, -80]

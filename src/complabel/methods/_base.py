@@ -166,6 +166,15 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
             return -metrics.complementary_ranking_error(complementary, self._decision(X_new))
         return metrics.complementary_log_likelihood(complementary, probabilities)
 
+    @property
+    def has_complementary_likelihood(self) -> bool:
+        """Whether the method models which label is chosen as complementary.
+
+        If so, ``score`` is a log-likelihood, else minus a ranking error.
+        """
+        modelled = type(self)._complementary_probabilities
+        return modelled is not ComplementaryClassifier._complementary_probabilities
+
     def _probabilities(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
         """Map scores (n, K) to [0, 1]; the sigmoid unless a method knows better."""
         return np.asarray(special.expit(decision))

@@ -24,6 +24,7 @@ SCALINGS = ("global", "standardize")
 FIRST_ALPHA = 0.1
 _LEAST_ALPHA, _MOST_ALPHA = 1e-6, 1e4
 _CARDINALITIES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0)
+_START_RANGE = (0.02, 0.9)
 # The search compares settings that differ in the third decimal of the log-likelihood.
 SEARCH_TOLERANCE = 1e-6
 MAX_ITER = 1000
@@ -73,12 +74,18 @@ class Problem:
         return replace(self, X=self.X[index], targets=[target[index] for target in self.targets])
 
     def start(self, cardinality: float | None) -> LinearMap:
-        """Return W = 0 and b = logit(c / K), everywhere the expected number of labels."""
+        """Return the constant model that explains how often each label was chosen.
+
+        If label j is chosen with about the same probability (1 - p_j) / (K - c) everywhere, its
+        frequency f_j says p_j = 1 - (K - c) f_j, and these add up to c.
+        """
         expected = 1.0 if cardinality is None else cardinality
-        bias = special.logit(min(expected / self.n_labels, 0.9))
+        complementary = self.targets[0]
+        frequencies = complementary.sum(axis=0, dtype=np.float64) / complementary.sum()
+        p = 1 - (self.n_labels - expected) * frequencies
         return LinearMap(
             coef=np.zeros((self.n_labels, self.X.shape[1])),
-            intercept=np.full(self.n_labels, bias),
+            intercept=special.logit(np.clip(p, *_START_RANGE)),
         )
 
 

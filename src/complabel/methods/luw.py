@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from scipy import special
+
 from complabel.losses import LUWLoss
 from complabel.methods._baseline import GradientBaseline
 
 if TYPE_CHECKING:
-    import numpy as np
+    from numpy.typing import NDArray
 
     from complabel.losses import LogitLoss
+    from complabel.methods._base import Features
     from complabel.methods._gradient import NetworkFactory, ProgressCallback
 
 
@@ -70,6 +74,8 @@ class LUWClassifier(GradientBaseline):
     -----
     Q cannot fall below one half, so all scores are drawn towards 1 and their order within a row
     is all that is learned: the method is weak by construction.
+
+    ``score`` is the log-likelihood of Q, each row divided by its sum.
 
     O(epochs n d K) time with d the mean number of non-zeros per row; memory for one copy of the
     features. Known relevant labels given to ``fit`` are checked but not used.
@@ -131,3 +137,7 @@ class LUWClassifier(GradientBaseline):
 
     def _loss(self) -> LogitLoss:
         return LUWLoss()
+
+    def _complementary_probabilities(self, X: Features) -> NDArray[np.float64]:
+        scores = special.expit(self._outputs(self.model_, X))
+        return np.asarray(special.expit(1 - scores))

@@ -20,8 +20,6 @@ from complabel.metrics._label_free import complementary_ranking_error
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-_HOOK = "_complementary_probabilities"
-
 
 def has_complementary_likelihood(classifier: Any) -> bool:
     """Tell whether a method models which label is chosen as complementary.
@@ -44,8 +42,7 @@ def has_complementary_likelihood(classifier: Any) -> bool:
     >>> has_complementary_likelihood(MLKNNClassifier())
     False
     """
-    # The base of all methods answers that there is none; those that have one override it.
-    return sum(_HOOK in vars(owner) for owner in type(classifier).__mro__) > 1
+    return bool(getattr(classifier, "has_complementary_likelihood", False))
 
 
 def complementary_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float:

@@ -17,6 +17,7 @@ _MARGIN_INCHES = 0.7
 _LETTER_INCHES = 0.066
 _SMALL = (3.5, 2.0)
 _LOG_FROM = 30.0  # a parameter that spans this factor is shown on a logarithmic axis
+_DECADES_ONLY_FROM = 100.0  # spans less than this have too few powers of ten to read
 _LOOKS: dict[str, dict[str, Any]] = {
     "plain": {"color": _INK, "alpha": 0.35},
     "reference": {"color": _ACCENT, "alpha": 0.75},
@@ -91,8 +92,7 @@ def bar_chart(
         plot.set_ylim(len(bars) - 0.4, -0.6)
         ends = [*(_end(bar) for _, bar in drawn), *(value for value, _ in printed)]
         if logarithmic:
-            plot.set_xscale("log")
-            plot.set_xlim(min(ends) / 2, max(ends) * 1.3)
+            _logarithmic(plot, min(ends) / 2, max(ends) * 1.3)
         else:
             plot.set_xlim(0, 1.04 * max(ends) or 1.0)
             plot.locator_params(axis="x", nbins=4)
@@ -118,6 +118,18 @@ def _draw_bars(plot: Any, drawn: Sequence[tuple[int, Bar]]) -> None:
 def _end(bar: Bar) -> float:
     """Return how far a bar reaches, with its error bar."""
     return (bar.value or 0.0) + (bar.error or 0.0)
+
+
+def _logarithmic(plot: Any, low: float, high: float) -> None:
+    """Make the axis logarithmic, with plain numbers on it."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    plot.set_xscale("log")
+    plot.set_xlim(low, high)
+    steps = (1.0, 2.0, 5.0) if high / low < _DECADES_ONLY_FROM else (1.0,)
+    plot.xaxis.set_major_locator(LogLocator(subs=steps, numticks=5))
+    plot.xaxis.set_major_formatter("{x:g}")
+    plot.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _fixed_plot(figure: Any, *, left: float, top: bool, bottom: float = 0.38) -> Any:
@@ -199,7 +211,7 @@ def parameter_chart(
         if printed:
             plot.plot(*zip(*printed, strict=True), "D:", linewidth=1, alpha=0.8, **_PUBLISHED)
         if values[0] > 0 and values[-1] / values[0] >= _LOG_FROM:
-            plot.set_xscale("log")
+            _logarithmic(plot, values[0] / 1.3, values[-1] * 1.3)
         plot.locator_params(axis="y", nbins=4)
         plot.set_title(title)
         plot.set_xlabel(parameter)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _COSTS = {
-    "fit_seconds": "seconds to fit a fold",
-    "peak_memory_mb": "peak memory, MB",
+    "fit_seconds": "Seconds to fit a fold",
+    "peak_memory_mb": "Peak memory, MB",
 }
 _MATRICES = {
     "initial_transition_": ("S", "transition, as first estimated"),
@@ -206,9 +206,7 @@ def _costs(summary: Record, idents: Iterator[str]) -> list[Record]:
                     )
                     figures.append(_safe(svg))
             if figures:
-                groups.append(
-                    {"draw": table["draw"], "title": axis.capitalize(), "figures": figures}
-                )
+                groups.append({"draw": table["draw"], "title": axis, "figures": figures})
     return groups
 
 
