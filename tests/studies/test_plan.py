@@ -1,7 +1,7 @@
 import pytest
 
 from complabel.errors import PlanError
-from complabel.methods import get_method
+from complabel.methods import METHODS, get_method
 from complabel.studies import SHIPPED_PLANS, published_cells, read_plan, shipped_plan
 
 SMALL = """
@@ -37,6 +37,7 @@ def test_what_a_plan_leaves_out_is_the_papers_protocol(write):
         ("folds = 1" + SMALL, "folds", "greater than or equal to 2"),
         (SMALL.replace('"synthetic"', '"scen"'), "the plan", "'scen'"),
         (SMALL.replace('"prior"', '"pior"'), "rows[0]", "Did you mean 'prior'?"),
+        (SMALL.replace('"mlcl"', '"*", leave_out = ["x"]'), "rows[1]", "no method 'x'"),
         (SMALL.replace('"mlcl"', '"mlcl", settings = { bta = 1 }'), "rows[1]", "bta"),
         (SMALL.replace('"mlcl"', '"mlcl", none = ["bta"]'), "rows[1]", "bta"),
         (
@@ -98,6 +99,12 @@ def test_titles_and_published_names_can_name_settings(write):
         ("b0.5", "0.5"),
         ("b1.0", "1"),
     ]
+
+
+def test_a_star_stands_for_every_method_but_those_left_out(write):
+    rows = 'rows = [{ method = "*", leave_out = ["mlcl"] }]'
+    plan = read_plan(write(SMALL.replace(SMALL.splitlines()[-1], rows)))
+    assert [row.method for row in plan.expanded_rows()] == [n for n in METHODS if n != "mlcl"]
 
 
 def test_a_quick_plan_takes_what_is_at_hand_and_a_name_of_its_own():

@@ -15,10 +15,13 @@ from pydantic_core import ErrorDetails
 
 from complabel.datasets import CATALOG, EMBEDDED
 from complabel.errors import PlanError
-from complabel.methods import get_method, make_classifier
+from complabel.methods import METHODS, get_method, make_classifier
 
 SHIPPED_PLANS = ("table2", "table3", "table4", "table5", "table6")
 """Plans that come with the package: the paper's tables of results."""
+
+ALL_METHODS = "*"
+"""In place of a method's name: a row for each."""
 
 _PLANS = resources.files("complabel.studies") / "plans"
 _QUICK_FOLDS = 3
@@ -58,7 +61,9 @@ class Row(_Checked):
     Parameters
     ----------
     method : str
-        A key of :data:`complabel.methods.METHODS`.
+        A key of :data:`complabel.methods.METHODS`, or ``"*"`` for a row for each of them.
+    leave_out : list of str, default=[]
+        Methods that ``"*"`` does not stand for.
     title : str, default=""
         What tables call it; may name settings, as in ``"beta = {beta}"``. Where empty, the
         method's own title and the values from the grid.
@@ -75,6 +80,7 @@ class Row(_Checked):
     """
 
     method: str
+    leave_out: list[str] = []
     title: str = ""
     published: str = ""
     settings: dict[str, Any] = {}
@@ -85,16 +91,23 @@ class Row(_Checked):
     @model_validator(mode="after")
     def _can_be_made(self) -> Self:
         """Refuse methods and parameters that do not exist, before anything runs."""
-        get_method(self.method)
-        for settings in self.combinations():
+        for name in (*self.leave_out, *self.methods()):
+            get_method(name)
+        for method, settings in itertools.product(self.methods(), self.combinations()):
             try:
-                make_classifier(self.method, **settings)
+                make_classifier(method, **settings)
                 self.title.format(**settings), self.published.format(**settings)
             except TypeError as error:
-                raise ValueError(f"{self.method}: {error}") from error
+                raise ValueError(f"{method}: {error}") from error
             except (LookupError, ValueError) as error:
                 raise ValueError(f"title or published names no setting: {error}") from error
         return self
+
+    def methods(self) -> list[str]:
+        """Return the methods that the row stands for."""
+        if self.method != ALL_METHODS:
+            return [self.method]
+        return [name for name in METHODS if name not in self.leave_out]
 
     def combinations(self) -> list[dict[str, Any]]:
         """Return the settings of each combination of the grid."""
@@ -169,13 +182,14 @@ class Plan(_Checked):
         """Return the rows of the tables, each combination of a grid one of its own."""
         return [
             ExpandedRow(
-                title=_title(row, settings),
+                title=_title(row, method, settings),
                 published=row.published.format(**settings),
-                method=row.method,
+                method=method,
                 settings=settings,
                 relevant_per_row=row.relevant_per_row,
             )
             for row in self.rows
+            for method in row.methods()
             for settings in row.combinations()
         ]
 
@@ -221,12 +235,12 @@ class ExpandedRow:
     relevant_per_row: int
 
 
-def _title(row: Row, settings: dict[str, Any]) -> str:
+def _title(row: Row, method: str, settings: dict[str, Any]) -> str:
     """Return what tables call a combination of settings."""
     if row.title:
         return row.title.format(**settings)
     varied = [f"{name} = {settings[name]}" for name in row.grid]
-    return ", ".join([get_method(row.method).title, *varied])
+    return ", ".join([get_method(method).title, *varied])
 
 
 def read_plan(path: str | Path) -> Plan:
