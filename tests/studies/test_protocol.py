@@ -9,7 +9,7 @@ from complabel.annotations import draw_complementary
 from complabel.datasets import MultiLabelDataset, make_digits, make_synthetic
 from complabel.errors import InputError
 from complabel.methods import MLCLClassifier, PriorClassifier, SupervisedClassifier
-from complabel.studies import _protocol, cross_validate, draw_labels, split_folds
+from complabel.studies import _protocol, cross_validate, draw_known, draw_labels, split_folds
 
 
 @pytest.fixture(scope="module")
@@ -154,3 +154,17 @@ def test_the_seed_reaches_the_method(dataset):
     other = [fold.metrics for fold in cross_validate(dataset, make, n_folds=2, seed=1)]
     assert first == again
     assert first != other
+
+
+def test_known_relevant_labels_are_relevant_and_as_many_as_asked_for():
+    dataset = make_synthetic(500, seed=0).dataset
+    one = draw_known(dataset, labels_per_row=1, seed=0)
+    assert (one.sum(axis=1) == 1).all()
+    assert not (one & ~dataset.Y.astype(bool)).any()
+    some = draw_known(dataset, share=0.2, seed=0)
+    assert not (some & ~dataset.Y.astype(bool)).any()
+    assert some.sum() / dataset.Y.sum() == pytest.approx(0.2, abs=0.05)
+    np.testing.assert_array_equal(draw_known(dataset, share=1.0, seed=0), dataset.Y)
+    assert not draw_known(dataset, seed=0).any()
+    np.testing.assert_array_equal(some, draw_known(dataset, share=0.2, seed=0))
+    assert (some != draw_known(dataset, share=0.2, seed=1)).any()

@@ -58,6 +58,7 @@ def test_a_key_is_the_same_every_time():
         {"rows": [Row(method="mlcl", settings={"epochs": 7})]},
         {"rows": [Row(method="mlcl", none=["correlation"])]},
         {"rows": [Row(method="mlcl", relevant_per_row=1)]},
+        {"rows": [Row(method="mlcl", relevant_share=0.1)]},
         {"rows": [Row(method="l-uw")]},
     ],
     ids=str,

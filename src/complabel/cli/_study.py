@@ -129,9 +129,11 @@ def reproduce(
     ] = None,
 ) -> None:
     """Reproduce a table of the paper: run its plan, then write the report."""
-    from complabel.studies import Store, shipped_plan
+    from complabel.errors import InputError
+    from complabel.studies import PAPER_TABLES, Store
 
-    shipped_plan(table)
+    if table not in PAPER_TABLES:
+        raise InputError(f"there is no plan for {table!r}; known are {', '.join(PAPER_TABLES)}")
     plan = _find_plan(table, quick=quick, data_dir=data_dir)
     _run(plan, store, data_dir, jobs, dask, retry_failed)
     with Store(store, create=False) as opened:
@@ -265,6 +267,8 @@ def _show_plan(plan: Plan, data_dir: Path | None) -> None:
         settings = ", ".join(f"{name}={value!r}" for name, value in row.settings.items())
         if row.relevant_per_row:
             settings = f"{settings} + {row.relevant_per_row} relevant per row".lstrip()
+        if row.relevant_share:
+            settings = f"{settings} + {row.relevant_share:.0%} of the relevant".lstrip()
         table.add_row(row.title, row.method, settings)
     output().print(table)
     at_hand = [name for name in plan.datasets if name not in missing]

@@ -13,6 +13,7 @@ from complabel.studies._forecast import Forecast
 from complabel.studies._grids import DEFAULT_GRIDS, Grid, expand_grid
 from complabel.studies._pages import render_demo
 from complabel.studies._plan import (
+    PAPER_TABLES,
     SHIPPED_PLANS,
     Draw,
     ExpandedRow,
@@ -67,6 +68,7 @@ __all__ = [
     "DEMO_METHODS",
     "LOG_LIKELIHOOD",
     "MARKS",
+    "PAPER_TABLES",
     "RANKING_ERROR",
     "SHIPPED_PLANS",
     "BenchmarkResult",

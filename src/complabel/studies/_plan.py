@@ -17,8 +17,11 @@ from complabel.datasets import CATALOG, EMBEDDED
 from complabel.errors import PlanError
 from complabel.methods import METHODS, get_method, make_classifier
 
-SHIPPED_PLANS = ("table2", "table3", "table4", "table5", "table6")
-"""Plans that come with the package: the paper's tables of results."""
+PAPER_TABLES = ("table2", "table3", "table4", "table5", "table6")
+"""The paper's tables of results, each a plan that comes with the package."""
+
+SHIPPED_PLANS = (*PAPER_TABLES, "more-labels", "some-relevant")
+"""All plans that come with the package: besides the paper's tables, what more labels bring."""
 
 ALL_METHODS = "*"
 """In place of a method's name: a row for each."""
@@ -77,6 +80,8 @@ class Row(_Checked):
         Values to cross: one row for each combination.
     relevant_per_row : int, default=0
         Known relevant labels of each training instance, drawn uniformly.
+    relevant_share : float, default=0.0
+        Share of all relevant labels of training instances that are known besides.
     """
 
     method: str
@@ -87,6 +92,7 @@ class Row(_Checked):
     none: list[str] = []
     grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
     relevant_per_row: Annotated[int, Field(ge=0)] = 0
+    relevant_share: Annotated[float, Field(ge=0, le=1)] = 0.0
 
     @model_validator(mode="after")
     def _can_be_made(self) -> Self:
@@ -187,6 +193,7 @@ class Plan(_Checked):
                 method=method,
                 settings=settings,
                 relevant_per_row=row.relevant_per_row,
+                relevant_share=row.relevant_share,
             )
             for row in self.rows
             for method in row.methods()
@@ -226,13 +233,15 @@ class ExpandedRow:
     title, published, method : str
     settings : dict of str to object
     relevant_per_row : int
+    relevant_share : float
     """
 
     title: str
     published: str
     method: str
     settings: dict[str, Any]
-    relevant_per_row: int
+    relevant_per_row: int = 0
+    relevant_share: float = 0.0
 
 
 def _title(row: Row, method: str, settings: dict[str, Any]) -> str:

@@ -89,27 +89,30 @@ def draw_labels(
 
 
 def draw_known(
-    dataset: MultiLabelDataset, *, labels_per_row: int, seed: int
-) -> NDArray[np.uint8] | None:
-    """Draw relevant labels that are known of every instance, independently of the others.
+    dataset: MultiLabelDataset, *, labels_per_row: int = 0, share: float = 0.0, seed: int
+) -> NDArray[np.uint8]:
+    """Draw relevant labels that are known, independently of the complementary ones.
 
     Parameters
     ----------
     dataset : MultiLabelDataset
-    labels_per_row : int
-        Relevant labels of each instance; 0 for none.
+    labels_per_row : int, default=0
+        Relevant labels of each instance that are known.
+    share : float, default=0.0
+        Of all relevant labels, how many are known besides, wherever they are.
     seed : int
 
     Returns
     -------
-    ndarray of shape (n_samples, K), uint8, or None
-        None if no label is known.
+    ndarray of shape (n_samples, K), uint8
     """
-    if labels_per_row == 0:
-        return None
     # A stream of its own: with the seed alone the draw would follow that of draw_labels.
     stream = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
-    return draw_relevant(dataset.Y, n_per_row=labels_per_row, random_state=stream)
+    known = np.zeros_like(dataset.Y)
+    if labels_per_row:
+        known |= draw_relevant(dataset.Y, n_per_row=labels_per_row, random_state=stream)
+    known |= dataset.Y & (stream.random(dataset.Y.shape) < share)
+    return known
 
 
 def split_folds(

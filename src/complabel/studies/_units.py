@@ -129,6 +129,8 @@ def _identity(
         labels = {**draw.model_dump(exclude={"name"}), "relevant_per_row": row.relevant_per_row}
         if draw.scheme == "uniform":
             del labels["sharpness"]
+        if row.relevant_share:
+            labels["relevant_share"] = row.relevant_share
     return {
         "data": fingerprint,
         "labels": labels,

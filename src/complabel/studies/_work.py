@@ -107,9 +107,16 @@ def _labels(
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8] | None]:
     """Return a unit's complementary and known relevant labels."""
     drawn = _drawn(unit.dataset, data_dir, unit.fingerprint, unit.draw, unit.seed)
-    return drawn, _known(
-        unit.dataset, data_dir, unit.fingerprint, unit.row.relevant_per_row, unit.seed
+    row = unit.row
+    if not (row.relevant_per_row or row.relevant_share):
+        return drawn, None
+    known = draw_known(
+        _dataset(unit.dataset, data_dir, unit.fingerprint),
+        labels_per_row=row.relevant_per_row,
+        share=row.relevant_share,
+        seed=unit.seed,
     )
+    return drawn, known
 
 
 @functools.lru_cache(maxsize=_DATASETS_KEPT)
@@ -124,15 +131,6 @@ def _drawn(
         labels_per_row=draw.labels_per_row,
         sharpness=draw.sharpness,
     )
-
-
-@functools.lru_cache(maxsize=_DATASETS_KEPT)
-def _known(
-    name: str, data_dir: str | Path | None, fingerprint: str, labels_per_row: int, seed: int
-) -> NDArray[np.uint8] | None:
-    """Draw known relevant labels once per process."""
-    dataset = _dataset(name, data_dir, fingerprint)
-    return draw_known(dataset, labels_per_row=labels_per_row, seed=seed)
 
 
 def _folds(
