@@ -30,20 +30,27 @@ def costs(places: Places) -> list[Record]:
     Returns
     -------
     list of dict
-        ``draw``, ``dataset``, ``row``, ``folds``, ``fit_seconds`` and ``predict_seconds`` (mean of
+        ``draw``, ``dataset``, ``row``, ``folds``, ``fit_seconds`` (mean of the folds that did not
+        record a learning curve, which takes time, if there are any), ``predict_seconds`` (mean of
         a fold), and ``peak_memory_mb`` (of the fold that took most); None where not measured.
     """
     return [
         {
             **_place(units),
             "folds": len(units),
-            "fit_seconds": measured(float(np.mean([unit.fit_seconds for unit in units]))),
+            "fit_seconds": measured(_fit_seconds(units)),
             "predict_seconds": measured(float(np.mean([unit.predict_seconds for unit in units]))),
             "peak_memory_mb": measured(max(unit.peak_memory_mb for unit in units)),
         }
         for units in places.values()
         if units
     ]
+
+
+def _fit_seconds(units: Sequence[UnitResult]) -> float:
+    """Return the mean time of a fit, without those slowed down by recording a curve."""
+    undisturbed = [unit for unit in units if not unit.details.get("curves")]
+    return float(np.mean([unit.fit_seconds for unit in undisturbed or units]))
 
 
 def curves(places: Places) -> list[Record]:
