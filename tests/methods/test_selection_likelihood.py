@@ -241,7 +241,7 @@ def test_a_network_learns_with_a_cardinality_found_by_linear_maps(X, complementa
         return torch.nn.Sequential(hidden, torch.nn.Tanh(), torch.nn.Linear(16, n_labels))
 
     classifier = SelectionLikelihoodClassifier(
-        solver="adam", network=network, epochs=20, scaling="global", alpha=0.01, random_state=0
+        solver="adam", network=network, epochs=15, scaling="global", alpha=0.01, random_state=0
     )
     classifier.fit(X[TRAIN], complementary[TRAIN])
     assert classifier.cardinality_ in classifier.cv_results_["cardinality"]

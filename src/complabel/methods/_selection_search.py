@@ -13,7 +13,7 @@ from scipy import sparse, special
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from complabel.losses import SelectionLikelihoodLoss
-from complabel.training import LBFGSResult, LinearMap, Scaling, minimize_linear
+from complabel.training import IterationCallback, LBFGSResult, LinearMap, Scaling, minimize_linear
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 
 SCALINGS = ("global", "standardize")
 FIRST_ALPHA = 0.1
-_LEAST_ALPHA, _MOST_ALPHA = 1e-6, 1e4
+_LEAST_ALPHA, _MOST_ALPHA = 1e-6, 1e3
 _CARDINALITIES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0)
 _START_RANGE = (0.02, 0.9)
-# The search compares settings that differ in the third decimal of the log-likelihood.
-SEARCH_TOLERANCE = 1e-6
-MAX_ITER = 1000
+# Iterations that gain less than this share fit noise: stricter tolerances took longer and did not
+# noticeably raise the likelihood of held-out labels.
+_TOLERANCE = 1e-6
+_MAX_ITER = 1000
+# A climb goes on only for more than this, in nats, lest it wander along a plateau.
+_LEAST_GAIN = 1e-5
 
 
 @dataclass(frozen=True)
@@ -76,13 +79,14 @@ class Problem:
     def start(self, cardinality: float | None) -> LinearMap:
         """Return the constant model that explains how often each label was chosen.
 
-        If label j is chosen with about the same probability (1 - p_j) / (K - c) everywhere, its
-        frequency f_j says p_j = 1 - (K - c) f_j, and these add up to c.
+        A label is chosen about as often as it is irrelevant, times its propensity: 1 - p_j is in
+        proportion to that ratio, and the p_j add up to c.
         """
         expected = 1.0 if cardinality is None else cardinality
-        complementary = self.targets[0]
-        frequencies = complementary.sum(axis=0, dtype=np.float64) / complementary.sum()
-        p = 1 - (self.n_labels - expected) * frequencies
+        chosen = self.targets[0].sum(axis=0, dtype=np.float64)
+        if self.propensities is not None:
+            chosen /= self.propensities
+        p = 1 - (self.n_labels - expected) * chosen / chosen.sum()
         return LinearMap(
             coef=np.zeros((self.n_labels, self.X.shape[1])),
             intercept=special.logit(np.clip(p, *_START_RANGE)),
@@ -137,17 +141,23 @@ def feature_scaling(X: Features, scaling: str) -> Scaling:
 
 
 def fit_setting(
-    problem: Problem, setting: Setting, *, start: LinearMap | None = None, **settings: Any
+    problem: Problem,
+    setting: Setting,
+    *,
+    warn: bool = True,
+    on_iteration: IterationCallback | None = None,
 ) -> LBFGSResult:
-    """Fit the linear map of one setting; further settings go to ``minimize_linear``."""
+    """Fit the linear map of one setting, from the constant model."""
     return minimize_linear(
         problem.X,
         SelectionObjective(problem, cardinality=setting.cardinality),
-        start=problem.start(setting.cardinality) if start is None else start,
+        start=problem.start(setting.cardinality),
         alpha=setting.alpha,
         scaling=feature_scaling(problem.X, setting.scaling),
-        max_iter=MAX_ITER,
-        **settings,
+        tolerance=_TOLERANCE,
+        max_iter=_MAX_ITER,
+        warn=warn,
+        on_iteration=on_iteration,
     )
 
 
@@ -175,7 +185,6 @@ class HeldOut:
         self._training = [problem.rows(train) for train, _ in folds]
         self._held_out = [problem.rows(test) for test in self._tests]
         self._on_setting = on_setting
-        self._models: dict[Setting, list[LinearMap]] = {}
         self.by_row: dict[Setting, NDArray[np.float64]] = {}
 
     def mean(self, setting: Setting) -> float:
@@ -189,40 +198,28 @@ class HeldOut:
         """Return the cardinalities tried so far."""
         return {s.cardinality for s in self.by_row if s.cardinality is not None}
 
+    def gains(self, setting: Setting, best: Setting) -> bool:
+        """Tell whether a setting has a noticeably greater mean than the best so far."""
+        return self.mean(setting) > self.mean(best) + _LEAST_GAIN
+
     def within_one_error(self, setting: Setting, best: Setting) -> bool:
         """Tell whether a setting is less than one standard error below the best."""
         difference = self.by_row[best] - self.by_row[setting]
         return float(difference.mean()) <= _standard_error(difference)
 
     def _try(self, setting: Setting) -> None:
-        """Fit a setting in every fold, starting from the most similar one."""
-        starts = self._nearest(setting)
+        """Fit a setting in every fold.
+
+        Always from the same start: near the optimum L-BFGS stops early, so that a warm start
+        would make the result depend on what was tried before.
+        """
         by_row = np.empty(self._n_samples)
-        models = []
-        for test, training, held_out, start in zip(
-            self._tests, self._training, self._held_out, starts, strict=True
-        ):
-            found = fit_setting(
-                training, setting, start=start, tolerance=SEARCH_TOLERANCE, warn=False
-            )
+        folds = zip(self._tests, self._training, self._held_out, strict=True)
+        for test, training, held_out in folds:
+            model = fit_setting(training, setting, warn=False).model
             likelihood = SelectionObjective(held_out, cardinality=None)
-            by_row[test] = -likelihood.losses(found.model(held_out.X))
-            models.append(found.model)
-        self._models[setting] = models
+            by_row[test] = -likelihood.losses(model(held_out.X))
         self.by_row[setting] = by_row
-
-    def _nearest(self, setting: Setting) -> Sequence[LinearMap | None]:
-        """Return the fitted models of the setting that differs least."""
-
-        def distance(other: Setting) -> float:
-            between = abs(math.log(other.alpha / setting.alpha))
-            if other.cardinality is not None and setting.cardinality is not None:
-                between += abs(math.log(other.cardinality / setting.cardinality))
-            return between + 10 * (other.scaling != setting.scaling)
-
-        if not self._models:
-            return [None] * len(self._tests)
-        return self._models[min(self._models, key=distance)]
 
 
 def search(
@@ -278,7 +275,7 @@ class _Climb:
         for step in (quarters, -quarters):
             while _LEAST_ALPHA < best.alpha < _MOST_ALPHA:
                 further = replace(best, alpha=_move(best.alpha, step))
-                if self._held_out.mean(further) <= self._held_out.mean(best):
+                if not self._held_out.gains(further, best):
                     break
                 best = further
             if best != start:
@@ -292,7 +289,7 @@ class _Climb:
             at = grid.index(start.cardinality) + neighbours
             while 0 <= at < len(grid):
                 further = self.alpha(replace(best, cardinality=grid[at]))
-                if self._held_out.mean(further) <= self._held_out.mean(best):
+                if not self._held_out.gains(further, best):
                     break
                 best, at = further, at + neighbours
             if best != start:

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from complabel.methods._base import Features
 
 _SOLVERS = ("lbfgs", "adam")
-_TOLERANCE = 1e-7
 # How many settings a search usually tries, for those who watch it.
 _USUAL_SETTINGS = 30
 
@@ -282,7 +281,7 @@ class SelectionLikelihoodClassifier(GradientClassifier):
             if self.callback is not None:
                 self.callback("classifier", iteration, most, value)
 
-        found = fit_setting(problem, setting, tolerance=_TOLERANCE, on_iteration=on_iteration)
+        found = fit_setting(problem, setting, on_iteration=on_iteration)
         self.model_ = found.model
         self.alpha_, self.scaling_, self.n_iter_ = setting.alpha, setting.scaling, found.n_iter
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,9 +101,8 @@ def _kind(row: Record) -> str:
     return "reference" if row["reference"] else "plain"
 
 
-def _told(bars: Sequence[Bar], write: object) -> str:
+def _told(bars: Sequence[Bar], write: Callable[[float], str]) -> str:
     """Return a chart's values as text."""
-    assert callable(write)
     return "; ".join(f"{bar.name} {write(bar.value)}" for bar in bars if bar.value is not None)
 
 

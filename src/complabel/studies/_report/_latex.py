@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from complabel.studies._report import _notes
 from complabel.studies._report._tables import criterion_tables, rank_tables, standing_tables
-from complabel.studies._report._terms import Record, mark_of, number, p_value
+from complabel.studies._report._terms import Record, mark_of, number, p_value, signed
 
 _SPECIAL = str.maketrans(
     {
@@ -121,7 +121,7 @@ def _published(cell: Record | None) -> str:
     printed = cell["published"]
     return (
         rf"{{\scriptsize ({number(printed['mean'])}$\pm${number(printed['std'])})"
-        rf" ${cell['advantage']:+.1f}$}}"
+        rf" {escape(signed(cell['advantage']))}}}"
     )
 
 

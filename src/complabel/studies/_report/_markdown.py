@@ -12,7 +12,7 @@ from complabel.studies._report._tables import (
     rank_tables,
     standing_tables,
 )
-from complabel.studies._report._terms import Record, mark_of, number, p_value, quantity
+from complabel.studies._report._terms import Record, mark_of, number, p_value, quantity, signed
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|#~$])")
 
@@ -94,9 +94,8 @@ def _cell(cell: Record | None, folds: int) -> str:
     if cell["published"] is None:
         return ours
     printed = cell["published"]
-    return (
-        f"{ours}<br>({number(printed['mean'])}±{number(printed['std'])}) {cell['advantage']:+.1f}"
-    )
+    theirs = f"({number(printed['mean'])}±{number(printed['std'])})"
+    return f"{ours}<br>{theirs} {signed(cell['advantage'])}"
 
 
 def _standing(table: Record, summary: Record) -> list[str]:

@@ -65,7 +65,7 @@ def _counted(cells: Sequence[Record], test: str) -> Record:
 
 
 def rankings(
-    plan: Plan, rows: Sequence[Record], cells: Sequence[Record], places: Places
+    plan: Plan, places: Places, *, rows: Sequence[Record], cells: Sequence[Record]
 ) -> list[Record]:
     """Rank the rows on every dataset, criterion by criterion.
 
@@ -75,12 +75,12 @@ def rankings(
     Parameters
     ----------
     plan : Plan
+    places : mapping
+        See :data:`Places`.
     rows : sequence of dict
         The summary's rows.
     cells : sequence of dict
         See :func:`study_cells`.
-    places : mapping
-        See :data:`Places`.
 
     Returns
     -------

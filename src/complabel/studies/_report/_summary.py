@@ -51,7 +51,7 @@ def summarize_study(results: StudyResults) -> Record:
         "incomplete": incomplete_places(results, places),
         "cells": cells,
         "comparison": wins_ties_losses(plan, cells),
-        "rankings": rankings(plan, rows, cells, places),
+        "rankings": rankings(plan, places, rows=rows, cells=cells),
         "costs": _details.costs(places),
         "curves": _details.curves(places),
         "matrices": _details.matrices(places),

@@ -45,7 +45,7 @@ def number(value: float) -> str:
 
 def signed(advantage: float) -> str:
     """Write how many published standard deviations ours is better, with a true minus sign."""
-    return f"{advantage:+.1f}".replace("-", "−")  # noqa: RUF001
+    return f"{round(advantage, 1) + 0.0:+.1f}".replace("-", "−")  # noqa: RUF001
 
 
 def quantity(value: float | None, *, digits: int = 3) -> str:
