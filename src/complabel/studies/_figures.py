@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Drawn by matplotlib as these, which no colour map yields, and then named after the page's own.
-_INK, _ACCENT = "#010203", "#0a0b0c"
-_PAGE_COLOURS = {_INK: "currentColor", _ACCENT: "var(--accent)"}
+INK, ACCENT = "#010203", "#0a0b0c"
+_PAGE_COLOURS = {INK: "currentColor", ACCENT: "var(--accent)"}
 
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -28,7 +28,7 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.titlesize": 10.0,
     **dict.fromkeys(
-        ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), _INK
+        ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK
     ),
 }
 
@@ -89,7 +89,7 @@ def heat_map(
         An ``<svg>`` element.
     """
     n_labels = len(matrix)
-    with _figure(3.9, 3.4) as figure:
+    with new_figure(3.9, 3.4) as figure:
         plot = figure.add_subplot()
         image = plot.pcolormesh(
             np.ma.masked_array(matrix, mask=np.eye(n_labels, dtype=bool)),
@@ -119,8 +119,8 @@ def heat_map(
                 f"{centre + reach:.3f}",
             ],
         )
-        bar.ax.axhline(centre, color=_INK, linewidth=1.5)
-        return _inline(figure, ident=ident, description=description)
+        bar.ax.axhline(centre, color=INK, linewidth=1.5)
+        return inline_svg(figure, ident=ident, description=description)
 
 
 def fold_strip(
@@ -144,20 +144,20 @@ def fold_strip(
     str
         An ``<svg>`` element.
     """
-    with _figure(4.6, 0.6 + 0.36 * len(folds)) as figure:
+    with new_figure(4.6, 0.6 + 0.36 * len(folds)) as figure:
         plot = figure.add_subplot()
         for row, values in enumerate(folds.values()):
             mean = float(np.mean(values))
-            plot.plot([0, 1], [row, row], color=_INK, alpha=0.15, linewidth=1, zorder=0)
-            plot.plot([mean, mean], [row - 0.3, row + 0.3], color=_INK, linewidth=2)
-            plot.plot(values, [row] * len(values), "o", color=_ACCENT, markersize=5, alpha=0.7)
+            plot.plot([0, 1], [row, row], color=INK, alpha=0.15, linewidth=1, zorder=0)
+            plot.plot([mean, mean], [row - 0.3, row + 0.3], color=INK, linewidth=2)
+            plot.plot(values, [row] * len(values), "o", color=ACCENT, markersize=5, alpha=0.7)
         plot.set_yticks(range(len(folds)), list(folds))
         plot.set_ylim(len(folds) - 0.5, -0.5)
         plot.set_xlim(0, 1)
         plot.set_xlabel(axis)
         plot.spines["left"].set_visible(False)
         plot.tick_params(axis="y", length=0)
-        return _inline(figure, ident=ident, description=description)
+        return inline_svg(figure, ident=ident, description=description)
 
 
 def grey_image(pixels: NDArray[np.float64]) -> str:
@@ -181,7 +181,7 @@ def grey_image(pixels: NDArray[np.float64]) -> str:
 
 
 @contextmanager
-def _figure(width: float, height: float) -> Iterator[Figure]:
+def new_figure(width: float, height: float) -> Iterator[Figure]:
     """Give a transparent figure (inches) in the pages' style, without pyplot's global state."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -195,10 +195,10 @@ def _figure(width: float, height: float) -> Iterator[Figure]:
 def _hatch_diagonal(plot: Any, n_labels: int) -> None:
     """Draw each entry of the diagonal as a slash, which no value looks like."""
     for k in range(n_labels):
-        plot.plot([k + 0.25, k + 0.75], [k + 0.75, k + 0.25], color=_INK, alpha=0.4, linewidth=1)
+        plot.plot([k + 0.25, k + 0.75], [k + 0.75, k + 0.25], color=INK, alpha=0.4, linewidth=1)
 
 
-def _inline(figure: Figure, *, ident: str, description: str) -> str:
+def inline_svg(figure: Figure, *, ident: str, description: str) -> str:
     """Turn a figure into an SVG element that can stand beside others in an HTML page."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None}, transparent=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from complabel.studies._figures import _ACCENT, _INK, _figure, _inline
+from complabel.studies._figures import ACCENT, INK, inline_svg, new_figure
 
 _BAR_WIDTH = 3.5
 _BAR_INCHES = 0.19
@@ -19,11 +19,11 @@ _SMALL = (3.5, 2.0)
 _LOG_FROM = 30.0  # a parameter that spans this factor is shown on a logarithmic axis
 _DECADES_ONLY_FROM = 100.0  # spans less than this have too few powers of ten to read
 _LOOKS: dict[str, dict[str, Any]] = {
-    "plain": {"color": _INK, "alpha": 0.35},
-    "reference": {"color": _ACCENT, "alpha": 0.75},
-    "outside": {"color": "none", "edgecolor": _INK, "linewidth": 0.8},
+    "plain": {"color": INK, "alpha": 0.35},
+    "reference": {"color": ACCENT, "alpha": 0.75},
+    "outside": {"color": "none", "edgecolor": INK, "linewidth": 0.8},
 }
-_PUBLISHED: dict[str, Any] = {"color": _INK, "markersize": 3.6, "markerfacecolor": "none"}
+_PUBLISHED: dict[str, Any] = {"color": INK, "markersize": 3.6, "markerfacecolor": "none"}
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def bar_chart(
     str
         An ``<svg>`` element.
     """
-    with _figure(_BAR_WIDTH, _MARGIN_INCHES + _BAR_INCHES * len(bars)) as figure:
+    with new_figure(_BAR_WIDTH, _MARGIN_INCHES + _BAR_INCHES * len(bars)) as figure:
         names = [bar.name for bar in bars]
         plot = _fixed_plot(
             figure, left=0.15 + _LETTER_INCHES * max(map(len, names)), top=bool(title)
@@ -99,7 +99,7 @@ def bar_chart(
         plot.tick_params(axis="y", length=0)
         plot.set_title(title)
         plot.set_xlabel(axis)
-        return _inline(figure, ident=ident, description=description)
+        return inline_svg(figure, ident=ident, description=description)
 
 
 def _draw_bars(plot: Any, drawn: Sequence[tuple[int, Bar]]) -> None:
@@ -112,7 +112,7 @@ def _draw_bars(plot: Any, drawn: Sequence[tuple[int, Bar]]) -> None:
     errors = [(bar.value, place, bar.error) for place, bar in drawn if bar.error is not None]
     if errors:
         values, places, lengths = zip(*errors, strict=True)
-        plot.errorbar(values, places, xerr=lengths, fmt="none", ecolor=_INK, elinewidth=1)
+        plot.errorbar(values, places, xerr=lengths, fmt="none", ecolor=INK, elinewidth=1)
 
 
 def _end(bar: Bar) -> float:
@@ -162,17 +162,17 @@ def loss_chart(losses: Sequence[float | None], *, ident: str, description: str, 
     str
         An ``<svg>`` element.
     """
-    with _figure(*_SMALL) as figure:
+    with new_figure(*_SMALL) as figure:
         plot = _fixed_plot(figure, left=0.55, top=True, bottom=0.42)
         values = np.array([np.nan if loss is None else loss for loss in losses])
         epochs = np.arange(1, len(values) + 1)
         plot.plot(
-            epochs, values, color=_ACCENT, linewidth=1.5, marker="." if len(values) < 3 else ""
+            epochs, values, color=ACCENT, linewidth=1.5, marker="." if len(values) < 3 else ""
         )
         plot.locator_params(axis="both", nbins=4)
         plot.set_title(title)
         plot.set_xlabel("epoch")
-        return _inline(figure, ident=ident, description=description)
+        return inline_svg(figure, ident=ident, description=description)
 
 
 def parameter_chart(
@@ -194,14 +194,14 @@ def parameter_chart(
     str
         An ``<svg>`` element.
     """
-    with _figure(*_SMALL) as figure:
+    with new_figure(*_SMALL) as figure:
         plot = _fixed_plot(figure, left=0.55, top=True, bottom=0.42)
         values = [point["value"] for point in points]
         plot.errorbar(
             values,
             [point["mean"] for point in points],
             yerr=[point["std"] or 0.0 for point in points],
-            color=_ACCENT,
+            color=ACCENT,
             linewidth=1.5,
             elinewidth=1,
             marker="o",
@@ -215,7 +215,7 @@ def parameter_chart(
         plot.locator_params(axis="y", nbins=4)
         plot.set_title(title)
         plot.set_xlabel(parameter)
-        return _inline(figure, ident=ident, description=description)
+        return inline_svg(figure, ident=ident, description=description)
 
 
 def rank_chart(
@@ -255,15 +255,15 @@ def rank_chart(
     order = np.argsort(ranks, kind="stable")
     place = np.empty(len(order), dtype=np.intp)
     place[order] = np.arange(len(order))
-    with _figure(_BAR_WIDTH, 1.1 + _BAR_INCHES * len(names)) as figure:
+    with new_figure(_BAR_WIDTH, 1.1 + _BAR_INCHES * len(names)) as figure:
         left = 0.15 + _LETTER_INCHES * max(map(len, names))
         plot = _fixed_plot(figure, left=left, top=True, bottom=0.42)
-        plot.hlines(place, 1, ranks, color=_INK, alpha=0.2, linewidth=1)
-        plot.plot(ranks, place, "o", color=_ACCENT, markersize=5)
+        plot.hlines(place, 1, ranks, color=INK, alpha=0.2, linewidth=1)
+        plot.plot(ranks, place, "o", color=ACCENT, markersize=5)
         for column, group in enumerate(groups):
             x = len(names) + 0.5 + 0.035 * len(names) * column
-            plot.plot([x, x], place[list(group)][[0, -1]] + [-0.3, 0.3], color=_INK, linewidth=2.5)
-        plot.plot([1, 1 + difference], [-1.1, -1.1], "|-", color=_INK, linewidth=1.5)
+            plot.plot([x, x], place[list(group)][[0, -1]] + [-0.3, 0.3], color=INK, linewidth=2.5)
+        plot.plot([1, 1 + difference], [-1.1, -1.1], "|-", color=INK, linewidth=1.5)
         plot.text(1, -1.55, f"critical difference {difference:.2f}")
         plot.set_yticks(range(len(names)), [names[index] for index in order])
         plot.set_ylim(len(names) - 0.4, -2.1)
@@ -272,4 +272,4 @@ def rank_chart(
         plot.tick_params(axis="y", length=0)
         plot.set_title(title)
         plot.set_xlabel("average rank (1 is best)")
-        return _inline(figure, ident=ident, description=description)
+        return inline_svg(figure, ident=ident, description=description)
