@@ -9,29 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from complabel import __version__
-from complabel.cli import _app, _console
+from complabel.cli import _app
 from complabel.datasets import CATALOG
 from complabel.metrics import METRIC_NAMES
 
 COMMAND = [sys.executable, "-c", "from complabel.cli import main; main()"]
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run the command line in this process; return exit code, output and errors."""
-
-    def call(*arguments):
-        _console.output.cache_clear()
-        _console.errors.cache_clear()
-        monkeypatch.setattr(sys, "argv", ["complabel", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_:
-            _app.main()
-        captured = capsys.readouterr()
-        return exit_.value.code, captured.out, captured.err
-
-    yield call
-    _console.output.cache_clear()
-    _console.errors.cache_clear()
 
 
 def test_version(run):

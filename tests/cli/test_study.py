@@ -9,7 +9,6 @@ import time
 
 import pytest
 
-from complabel.cli import _app, _console
 from complabel.metrics import METRIC_NAMES
 
 COMMAND = [sys.executable, "-c", "from complabel.cli import main; main()"]
@@ -22,25 +21,12 @@ rows = [{ method = "prior" }, { method = "mlcl", settings = { epochs = 3 } }]
 """
 
 
-@pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Run the command line in this process, in a folder of its own."""
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    """Work in a folder of its own, with a plan in it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COMPLABEL_DATA", str(tmp_path))
     (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
-
-    def call(*arguments):
-        _console.output.cache_clear()
-        _console.errors.cache_clear()
-        monkeypatch.setattr(sys, "argv", ["complabel", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_:
-            _app.main()
-        captured = capsys.readouterr()
-        return exit_.value.code, captured.out, captured.err
-
-    yield call
-    _console.output.cache_clear()
-    _console.errors.cache_clear()
 
 
 def test_a_study_is_run_resumed_looked_at_and_reported(run, tmp_path):

@@ -1,36 +1,22 @@
 """`complabel tune` as it is typed."""
 
 import json
-import sys
 
 import pytest
 
-from complabel.cli import _app, _console
 from complabel.cli._tune import parse_grid
 from complabel.errors import InputError
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    """Run `complabel tune` in this process; return exit code, output and errors."""
-
-    def call(*arguments):
-        _console.output.cache_clear()
-        _console.errors.cache_clear()
-        monkeypatch.setattr(sys, "argv", ["complabel", "tune", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_:
-            _app.main()
-        captured = capsys.readouterr()
-        return exit_.value.code, captured.out, captured.err
-
-    yield call
-    _console.output.cache_clear()
-    _console.errors.cache_clear()
+def tune(run):
+    """Run `complabel tune`."""
+    return lambda *arguments: run("tune", *arguments)
 
 
-def test_the_chosen_setting_is_marked_and_ready_to_paste(run, tmp_path):
+def test_the_chosen_setting_is_marked_and_ready_to_paste(tune, tmp_path):
     target = tmp_path / "search.json"
-    code, out, _ = run(
+    code, out, _ = tune(
         "synthetic", "--method", "ml-knn", "--grid", "n_neighbors=5,80",
         "--folds", 2, "--seed", 3, "--labels", "biased", "--json", target,
     )  # fmt: skip
@@ -54,8 +40,8 @@ def test_the_chosen_setting_is_marked_and_ready_to_paste(run, tmp_path):
     assert "average_precision" not in record["settings"][0]
 
 
-def test_revealed_figures_are_marked_as_not_used(run):
-    code, out, _ = run(
+def test_revealed_figures_are_marked_as_not_used(tune):
+    code, out, _ = tune(
         "synthetic", "--method", "ml-knn", "--grid", "n_neighbors=5", "--folds", 2, "--reveal"
     )
     assert code == 0
@@ -63,16 +49,16 @@ def test_revealed_figures_are_marked_as_not_used(run):
     assert "was not used in the choice" in " ".join(out.split())
 
 
-def test_the_default_method_is_compared_by_likelihood(run):
+def test_the_default_method_is_compared_by_likelihood(tune):
     grid = ("--grid", "learning-rate=0.1", "--grid", "epochs=2", "--grid", "beta=1,0.5")
-    code, out, _ = run("synthetic", *grid, "--folds", 2)
+    code, out, _ = tune("synthetic", *grid, "--folds", 2)
     assert code == 0
     assert "complementary log-likelihood" in out
     assert "MLCLClassifier(" in out
 
 
-def test_what_failed_is_told_once(run):
-    code, out, err = run(
+def test_what_failed_is_told_once(tune):
+    code, out, err = tune(
         "synthetic", "--method", "ml-knn", "--grid", "n_neighbors=0,5", "--folds", 2
     )
     assert code == 0
@@ -92,8 +78,8 @@ def test_what_failed_is_told_once(run):
         (["synthetic", "--folds", "1001"], "folds must be between 2 and 1000"),
     ],
 )
-def test_errors_are_one_sentence(run, arguments, message):
-    code, out, err = run(*arguments)
+def test_errors_are_one_sentence(tune, arguments, message):
+    code, out, err = tune(*arguments)
     assert code == 1
     assert err.startswith("error: ")
     assert message in err

@@ -180,7 +180,9 @@ def test_the_shown_model_is_that_of_the_benchmarks_first_fold(summary, canvases,
     fitted = []
     predict = _protocol.predict_fold
     monkeypatch.setattr(
-        _protocol, "predict_fold", lambda model, *rest: (fitted.append(model), predict(model, *rest))[1]
+        _protocol,
+        "predict_fold",
+        lambda model, *rest: (fitted.append(model), predict(model, *rest))[1],
     )
     monkeypatch.setattr(_demo, "DEMO_METHODS", ("mlcl",))
     monkeypatch.setattr(_demo, "load_dataset", lambda name: canvases)

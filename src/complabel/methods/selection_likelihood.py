@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from sklearn.model_selection import KFold
 
+from complabel.annotations import check_complementary
 from complabel.errors import InputError
 from complabel.losses import (
     SelectionLikelihoodLoss,
@@ -191,11 +192,26 @@ class SelectionLikelihoodClassifier(GradientClassifier):
         float
             Mean over rows of log q_S, the exact log-probability that the annotator names just
             the row's labels, however many.
+
+        Raises
+        ------
+        InputError
+            If the numbers of rows differ, or there are propensities and a row has several labels.
+        AnnotationError
+            If a row has no or only complementary labels, or there are other labels than in
+            ``fit``.
         """
-        logits = torch.from_numpy(self._decision(self._validate_new(X)))
-        complementary = torch.from_numpy(self._encode(y).astype(np.float64))
+        logits = self._decision(self._validate_new(X))
+        complementary = check_complementary(self._encode(y), min_labels=2)
+        if complementary.shape != logits.shape:
+            raise InputError(
+                f"y has shape {complementary.shape}, but X calls for {logits.shape}: one row of"
+                " labels per row of features"
+            )
         log_likelihood = selection_log_likelihood(
-            logits, complementary, propensities=self._weights(logits.shape[1])
+            torch.from_numpy(logits),
+            torch.from_numpy(complementary.astype(np.float64)),
+            propensities=self._weights(logits.shape[1]),
         )
         return float(log_likelihood.mean())
 
