@@ -16,6 +16,7 @@ from complabel.methods import (
     LUWClassifier,
     MLCLClassifier,
     PriorClassifier,
+    SelectionLikelihoodClassifier,
 )
 
 DATASET = make_synthetic(150, n_features=6, n_labels=4, seed=5).dataset
@@ -130,3 +131,21 @@ def test_the_likelihood_of_luw_is_that_of_its_nested_sigmoids():
     q /= q.sum(axis=1, keepdims=True)
     expected = np.log(q[COMPLEMENTARY == 1]).mean()
     assert classifier.score(X, COMPLEMENTARY) == pytest.approx(expected)
+
+
+def test_the_selection_likelihood_is_tuned_by_likelihood():
+    fixed = SelectionLikelihoodClassifier(cardinality=1.5, scaling="standardize")
+    search = GridSearchCV(
+        fixed,
+        {"alpha": [0.01, 1000.0]},
+        scoring=metrics.complementary_log_likelihood_scorer,
+        cv=PARTS,
+        error_score="raise",
+    ).fit(X, COMPLEMENTARY)
+    assert search.best_params_ == {"alpha": 0.01}
+    first = fixed.set_params(alpha=0.01).fit(X[PARTS[0][0]], COMPLEMENTARY[PARTS[0][0]])
+    test = PARTS[0][1]
+    q = first._complementary_probabilities(X[test])
+    q /= q.sum(axis=1, keepdims=True)
+    by_hand = np.log(q[COMPLEMENTARY[test] == 1]).mean()
+    assert search.cv_results_["split0_test_score"][0] == pytest.approx(by_hand, abs=0.02)

@@ -17,41 +17,25 @@ All factors are positive, so every sum over nodes keeps its relative accuracy.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch.nn import functional
 
 from complabel.errors import InputError
 from complabel.losses._base import LogitLoss
-from complabel.losses._quadrature import exponential_rule, gauss_rule, uniform_rule
+from complabel.losses._selection_kernel import (
+    LogLikelihood,
+    blocks_of_rows,
+    choose_nodes,
+    factors_at,
+    log_likelihood_and_gradient,
+)
 from complabel.parameters import check_real
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-# Factors (labels x nodes x rows) held at once: what nearly fits a core's cache, or a little of a
-# GPU.
-_FACTORS_AT_ONCE = {"cpu": 2**17, "other": 2**24}
-# For m > 1 the product of factors, where it matters, can be as small as exp(-K / e); with more
-# labels than these it could underflow, and is taken in logarithms.
-_DIRECT_LABELS = {torch.float32: 128, torch.float64: 1024}
-
-
-@dataclass(frozen=True)
-class _Nodes:
-    """A quadrature rule as tensors; C is 1, or K where propensities make labels differ."""
-
-    t: torch.Tensor  # (C, n_nodes, 1): t^(w_k)
-    one_minus_t: torch.Tensor  # (C, n_nodes, 1)
-    log_weight: torch.Tensor  # (n_nodes, 1)
-    log_rest: torch.Tensor  # (n_nodes, 1): log(1 - t)
-    # (n_nodes, K): log of w_j t^(w_j - 1), if there are propensities
-    log_chosen: torch.Tensor | None
 
 
 def selection_log_likelihood(
@@ -100,7 +84,7 @@ def selection_log_likelihood(
     """
     weights = None if propensities is None else check_propensities(propensities, logits.shape[1])
     targets = [target.t() for target in (complementary, relevant) if target is not None]
-    found: torch.Tensor = _LogLikelihood.apply(logits.t(), weights, *targets)  # type: ignore[no-untyped-call]
+    found: torch.Tensor = LogLikelihood.apply(logits.t(), weights, *targets)  # type: ignore[no-untyped-call]
     return found
 
 
@@ -131,11 +115,11 @@ def selection_probabilities(
     tensor([[0.0000, 0.5000, 0.5000]])
     """
     weights = None if propensities is None else check_propensities(propensities, logits.shape[1])
-    nodes = _nodes(logits.t(), weights, several=False)
+    nodes = choose_nodes(logits.t(), weights, several=False)
     probabilities = torch.empty_like(logits)
-    for rows in _chunks(logits.t(), nodes):
+    for rows in blocks_of_rows(logits.t(), nodes):
         block = logits[rows].t().contiguous()  # (K, b)
-        factors = _factors(torch.sigmoid(block), nodes)  # (K, n_nodes, b)
+        factors = factors_at(torch.sigmoid(block), nodes)  # (K, n_nodes, b)
         product = factors.prod(dim=0) * nodes.log_weight.exp()  # (n_nodes, b)
         each = product / factors
         if nodes.log_chosen is not None:
@@ -230,7 +214,7 @@ class SelectionLikelihoodLoss(LogitLoss):
         gradient : tensor of shape (K, b)
             Of the sum of the losses, with respect to the logits.
         """
-        losses, gradient = _log_likelihood(logits, targets, self.propensities)
+        losses, gradient = log_likelihood_and_gradient(logits, targets, self.propensities)
         losses.neg_()
         gradient.neg_()
         if self.cardinality is not None:
@@ -276,135 +260,3 @@ def check_propensities(propensities: ArrayLike, n_labels: int | None = None) -> 
             f"propensities[{wrong[0]}] is {weights[wrong[0]]:g}; give finite numbers above 0"
         )
     return weights
-
-
-class _LogLikelihood(torch.autograd.Function):
-    """log q_S of each column of label-major logits; the gradient is found along the way."""
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        logits: torch.Tensor,
-        propensities: NDArray[np.float64] | None,
-        *targets: torch.Tensor,
-    ) -> torch.Tensor:
-        """Compute (b,) values and keep the (K, b) gradient."""
-        values, gradient = _log_likelihood(logits, targets, propensities)
-        ctx.save_for_backward(gradient)
-        return values
-
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        """Multiply the gradient kept by what comes in."""
-        (gradient,) = ctx.saved_tensors
-        nothing = (None,) * (len(ctx.needs_input_grad) - 1)
-        return (gradient * grad_outputs[0], *nothing)
-
-
-def _log_likelihood(
-    logits: torch.Tensor,
-    targets: Sequence[torch.Tensor],
-    propensities: NDArray[np.float64] | None,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return log q_S of each column (b,), and the gradient (K, b)."""
-    counts = targets[0].sum(dim=0)
-    several = bool((counts > 1).any())
-    if several and propensities is not None:
-        row = int((counts > 1).nonzero()[0])
-        raise InputError(
-            f"row {row} has {int(counts[row])} complementary labels; with propensities give"
-            " one per row"
-        )
-    nodes = _nodes(logits, propensities, several=several)
-    values = torch.empty_like(logits[0])
-    gradient = torch.empty_like(logits)
-    for rows in _chunks(logits, nodes):
-        block = logits[:, rows].contiguous()
-        marks = [target[:, rows] for target in targets]
-        values[rows], gradient[:, rows] = _of_block(block, marks, nodes, several=several)
-    return values, gradient
-
-
-def _of_block(
-    logits: torch.Tensor, targets: Sequence[torch.Tensor], nodes: _Nodes, *, several: bool
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return values (b,) and gradient (K, b) for as many rows as are held at once."""
-    complementary, *rest = targets
-    p = torch.sigmoid(logits)
-    # Labels that leave the product get p = 1: their factor is 1, and so is every power of it.
-    inside = torch.maximum(p, complementary)
-    for relevant in rest:
-        inside = torch.maximum(inside, relevant)
-    factors = _factors(inside, nodes)  # (K, n_nodes, b)
-    log_terms = nodes.log_weight + _log_product(factors, several=several)  # (n_nodes, b)
-    if several:
-        counts = complementary.sum(dim=0)
-        log_terms += counts.log() + (counts - 1) * nodes.log_rest
-    if nodes.log_chosen is not None:
-        log_terms += nodes.log_chosen @ complementary
-    log_integral = torch.logsumexp(log_terms, dim=0)  # (b,)
-    # d log integral / d p_k is the mean of (1 - t) / a_k(t) over the posterior of the node.
-    posterior = log_terms.sub_(log_integral).exp_()
-    shares = (nodes.one_minus_t * posterior).div(factors).sum(dim=1)  # (K, b)
-    gradient = shares.mul_(inside).mul_(1 - inside).addcmul_(p, complementary, value=-1)
-    if several:
-        log_rest = -(functional.softplus(logits) * complementary).sum(dim=0)
-    else:  # one label per row is picked out first: softplus is slow
-        log_rest = functional.logsigmoid(-(logits * complementary).sum(dim=0))
-    values = log_integral.add_(log_rest)
-    for relevant in rest:
-        gradient.addcmul_(1 - p, relevant)
-        values.add_((functional.logsigmoid(logits) * relevant).sum(dim=0))
-    return values, gradient
-
-
-def _factors(p: torch.Tensor, nodes: _Nodes) -> torch.Tensor:
-    """Return a_k(t) of shape (K, n_nodes, b) for p of shape (K, b)."""
-    return torch.mul(p.unsqueeze(1), nodes.one_minus_t).add_(nodes.t)
-
-
-def _log_product(factors: torch.Tensor, *, several: bool) -> torch.Tensor:
-    """Multiply over labels, (K, n_nodes, b) to (n_nodes, b), in logarithms where it must be.
-
-    For one label per row the integral is at least 1 / K: nodes that underflow do not matter.
-    """
-    if several and len(factors) > _DIRECT_LABELS.get(factors.dtype, 0):
-        return factors.log().sum(dim=0)
-    return factors.prod(dim=0).log_()
-
-
-def _chunks(logits: torch.Tensor, nodes: _Nodes) -> Iterator[slice]:
-    """Yield slices of the columns of (K, b) logits, so many that their factors fit."""
-    n_labels, n_rows = logits.shape
-    budget = _FACTORS_AT_ONCE["cpu" if logits.device.type == "cpu" else "other"]
-    size = max(1, math.ceil(budget / (n_labels * len(nodes.log_weight))))
-    for start in range(0, n_rows, size):
-        yield slice(start, start + size)
-
-
-def _nodes(
-    logits: torch.Tensor, propensities: NDArray[np.float64] | None, *, several: bool
-) -> _Nodes:
-    """Choose a quadrature rule and lay it out for label-major logits."""
-    n_labels = logits.shape[0]
-    log_chosen = None
-    if propensities is None:
-        rule = gauss_rule(n_labels) if several else uniform_rule(n_labels)
-        log_powers = rule.log_t[None, :]
-    else:
-        relative = propensities / propensities.min()
-        rule = exponential_rule(1.0, float(relative.sum()))
-        log_powers = relative[:, None] * rule.log_t
-        log_chosen = (np.log(relative) + np.outer(rule.log_t, relative - 1)).astype(np.float64)
-
-    def tensor(values: NDArray[np.float64]) -> torch.Tensor:
-        return torch.tensor(values, dtype=logits.dtype, device=logits.device)
-
-    return _Nodes(
-        # Never 0, so that a factor can always be divided by.
-        t=tensor(np.exp(log_powers)[:, :, None]).clamp_(min=torch.finfo(logits.dtype).tiny),
-        one_minus_t=tensor(-np.expm1(log_powers)[:, :, None]),
-        log_weight=tensor(rule.log_weight[:, None]),
-        log_rest=tensor(np.log(-np.expm1(rule.log_t))[:, None]),
-        log_chosen=None if log_chosen is None else tensor(log_chosen),
-    )

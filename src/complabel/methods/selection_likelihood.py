@@ -23,14 +23,11 @@ from complabel.methods._gradient import (
     ProgressCallback,
     _refuse_too_large,
 )
+from complabel.methods._selection_fit import SCALINGS, Problem, Setting, fit_setting
 from complabel.methods._selection_search import (
-    SCALINGS,
     HeldOut,
-    Problem,
-    Setting,
     cardinality_curve,
     cardinality_grid,
-    fit_setting,
     results_table,
     search,
 )
