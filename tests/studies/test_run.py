@@ -8,7 +8,6 @@ import threading
 import time
 from pathlib import Path
 
-import dask
 import joblib
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from distributed import Client
 from complabel.datasets import load_dataset
 from complabel.errors import InputError, StoreError
 from complabel.methods import make_classifier
-from complabel.studies import Monitor, Plan, Row, Store, cross_validate, run_study
+from complabel.studies import Monitor, Plan, Row, Store, _run, cross_validate, run_study
 
 TIMES = {"fit_seconds", "predict_seconds", "peak_memory_mb", "finished", "machine"}
 
@@ -322,11 +321,9 @@ def test_jobs_that_cannot_be_are_refused(store):
         run_study(small(), store, n_jobs=0)
 
 
-def test_a_cluster_that_is_not_there_is_said(store):
-    with (
-        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
-        pytest.raises(InputError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:9"),
-    ):
+def test_a_cluster_that_is_not_there_is_said(store, monkeypatch):
+    monkeypatch.setattr(_run, "_CONNECT_SECONDS", 1)
+    with pytest.raises(InputError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:9"):
         run_study(small(), store, dask="tcp://127.0.0.1:9")
 
 

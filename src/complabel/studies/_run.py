@@ -19,6 +19,7 @@ from complabel.studies._store import Store
 from complabel.studies._units import Unit, plan_units
 from complabel.studies._work import Outcome, run_unit
 
+_CONNECT_SECONDS = 10
 _WORKER_DIED = (
     "The process that ran this unit ended without an answer, also when it ran alone. The system"
     " may have killed it for want of memory; see its log."
@@ -165,7 +166,7 @@ def _workers(n_jobs: int, dask: str | None) -> Iterator[_Workers]:
             "a Dask cluster needs the extra 'cluster': pip install 'complabel[cluster]'"
         ) from error
     try:
-        client = Client(dask, timeout="10s", set_as_default=False)
+        client = Client(dask, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(f"there is no Dask scheduler at {dask}: {error}") from error
     with client:
