@@ -26,12 +26,12 @@ from complabel.training import one_thread
 _FOLDS = 3
 
 
-def models() -> Iterator[tuple[str, ComplementaryClassifier]]:
+def models(n_labels: int) -> Iterator[tuple[str, ComplementaryClassifier]]:
     """Yield each method with each of its settings."""
     for alpha, c, scaling in itertools.product(
         (3e-3, 1e-2, 3e-2, 1e-1, 3e-1), (1.0, 2.0, 4.0, 6.0), ("global", "standardize")
     ):
-        if c != 6.0 or scaling == "global":
+        if c < n_labels and (c != 6.0 or scaling == "global"):
             yield (
                 "selection-likelihood",
                 make_classifier(
@@ -83,13 +83,13 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=-1)
     parser.add_argument("--picture", type=Path, default=Path("label_free_selection.svg"))
     options = parser.parse_args()
-    named = list(models())
     figure = Figure(figsize=(3.1 * len(options.datasets), 3.2), layout="constrained")
     plots = figure.subplots(1, len(options.datasets), squeeze=False)[0]
     print("| dataset | method | settings | rank correlation | chosen AP | best AP | worst AP |")
     print("|---|---|---|---|---|---|---|")
     for plot, name in zip(plots, options.datasets, strict=True):
         dataset = load_dataset(name, data_dir=options.data_dir)
+        named = list(models(dataset.n_labels))
         scores = np.array(
             joblib.Parallel(options.jobs)(joblib.delayed(score)(m, dataset) for _, m in named)
         )
