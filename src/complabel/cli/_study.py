@@ -40,7 +40,12 @@ StudyName = Annotated[
 
 @study.command()
 def run(
-    plan: Annotated[str, typer.Argument(metavar="PLAN", help="A TOML file, or table2 to table6.")],
+    plan: Annotated[
+        str,
+        typer.Argument(
+            metavar="PLAN", help="A TOML file, or table2 to table6, more-labels, some-relevant."
+        ),
+    ],
     store: StorePath = _STORE,
     data_dir: DataDir = None,
     jobs: Jobs = -1,
