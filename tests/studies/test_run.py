@@ -236,6 +236,30 @@ def test_a_unit_that_kills_its_worker_also_alone_is_recorded_as_failed(store):
     assert len(store.results("small").having("done")) == 4
 
 
+class Collapsing:
+    """Workers that die under the first task they are given, and then recover."""
+
+    n_jobs = 2
+    died = (ChildProcessError,)
+
+    def __init__(self):
+        self.collapsed = False
+
+    def results(self, tasks, *, n_jobs=None):
+        for function, arguments, _ in tasks:
+            if not self.collapsed:
+                self.collapsed = True
+                raise ChildProcessError
+            yield function(*arguments)
+
+
+def test_what_failed_before_is_retried_also_after_a_worker_died(store, monkeypatch):
+    broken = small(rows=[Row(method="mlcl", settings={"learning_rate": -1.0})], folds=4)
+    assert run_study(broken, store, n_jobs=1).n_failed == 4
+    monkeypatch.setattr(_run, "_workers", lambda n_jobs, dask: contextlib.nullcontext(Collapsing()))
+    assert run_study(broken, store, retry_failed=True).n_ran == 4
+
+
 def test_a_store_that_fills_up_stops_the_run_and_keeps_what_it_has(store):
     def fill_up(unit):
         (pages,) = store._connection.execute("PRAGMA page_count").fetchone()

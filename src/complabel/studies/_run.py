@@ -188,6 +188,7 @@ class _Run:
         self._retry_failed = retry_failed
         self._monitor = monitor
         self._in_flight: dict[str, Unit] = {}
+        self._recorded: set[str] = set()
         self._problem: BaseException | None = None
         self.n_ran = 0
         self.n_failed = 0
@@ -205,8 +206,8 @@ class _Run:
                     self._in_flight.clear()
                     for unit in suspects:
                         self._run_alone(unit, workers)
-                    seen = self._store.statuses([unit.key for unit in remaining])
-                    remaining = [unit for unit in remaining if unit.key not in seen]
+                    # Not by what the store holds: a unit to retry has failed there before.
+                    remaining = [unit for unit in remaining if unit.key not in self._recorded]
         finally:
             for unit in self._in_flight.values():
                 with contextlib.suppress(ComplabelError):  # the first problem is the one to show
@@ -251,6 +252,7 @@ class _Run:
         """Store an outcome."""
         self._store.finish(unit, outcome)
         self._in_flight.pop(unit.key, None)
+        self._recorded.add(unit.key)
         self.n_ran += 1
         self.n_failed += bool(outcome.error)
         self._monitor.finished(unit, outcome, seconds)
