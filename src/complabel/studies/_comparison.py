@@ -50,12 +50,27 @@ class Cell:
     @property
     def advantage(self) -> float | None:
         """How many published standard deviations ours is better; negative where it is worse."""
-        if self.published is None:
-            return None
-        gain = self.mean - self.published.mean
-        return (gain if self.metric in HIGHER_IS_BETTER else -gain) / max(
-            self.published.std, _PRINTED_PRECISION
-        )
+        return None if self.published is None else advantage(self.mean, self.published, self.metric)
+
+
+def advantage(mean: float, published: Published, metric: str) -> float:
+    """Return how many published standard deviations a mean is better; negative where worse.
+
+    Parameters
+    ----------
+    mean : float
+        Ours.
+    published : Published
+    metric : str
+        The criterion, which says whether higher is better.
+
+    Returns
+    -------
+    float
+    """
+    gain = mean - published.mean
+    better = gain if metric in HIGHER_IS_BETTER else -gain
+    return better / max(published.std, _PRINTED_PRECISION)
 
 
 def read_results(paths: Iterable[str | Path]) -> list[dict[str, Any]]:

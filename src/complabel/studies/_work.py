@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from complabel.datasets import MultiLabelDataset
     from complabel.methods import ComplementaryClassifier
+    from complabel.studies._plan import Draw
 
 # A study goes through its datasets one after the other; two overlap where one ends.
 _DATASETS_KEPT = 2
@@ -121,7 +122,7 @@ def _labels(
 
 @functools.lru_cache(maxsize=_DATASETS_KEPT)
 def _drawn(
-    name: str, data_dir: str | Path | None, fingerprint: str, draw: Any, seed: int
+    name: str, data_dir: str | Path | None, fingerprint: str, draw: Draw, seed: int
 ) -> NDArray[np.uint8]:
     """Draw complementary labels once per process."""
     return draw_labels(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from complabel.methods import get_method
 from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES
-from complabel.studies._comparison import Cell
+from complabel.studies._comparison import advantage
 from complabel.studies._plan import Draw, ExpandedRow, Plan
 from complabel.studies._published import Published, published_cells
 from complabel.studies._report._places import Places
@@ -90,19 +90,9 @@ def _held_against(printed: Published | None, units: Sequence[UnitResult], metric
     """Return the paper's cell, and how much better ours is."""
     if printed is None:
         return {"published": None, "advantage": None}
-    ours = _measured(units, metric)
-    cell = Cell(
-        dataset="",
-        labels="",
-        method="",
-        metric=metric,
-        mean=ours["mean"],
-        std=ours["std"] or 0.0,
-        published=printed,
-    )
     return {
         "published": {"mean": printed.mean, "std": printed.std},
-        "advantage": cell.advantage,
+        "advantage": advantage(_measured(units, metric)["mean"], printed, metric),
     }
 
 
