@@ -8,9 +8,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from complabel import metrics
 from complabel.annotations import UnchosenLabelWarning, draw_complementary, draw_relevant
-from complabel.datasets import make_synthetic
 from complabel.errors import TransitionError
 from complabel.methods import MLCLClassifier, PriorClassifier, SupervisedClassifier
 from complabel.transition import (
@@ -23,36 +21,6 @@ from complabel.transition import (
 
 FAST = {"epochs": 60, "learning_rate": 0.05, "batch_size": 128, "random_state": 0}
 TRAIN, TEST = slice(0, 1000), slice(1000, None)
-
-
-@pytest.fixture(scope="module")
-def problem():
-    return make_synthetic(1600, n_features=6, n_labels=5, signal=6.0, seed=1)
-
-
-@pytest.fixture(scope="module", name="X")
-def _features(problem):
-    return problem.dataset.X
-
-
-@pytest.fixture(scope="module")
-def relevant(problem):
-    return problem.dataset.Y
-
-
-@pytest.fixture(scope="module")
-def complementary(relevant):
-    return draw_complementary(relevant, random_state=1)
-
-
-@pytest.fixture
-def precision_of(X, relevant):
-    """Average precision on the test rows, on true labels."""
-
-    def of(classifier):
-        return metrics.average_precision(relevant[TEST], classifier.decision_function(X[TEST]))
-
-    return of
 
 
 @pytest.fixture(scope="module")

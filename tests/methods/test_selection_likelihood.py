@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from complabel import metrics
 from complabel.annotations import draw_complementary, draw_relevant
-from complabel.datasets import load_dataset, make_synthetic, preprocess
+from complabel.datasets import load_dataset, preprocess
 from complabel.errors import AnnotationError, InputError
 from complabel.losses._selection_reference import selection_log_likelihood_reference
 from complabel.methods import (
@@ -23,36 +23,6 @@ from complabel.methods import (
 
 TRAIN, TEST = slice(0, 1000), slice(1000, None)
 FIXED = {"alpha": 0.01, "cardinality": 1.7, "scaling": "global"}
-
-
-@pytest.fixture(scope="module")
-def problem():
-    return make_synthetic(1600, n_features=6, n_labels=5, signal=6.0, seed=1)
-
-
-@pytest.fixture(scope="module", name="X")
-def _features(problem):
-    return problem.dataset.X
-
-
-@pytest.fixture(scope="module")
-def relevant(problem):
-    return problem.dataset.Y
-
-
-@pytest.fixture(scope="module")
-def complementary(relevant):
-    return draw_complementary(relevant, random_state=1)
-
-
-@pytest.fixture
-def precision_of(X, relevant):
-    """Average precision on the test rows, on true labels."""
-
-    def of(classifier):
-        return metrics.average_precision(relevant[TEST], classifier.decision_function(X[TEST]))
-
-    return of
 
 
 @pytest.fixture(scope="module")
