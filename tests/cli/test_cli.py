@@ -13,7 +13,9 @@ from complabel.cli import _app
 from complabel.datasets import CATALOG
 from complabel.metrics import METRIC_NAMES
 
-COMMAND = [sys.executable, "-c", "from complabel.cli import main; main()"]
+# Tests that run in the background inherit that Ctrl-C is ignored; a terminal's programs do not.
+HEED_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+COMMAND = [sys.executable, "-c", f"{HEED_CTRL_C}; from complabel.cli import main; main()"]
 
 
 def test_version(run):
