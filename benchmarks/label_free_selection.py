@@ -35,7 +35,7 @@ def models(n_labels: int) -> Iterator[tuple[str, ComplementaryClassifier]]:
             yield (
                 "selection-likelihood",
                 make_classifier(
-                    "selection-likelihood", alpha=alpha, cardinality=c, scaling=scaling
+                    "selection-likelihood-linear", alpha=alpha, cardinality=c, scaling=scaling
                 ),
             )
     for rate, beta, decay in itertools.product((1e-1, 1e-2, 1e-3), (0.1, 1.0), (1e-4, 1e-2)):

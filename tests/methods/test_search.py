@@ -134,7 +134,7 @@ def test_the_likelihood_of_luw_is_that_of_its_nested_sigmoids():
 
 
 def test_the_selection_likelihood_is_tuned_by_likelihood():
-    fixed = SelectionLikelihoodClassifier(cardinality=1.5, scaling="standardize")
+    fixed = SelectionLikelihoodClassifier(cardinality=1.5, scaling="standardize", kernel="linear")
     search = GridSearchCV(
         fixed,
         {"alpha": [0.01, 1000.0]},

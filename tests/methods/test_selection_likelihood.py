@@ -5,6 +5,7 @@ import pytest
 import torch
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -22,7 +23,7 @@ from complabel.methods import (
 )
 
 TRAIN, TEST = slice(0, 1000), slice(1000, None)
-FIXED = {"alpha": 0.01, "cardinality": 1.7, "scaling": "global"}
+FIXED = {"alpha": 0.01, "cardinality": 1.7, "scaling": "global", "kernel": "linear"}
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +61,13 @@ def test_the_choice_is_the_best_of_what_was_tried(chosen):
     results = chosen.cv_results_
     at = np.flatnonzero(results["chosen"])
     assert len(at) == 1
-    assert results["scaling"][at[0]] == chosen.scaling_
     assert results["alpha"][at[0]] == chosen.alpha_
     assert results["cardinality"][at[0]] == chosen.cardinality_
-    settings = set(zip(*(results[key] for key in ("scaling", "alpha", "cardinality")), strict=True))
+    assert results["gamma"][at[0]] == chosen.gamma_
+    names = ("scaling", "gamma", "alpha", "cardinality")
+    settings = {
+        tuple(str(results[name][i]) for name in names) for i in range(len(results["alpha"]))
+    }
     assert len(settings) == len(results["alpha"])
     best = results["mean_log_likelihood"].max()
     assert results["mean_log_likelihood"][at[0]] > best - 0.01
@@ -71,7 +75,8 @@ def test_the_choice_is_the_best_of_what_was_tried(chosen):
 
 def test_the_mean_held_out_likelihood_is_that_of_refits(X, complementary):
     X, complementary = X[:300], complementary[:300]
-    classifier = SelectionLikelihoodClassifier(random_state=3, alpha=0.05, cardinality=1.5)
+    settings = {"alpha": 0.05, "cardinality": 1.5, "kernel": "linear"}
+    classifier = SelectionLikelihoodClassifier(random_state=3, **settings)
     classifier.fit(X, complementary)
     seed = int(np.random.default_rng(3).integers(2**32))
     scores = np.empty(300)
@@ -111,7 +116,7 @@ def test_a_fit_minimizes_the_stated_objective(X, complementary):
             assert objective(moved, intercept + step * rng.normal(size=5)) > found
 
 
-@pytest.mark.parametrize("scaling", ["standardize", "global"])
+@pytest.mark.parametrize("scaling", ["standardize", "global", "rows"])
 def test_sparse_and_dense_features_give_the_same(scaling, X, complementary):
     X = np.where(np.abs(X) < 0.5, 0, X)
     dense = fixed(scaling=scaling).fit(X, complementary)
@@ -125,6 +130,87 @@ def test_the_units_of_the_features_do_not_matter(scaling, X, complementary):
     other = fixed(scaling=scaling).fit(1000 * X + 70, complementary)
     found = other.predict_proba(1000 * X + 70)
     np.testing.assert_allclose(found, one.predict_proba(X), atol=2e-3)
+
+
+def test_rows_are_scaled_to_length_1(X, complementary):
+    by_hand = X / np.linalg.norm(X, axis=1, keepdims=True)
+    one = fixed(scaling="rows").fit(X, complementary)
+    other = fixed(scaling="global").fit(by_hand, complementary)
+    np.testing.assert_allclose(one.predict_proba(7 * X), other.predict_proba(by_hand), atol=1e-9)
+    assert one.scaling_ == "rows"
+    assert not hasattr(one, "coef_")
+
+
+def test_a_row_of_zeros_has_no_length_to_divide_by(X, complementary):
+    X = np.vstack([np.zeros_like(X[:1]), X[1:]])
+    classifier = fixed(scaling="rows").fit(X, complementary)
+    assert np.isfinite(classifier.predict_proba(X)).all()
+
+
+def kernel(**settings):
+    """A kernel, no search."""
+    return fixed(**{"kernel": "rbf", "gamma": 0.1, "random_state": 0, **settings})
+
+
+def test_with_all_rows_the_kernel_is_exact(X, complementary):
+    X, complementary = X[:120], complementary[:120]
+    classifier = kernel(n_components=500, alpha=0.05).fit(X, complementary)
+    # Any features with these inner products give the same functions and norms.
+    features = np.linalg.cholesky(rbf_kernel(X, gamma=0.1) + 1e-10 * np.eye(120))
+    by_hand = fixed(alpha=0.05).fit(features, complementary)
+    np.testing.assert_allclose(
+        classifier.predict_proba(X), by_hand.predict_proba(features), atol=5e-3
+    )
+
+
+def test_a_kernel_is_chosen_where_no_linear_map_will_do():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 2))
+    ring = np.digitize(np.linalg.norm(X, axis=1), [0.76, 1.18, 1.67])  # quartiles
+    relevant = np.eye(4, dtype=np.uint8)[ring]
+    complementary = draw_complementary(relevant, random_state=0)
+    automatic = SelectionLikelihoodClassifier(n_components=50, random_state=0)
+    automatic.fit(X[:400], complementary[:400])
+    assert automatic.kernel_ == "rbf"
+    linear = SelectionLikelihoodClassifier(kernel="linear", random_state=0)
+    linear.fit(X[:400], complementary[:400])
+    precision = [
+        metrics.average_precision(relevant[400:], each.predict_proba(X[400:]))
+        for each in (automatic, linear)
+    ]
+    assert precision[0] > 0.8
+    assert precision[1] < 0.65
+
+
+def test_a_given_gamma_is_kept(X, complementary):
+    classifier = kernel(alpha="auto", gamma=0.2).fit(X[:300], complementary[:300])
+    assert classifier.gamma_ == 0.2
+    assert set(classifier.cv_results_["gamma"]) == {0.2}
+    assert not hasattr(classifier, "scaling_")
+
+
+def test_the_kernel_takes_sparse_features(X, complementary):
+    X = np.where(np.abs(X) < 0.5, 0, X)
+    dense = kernel().fit(X, complementary)
+    rows = kernel().fit(sparse.csr_array(X), complementary)
+    np.testing.assert_allclose(
+        rows.predict_proba(sparse.csr_array(X)), dense.predict_proba(X), atol=1e-6
+    )
+
+
+def test_a_kernel_is_applied_in_batches(X, complementary, monkeypatch):
+    classifier = kernel().fit(X, complementary)
+    whole = classifier.predict_proba(X)
+    monkeypatch.setattr("complabel.methods._selection_features._BATCH", 7)
+    np.testing.assert_allclose(classifier.predict_proba(X), whole, atol=1e-12)
+
+
+def test_many_rows_are_not_tried_with_a_kernel(X, complementary, monkeypatch):
+    monkeypatch.setattr("complabel.methods.selection_likelihood._MOST_KERNEL_ROWS", 100)
+    classifier = fixed(kernel="auto", random_state=0).fit(X[:101], complementary[:101])
+    assert classifier.kernel_ == "linear"
+    classifier = fixed(kernel="auto", random_state=0).fit(X[:100], complementary[:100])
+    assert np.isfinite(classifier.cv_results_["gamma"]).any()
 
 
 def test_standardizing_makes_up_for_uneven_features(X, complementary):
@@ -223,7 +309,8 @@ def test_one_class_per_row_has_one_relevant_label(X):
     rng = np.random.default_rng(0)
     truth = X[:, :4].argmax(axis=1)
     y = np.array(["a", "b", "c", "d"])[(truth + rng.integers(1, 4, size=len(truth))) % 4]
-    classifier = SelectionLikelihoodClassifier(random_state=0).fit(X[TRAIN], y[TRAIN])
+    classifier = SelectionLikelihoodClassifier(kernel="linear", random_state=0)
+    classifier.fit(X[TRAIN], y[TRAIN])
     assert classifier.cardinality_ == 1
     assert not hasattr(classifier, "cardinality_curve_")
     found = classifier.predict(X[TEST])
@@ -234,7 +321,11 @@ def test_one_class_per_row_has_one_relevant_label(X):
 def test_progress_is_reported(X, complementary):
     seen = []
     classifier = SelectionLikelihoodClassifier(
-        alpha=0.1, scaling="global", random_state=0, callback=lambda *args: seen.append(args)
+        alpha=0.1,
+        scaling="global",
+        kernel="linear",
+        random_state=0,
+        callback=lambda *args: seen.append(args),
     )
     classifier.fit(X[:200], complementary[:200])
     stages = [stage for stage, *_ in seen]
@@ -243,13 +334,28 @@ def test_progress_is_reported(X, complementary):
     assert all(number <= most for _, number, most, _ in seen)
 
 
+def test_a_fit_keeps_to_one_thread_and_gives_the_others_back(X, complementary):
+    before, seen = torch.get_num_threads(), set()
+    classifier = fixed(callback=lambda *_: seen.add(torch.get_num_threads()))
+    torch.set_num_threads(2)
+    try:
+        classifier.fit(X[:100], complementary[:100])
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert seen == {1}
+
+
 def test_the_same_seed_gives_the_same_fit(chosen, X, complementary):
-    again = clone(chosen).fit(X[TRAIN], complementary[TRAIN])
-    np.testing.assert_array_equal(again.coef_, chosen.coef_)
+    one, other = (
+        clone(chosen).set_params(n_components=20).fit(X[:200], complementary[:200])
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
 
 
 def test_a_second_fit_forgets_what_only_the_first_chose(X, complementary):
-    classifier = SelectionLikelihoodClassifier(alpha=0.1, scaling="global", random_state=0)
+    classifier = fixed(alpha=0.1, cardinality="auto", random_state=0)
     classifier.fit(X[:200], complementary[:200])
     classifier.set_params(cardinality=1.5).fit(X[:200], complementary[:200])
     assert not hasattr(classifier, "cv_results_")
@@ -272,6 +378,11 @@ def test_searches_by_its_own_score(X, complementary):
         ({"cardinality": "many"}, "cardinality must be 'auto', None or"),
         ({"cardinality": 5}, "cardinality must be a finite number above 0 and below 5, got 5"),
         ({"scaling": "none"}, "scaling must be one of 'auto'"),
+        ({"kernel": "cosine"}, "kernel must be one of 'auto', 'linear', 'rbf', got 'cosine'"),
+        ({"kernel": "rbf", "gamma": -1}, "gamma must be a finite number above 0, got -1"),
+        ({"gamma": "scale"}, "gamma must be 'auto' or a number above 0, got 'scale'"),
+        ({"n_components": 0}, "n_components must be an integer of at least 1"),
+        ({"kernel": "rbf", "solver": "adam"}, "solver='adam' takes no kernel"),
         ({"solver": "sgd"}, "solver must be one of 'lbfgs', 'adam'"),
         ({"cv": 1}, "cv must be an integer of at least 2"),
         ({"network": torch.nn.Linear}, "give solver='adam' for a network"),

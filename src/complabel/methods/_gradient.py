@@ -151,11 +151,13 @@ class GradientClassifier(ComplementaryClassifier):
             train_network(network, X, targets, **settings)
         return network
 
-    def _outputs(self, model: LinearMap | torch.nn.Module, X: Features) -> NDArray[np.float64]:
+    def _outputs(
+        self, model: Callable[[Features], NDArray[np.float64]] | torch.nn.Module, X: Features
+    ) -> NDArray[np.float64]:
         """Return a trained model's logits (n, K)."""
-        if isinstance(model, LinearMap):
-            return model(X)
-        return network_outputs(model, X, device=resolve_device(self.device))
+        if isinstance(model, torch.nn.Module):
+            return network_outputs(model, X, device=resolve_device(self.device))
+        return model(X)
 
     def _decision(self, X: Features) -> NDArray[np.float64]:
         return self._outputs(self.model_, X)

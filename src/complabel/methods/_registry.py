@@ -105,6 +105,12 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 published_rule="hamming_loss_minmax",
             ),
             Method("selection-likelihood", "Selection likelihood", SelectionLikelihoodClassifier),
+            Method(
+                "selection-likelihood-linear",
+                "Selection likelihood (linear)",
+                SelectionLikelihoodClassifier,
+                settings=_always(kernel="linear"),
+            ),
             Method("ridge", "Ridge", ComplementaryRidgeClassifier),
             Method("prior", "Prior", PriorClassifier),
             Method("ml-knn", "ML-KNN", MLKNNClassifier, published_as="ML-KNN"),

@@ -1,4 +1,4 @@
-"""One fit of the selection likelihood: problem, objective, scaling and starting point."""
+"""One fit of the selection likelihood: setting, problem, objective and starting point."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from scipy import sparse, special
-from sklearn.utils.sparsefuncs import mean_variance_axis
+from scipy import special
 
 from complabel.losses import SelectionLikelihoodLoss
-from complabel.training import IterationCallback, LBFGSResult, LinearMap, Scaling, minimize_linear
+from complabel.methods._selection_features import (
+    Kernel,
+    MappedLinear,
+    feature_scaling,
+    fit_transform,
+)
+from complabel.training import IterationCallback, LBFGSResult, LinearMap, minimize_linear
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel.methods._base import Features
 
-SCALINGS = ("global", "standardize")
 # Where the constant model's probabilities may start: not where the sigmoid is flat.
 _START_RANGE = (0.02, 0.9)
 # Iterations that gain less than this share fit noise: stricter tolerances took longer and did not
@@ -34,16 +38,25 @@ class Setting:
 
     Parameters
     ----------
-    scaling : {"global", "standardize"}
+    scaling : {"global", "standardize", "rows"}
+        ``"global"`` where there is a kernel.
     alpha : float
         Weight of the squared norm of the weights of the scaled features.
     cardinality : float or None
         The expected number of relevant labels; None leaves the penalty out.
+    kernel : Kernel or None, default=None
+        None fits a map that is linear in the features.
     """
 
     scaling: str
     alpha: float
     cardinality: float | None
+    kernel: Kernel | None = None
+
+    @property
+    def features(self) -> tuple[str, Kernel | None]:
+        """What of it the features depend on."""
+        return ("rows" if self.scaling == "rows" else "", self.kernel)
 
 
 @dataclass(frozen=True)
@@ -117,32 +130,32 @@ def _label_major(target: NDArray[np.uint8]) -> torch.Tensor:
     return torch.from_numpy(np.ascontiguousarray(target.T, dtype=np.float64))
 
 
-def feature_scaling(X: Features, scaling: str) -> Scaling:
-    """Return the scaling of a name, from the features alone.
-
-    Both centre, which costs sparse features nothing as no copy is made. ``"standardize"`` divides
-    each feature by its standard deviation, ``"global"`` all of them by one number, the root of
-    their mean variance.
-    """
-    if sparse.issparse(X):
-        mean, variance = mean_variance_axis(X, axis=0)
-    else:
-        mean, variance = X.mean(axis=0, dtype=np.float64), X.var(axis=0, dtype=np.float64)
-    if scaling == "global":
-        variance = np.full_like(variance, variance.mean(), dtype=np.float64)
-    deviation = np.sqrt(np.asarray(variance, dtype=np.float64))
-    deviation[deviation < 1e-12 * max(1.0, np.abs(mean).max())] = 1.0
-    return Scaling(shift=np.asarray(mean, dtype=np.float64), factor=1 / deviation)
-
-
 def fit_setting(
+    problem: Problem, setting: Setting, *, on_iteration: IterationCallback | None = None
+) -> tuple[LinearMap | MappedLinear, int]:
+    """Fit the model of one setting, from the constant one.
+
+    Returns
+    -------
+    model : LinearMap or MappedLinear
+        Maps the features of the problem to logits.
+    n_iter : int
+    """
+    transform, X = fit_transform(problem.X, setting.scaling, setting.kernel)
+    found = fit_linear(replace(problem, X=X), setting, warn=True, on_iteration=on_iteration)
+    if transform is None:
+        return found.model, found.n_iter
+    return MappedLinear(transform, found.model), found.n_iter
+
+
+def fit_linear(
     problem: Problem,
     setting: Setting,
     *,
-    warn: bool = True,
+    warn: bool = False,
     on_iteration: IterationCallback | None = None,
 ) -> LBFGSResult:
-    """Fit the linear map of one setting, from the constant model."""
+    """Fit the linear map of a setting to a problem whose features are transformed already."""
     return minimize_linear(
         problem.X,
         SelectionObjective(problem, cardinality=setting.cardinality),

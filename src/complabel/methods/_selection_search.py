@@ -1,4 +1,4 @@
-"""The choice of scaling, alpha and cardinality by the likelihood of held-out labels."""
+"""The choice of features, alpha and cardinality by the likelihood of held-out labels."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from complabel.methods._selection_fit import Problem, SelectionObjective, Setting, fit_setting
+from complabel.methods._selection_features import fit_transform
+from complabel.methods._selection_fit import Problem, SelectionObjective, Setting, fit_linear
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_FIRST_ALPHA = 0.1
+
+FIRST_ALPHA = 0.1
 _LEAST_ALPHA, _MOST_ALPHA = 1e-6, 1e3
+# Half decades of gamma tried to either side of where the search starts.
+_GAMMA_STEPS = 2
 _CARDINALITIES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0)
 # A climb goes on only for more than this, in nats, lest it wander along a plateau.
 _LEAST_GAIN = 1e-5
@@ -42,8 +46,8 @@ class HeldOut:
     ) -> None:
         self._n_samples = problem.X.shape[0]
         self._tests = [test for _, test in folds]
-        self._training = [problem.rows(train) for train, _ in folds]
-        self._held_out = [problem.rows(test) for test in self._tests]
+        self._parts = [(problem.rows(train), problem.rows(test)) for train, test in folds]
+        self._transformed: tuple[Any, list[tuple[Problem, Problem]]] = (None, [])
         self._on_setting = on_setting
         self.by_row: dict[Setting, NDArray[np.float64]] = {}
 
@@ -74,45 +78,65 @@ class HeldOut:
         would make the result depend on what was tried before.
         """
         by_row = np.empty(self._n_samples)
-        folds = zip(self._tests, self._training, self._held_out, strict=True)
-        for test, training, held_out in folds:
-            model = fit_setting(training, setting, warn=False).model
+        for test, (training, held_out) in zip(self._tests, self._parts_of(setting), strict=True):
+            model = fit_linear(training, setting).model
             likelihood = SelectionObjective(held_out, cardinality=None)
             by_row[test] = -likelihood.losses(model(held_out.X))
         self.by_row[setting] = by_row
 
+    def _parts_of(self, setting: Setting) -> list[tuple[Problem, Problem]]:
+        """Return the parts of each fold with the features that a setting asks for.
+
+        Those of the latest setting are kept: a search changes them only a few times.
+        """
+        features, parts = self._transformed
+        if features != setting.features:
+            self._transformed = (None, [])  # frees memory before more is taken
+            parts = [_transformed(*both, setting) for both in self._parts]
+            self._transformed = (setting.features, parts)
+        return parts
+
+
+def _transformed(training: Problem, held_out: Problem, setting: Setting) -> tuple[Problem, Problem]:
+    """Return both parts of a fold with the features that a setting asks for."""
+    transform, X = fit_transform(training.X, setting.scaling, setting.kernel)
+    if transform is None:
+        return training, held_out
+    return replace(training, X=X), replace(held_out, X=transform.transform(held_out.X))
+
 
 def search(
     held_out: HeldOut,
+    starts: Sequence[Setting],
     *,
-    scalings: Sequence[str],
-    alpha: float | None,
     cardinalities: Sequence[float | None],
+    fixed_alpha: bool,
+    fixed_gamma: bool,
 ) -> Setting:
-    """Choose scaling, alpha and cardinality.
+    """Choose features, alpha and cardinality.
 
-    The scaling is chosen at a middle cardinality, then the cardinality, alpha anew for each, and
-    last alpha in finer steps. Of the cardinalities within one standard error of the best, the
-    smallest is taken.
+    The features, with gamma where they are of a kernel, are chosen at a middle cardinality, then
+    the cardinality, alpha anew for each, and last alpha in finer steps. Of the cardinalities
+    within one standard error of the best, the smallest is taken.
 
     Parameters
     ----------
     held_out : HeldOut
-    scalings : sequence of str
-        Those to choose from.
-    alpha : float or None
-        None to choose it.
+    starts : sequence of Setting
+        One for each kind of features to choose from, the simpler first; their cardinality does
+        not matter.
     cardinalities : sequence of float or None
         Those to choose from, increasing; a single one is taken as it is.
+    fixed_alpha, fixed_gamma : bool
+        Whether to keep those of the starts.
 
     Returns
     -------
     Setting
     """
-    climb = _Climb(held_out, fixed_alpha=alpha is not None)
+    climb = _Climb(held_out, fixed_alpha=fixed_alpha, fixed_gamma=fixed_gamma)
     middle = cardinalities[len(cardinalities) // 3]
-    first = _FIRST_ALPHA if alpha is None else alpha
-    candidates = [climb.alpha(Setting(scaling, first, middle)) for scaling in scalings]
+    candidates = [climb.gamma(replace(start, cardinality=middle)) for start in starts]
     best = max(candidates, key=held_out.mean)
     grid = [c for c in cardinalities if c is not None]
     if len(grid) > 1:
@@ -123,9 +147,27 @@ def search(
 class _Climb:
     """Walks along one coordinate of the settings while the held-out likelihood improves."""
 
-    def __init__(self, held_out: HeldOut, *, fixed_alpha: bool) -> None:
+    def __init__(self, held_out: HeldOut, *, fixed_alpha: bool, fixed_gamma: bool) -> None:
         self._held_out = held_out
         self._fixed_alpha = fixed_alpha
+        self._fixed_gamma = fixed_gamma
+
+    def gamma(self, start: Setting) -> Setting:
+        """Return the best gamma along half decades, alpha anew for each."""
+        best = self.alpha(start)
+        if start.kernel is None or self._fixed_gamma:
+            return best
+        for direction in (1, -1):
+            for step in range(1, _GAMMA_STEPS + 1):
+                gamma = float(f"{start.kernel.gamma * 10 ** (direction * step / 2):.3g}")
+                kernel = replace(start.kernel, gamma=gamma)
+                further = self.alpha(replace(best, kernel=kernel))
+                if not self._held_out.gains(further, best):
+                    break
+                best = further
+            if best.kernel != start.kernel:
+                break
+        return best
 
     def alpha(self, start: Setting, *, quarters: int = 2) -> Setting:
         """Return the best alpha along steps of so many quarters of a decade."""
@@ -195,6 +237,7 @@ def results_table(held_out: HeldOut, chosen: Setting) -> dict[str, NDArray[Any]]
     errors = [_standard_error(rows[means.argmax()] - row) for row in rows]
     return {
         "scaling": np.array([setting.scaling for setting in settings]),
+        "gamma": np.array([np.nan if s.kernel is None else s.kernel.gamma for s in settings]),
         "alpha": np.array([setting.alpha for setting in settings]),
         "cardinality": np.array(
             [np.nan if s.cardinality is None else s.cardinality for s in settings]
@@ -205,15 +248,17 @@ def results_table(held_out: HeldOut, chosen: Setting) -> dict[str, NDArray[Any]]
     }
 
 
-def cardinality_curve(
-    results: dict[str, NDArray[Any]], chosen: Setting
-) -> dict[str, NDArray[np.float64]]:
-    """Return each cardinality tried at the chosen scaling, with its best likelihood."""
-    same = results["scaling"] == chosen.scaling
-    tried, means = results["cardinality"][same], results["mean_log_likelihood"][same]
-    cardinalities = np.unique(tried)
-    best = np.array([means[tried == c].max() for c in cardinalities])
-    return {"cardinality": cardinalities, "mean_log_likelihood": best}
+def cardinality_curve(held_out: HeldOut, chosen: Setting) -> dict[str, NDArray[np.float64]]:
+    """Return each cardinality tried with the chosen features, with its best likelihood."""
+    best: dict[float, float] = {}
+    for setting in held_out.by_row:
+        same = (setting.scaling, setting.kernel) == (chosen.scaling, chosen.kernel)
+        if same and setting.cardinality is not None:
+            mean = held_out.mean(setting)
+            best[setting.cardinality] = max(mean, best.get(setting.cardinality, mean))
+    cardinalities = np.array(sorted(best))
+    likelihoods = np.array([best[c] for c in cardinalities])
+    return {"cardinality": cardinalities, "mean_log_likelihood": likelihoods}
 
 
 def _standard_error(differences: NDArray[np.float64]) -> float:
