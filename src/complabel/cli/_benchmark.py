@@ -24,16 +24,6 @@ class Scheme(StrEnum):
     biased = "biased"
 
 
-HEADINGS = {
-    "hamming_loss": "Hamming",
-    "hamming_loss_minmax": "Hamming\n(min-max)",
-    "ranking_loss": "ranking\nloss",
-    "one_error": "one-error",
-    "coverage": "coverage",
-    "average_precision": "average\nprecision",
-}
-
-
 def benchmark(
     names: Annotated[
         list[str],
@@ -103,6 +93,7 @@ def _table(dataset: MultiLabelDataset, results: list[BenchmarkResult]) -> Table:
     from rich.table import Table
 
     from complabel.methods import get_method
+    from complabel.metrics import METRIC_TITLES
     from complabel.studies import published_results
 
     first = results[0]
@@ -113,14 +104,14 @@ def _table(dataset: MultiLabelDataset, results: list[BenchmarkResult]) -> Table:
         box=SIMPLE_HEAD,
     )
     table.add_column("method")
-    for heading in HEADINGS.values():
-        table.add_column(heading, justify="right", no_wrap=True)
+    for title in METRIC_TITLES.values():
+        table.add_column(title.replace(" ", "\n", 1), justify="right", no_wrap=True)
     table.add_column("seconds", justify="right")
     printed = published_results(first.labels)
     for result in results:
         method = get_method(result.method)
         name = method.title + (" †" if result.learns_from == "relevant" else "")
-        cells = [f"{result.mean(m):.3f}±{result.std(m):.3f}" for m in HEADINGS]
+        cells = [f"{result.mean(m):.3f}±{result.std(m):.3f}" for m in METRIC_TITLES]
         table.add_row(name, *cells, f"{result.seconds:.1f}")
         published = {
             column: printed.get((dataset.name, method.published_as or "", metric))
@@ -129,7 +120,7 @@ def _table(dataset: MultiLabelDataset, results: list[BenchmarkResult]) -> Table:
         if any(published.values()):
             cells = [
                 f"{cell.mean:.3f}±{cell.std:.3f}" if (cell := published.get(m)) else ""
-                for m in HEADINGS
+                for m in METRIC_TITLES
             ]
             table.add_row("  published", *cells, "", style="dim")
     return table

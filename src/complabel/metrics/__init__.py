@@ -7,7 +7,12 @@ from complabel.metrics._criteria import (
     one_error,
     ranking_loss,
 )
-from complabel.metrics._evaluate import HIGHER_IS_BETTER, METRIC_NAMES, evaluate
+from complabel.metrics._evaluate import (
+    HIGHER_IS_BETTER,
+    METRIC_NAMES,
+    METRIC_TITLES,
+    evaluate,
+)
 from complabel.metrics._label_free import (
     complementary_log_likelihood,
     complementary_ranking_error,
@@ -28,6 +33,7 @@ from complabel.metrics._thresholds import threshold_minmax, threshold_probabilit
 __all__ = [
     "HIGHER_IS_BETTER",
     "METRIC_NAMES",
+    "METRIC_TITLES",
     "TrueLabelScorer",
     "average_precision",
     "average_precision_scorer",

@@ -1,5 +1,7 @@
 """All criteria at once."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from numpy.typing import ArrayLike
@@ -25,6 +27,18 @@ _RANKING = {
 
 METRIC_NAMES: Final = ("hamming_loss", "hamming_loss_minmax", *_RANKING)
 """The names of all criteria, in the order in which tables show them."""
+
+METRIC_TITLES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "hamming_loss": "Hamming loss",
+        "hamming_loss_minmax": "Hamming loss (min-max)",
+        "ranking_loss": "Ranking loss",
+        "one_error": "One-error",
+        "coverage": "Coverage",
+        "average_precision": "Average precision",
+    }
+)
+"""What tables call each criterion, in the same order."""
 
 HIGHER_IS_BETTER: Final = frozenset({"average_precision"})
 """The criteria of which more is better; of all others less is."""

@@ -11,17 +11,9 @@ from typing import Any
 
 from complabel.errors import InputError
 from complabel.methods import get_method
-from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES
+from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES, METRIC_TITLES
 from complabel.studies._published import Published, published_results
 
-_HEADINGS = {
-    "hamming_loss": "Hamming",
-    "hamming_loss_minmax": "Hamming (min-max)",
-    "ranking_loss": "ranking loss",
-    "one_error": "one-error",
-    "coverage": "coverage",
-    "average_precision": "average precision",
-}
 _FAR = 2.0
 _PRINTED_PRECISION = 0.0005  # a standard deviation printed as 0.000 is at most this
 
@@ -156,8 +148,8 @@ def comparison_markdown(cells: Iterable[Cell]) -> str:
     lines: list[str] = []
     for (dataset, labels), of_table in groupby(cells, key=lambda c: (c.dataset, c.labels)):
         lines += [f"**{dataset}, {labels} labels**", ""]
-        lines += ["| method | " + " | ".join(_HEADINGS.values()) + " |"]
-        lines += ["|---" * (len(_HEADINGS) + 1) + "|"]
+        lines += ["| method | " + " | ".join(METRIC_TITLES.values()) + " |"]
+        lines += ["|---" * (len(METRIC_TITLES) + 1) + "|"]
         for method, of_row in groupby(of_table, key=lambda c: c.method):
             lines += [f"| {method} | " + " | ".join(_written(cell) for cell in of_row) + " |"]
         lines += [""]

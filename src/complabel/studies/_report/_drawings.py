@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from complabel.metrics import METRIC_TITLES
 from complabel.studies import _figures
 from complabel.studies._report._charts import (
     Bar,
@@ -17,7 +18,7 @@ from complabel.studies._report._charts import (
     rank_chart,
 )
 from complabel.studies._report._tables import cost_tables, criterion_tables
-from complabel.studies._report._terms import METRIC_TITLES, Record, number, quantity
+from complabel.studies._report._terms import Record, number, quantity
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import complabel
 from complabel.methods import get_method
-from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES
+from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES, METRIC_TITLES
 from complabel.studies._plan import Plan
 from complabel.studies._report import _details
 from complabel.studies._report._cells import reference_title, study_cells
 from complabel.studies._report._places import done_by_place, incomplete_places
 from complabel.studies._report._standing import rankings, wins_ties_losses
-from complabel.studies._report._terms import METRIC_TITLES, Record
+from complabel.studies._report._terms import Record
 from complabel.studies._results import StudyResults, UnitResult
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from complabel.studies._report._terms import METRIC_TITLES, Record, number, title_of
+from complabel.metrics import METRIC_TITLES
+from complabel.studies._report._terms import Record, number, title_of
 
 
 def criterion_tables(summary: Record) -> list[Record]:

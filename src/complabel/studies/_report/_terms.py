@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, Final
 
 from complabel.studies._statistics import MARKS, Judgement
@@ -11,14 +10,6 @@ from complabel.studies._statistics import MARKS, Judgement
 Record = dict[str, Any]
 """Plain data that JSON can hold."""
 
-METRIC_TITLES: Final[Mapping[str, str]] = {
-    "hamming_loss": "Hamming loss",
-    "hamming_loss_minmax": "Hamming loss (min-max)",
-    "ranking_loss": "Ranking loss",
-    "one_error": "One-error",
-    "coverage": "Coverage",
-    "average_precision": "Average precision",
-}
 DAGGER: Final = "†"
 FAR: Final = 2.0
 """Published standard deviations beyond which a difference is called one."""
