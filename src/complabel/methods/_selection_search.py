@@ -15,7 +15,6 @@ from complabel.methods._selection_fit import Problem, SelectionObjective, Settin
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
 FIRST_ALPHA = 0.1
 _LEAST_ALPHA, _MOST_ALPHA = 1e-6, 1e3
 # Half decades of gamma tried to either side of where the search starts.
@@ -89,12 +88,13 @@ class HeldOut:
 
         Those of the latest setting are kept: a search changes them only a few times.
         """
-        features, parts = self._transformed
-        if features != setting.features:
+        if self._transformed[0] != setting.features:
             self._transformed = (None, [])  # frees memory before more is taken
-            parts = [_transformed(*both, setting) for both in self._parts]
-            self._transformed = (setting.features, parts)
-        return parts
+            self._transformed = (
+                setting.features,
+                [_transformed(*both, setting) for both in self._parts],
+            )
+        return self._transformed[1]
 
 
 def _transformed(training: Problem, held_out: Problem, setting: Setting) -> tuple[Problem, Problem]:
