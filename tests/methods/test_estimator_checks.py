@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings(
 def small(name):
     """A method with its seed fixed and, where it iterates, few iterations."""
     classifier = make_classifier(name)
-    few = {"epochs": 5, "max_iter": 20, "n_neighbors": 3, "random_state": 0}
+    few = {"epochs": 5, "max_iter": 20, "n_components": 5, "n_neighbors": 3, "random_state": 0}
     known = classifier.get_params()
     return classifier.set_params(**{key: value for key, value in few.items() if key in known})
 
