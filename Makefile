@@ -7,7 +7,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint c
 # Two workers with one thread each: more threads than cores would wait for one another.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
 
-.PHONY: help demo test lint types check slow docs benchmark clean
+.PHONY: help demo test lint types check slow reference docs benchmark clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -29,6 +29,9 @@ check: $(VENV)/.test
 
 slow: $(VENV)/.test ## Test everything, also what takes long on real data
 	$(PYTEST)
+
+reference: $(VENV)/.test ## Freeze every method's figures anew, after a change that was meant
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.reference.figures $(if $(DATA),--data-dir $(DATA))
 
 docs: $(VENV)/.docs ## Build the documentation to docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
