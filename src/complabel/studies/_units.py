@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,8 +15,12 @@ import complabel
 from complabel.datasets import dataset_fingerprint, load_dataset
 from complabel.errors import DatasetNotFoundError
 from complabel.methods import get_method, make_classifier
+from complabel.studies._code import code_digest
 from complabel.studies._plan import Draw, ExpandedRow, Plan
 from complabel.studies._protocol import seeded, split_folds
+
+# Draws labels, splits, fits, predicts and calls the metrics: what every result depends on.
+_FOLD = "complabel.studies._protocol"
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,8 @@ class Unit:
 @functools.cache
 def result_versions() -> dict[str, str]:
     """Return the versions of what computes results."""
-    others = {name: metadata.version(name) for name in ("torch", "scikit-learn", "numpy")}
-    return {"complabel": complabel.__version__, **others}
+    others = ("torch", "scikit-learn", "numpy", "scipy")
+    return {"complabel": complabel.__version__, **{name: metadata.version(name) for name in others}}
 
 
 def plan_units(
@@ -138,18 +141,10 @@ def _identity(
         "folds": plan.folds,
         "seed": plan.seed,
         "classifier": method.classifier.__name__,
-        "source": _source_digest(row.method),
+        "code": code_digest(method.classifier.__module__, _FOLD),
         "parameters": _parameters(row, dataset, plan.seed, fold),
         "versions": result_versions(),
     }
-
-
-@functools.cache
-def _source_digest(method: str) -> str:
-    """Return a checksum of a method's own file: an edited method is run again."""
-    module = inspect.getmodule(get_method(method).classifier)
-    assert module is not None
-    return hashlib.sha256(inspect.getsource(module).encode()).hexdigest()
 
 
 def _parameters(row: ExpandedRow, dataset: str, seed: int, fold: int) -> dict[str, Any]:
