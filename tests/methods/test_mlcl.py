@@ -276,3 +276,16 @@ def test_a_label_never_chosen_is_warned_of_and_phi_cannot_be_had(X, complementar
         ),
     ):
         brief(correlation="phi").fit(X, unchosen)
+
+
+def test_a_row_weighs_the_same_however_many_labels_it_has(X, relevant):
+    # The first model starts near the uniform one, whose cross-entropy is log K for any distribution
+    # over labels; labels that did not add up to 1 would make it a multiple of that.
+    told = []
+    draws = draw_complementary(relevant, n_per_row=2, random_state=0)
+    assert draws.sum(axis=1).mean() > 1.5
+    classifier = brief(epochs=1, learning_rate=1e-9, callback=lambda *at: told.append(at))
+    classifier.fit(np.zeros((len(draws), 10_000)), draws)
+    (stage, *_, loss) = told[0]
+    assert stage == "transition"
+    assert loss == pytest.approx(np.log(5), rel=0.02)  # biases start within .01

@@ -107,9 +107,13 @@ class GradientClassifier(ComplementaryClassifier):
         return Schedule(
             epochs=self.epochs,
             batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
+            learning_rate=self._rate(),
             weight_decay=self.weight_decay,
         )
+
+    def _rate(self) -> float:
+        """Return the learning rate to train with."""
+        return self.learning_rate
 
     def _generator(self) -> torch.Generator:
         """Start the one stream of random numbers of a fit."""
