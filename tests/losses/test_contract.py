@@ -7,7 +7,9 @@ import pytest
 import torch
 
 from complabel import losses
-from complabel.losses import LogitLoss
+from complabel.annotations import indicator_from_indices
+from complabel.errors import InputError
+from complabel.losses import LogitLoss, selection_log_likelihood
 
 
 def draw_transition(rng, n_labels):
@@ -228,3 +230,65 @@ def test_a_step_against_the_gradient_lowers_the_loss(build):
     loss, logits, targets = case(build, n_rows=12, n_labels=5)
     step = 1e-3 * by_hand(loss, logits, targets)
     assert float(loss(logits - step, *targets)) < float(loss(logits, *targets))
+
+
+@every_loss
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (torch.ones(6, 3), r"shape \(6, 3\) for logits of shape \(6, 5\): give one row per inst"),
+        (torch.ones(5, 6), "it looks transposed"),
+        (
+            torch.arange(6) % 5,
+            r"torch.int64 of shape \(6,\) .*indicator_from_indices\(numbers, 5\)",
+        ),
+        (torch.zeros(6, 1, dtype=torch.int32), r"shape \(6, 1\) .*indicator_from_indices"),
+        (np.ones((6, 5)), "must be a tensor, got ndarray; torch.as_tensor"),
+    ],
+    ids=["fewer columns", "transposed", "class numbers", "column of numbers", "array"],
+)
+def test_labels_that_are_no_indicator_are_refused_with_what_is_needed(build, wrong, message):
+    loss, logits, targets = case(build, n_rows=6, n_labels=5)
+    with pytest.raises(InputError, match=message):
+        loss(logits, *targets[:-1], wrong)
+
+
+def test_logits_of_another_kind_and_missing_labels_are_refused():
+    loss, labels = losses.GDFLoss(), torch.ones(2, 3)
+    with pytest.raises(InputError, match=r"logits of a loss must be floats of shape \(b, K\)"):
+        loss(torch.zeros(3), labels)
+    with pytest.raises(InputError, match=r"got torch.int64 of shape \(2, 3\)"):
+        loss(torch.zeros(2, 3, dtype=torch.int64), labels)
+    with pytest.raises(InputError, match="needs labels beside the logits"):
+        loss(torch.zeros(2, 3))
+    with pytest.raises(InputError, match=r"shape \(2, 4\) for logits of shape \(2, 3\)"):
+        selection_log_likelihood(torch.zeros(2, 3), torch.ones(2, 4))
+
+
+@every_loss
+def test_a_loss_takes_indicators_of_any_dtype(build):
+    loss, logits, targets = case(build, n_rows=6, n_labels=5)
+    dtypes = [torch.float32, torch.float64]
+    if all(set(target.unique().tolist()) <= {0.0, 1.0} for target in targets):
+        dtypes += [torch.uint8, torch.int64, torch.bool]
+    expected = float(loss(logits, *targets))
+    for dtype in dtypes:
+        found = loss(logits, *(target.to(dtype) for target in targets))
+        assert found.dtype == logits.dtype
+        assert float(found) == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_helpers_indicator_is_what_a_loss_takes():
+    indicator = torch.as_tensor(indicator_from_indices([2, 0], 3))
+    loss, logits = losses.GDFLoss(), torch.zeros(2, 3)
+    assert float(loss(logits, indicator)) == float(loss(logits, indicator.float()))
+
+
+@every_loss
+def test_the_gradient_by_default_is_that_by_hand(build):
+    loss, logits, targets = case(build, n_rows=9, n_labels=5)
+    expected = by_hand(loss, logits, targets)
+    label_major = [tensor.t().contiguous() for tensor in (logits, *targets)]
+    with torch.inference_mode():  # where linear models train
+        found = LogitLoss.logit_gradient(loss, *(tensor.clone() for tensor in label_major))
+    torch.testing.assert_close(found.t(), expected, rtol=1e-9, atol=1e-12)

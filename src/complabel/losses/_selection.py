@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 from complabel.errors import InputError
-from complabel.losses._base import LogitLoss
+from complabel.losses._base import LogitLoss, check_targets
 from complabel.losses._selection_kernel import (
     LogLikelihood,
     blocks_of_rows,
@@ -52,7 +52,7 @@ def selection_log_likelihood(
     logits : tensor of shape (n, K)
         z, with p = sigmoid(z).
     complementary : tensor of shape (n, K)
-        Indicator, of the logits' dtype, of the labels named; at least one per row.
+        Indicator of the labels named; at least one per row.
     relevant : tensor of shape (n, K) or None, default=None
         Indicator of labels known to apply; rows may be empty.
     propensities : sequence of K floats or None, default=None
@@ -67,7 +67,8 @@ def selection_log_likelihood(
     Raises
     ------
     InputError
-        If propensities are not positive, not one per label, or given for several labels a row.
+        If an indicator has another shape than the logits, or propensities are not positive, not
+        one per label, or given for several labels a row.
 
     Notes
     -----
@@ -82,8 +83,9 @@ def selection_log_likelihood(
     >>> round(float(chance), 4)  # a third of 1 - P(all labels apply)
     0.2917
     """
+    given = [complementary] if relevant is None else [complementary, relevant]
+    targets = [target.t() for target in check_targets(logits, *given)]
     weights = None if propensities is None else check_propensities(propensities, logits.shape[1])
-    targets = [target.t() for target in (complementary, relevant) if target is not None]
     found: torch.Tensor = LogLikelihood.apply(logits.t(), weights, *targets)  # type: ignore[no-untyped-call]
     return found
 

@@ -74,6 +74,7 @@ def train_linear(
     -------
     LinearMap
     """
+    loss = loss.to(device)  # outside inference mode, so that a loss may differentiate by autograd
     # Tensors made inside inference mode skip version counting, a third of a small step's time.
     with torch.inference_mode(), denormals_as_zero():
         n_samples, n_features = X.shape
@@ -83,7 +84,6 @@ def train_linear(
         weights = rows.arrange(weights)
         gradient = torch.empty_like(weights)
         optimizer = _optimizer(weights, schedule)
-        loss = loss.to(device)
         for epoch in range(schedule.epochs):
             optimizer.learning_rate = schedule.learning_rate_in(epoch + 1)
             order = torch.randperm(n_samples, generator=generator).to(device)

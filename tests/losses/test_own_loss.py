@@ -1,0 +1,66 @@
+"""A loss as somebody might write it: one class with a ``forward``, trained in every way."""
+
+import numpy as np
+import pytest
+import torch
+
+from complabel import metrics
+from complabel.annotations import draw_complementary
+from complabel.datasets import make_synthetic
+from complabel.losses import GDFLoss, LogitLoss
+from complabel.methods import GDFClassifier
+from complabel.training import Schedule, train_linear
+
+PROBLEM = make_synthetic(1200, n_features=6, n_labels=5, signal=6.0, seed=1).dataset
+COMPLEMENTARY = draw_complementary(PROBLEM.Y, random_state=1)
+TRAIN, TEST = slice(0, 800), slice(800, None)
+
+
+class OwnGDF(LogitLoss):
+    """GDF written anew, with a buffer, and without a gradient by hand."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("one", torch.ones(()))
+
+    def forward(self, logits, *targets):
+        (complementary,) = targets
+        sign = 2 * complementary - self.one
+        return torch.nn.functional.softplus(sign * logits).sum(dim=1).mean()
+
+
+class OwnClassifier(GDFClassifier):
+    """A method of that loss."""
+
+    def _loss(self):
+        return OwnGDF()
+
+
+def trained(loss):
+    return train_linear(
+        PROBLEM.X[TRAIN],
+        [COMPLEMENTARY[TRAIN]],
+        loss=loss,
+        schedule=Schedule(epochs=3, batch_size=64, learning_rate=0.01, weight_decay=1e-4),
+        generator=torch.Generator().manual_seed(0),
+        device=torch.device("cpu"),
+        on_epoch=lambda *_: None,
+    )
+
+
+def test_a_linear_map_trains_as_with_the_gradient_by_hand():
+    own, ours = trained(OwnGDF()), trained(GDFLoss())
+    np.testing.assert_allclose(own.coef, ours.coef, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(own.intercept, ours.intercept, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("network", [None, torch.nn.Linear], ids=["linear", "network"])
+def test_an_estimator_learns_by_it(network):
+    classifier = OwnClassifier(network=network, epochs=15, learning_rate=0.05, random_state=0)
+    classifier.fit(PROBLEM.X[TRAIN], COMPLEMENTARY[TRAIN])
+    decision = classifier.decision_function(PROBLEM.X[TEST])
+    constant = np.broadcast_to(PROBLEM.Y[TRAIN].mean(axis=0), decision.shape)
+    found, least = (
+        metrics.average_precision(PROBLEM.Y[TEST], scores) for scores in (decision, constant)
+    )
+    assert found > least + 0.1
