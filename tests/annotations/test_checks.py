@@ -8,7 +8,9 @@ from complabel.annotations import (
     UnchosenLabelWarning,
     check_complementary,
     check_indicator,
+    check_label_names,
     check_relevant,
+    label_names_of,
     warn_unchosen,
 )
 from complabel.errors import AnnotationError
@@ -61,9 +63,13 @@ def test_checking_leaves_a_sparse_input_with_duplicates_as_it_was(kind):
         ([[0, 1, 0], [-1, 0, 1]], "holds -1 at row 1, label 0"),
         ([[0, 1, np.nan], [1, 0, 1]], "holds nan at row 0, label 2"),
         (sparse.csr_array([[0, 1.0, 0], [0, 0.5, 1]]), "holds 0.5 at row 1, label 1"),
-        ([["a", "b", "c"]], "indicator_from_names"),
-        ([[0, 1, 0], [1, 0]], "not a matrix of numbers"),
-        ([[0, None, 1], [1, 0, "x"]], "not a matrix of numbers"),
+        ([["a", "b", "c"]], "it holds 'a' at row 0, label 0; .*indicator_from_names"),
+        ([[0, 1, 0], [1, 0]], "not a matrix of numbers: row 0 has 3 entries and row 1 has 2 ent"),
+        ([["a"], ["b", "c"]], "row 0 has 1 entry and row 1 has 2 entries; .*indicator_from_names"),
+        ([[0, 1, 1], [1, 0, "x"]], "not a matrix of numbers: it holds '0' at row 0, label 0"),
+        (np.array([[0, 1, 0], [1, 0, "x"]], object), "it holds 'x' at row 1, label 2"),
+        (np.array([[0], [1, 0, 1]], object), "row 0 has 1 entry and row 1 has 3 entries"),
+        ([[0, 1, np.nan], [1, 0, 1]], "where nothing was answered, give 0"),
     ],
 )
 @pytest.mark.parametrize("check", [check_indicator, check_complementary, check_relevant])
@@ -88,6 +94,72 @@ def test_what_is_no_indicator_matrix_is_refused(check, values, message):
 def test_rows_that_say_nothing_or_everything_are_refused(check, name, values, message):
     with pytest.raises(AnnotationError, match=f"^{name} .*{message}"):
         check(values)
+
+
+@pytest.mark.parametrize("check", [check_complementary, check_relevant])
+def test_too_few_labels_come_with_advice(check):
+    with pytest.raises(AnnotationError, match=r"2 labels .* with two, 'not a' means 'b'"):
+        check([[0, 1], [1, 0]])
+    with pytest.raises(AnnotationError, match=r"1 label \(column\);.* give one column per label"):
+        check([[0], [1]])
+
+
+def test_rows_without_an_answer_are_allowed_where_asked_for():
+    rows = [[0, 1, 0], [0, 0, 0]]
+    np.testing.assert_array_equal(check_complementary(rows, allow_unanswered=True), rows)
+    with pytest.raises(AnnotationError, match=r"no label in rows 0, 1 .*at least one row needs"):
+        check_complementary(np.zeros((2, 3)), allow_unanswered=True)
+    with pytest.raises(AnnotationError, match="all 3 labels in row 1"):
+        check_complementary([[0, 0, 0], [1, 1, 1]], allow_unanswered=True)
+
+
+class Frame:
+    """As much of a data frame as is read: polars has no more, pandas has."""
+
+    def __init__(self, values, columns):
+        self.values, self.columns = np.asarray(values), columns
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+def test_a_data_frame_names_its_labels():
+    assert label_names_of(Frame(VALID, ["a", "b", "c", "d"])) == ["a", "b", "c", "d"]
+    assert label_names_of(Frame(VALID, range(4))) is None
+    assert label_names_of(Frame(VALID, ["a", "b", "c", 3])) is None
+    assert label_names_of(VALID) is None
+    assert label_names_of(sparse.csr_array(VALID)) is None
+    with pytest.raises(AnnotationError, match="two columns are named 'b'"):
+        label_names_of(Frame(VALID, ["a", "b", "c", "b"]))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["a", "sea", "city", "d"], "y has its columns in another order than fit: column 1 is 'se"),
+        (["a", "city", "see", "d"], "y has the column 'see', .*did you mean 'sea'?"),
+        (["a", "city", "zebra", "d"], "the 4 known labels are 'a', 'city', 'sea', 'd'"),
+        (["a", "city", "sea"], "y lacks the column 'd', which fit was given"),
+    ],
+)
+def test_columns_of_other_labels_are_refused(columns, message):
+    with pytest.raises(AnnotationError, match=message):
+        check_label_names(Frame(VALID, columns), ["a", "city", "sea", "d"])
+
+
+def test_columns_are_held_against_names_only():
+    check_label_names(Frame(VALID, ["a", "b", "c", "d"]), range(4))
+    check_label_names(Frame(VALID, range(4)), ["a", "b", "c", "d"])
+    check_label_names(Frame(VALID, ["a", "b", "c", "d"]), np.array(["a", "b", "c", "d"]))
+
+
+def test_relevant_labels_must_have_the_columns_of_the_complementary_ones():
+    complementary = Frame(VALID, ["a", "b", "c", "d"])
+    nothing = np.zeros_like(VALID)
+    check_complementary(complementary, relevant=Frame(nothing, ["a", "b", "c", "d"]))
+    check_complementary(complementary, relevant=nothing)
+    with pytest.raises(AnnotationError, match="relevant has the column 'x', which y was not given"):
+        check_complementary(complementary, relevant=Frame(nothing, ["a", "b", "c", "x"]), name="y")
 
 
 def test_an_indicator_may_have_rows_that_a_set_of_labels_may_not():

@@ -66,16 +66,18 @@ def test_a_bare_name_is_one_label():
         ([0, 3], "row 1 has label number 3, but with 3 labels the numbers go from 0 to 2"),
         ([[0], [1, -1]], "row 1 has label number -1"),
         (np.array([0, 1, 7]), "row 2 has label number 7"),
-        ([[0], [], [1], []], r"rows 1, 3 \(2 in all\) without a label number"),
-        ([[0, 1], [2, 0, 2]], "row 1 gives label 2 twice"),
-        (np.array([[0, 1], [1, 1]]), "row 1 gives label 1 twice"),
-        ([0.0, 1.0], "row 0 is 0.0, neither a label number nor"),
-        (np.array([0.0, 1.0]), "type float64"),
-        (np.array([True, False]), "type bool"),
-        (["0", "1"], "type <U1"),
-        ([0, None], "row 1 is None"),
+        ([0.0, 1.5], "row 1 has label number 1.5, but"),
+        ([0.0, 1e300], r"row 1 has label number 1e\+300, but"),
+        ([[0, True]], "row 0 holds True, which is no label number"),
+        (np.array([True, False]), "row 0 is .*True_?, neither a label number nor"),
+        (["0", "1"], "row 0 holds '0', which is no label number"),
+        ([0, {1: False}], "row 1 is {1: False}, neither a label number nor"),
+        ({"a": 0}, "the label numbers are a single dict; give a list"),
         ([], "no rows"),
-        (np.zeros((2, 2, 2), dtype=int), r"shape \(4, 2\)"),
+        (np.zeros(0, dtype=int), "no rows"),
+        (np.zeros((2, 2, 2), dtype=int), "row 0 holds array.*no label number"),
+        (np.eye(3, dtype=int), "this is an indicator matrix already"),
+        ([[0, 1, 0], [1, 0, 0]], "this is an indicator matrix already"),
     ],
 )
 def test_label_numbers_that_make_no_indicator_are_refused(indices, message):
@@ -88,15 +90,72 @@ def test_label_numbers_that_make_no_indicator_are_refused(indices, message):
     [
         (["beach", "sunsett"], "row 1 has the unknown label 'sunsett'; did you mean 'sunset'?"),
         ([["beach"], ["urban", "Mountain"]], "row 1 .* did you mean 'mountain'"),
-        ([["beach"], []], "row 1 without a label name"),
-        ([["beach", "beach"]], "row 0 gives label 0 twice"),
+        ([["beach"], ["SUNSET "]], "row 1 .* did you mean 'sunset'"),
+        (["zebra"], "unknown label 'zebra'; the 6 known labels are 'beach', .*'mountain', ...$"),
         ([3], "row 0 is 3, neither a label name nor"),
+        ([["beach"], [["urban"]]], r"row 1 holds \['urban'\], which is no label name"),
+        ([["beach"], ["urban", 3]], "row 1 holds 3, which is no label name"),
+        ([{"beach": False}], "row 0 is {'beach': False}, neither a label name nor"),
+        ("beach", "the label names are a single str; give a list"),
+        ({"item": "beach"}, "the label names are a single dict; give a list"),
         ([], "no rows"),
     ],
 )
 def test_names_that_make_no_indicator_are_refused(names, message):
     with pytest.raises(AnnotationError, match=message):
         indicator_from_names(names, NAMES)
+
+
+@pytest.mark.parametrize("gap", [None, np.nan, np.float32("nan"), "", "  ", ()])
+def test_a_row_that_nobody_answered_is_a_row_of_zeros(gap):
+    inside = None if isinstance(gap, tuple) else gap
+    found = indicator_from_names(["b", gap, ["c", inside]], ["a", "b", "c"])
+    np.testing.assert_array_equal(found, [[0, 1, 0], [0, 0, 0], [0, 0, 1]])
+    if not isinstance(gap, str):
+        np.testing.assert_array_equal(indicator_from_indices([1, gap, [2, inside]], 3), found)
+
+
+def test_a_data_frame_has_one_annotator_a_column_and_gaps():
+    pandas = pytest.importorskip("pandas")
+    labels = ["beach", "city", "sea"]
+    answers = {"first": ["sea", None, "city", ""], "second": ["sea", pandas.NA, "beach", np.nan]}
+    expected = [[0, 0, 1], [0, 0, 0], [1, 1, 0], [0, 0, 0]]
+    frame = pandas.DataFrame(answers)
+    for form in (frame, frame.astype("string"), frame.astype("category"), frame.to_numpy()):
+        np.testing.assert_array_equal(indicator_from_names(form, labels), expected)
+    numbers = pandas.DataFrame({"first": [2, None, 1, None], "second": [2, None, 0, None]})
+    for form in (numbers, numbers.astype("Int64"), numbers.to_numpy()):
+        np.testing.assert_array_equal(indicator_from_indices(form, 3), expected)
+    series = pandas.Series(["sea", pandas.NA], dtype="string")
+    np.testing.assert_array_equal(indicator_from_names(series, labels), [[0, 0, 1], [0, 0, 0]])
+
+
+@given(ROWS)
+def test_what_two_annotators_say_alike_is_marked_once(rows):
+    twice = [[*row, *row] for row in rows]
+    expected = indicator_from_indices(rows, len(NAMES))
+    np.testing.assert_array_equal(indicator_from_indices(twice, len(NAMES)), expected)
+    named = [[NAMES[label] for label in row] for row in twice]
+    np.testing.assert_array_equal(indicator_from_names(named, NAMES), expected)
+
+
+def test_names_come_back_as_plain_strings_from_an_array_of_names():
+    found = names_from_indicator([[1, 0, 1]], np.array(["a", "b", "c"]))
+    assert found == [("a", "c")]
+    assert {type(name) for name in found[0]} == {str}
+
+
+@pytest.mark.parametrize(
+    ("label_names", "message"),
+    [
+        ("abc", "label_names is the string 'abc'; give a list"),
+        (["a", "", "c"], r"label_names\[1\] is ''; every label needs a name"),
+        (["a", None, "c"], r"label_names\[1\] is None"),
+    ],
+)
+def test_every_label_needs_a_name(label_names, message):
+    with pytest.raises(AnnotationError, match=message):
+        indicator_from_names(["a"], label_names)
 
 
 def test_label_names_must_differ_and_match_the_columns():

@@ -154,6 +154,7 @@ def test_several_complementary_labels_per_row_are_accepted(name):
 
 
 @every_method
+@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
 @pytest.mark.parametrize("dtype", [int, str])
 def test_one_class_per_row_is_predicted_as_one_class_per_row(name, dtype):
     classes = np.array([3, 5, 7, 9]).astype(dtype)

@@ -54,6 +54,7 @@ def test_a_label_never_chosen_ranks_first_and_is_not_held_impossible():
     assert classifier.score(X[:1], [[0, 0, 1]]) == pytest.approx(np.log(1 / 12))
 
 
+@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
 def test_one_class_per_row_predicts_the_class_chosen_least():
     classifier = PriorClassifier().fit(X, np.array(list("aabbccca")))
     np.testing.assert_array_equal(classifier.predict(X), np.full(8, "b"))

@@ -67,11 +67,63 @@ def test_nan_is_located(name, kind):
         classifier.score(with_nan(kind), COMPLEMENTARY)
 
 
+def test_nothing_is_said_beside_where_the_nan_is():
+    with pytest.raises(InputError) as caught:
+        small("prior").fit(with_nan(np.asarray), COMPLEMENTARY)
+    assert str(caught.value) == (
+        "Input X contains NaN. 2 entries are not finite, the first in row 7, column 2."
+        " Remove or impute them first."
+    )
+
+
+def test_features_of_one_dimension_are_not_printed():
+    with pytest.raises(InputError, match=r"got 1D array instead\. Reshape") as caught:
+        small("prior").fit(X[:, 0], COMPLEMENTARY)
+    assert "array=" not in str(caught.value)
+
+
+def names_with(entry):
+    names = list("abcd" * N_SAMPLES)[:N_SAMPLES]
+    names[5] = entry
+    return names
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.where(np.arange(360).reshape(90, 4) == 9, np.nan, 0), "y holds nan at row 2, label 1"),
+        (np.where(np.arange(90) == 9, np.nan, 1), "y holds nan in row 9, so nobody named a class"),
+        (names_with(None), "y holds None in row 5, .*indicator_from_names"),
+        (np.array(names_with(None), dtype=object), "y holds None in row 5, .*indicator_from_nam"),
+        (names_with(["a", "b"]), r"not a matrix of numbers|y holds \['a', 'b'\] in row 5"),
+        (
+            [["a", "b"], *([["a"]] * (N_SAMPLES - 1))],
+            "y is not a matrix of numbers: row 0 has 2 entries and row 1 has 1 entry",
+        ),
+        ([list("abcd")] * N_SAMPLES, "y is not a matrix of numbers: it holds 'a' at row 0, label"),
+        (np.linspace(0, 1, N_SAMPLES), "y is no list of classes: Unknown label type: continuous"),
+        (None, "requires y to be passed"),
+    ],
+)
+def test_what_is_wrong_with_y_is_said_of_y_and_located(y, message):
+    with pytest.raises(ComplabelError, match=message):
+        small("prior").fit(X, y)
+
+
+def test_relevant_labels_in_a_data_frame_must_have_the_columns_of_y():
+    pandas = pytest.importorskip("pandas")
+    y = pandas.DataFrame(COMPLEMENTARY, columns=list("abcd"))
+    relevant = pandas.DataFrame(0 * COMPLEMENTARY, columns=list("abdc"))
+    with pytest.raises(AnnotationError, match="relevant has its columns in another order than y"):
+        small("prior").fit(X, y, relevant=relevant)
+    small("prior").fit(X, y, relevant=relevant[list("abcd")])
+
+
 def test_infinity_is_located_in_a_data_frame():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=list("abcde"))
     frame.iloc[4, 3] = np.inf
-    with pytest.raises(InputError, match="1 entries are not finite, the first in row 4, column 3"):
+    with pytest.raises(InputError, match="1 entry is not finite, the first in row 4, column 3"):
         small("mlcl").fit(frame, COMPLEMENTARY)
 
 
@@ -84,13 +136,17 @@ def test_nan_is_located_in_an_array_of_objects():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (with_row(0), "complementary marks no label in row 6; every row needs at least one"),
-        (with_row(1), f"complementary marks all {N_LABELS} labels in row 6; every row must leave"),
-        (with_row(2), "complementary holds 2 at row 6, label 0; every entry must be 0 or 1"),
-        (np.eye(2, dtype=int)[np.arange(N_SAMPLES) % 2], "has 2 labels .*needs at least 3"),
+        (0 * COMPLEMENTARY, r"y marks no label in rows 0, 1, .*\(90 in all\); at least one row"),
+        (with_row(1), f"y marks all {N_LABELS} labels in row 6; every row must leave"),
+        (with_row(2), "y holds 2 at row 6, label 0; every entry must be 0 or 1"),
+        (
+            np.eye(2, dtype=int)[np.arange(N_SAMPLES) % 2],
+            "y has 2 labels .*needs at least 3: with two",
+        ),
+        (COMPLEMENTARY[:, :1], r"y has shape \(90, 1\) and holds zeros and ones, an indicator of"),
         (np.ones(N_SAMPLES, dtype=int), "every instance carries one class, 1; at least 2 classes"),
     ],
-    ids=["row with none", "row with all", "not binary", "two labels", "one class"],
+    ids=["rows with none", "row with all", "not binary", "two labels", "a column", "one class"],
 )
 def test_labels_that_nothing_can_be_learned_from_are_refused(name, y, message):
     with pytest.raises(AnnotationError, match=message):
@@ -134,9 +190,13 @@ def test_relevant_labels_must_be_an_indicator(name):
 @every_method
 def test_numbers_of_rows_must_agree(name):
     targets = targets_for(name)
-    with pytest.raises(InputError, match=r"inconsistent numbers of samples: \[89, 90\]"):
+    with pytest.raises(InputError, match="X has 89 rows but y has 90; both need one row per"):
         small(name).fit(X[:-1], targets)
-    with pytest.raises(ComplabelError, match=r"\(90, 4\)"):
+    with pytest.raises(
+        InputError, match=r"y has shape \(4, 90\), so it looks transposed: give y.T"
+    ):
+        small(name).fit(X, targets.T)
+    with pytest.raises(ComplabelError, match="90"):
         fitted(name).score(X, targets[:-1])
 
 
@@ -177,8 +237,12 @@ def test_labels_to_score_on_are_checked_too(name):
     classifier = fitted(name)
     with pytest.raises(AnnotationError, match="y has 5 labels, but fit was given 4"):
         classifier.score(X, np.eye(5, dtype=int)[np.arange(N_SAMPLES) % 5])
-    with pytest.raises(AnnotationError, match="marks no label in row 6;"):
-        classifier.score(X, with_row(0))
+    with pytest.raises(AnnotationError, match="y marks no label in rows 0, 1,"):
+        classifier.score(X, 0 * COMPLEMENTARY)
+    with pytest.raises(AnnotationError, match="y marks all 4 labels in row 6"):
+        classifier.score(X, with_row(1))
+    with pytest.raises(InputError, match="X has 90 rows but y has 89"):
+        classifier.score(X, COMPLEMENTARY[1:])
     of_classes = small(name).fit(X, COMPLEMENTARY.argmax(axis=1))
     unseen = np.full(N_SAMPLES, 17)
     with pytest.raises(AnnotationError, match=r"17.* was not seen during fit; .*\[0, 1, 2, 3\]"):

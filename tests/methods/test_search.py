@@ -101,6 +101,7 @@ def test_known_relevant_labels_and_true_labels_travel_as_metadata():
     assert precision[1] == pytest.approx(np.mean(expected))
 
 
+@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
 def test_one_class_per_row_is_scored_as_well():
     classes = np.array(list("wxyz"))[COMPLEMENTARY.argmax(axis=1)]
     prior = PriorClassifier()

@@ -6,8 +6,15 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn.metrics import log_loss
 
+from complabel.annotations import draw_complementary
+from complabel.datasets import make_synthetic
 from complabel.errors import AnnotationError, InputError
-from complabel.metrics import complementary_log_likelihood, complementary_ranking_error
+from complabel.methods import ComplementaryRidgeClassifier
+from complabel.metrics import (
+    complementary_log_likelihood,
+    complementary_ranking_error,
+    least_cardinality,
+)
 
 
 @st.composite
@@ -87,3 +94,41 @@ def test_log_likelihood_refuses(complementary, probabilities, options, error, me
 def test_ranking_error_refuses(complementary, scores, error, message):
     with pytest.raises(error, match=message):
         complementary_ranking_error(complementary, scores)
+
+
+@given(complementary_and_scores())
+def test_the_truth_as_scores_gives_the_true_cardinality(case):
+    # Any set of labels may be the truth, and any of the others the marks.
+    complementary, _ = case
+    rng = np.random.default_rng(int(complementary.sum()))
+    truth = (1 - complementary) & (rng.random(complementary.shape) < 0.5)
+    found = least_cardinality(complementary, truth)
+    assert found == pytest.approx(truth.sum(axis=1).mean(), abs=1e-12)
+
+
+@given(complementary_and_scores())
+def test_no_information_gives_a_cardinality_of_nothing(case):
+    complementary, _ = case
+    assert least_cardinality(complementary, np.zeros(complementary.shape)) == pytest.approx(0)
+
+
+def test_the_least_cardinality_tells_true_labels_from_complementary_ones():
+    problem = make_synthetic(1600, n_features=6, n_labels=8, signal=6.0, seed=0).dataset
+    train, test = slice(0, 1000), slice(1000, None)
+
+    def held_out(y):
+        classifier = ComplementaryRidgeClassifier().fit(problem.X[train], y[train])
+        return least_cardinality(y[test], classifier.decision_function(problem.X[test]))
+
+    cardinality = problem.Y.mean() * 8  # 1.9 of 8
+    one_marked = draw_complementary(problem.Y, random_state=0)
+    for honest in (one_marked, 1 - problem.Y):
+        assert 0.5 * cardinality < held_out(honest) < 1.1 * cardinality
+    assert held_out(problem.Y) > 4
+
+
+def test_the_least_cardinality_checks_what_it_is_given():
+    with pytest.raises(InputError, match="row per sample and one column per label"):
+        least_cardinality([[1, 0, 0]], [[0.0, 0.0]])
+    with pytest.raises(AnnotationError, match="marks no label in row 0"):
+        least_cardinality([[0, 0, 0]], [[0.0, 0.0, 1.0]])

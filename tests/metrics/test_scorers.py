@@ -107,6 +107,27 @@ def test_the_ranking_scorer_checks_labels():
         complementary_ranking_scorer(Base(), X, np.zeros((30, 4)))
 
 
+def test_the_ranking_scorer_leaves_out_rows_without_an_answer():
+    gaps = COMPLEMENTARY.copy()
+    gaps[[3, 17]] = 0
+    answered = gaps.any(axis=1)
+    expected = complementary_ranking_scorer(Base(), X[answered], gaps[answered])
+    assert complementary_ranking_scorer(Base(), X, gaps) == expected
+
+
+def test_the_ranking_scorer_checks_the_names_and_number_of_labels():
+    pandas = pytest.importorskip("pandas")
+    classifier = Base().fit(X, COMPLEMENTARY)
+    classifier.classes_ = np.array(["a", "b", "c", "d"])
+    frame = pandas.DataFrame(COMPLEMENTARY, columns=classifier.classes_)
+    expected = complementary_ranking_scorer(Base(), X, COMPLEMENTARY)
+    assert complementary_ranking_scorer(classifier, X, frame) == expected
+    with pytest.raises(AnnotationError, match="in another order than fit: column 0 is 'd'"):
+        complementary_ranking_scorer(classifier, X, frame[["d", "b", "c", "a"]])
+    with pytest.raises(InputError, match=r"y has shape \(29, 4\) but the decision function \(30"):
+        complementary_ranking_scorer(Base(), X, COMPLEMENTARY[1:])
+
+
 @pytest.mark.parametrize("name", TRUE_LABEL_SCORERS)
 def test_a_criterion_of_true_labels_has_the_sign_that_makes_greater_better(name):
     criterion, scorer = getattr(metrics, name), TRUE_LABEL_SCORERS[name]

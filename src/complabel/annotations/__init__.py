@@ -1,10 +1,10 @@
 """Indicator matrices of labels: their checks, their other forms, and simulated draws."""
 
 from complabel.annotations._checks import (
-    IndicatorLike,
+    ClassPerRowWarning,
+    UnansweredRowWarning,
     UnchosenLabelWarning,
     check_complementary,
-    check_indicator,
     check_relevant,
     warn_unchosen,
 )
@@ -17,13 +17,22 @@ from complabel.annotations._forms import (
     indices_from_indicator,
     names_from_indicator,
 )
+from complabel.annotations._indicator import (
+    IndicatorLike,
+    check_indicator,
+    check_label_names,
+    label_names_of,
+)
 
 __all__ = [
+    "ClassPerRowWarning",
     "IndicatorLike",
+    "UnansweredRowWarning",
     "UnchosenLabelWarning",
     "candidates_from_complementary",
     "check_complementary",
     "check_indicator",
+    "check_label_names",
     "check_relevant",
     "cooccurrence",
     "draw_complementary",
@@ -31,6 +40,7 @@ __all__ = [
     "indicator_from_indices",
     "indicator_from_names",
     "indices_from_indicator",
+    "label_names_of",
     "names_from_indicator",
     "warn_unchosen",
 ]

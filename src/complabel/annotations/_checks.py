@@ -1,61 +1,33 @@
-"""Refuse indicator matrices that cannot be learned from, saying where and why."""
+"""Refuse labels that cannot be learned from, saying where and why, and warn of the doubtful."""
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
+from numpy.typing import NDArray
 
+from complabel.annotations._indicator import (
+    IndicatorLike,
+    check_indicator,
+    check_label_names,
+    label_names_of,
+    name_some,
+)
 from complabel.errors import AnnotationError
 
-IndicatorLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
-"""What a 0/1 matrix may be given as: nested lists, an array, a data frame, a sparse matrix."""
-
 _MIN_LABELS = 3
-_MAX_NAMED = 5
 
 
 class UnchosenLabelWarning(UserWarning):
     """A label was never chosen as complementary, so nothing says where it does not apply."""
 
 
-def check_indicator(values: IndicatorLike, *, name: str = "indicator") -> NDArray[np.uint8]:
-    """Return an indicator matrix as a dense 0/1 array, whatever it was given as.
+class UnansweredRowWarning(UserWarning):
+    """Rows carry no complementary label, so nothing is learned from them."""
 
-    Parameters
-    ----------
-    values : array_like or scipy sparse matrix of shape (n_samples, n_labels)
-        Zeros and ones of any boolean, integer or floating type.
-    name : str, default "indicator"
-        What to call the matrix in an error message.
 
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels), dtype uint8
-        The same matrix; the input itself where it already is such an array.
-
-    Raises
-    ------
-    AnnotationError
-        If the input is not 2-D or holds anything but 0 and 1.
-
-    Examples
-    --------
-    >>> check_indicator([[True, False], [False, True]])
-    array([[1, 0],
-           [0, 1]], dtype=uint8)
-    """
-    if sparse.issparse(values):
-        return _dense_from_sparse(values, name)
-    array = _as_numbers(values, name)
-    _refuse_other_than_2d(array.ndim, array.shape, name)
-    valid = (array == 0) | (array == 1)
-    if not valid.all():
-        row, label = np.argwhere(~valid)[0]
-        raise _not_binary(array[row, label], row, label, name)
-    return array.astype(np.uint8, copy=False)
+class ClassPerRowWarning(UserWarning):
+    """Names, or a column, were read as one complementary class per row, of which one applies."""
 
 
 def check_complementary(
@@ -64,6 +36,8 @@ def check_complementary(
     n_samples: int | None = None,
     relevant: IndicatorLike | None = None,
     min_labels: int = _MIN_LABELS,
+    allow_unanswered: bool = False,
+    name: str = "complementary",
 ) -> NDArray[np.uint8]:
     """Return complementary labels as a dense 0/1 array, after checking that one can learn from it.
 
@@ -74,9 +48,14 @@ def check_complementary(
     n_samples : int, optional
         How many rows there must be, the number of rows of the features.
     relevant : array_like or scipy sparse matrix of shape (n_samples, n_labels), optional
-        1 where a label is known to apply; a row may have none.
+        1 where a label is known to apply; a row may have none. Of two data frames the columns
+        must agree.
     min_labels : int, default 3
         Fewest labels to accept: with two, a complementary label is just the other label.
+    allow_unanswered : bool, default False
+        Whether rows may have no complementary label, as long as some row has one.
+    name : str, default "complementary"
+        What to call the matrix in an error message.
 
     Returns
     -------
@@ -95,14 +74,19 @@ def check_complementary(
     array([[0, 1, 0],
            [1, 0, 0]], dtype=uint8)
     """
-    checked = _check_proper_subsets(complementary, "complementary", min_labels=min_labels)
+    checked = _check_proper_subsets(
+        complementary, name, min_labels=min_labels, allow_empty=allow_unanswered
+    )
     if n_samples is not None and len(checked) != n_samples:
         raise AnnotationError(
-            f"complementary has {len(checked)} rows but there are {n_samples} samples; "
+            f"{name} has {len(checked)} rows but there are {n_samples} samples; "
             "give one row of labels for each sample"
         )
     if relevant is not None:
-        _refuse_contradiction(checked, relevant)
+        check_label_names(
+            relevant, label_names_of(complementary) or [], name="relevant", reference=name
+        )
+        _refuse_contradiction(checked, relevant, name)
     return checked
 
 
@@ -131,7 +115,7 @@ def check_relevant(Y: IndicatorLike) -> NDArray[np.uint8]:
     array([[0, 1, 1],
            [1, 0, 0]], dtype=uint8)
     """
-    return _check_proper_subsets(Y, "relevant", min_labels=_MIN_LABELS)
+    return _check_proper_subsets(Y, "relevant", min_labels=_MIN_LABELS, allow_empty=False)
 
 
 def warn_unchosen(complementary: IndicatorLike, label_names: Sequence[str] | None = None) -> None:
@@ -173,82 +157,26 @@ def warn_unchosen(complementary: IndicatorLike, label_names: Sequence[str] | Non
         )
 
 
-def name_some(positions: NDArray[np.intp], noun: str) -> str:
-    """Name the first few positions and count them all: 'row 4' or 'rows 1, 2 (2 in all)'."""
-    if len(positions) == 1:
-        return f"{noun} {positions[0]}"
-    shown = ", ".join(str(position) for position in positions[:_MAX_NAMED])
-    dots = ", ..." if len(positions) > _MAX_NAMED else ""
-    return f"{noun}s {shown}{dots} ({len(positions)} in all)"
-
-
-def _as_numbers(values: IndicatorLike, name: str) -> NDArray[Any]:
-    """Return the values as an array of numbers or booleans."""
-    try:
-        array = np.asarray(values)
-        if array.dtype == object:
-            array = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise AnnotationError(
-            f"{name} is not a matrix of numbers ({error}); give zeros and ones, or make an "
-            "indicator with indicator_from_indices or indicator_from_names"
-        ) from error
-    if array.dtype.kind not in "biuf":
-        raise AnnotationError(
-            f"{name} holds values of type {array.dtype}, not zeros and ones; "
-            "indicator_from_names makes an indicator out of label names"
-        )
-    return array
-
-
-def _dense_from_sparse(values: Any, name: str) -> NDArray[np.uint8]:
-    """Check the stored entries only, then expand them in the narrow type."""
-    _refuse_other_than_2d(values.ndim, values.shape, name)
-    stored = values.tocoo(copy=True)
-    stored.sum_duplicates()
-    valid = (stored.data == 0) | (stored.data == 1)
-    if not valid.all():
-        at = int(np.flatnonzero(~valid)[0])
-        raise _not_binary(stored.data[at], stored.row[at], stored.col[at], name)
-    dense: NDArray[np.uint8] = stored.astype(np.uint8).toarray()
-    return dense
-
-
-def _refuse_other_than_2d(ndim: int, shape: tuple[int, ...], name: str) -> None:
-    """Raise unless there are two dimensions."""
-    if ndim != 2:
-        raise AnnotationError(
-            f"{name} has shape {shape}; give a matrix (n_samples, n_labels) of zeros and ones, "
-            "indicator_from_indices makes one out of label numbers"
-        )
-
-
-def _not_binary(value: object, row: int, label: int, name: str) -> AnnotationError:
-    """Return the error for an entry that is neither 0 nor 1."""
-    return AnnotationError(
-        f"{name} holds {value} at row {row}, label {label}; every entry must be 0 or 1"
-    )
-
-
 def _check_proper_subsets(
-    values: IndicatorLike, name: str, *, min_labels: int
+    values: IndicatorLike, name: str, *, min_labels: int, allow_empty: bool
 ) -> NDArray[np.uint8]:
-    """Check that every row marks at least one label and leaves at least one."""
+    """Check that every row leaves at least one label and, if it must, marks at least one."""
     checked = check_indicator(values, name=name)
     n_samples, n_labels = checked.shape
     if n_labels < min_labels:
-        raise AnnotationError(
-            f"{name} has {n_labels} labels (columns); learning from complementary labels needs "
-            f"at least {min_labels}"
-        )
+        raise AnnotationError(_too_few_labels(name, n_labels, min_labels))
     if n_samples == 0:
         raise AnnotationError(f"{name} has no rows; give at least one")
     counts = checked.sum(axis=1, dtype=np.intp)
     empty, full = np.flatnonzero(counts == 0), np.flatnonzero(counts == n_labels)
-    if len(empty):
+    if len(empty) == n_samples or (len(empty) and not allow_empty):
         raise AnnotationError(
-            f"{name} marks no label in {name_some(empty, 'row')}; every row needs at least one, "
-            "drop the rows without"
+            f"{name} marks no label in {name_some(empty, 'row')}; "
+            + (
+                "at least one row needs a mark"
+                if allow_empty
+                else "every row needs at least one, drop the rows without"
+            )
         )
     if len(full):
         raise AnnotationError(
@@ -258,12 +186,27 @@ def _check_proper_subsets(
     return checked
 
 
-def _refuse_contradiction(complementary: NDArray[np.uint8], relevant: IndicatorLike) -> None:
+def _too_few_labels(name: str, n_labels: int, min_labels: int) -> str:
+    """Say why a matrix of one or two labels is refused, and what to do with it."""
+    labels = "1 label (column)" if n_labels == 1 else f"{n_labels} labels (columns)"
+    advice = {
+        1: "give one column per label",
+        2: "with two, 'not a' means 'b': fit an ordinary classifier on the label that is left",
+    }.get(n_labels, "give one column per label")
+    return (
+        f"{name} has {labels}; learning from complementary labels needs at least {min_labels}: "
+        f"{advice}"
+    )
+
+
+def _refuse_contradiction(
+    complementary: NDArray[np.uint8], relevant: IndicatorLike, name: str
+) -> None:
     """Raise where a label is said both to apply and not to apply."""
     known = check_indicator(relevant, name="relevant")
     if known.shape != complementary.shape:
         raise AnnotationError(
-            f"relevant has shape {known.shape} but complementary {complementary.shape}; "
+            f"relevant has shape {known.shape} but {name} {complementary.shape}; "
             "both need one row per sample and one column per label"
         )
     both = (known & complementary).astype(bool)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel.annotations._checks import IndicatorLike, check_indicator, name_some
+from complabel.annotations._indicator import IndicatorLike, check_indicator, name_some
 from complabel.errors import AnnotationError
 
 

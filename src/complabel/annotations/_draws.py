@@ -5,8 +5,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel.annotations._checks import IndicatorLike, check_relevant
+from complabel.annotations._checks import check_relevant
 from complabel.annotations._cooccurrence import conditional_rates
+from complabel.annotations._indicator import IndicatorLike
 from complabel.errors import InputError
 
 SCHEMES = ("uniform", "biased")

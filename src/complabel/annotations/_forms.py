@@ -1,109 +1,109 @@
 """Turn label numbers and label names into indicator matrices, and back."""
 
-import difflib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel.annotations._checks import IndicatorLike, check_indicator, name_some
+from complabel.annotations._entries import flatten, is_missing
+from complabel.annotations._indicator import IndicatorLike, check_indicator, suggest
 from complabel.errors import AnnotationError
 
 
-def indicator_from_indices(
-    indices: Sequence[int] | Sequence[Sequence[int]] | NDArray[Any], n_labels: int
-) -> NDArray[np.uint8]:
+def indicator_from_indices(indices: Iterable[Any], n_labels: int) -> NDArray[np.uint8]:
     """Return the indicator matrix of label numbers.
 
     Parameters
     ----------
-    indices : (n_samples,) integers, or a sequence of one sequence of integers per row
-        Which labels each row has, counted from 0; at least one per row.
+    indices : (n_samples,) integers, or one collection of integers per row, or data frame
+        Which labels each row has, counted from 0. In a data frame or 2-D array, each column
+        holds what one annotator answered. None, NaN and ``pandas.NA`` are no answer, and a
+        number given twice in a row counts once.
     n_labels : int
         Number of labels, the columns of the result.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), dtype uint8
-        1 at the labels given.
+        1 at the labels given; a row without any answer is all 0, and ``fit`` leaves it out.
 
     Raises
     ------
     AnnotationError
-        If a row is empty or names a label twice, or a number is not an integer in
-        ``range(n_labels)``.
+        If a number is not a whole one in ``range(n_labels)``, or what is given is an indicator
+        matrix already.
 
     Examples
     --------
-    >>> indicator_from_indices([2, 0], 3)
+    >>> indicator_from_indices([2, 0, None], 3)
     array([[0, 0, 1],
-           [1, 0, 0]], dtype=uint8)
+           [1, 0, 0],
+           [0, 0, 0]], dtype=uint8)
     >>> indicator_from_indices([[0, 2], [1]], 3)
     array([[1, 0, 1],
            [0, 1, 0]], dtype=uint8)
     """
-    if isinstance(indices, np.ndarray) and indices.ndim in (1, 2) and indices.size > 0:
+    if isinstance(indices, np.ndarray) and indices.dtype.kind in "iu" and _is_table(indices):
         n_samples = len(indices)
         labels = indices.reshape(-1)
         rows = np.repeat(np.arange(n_samples), labels.size // n_samples)
     else:
-        flat, rows, n_samples = _flatten(indices, scalar=(int, np.integer), noun="label number")
-        labels = np.asarray(flat)
-    if labels.dtype.kind not in "iu" or labels.ndim != 1:
+        numbers = (int, float, np.integer, np.floating)
+        flat, rows, n_samples = flatten(indices, scalar=numbers, noun="label number")
+        labels = np.asarray(flat) if flat else np.zeros(0, dtype=np.intp)
+    labels = _label_numbers(labels, rows, n_labels)
+    # Duplicates are allowed, so an indicator would pass as labels 0 and 1 in every row.
+    if (
+        n_labels > 2
+        and (np.bincount(rows, minlength=n_samples) == n_labels).all()
+        and (labels <= 1).all()
+    ):
         raise AnnotationError(
-            f"label numbers are of type {labels.dtype} and shape {labels.shape}; give integers "
-            f"from 0 to {n_labels - 1}, one or a sequence of them per row"
+            f"every row has {n_labels} numbers, all 0 or 1: this is an indicator matrix already,"
+            " so use it as it is"
         )
-    outside = (labels < 0) | (labels >= n_labels)
-    if outside.any():
-        at = int(np.argmax(outside))
-        raise AnnotationError(
-            f"row {rows[at]} has label number {labels[at]}, but with {n_labels} labels the "
-            f"numbers go from 0 to {n_labels - 1}"
-        )
-    return _mark(rows, labels.astype(np.intp, copy=False), (n_samples, n_labels))
+    return _mark(rows, labels, (n_samples, n_labels))
 
 
-def indicator_from_names(
-    names: Sequence[str] | Sequence[Iterable[str]], label_names: Sequence[str]
-) -> NDArray[np.uint8]:
+def indicator_from_names(names: Iterable[Any], label_names: Sequence[str]) -> NDArray[np.uint8]:
     """Return the indicator matrix of label names.
 
     Parameters
     ----------
-    names : (n_samples,) names, or a sequence of one collection of names per row
-        Which labels each row has; at least one per row.
+    names : (n_samples,) names, or one collection of names per row, or data frame of names
+        Which labels each row has. In a data frame or 2-D array, each column holds what one
+        annotator answered. None, NaN, ``pandas.NA`` and blank strings are no answer, and a
+        name given twice in a row counts once.
     label_names : sequence of str, length n_labels
         The name of each column, all different.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), dtype uint8
-        1 at the labels given.
+        1 at the labels given; a row without any answer is all 0, and ``fit`` leaves it out.
 
     Raises
     ------
     AnnotationError
-        If a row is empty, names a label twice or names an unknown label, or `label_names`
+        If a row names an unknown label or holds something else than names, or `label_names`
         repeats itself.
 
     Examples
     --------
-    >>> indicator_from_names(["water", ["desert", "city"]], ["city", "desert", "water"])
+    >>> indicator_from_names(["water", ["desert", "city"], None], ["city", "desert", "water"])
     array([[0, 0, 1],
-           [1, 1, 0]], dtype=uint8)
+           [1, 1, 0],
+           [0, 0, 0]], dtype=uint8)
     """
     column = _columns_by_name(label_names)
-    flat, rows, n_samples = _flatten(names, scalar=(str,), noun="label name")
+    flat, rows, n_samples = flatten(names, scalar=(str,), noun="label name")
     unknown = next((at for at, name in enumerate(flat) if name not in column), None)
     if unknown is not None:
-        near = difflib.get_close_matches(str(flat[unknown]), map(str, column), n=1, cutoff=0.0)
         raise AnnotationError(
-            f"row {rows[unknown]} has the unknown label {flat[unknown]!r}; did you mean "
-            f"{near[0]!r}? there are {len(column)} known labels"
+            f"row {rows[unknown]} has the unknown label {str(flat[unknown])!r}"
+            f"{suggest(flat[unknown], list(column))}"
         )
     labels = np.fromiter((column[name] for name in flat), dtype=np.intp, count=len(flat))
     return _mark(rows, labels, (n_samples, len(column)))
@@ -203,46 +203,46 @@ def candidates_from_complementary(complementary: IndicatorLike) -> NDArray[np.ui
 
 def _columns_by_name(label_names: Sequence[str]) -> dict[str, int]:
     """Map every label name to its column."""
-    repeated = [name for name, count in Counter(label_names).items() if count > 1]
+    if isinstance(label_names, str):
+        raise AnnotationError(f"label_names is the string {label_names!r}; give a list of names")
+    as_list = getattr(label_names, "tolist", None)  # of an array, as plain strings
+    names: list[Any] = as_list() if as_list else list(label_names)
+    repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise AnnotationError(f"label_names repeats {repeated[0]!r}; every name must differ")
-    return {name: column for column, name in enumerate(label_names)}
+    blank = next((column for column, name in enumerate(names) if is_missing(name)), None)
+    if blank is not None:
+        raise AnnotationError(f"label_names[{blank}] is {names[blank]!r}; every label needs a name")
+    return {name: column for column, name in enumerate(names)}
 
 
-def _flatten(
-    per_row: Iterable[Any], *, scalar: tuple[type, ...], noun: str
-) -> tuple[list[Any], NDArray[np.intp], int]:
-    """Return all entries in one list, the row of each, and the number of rows."""
-    rows = [[entry] if isinstance(entry, scalar) else entry for entry in per_row]
-    if not rows:
-        raise AnnotationError(f"there are no rows; give one {noun} or more for each sample")
-    lengths = np.fromiter((_length(row, at, noun) for at, row in enumerate(rows)), dtype=np.intp)
-    empty = np.flatnonzero(lengths == 0)
-    if len(empty):
+def _is_table(indices: NDArray[Any]) -> bool:
+    """Tell an array of one number, or one row of numbers, for each sample."""
+    return indices.ndim in (1, 2) and len(indices) > 0
+
+
+def _label_numbers(labels: NDArray[Any], rows: NDArray[np.intp], n_labels: int) -> NDArray[np.intp]:
+    """Return label numbers as integers; a column with a gap may hold them as floats."""
+    if labels.dtype.kind not in "iuf":
         raise AnnotationError(
-            f"{name_some(empty, 'row')} without a {noun}; every row needs at least one"
+            f"label numbers are of type {labels.dtype}; give integers from 0 to {n_labels - 1}, "
+            "one or a collection of them per row"
         )
-    return list(chain.from_iterable(rows)), np.repeat(np.arange(len(rows)), lengths), len(rows)
-
-
-def _length(row: Any, position: int, noun: str) -> int:
-    """Return how many entries a row has."""
-    try:
-        return len(row)
-    except TypeError:
+    wrong = (labels < 0) | (labels >= n_labels) | (labels % 1 != 0)
+    if wrong.any():
+        at = int(np.argmax(wrong))
         raise AnnotationError(
-            f"row {position} is {row!r}, neither a {noun} nor a sequence of them"
-        ) from None
+            f"row {rows[at]} has label number {labels[at]}, but with {n_labels} labels the "
+            f"numbers go from 0 to {n_labels - 1}"
+        )
+    whole: NDArray[np.intp] = labels.astype(np.intp, copy=False)
+    return whole
 
 
 def _mark(
     rows: NDArray[np.intp], labels: NDArray[np.intp], shape: tuple[int, int]
 ) -> NDArray[np.uint8]:
-    """Return the indicator with ones at the given cells, refusing a cell given twice."""
+    """Return the indicator with ones at the given cells."""
     indicator = np.zeros(shape, dtype=np.uint8)
     indicator[rows, labels] = 1
-    if np.count_nonzero(indicator) < len(labels):
-        cells = np.sort(np.ravel_multi_index((rows, labels), shape))
-        row, label = divmod(int(cells[1:][cells[1:] == cells[:-1]][0]), shape[1])
-        raise AnnotationError(f"row {row} gives label {label} twice; give each label once per row")
     return indicator

@@ -6,13 +6,19 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy import sparse, special
+from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from complabel import metrics
-from complabel.annotations import check_indicator, warn_unchosen
+from complabel.annotations import (
+    check_complementary,
+    check_indicator,
+    check_label_names,
+    warn_unchosen,
+)
 from complabel.errors import AnnotationError, InputError
+from complabel.methods._complaints import located, refuse_other_number_of_rows
 from complabel.methods._targets import Targets, encode_classes
 from complabel.parameters import check_choice
 
@@ -54,11 +60,14 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Features; CSR is never made dense.
         y : array-like of shape (n_samples, K) or (n_samples,)
-            The complementary labels: an indicator of labels that do not apply, one or more per
-            row, or one such class per row. For a method with ``learns_from = "relevant"``,
-            the relevant labels instead.
+            The complementary labels: an indicator of labels that do not apply, or one such class
+            per row of which exactly one applies; names given so are warned of. A row of the
+            indicator without a label is left out with a warning, so that not every row needs an
+            answer. A data frame's columns name the labels. For a method with
+            ``learns_from = "relevant"``, the relevant labels instead.
         relevant : array-like of shape (n_samples, K) or None, default=None
-            Indicator of labels known to apply, if any are; rows may be empty.
+            Indicator of labels known to apply, if any are; rows may be empty. Of two data frames
+            the columns must agree.
 
         Returns
         -------
@@ -71,20 +80,38 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
             is out of range.
         AnnotationError
             If the labels contradict themselves or each other.
+
+        Warns
+        -----
+        UnchosenLabelWarning
+            If a label is complementary in no row.
+        UnansweredRowWarning
+            If a row has no complementary label; the message counts them.
+        ClassPerRowWarning
+            If ``y`` holds one name per row, or is a column.
+
+        Notes
+        -----
+        Every row weighs the same: ``sample_weight`` is not supported.
+
+        True labels given as ``y`` look like an annotator's answers and cannot be told from them
+        here. A held-out fit shows them: see :func:`complabel.metrics.least_cardinality`.
         """
         if relevant is not None and self.learns_from == "relevant":
             raise InputError("relevant is what y is for this reference method; leave it out")
-        X, y = self._validate(X, y)
-        known = None if relevant is None else check_indicator(relevant, name="relevant")
+        features = self._validate(X, y)
+        refuse_other_number_of_rows(y, features.shape[0])
         if self.learns_from == "relevant":
             targets = Targets.from_relevant(y)
         else:
-            targets = Targets.from_complementary(y, relevant=known)
-            warn_unchosen(targets.indicator)
+            targets = Targets.from_complementary(y, relevant=relevant)
+            warn_unchosen(targets.indicator, targets.classes.tolist())
         self._check_parameters()
         self.classes_ = targets.classes
         self._single = targets.single
-        self._fit(X, targets.indicator, known)
+        if targets.answered is not None:
+            features = features[targets.answered]
+        self._fit(features, targets.indicator, targets.known)
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -133,7 +160,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, K), int64
             Indicator of the predicted relevant labels. After a fit on one class per row, the
-            most probable class, shape (n_samples,).
+            most probable class, shape (n_samples,). After a fit on a data frame,
+            ``names_from_indicator(classifier.predict(X), classifier.classes_)`` gives names.
         """
         decision = self._decision(self._validate_new(X))
         if self._single:
@@ -150,17 +178,25 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples, K) or (n_samples,)
-            Complementary labels, as in ``fit``. Scoring against true labels is done by
-            :mod:`complabel.metrics`, never here.
+            Complementary labels, as in ``fit``; rows without one are left out. Scoring against
+            true labels is done by :mod:`complabel.metrics`, never here.
 
         Returns
         -------
         float
-            Mean complementary log-likelihood where the method models the choice of the
-            complementary label, else minus the complementary ranking error.
+            Mean complementary log-likelihood, in nats, where ``has_complementary_likelihood``:
+            the method models the choice of the complementary label. Else minus the
+            complementary ranking error, between -1 and 0.
+
+        Notes
+        -----
+        The two quantities cannot be compared. To compare methods, as ``cross_val_score`` does,
+        pass ``scoring=complementary_ranking_scorer`` of :mod:`complabel.metrics`, which is one
+        quantity for every method; ``complementary_log_likelihood_scorer`` compares those that
+        model the choice. scikit-learn's own scorers, ``"f1_micro"`` for instance, take ``y``
+        for what should be predicted: on complementary labels they prefer the worse method.
         """
-        X_new = self._validate_new(X)
-        complementary = self._encode(y)
+        X_new, complementary = self._validate_held_out(X, y)
         probabilities = self._complementary_probabilities(X_new)
         if probabilities is None:
             return -metrics.complementary_ranking_error(complementary, self._decision(X_new))
@@ -197,6 +233,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         """Check held-out labels against those of ``fit``."""
         if self._single:
             return encode_classes(y, self.classes_)
+        check_label_names(y, self.classes_.tolist())
         indicator = check_indicator(y, name="y")
         if indicator.shape[1] != len(self.classes_):
             raise AnnotationError(
@@ -204,20 +241,16 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
             )
         return indicator
 
-    def _validate(self, X: ArrayLike, y: ArrayLike) -> tuple[Features, Any]:
-        """Validate training input, recording the features' number and names."""
+    def _validate(self, X: ArrayLike, y: ArrayLike | None) -> Features:
+        """Validate features to learn from, recording their number and names."""
+        # scikit-learn says that y is missing; what else y may be is checked by Targets.
+        target: Any = None if y is None else "no_validation"
         try:
-            validated: tuple[Features, Any] = validate_data(
-                self,
-                X,
-                y,
-                accept_sparse="csr",
-                dtype=(np.float64, np.float32),
-                multi_output=True,
+            return validate_data(
+                self, X, target, accept_sparse="csr", dtype=(np.float64, np.float32)
             )
         except ValueError as error:
-            raise InputError(_located(error, X)) from error
-        return validated
+            raise InputError(located(error, X)) from error
 
     def _validate_new(self, X: ArrayLike) -> Features:
         """Validate features to predict for."""
@@ -227,7 +260,19 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
                 self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False
             )
         except ValueError as error:
-            raise InputError(_located(error, X)) from error
+            raise InputError(located(error, X)) from error
+
+    def _validate_held_out(self, X: ArrayLike, y: ArrayLike) -> tuple[Features, Any]:
+        """Validate features and complementary labels to score on; rows without one are left out."""
+        X_new = self._validate_new(X)
+        refuse_other_number_of_rows(y, X_new.shape[0])
+        complementary = check_complementary(
+            self._encode(y), min_labels=2, allow_unanswered=True, name="y"
+        )
+        answered = complementary.any(axis=1)
+        if answered.all():
+            return X_new, complementary
+        return X_new[answered], complementary[answered]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -237,21 +282,3 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         # Trained on true labels, as scikit-learn's checks do, it learns what does not apply.
         tags.classifier_tags.poor_score = True
         return tags
-
-
-def _located(error: ValueError, X: Any) -> str:
-    """Add to scikit-learn's complaint about NaN or infinity where the first one is."""
-    message = str(error)
-    if "NaN" not in message and "infinity" not in message:
-        return message
-    matrix: Any = X if sparse.issparse(X) else np.atleast_2d(X)
-    try:
-        entries = sparse.coo_array(matrix.astype(np.float64))
-    except (TypeError, ValueError):  # not numbers: scikit-learn's complaint says so
-        return message
-    bad = np.flatnonzero(~np.isfinite(entries.data))
-    if not bad.size:
-        return message
-    row, column = (int(index[bad[0]]) for index in entries.coords)
-    where = f"{len(bad)} entries are not finite, the first in row {row}, column {column}."
-    return f"{where} Remove or impute them first. {message}"

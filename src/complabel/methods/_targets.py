@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
-from complabel.annotations import check_complementary, check_indicator
+from complabel.annotations import (
+    ClassPerRowWarning,
+    UnansweredRowWarning,
+    check_complementary,
+    check_indicator,
+    check_label_names,
+    label_names_of,
+)
 from complabel.errors import AnnotationError
+from complabel.methods._complaints import shape_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_USER = 4  # from a helper below over its constructor and fit to the caller of fit
 
 
 @dataclass(frozen=True)
@@ -21,46 +33,64 @@ class Targets:
 
     Parameters
     ----------
-    indicator : ndarray of shape (n_samples, K), uint8
+    indicator : ndarray of shape (n_rows, K), uint8
         Complementary labels, or relevant ones for a method that learns from those.
     classes : ndarray of shape (K,)
-        What the columns stand for.
+        What the columns stand for: names where a data frame has them.
     single : bool
         Whether they came as one class per instance rather than as an indicator.
+    known : ndarray of shape (n_rows, K), uint8, or None
+        Labels known to be relevant, if any are.
+    answered : ndarray of shape (n_samples,), bool, or None
+        Which samples the rows are, where some were left out.
     """
 
     indicator: NDArray[np.uint8]
     classes: NDArray[Any]
     single: bool
+    known: NDArray[np.uint8] | None = None
+    answered: NDArray[np.bool_] | None = None
 
     @classmethod
-    def from_complementary(cls, y: Any, *, relevant: NDArray[np.uint8] | None) -> Targets:
+    def from_complementary(cls, y: Any, *, relevant: Any) -> Targets:
         """Check complementary labels, given as an indicator or as one class per instance."""
-        if _is_single(y):
+        known = None if relevant is None else check_indicator(relevant, name="relevant")
+        if is_single(y):
             targets = cls._from_classes(y)
-            if relevant is not None:
-                _refuse_contradiction(targets.indicator, relevant)
-            return targets
-        checked = check_complementary(y, relevant=relevant)
-        return cls(checked, np.arange(checked.shape[1]), single=False)
+            _warn_of_doubtful_classes(y, targets.classes)
+            if known is not None:
+                check_label_names(
+                    relevant, targets.classes.tolist(), name="relevant", reference="y"
+                )
+                _refuse_contradiction(targets.indicator, known)
+            return cls(targets.indicator, targets.classes, single=True, known=known)
+        checked = check_complementary(y, relevant=relevant, allow_unanswered=True, name="y")
+        classes = _classes_of(y, checked.shape[1])
+        answered: NDArray[np.bool_] = np.asarray(checked.any(axis=1))
+        if answered.all():
+            return cls(checked, classes, single=False, known=known)
+        _warn_unanswered(answered, known)
+        known = None if known is None else known[answered]
+        return cls(checked[answered], classes, single=False, known=known, answered=answered)
 
     @classmethod
     def from_relevant(cls, y: Any) -> Targets:
         """Check relevant labels, given as an indicator or as one class per instance."""
-        if _is_single(y):
+        if is_single(y):
             return cls._from_classes(y)
-        checked = check_indicator(y, name="relevant")
-        return cls(checked, np.arange(checked.shape[1]), single=False)
+        checked = check_indicator(y, name="y")
+        return cls(checked, _classes_of(y, checked.shape[1]), single=False)
 
     @classmethod
     def _from_classes(cls, y: Any) -> Targets:
         """Encode one class per instance; only classes that occur are known."""
-        flat = np.asarray(y).ravel()
+        flat = _flat_classes(y)
+        _refuse_indicator_of_one_label(y, flat)
         try:
             check_classification_targets(flat)
-        except ValueError as error:
-            raise AnnotationError(str(error)) from error
-        classes = np.unique(flat)
+            classes = np.unique(flat)
+        except (TypeError, ValueError) as error:
+            raise AnnotationError(f"y is no list of classes: {error}") from error
         if len(classes) < 2:
             raise AnnotationError(
                 f"every instance carries one class, {classes[0]}; at least 2 classes are"
@@ -71,20 +101,100 @@ class Targets:
 
 def encode_classes(y: Any, classes: NDArray[Any]) -> NDArray[np.uint8]:
     """Turn one class per instance into an indicator whose columns are ``classes``."""
-    flat = np.asarray(y).ravel()
-    unknown = np.setdiff1d(flat, classes)
-    if unknown.size:
+    flat = _flat_classes(y)
+    seen = np.isin(flat, classes)
+    if not seen.all():
+        row = int(np.argmin(seen))
         raise AnnotationError(
-            f"class {unknown[0]!r} was not seen during fit; known are {classes.tolist()}"
+            f"class {flat[row]!r} of row {row} was not seen during fit; known are"
+            f" {classes.tolist()}"
         )
     indicator: NDArray[np.uint8] = (flat[:, None] == classes[None, :]).astype(np.uint8)
     return indicator
 
 
-def _is_single(y: Any) -> bool:
+def is_single(y: Any) -> bool:
     """Tell one class per instance, as (n,) or (n, 1), from an indicator matrix."""
-    shape = np.shape(y) if not hasattr(y, "shape") else y.shape
+    shape = shape_of(y)
     return len(shape) == 1 or (len(shape) == 2 and shape[1] == 1)
+
+
+def _classes_of(y: Any, n_labels: int) -> NDArray[Any]:
+    """Return the labels' names where y is a data frame that has them, else their numbers."""
+    names = label_names_of(y)
+    return np.arange(n_labels) if names is None else np.array(names)
+
+
+def _flat_classes(y: Any) -> NDArray[Any]:
+    """Return one class per instance, refusing gaps and collections with their place."""
+    values: Any = y.toarray() if sparse.issparse(y) else np.asarray(y)  # type: ignore[attr-defined]
+    flat: NDArray[Any] = values.ravel()
+    if flat.dtype.kind == "f":
+        gaps = ~np.isfinite(flat)
+    elif flat.dtype == object:
+        gaps = np.array([_is_gap(entry) for entry in flat], dtype=bool)
+        nested = [at for at, entry in enumerate(flat) if isinstance(entry, (list, tuple, set))]
+        if nested:
+            raise AnnotationError(
+                f"y holds {flat[nested[0]]!r} in row {nested[0]}, not one class; of collections"
+                " of names, indicator_from_names(y, labels) makes an indicator"
+            )
+    else:
+        return flat
+    if gaps.any():
+        row = int(np.argmax(gaps))
+        raise AnnotationError(
+            f"y holds {flat[row]} in row {row}, so nobody named a class; with"
+            " indicator_from_names(y, labels) or indicator_from_indices rows may have no answer"
+        )
+    return flat
+
+
+def _is_gap(entry: object) -> bool:
+    """Tell None, NaN, infinity and pandas.NA."""
+    if isinstance(entry, (float, np.floating)):
+        return not np.isfinite(entry)
+    return entry is None or type(entry).__name__ == "NAType"
+
+
+def _refuse_indicator_of_one_label(y: Any, flat: NDArray[Any]) -> None:
+    """Refuse a column of zeros and ones: a matrix of one label rather than a list of classes."""
+    if len(shape_of(y)) == 2 and flat.dtype.kind in "biuf" and np.isin(flat, (0, 1)).all():
+        raise AnnotationError(
+            f"y has shape {shape_of(y)} and holds zeros and ones, an indicator of one label;"
+            " give one column per label, at least 3, or one class per row as y.ravel()"
+        )
+
+
+def _warn_of_doubtful_classes(y: Any, classes: NDArray[Any]) -> None:
+    """Warn of names and of a column, which may be meant as labels of which several apply."""
+    names = classes.dtype.kind in "US" or any(isinstance(label, str) for label in classes)
+    if not names and len(shape_of(y)) == 1:
+        return
+    found, way_out = "names", "indicator_from_names(y, labels)"
+    if not names:
+        found, way_out = "classes in a column", "indicator_from_indices(y, n_labels)"
+    warnings.warn(
+        f"y holds {found}, one per row. They are read as one complementary class per row where"
+        " exactly one class applies, so predict returns one class per row. If several labels"
+        f" may apply to a row, pass {way_out} instead; if not, filter ClassPerRowWarning.",
+        ClassPerRowWarning,
+        stacklevel=_USER,
+    )
+
+
+def _warn_unanswered(answered: NDArray[np.bool_], known: NDArray[np.uint8] | None) -> None:
+    """Warn of rows without a complementary label, which are left out."""
+    empty = np.flatnonzero(~answered)
+    shown = ", ".join(map(str, empty[:5])) + (", ..." if len(empty) > 5 else "")
+    lost = 0 if known is None else int(known[~answered].any(axis=1).sum())
+    also = f"; so are the known relevant labels that {lost} of them have" if lost else ""
+    warnings.warn(
+        f"{len(empty)} of {len(answered)} rows of y mark no label (row{'s' * (len(empty) > 1)}"
+        f" {shown}): nobody said what does not apply, so they are left out{also}",
+        UnansweredRowWarning,
+        stacklevel=_USER,
+    )
 
 
 def _refuse_contradiction(complementary: NDArray[np.uint8], relevant: NDArray[np.uint8]) -> None:

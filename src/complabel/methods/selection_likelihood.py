@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from sklearn.model_selection import KFold
 
-from complabel.annotations import check_complementary
 from complabel.errors import InputError
 from complabel.losses import (
     SelectionLikelihoodLoss,
@@ -246,16 +245,11 @@ class SelectionLikelihoodClassifier(GradientClassifier):
         InputError
             If the numbers of rows differ, or there are propensities and a row has several labels.
         AnnotationError
-            If a row has no or only complementary labels, or there are other labels than in
-            ``fit``.
+            If a row has only complementary labels, no row has one, or there are other labels
+            than in ``fit``. Rows without one are left out.
         """
-        logits = self._decision(self._validate_new(X))
-        complementary = check_complementary(self._encode(y), min_labels=2)
-        if complementary.shape != logits.shape:
-            raise InputError(
-                f"y has shape {complementary.shape}, but X calls for {logits.shape}: one row of"
-                " labels per row of features"
-            )
+        X_new, complementary = self._validate_held_out(X, y)
+        logits = self._decision(X_new)
         log_likelihood = selection_log_likelihood(
             torch.from_numpy(logits),
             torch.from_numpy(complementary.astype(np.float64)),

@@ -16,6 +16,7 @@ from complabel.metrics._evaluate import (
 from complabel.metrics._label_free import (
     complementary_log_likelihood,
     complementary_ranking_error,
+    least_cardinality,
 )
 from complabel.metrics._scorers import (
     TrueLabelScorer,
@@ -47,6 +48,7 @@ __all__ = [
     "hamming_loss",
     "hamming_loss_scorer",
     "has_complementary_likelihood",
+    "least_cardinality",
     "one_error",
     "one_error_scorer",
     "ranking_loss",

@@ -1,7 +1,7 @@
 """Criteria for choosing between models where no relevant label is known."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from complabel.annotations import IndicatorLike, check_complementary
 from complabel.errors import InputError
@@ -42,11 +42,72 @@ def complementary_ranking_error(complementary: IndicatorLike, scores: ArrayLike)
     checked = check_scores(scores)
     wrong = check_complementary(complementary, min_labels=2)
     check_same_shape(wrong, checked, names=("complementary", "scores"))
+    return _mean_error(wrong, checked)
+
+
+def least_cardinality(complementary: IndicatorLike, scores: ArrayLike) -> float:
+    """Return how many labels must apply to a row on average, if the marks were made at random.
+
+    It tells true labels that were given as complementary ones by mistake: with the scores of a
+    method that was fitted on *other* rows, a value above half the number of labels says that
+    most labels apply to most rows, or that the marks are no random choice of what does not
+    apply. With scores of the rows that were fitted, the value means nothing.
+
+    Parameters
+    ----------
+    complementary : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+        1 where a label is known not to apply; at least one, and not all, per row.
+    scores : array_like of shape (n_samples, n_labels)
+        Finite scores, higher for labels more likely relevant, of a method that did not see
+        these rows.
+
+    Returns
+    -------
+    float
+        An estimate that no method makes greater than the mean number of relevant labels, but
+        by chance; a method that ranks labels well comes near. It can be negative.
+
+    Raises
+    ------
+    AnnotationError
+        If `complementary` is no valid matrix of complementary labels.
+    InputError
+        If the shapes differ or a score is not finite.
+
+    Notes
+    -----
+    A row has s complementary labels, chosen at random from those that do not apply, and c
+    relevant ones. Its K - s candidates are the relevant labels, which may all rank above the
+    complementary ones, and the K - s - c others, which do not differ from these, so that half
+    of them rank below. The expected ranking error e is hence at least
+    (K - s - c) / (2 (K - s)), which is c >= (K - s) (1 - 2 e). If every label that does not
+    apply is marked, there are no others, and the same holds.
+
+    Examples
+    --------
+    >>> marks = [[1, 0, 0, 0], [0, 1, 0, 0]]
+    >>> scores = [[0.1, 0.9, 0.8, 0.7], [0.9, 0.1, 0.8, 0.7]]
+    >>> least_cardinality(marks, scores)  # foreseen in every row: do 3 of 4 labels apply?
+    3.0
+    """
+    checked = check_scores(scores)
+    wrong = check_complementary(complementary, min_labels=2)
+    check_same_shape(wrong, checked, names=("complementary", "scores"))
+    n_candidates = wrong.shape[1] - wrong.sum(axis=1, dtype=np.intp)
+    total = 0.0
+    for count in np.unique(n_candidates):
+        rows = n_candidates == count
+        total += rows.sum() * count * (1 - 2 * _mean_error(wrong[rows], checked[rows]))
+    return float(total / len(wrong))
+
+
+def _mean_error(wrong: NDArray[np.uint8], scores: NDArray[np.float64]) -> float:
+    """Return the mean over rows of the share of pairs ranked wrongly, ties by half."""
     # With the shares of pairs (k, j) where s_j <= s_k and where s_k <= s_j, both of which count
     # the ties, [s_k < s_j] + [s_k = s_j] / 2 averages to (1 - first + second) / 2.
     criteria = (ranking_loss_of_rows,)
-    (not_above,) = mean_over_rows(criteria, wrong, checked, convention="sklearn")
-    (not_below,) = mean_over_rows(criteria, wrong, -checked, convention="sklearn")
+    (not_above,) = mean_over_rows(criteria, wrong, scores, convention="sklearn")
+    (not_below,) = mean_over_rows(criteria, wrong, -scores, convention="sklearn")
     return (1 - not_above + not_below) / 2
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from complabel.annotations import check_complementary, check_label_names
 from complabel.errors import InputError
 from complabel.metrics._criteria import (
     average_precision,
@@ -15,6 +16,7 @@ from complabel.metrics._criteria import (
     one_error,
     ranking_loss,
 )
+from complabel.metrics._inputs import check_same_shape
 from complabel.metrics._label_free import complementary_ranking_error
 
 if TYPE_CHECKING:
@@ -60,7 +62,8 @@ def complementary_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float
     -------
     float
         Mean held-out complementary log-likelihood, in nats; greater is better. It is the
-        estimator's own ``score``, so it can be compared between settings and methods.
+        estimator's own ``score``, so it can be compared between settings, and between the
+        methods that have it.
 
     Raises
     ------
@@ -93,17 +96,22 @@ def complementary_ranking_scorer(estimator: Any, X: Any, y: Any) -> float:
         Fitted, with a ``decision_function``.
     X : array-like or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples, K) or (n_samples,)
-        Complementary labels, as in ``fit``; true labels are not needed.
+        Complementary labels, as in ``fit``; true labels are not needed. Rows without one are
+        left out.
 
     Returns
     -------
     float
-        Minus :func:`complementary_ranking_error`; greater is better.
+        Minus :func:`complementary_ranking_error`; greater is better. It is one quantity for
+        every method, so methods can be compared by it.
 
     Raises
     ------
     AnnotationError
-        If ``y`` is no valid matrix of complementary labels.
+        If ``y`` is no valid matrix of complementary labels, or a data frame of other labels than
+        ``fit`` was given.
+    InputError
+        If the numbers of rows differ.
 
     Examples
     --------
@@ -118,7 +126,11 @@ def complementary_ranking_scorer(estimator: Any, X: Any, y: Any) -> float:
         decision = np.column_stack([-decision, decision])
     if np.ndim(y) == 1:
         y = np.asarray(y)[:, np.newaxis] == np.asarray(estimator.classes_)
-    return -complementary_ranking_error(y, decision)
+    check_label_names(y, list(getattr(estimator, "classes_", ())))
+    complementary = check_complementary(y, min_labels=2, allow_unanswered=True, name="y")
+    check_same_shape(complementary, decision, names=("y", "the decision function"))
+    answered = complementary.any(axis=1)
+    return -complementary_ranking_error(complementary[answered], decision[answered])
 
 
 class TrueLabelScorer:
