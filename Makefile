@@ -2,27 +2,34 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+CONSTRAINTS ?= constraints.txt
+# `python -m` everywhere: scripts in bin/ name the place where the environment was made.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
+
+# An environment that was moved or copied with its checkout still imports the code of the old place.
+ifneq ($(shell cat $(VENV)/.place 2>/dev/null),$(CURDIR))
+$(shell rm -f $(VENV)/.report $(VENV)/.test $(VENV)/.docs)
+endif
 
 # Two workers with one thread each: more threads than cores would wait for one another.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
 
-.PHONY: help demo test lint types check slow reference docs benchmark clean
+.PHONY: help demo test lint types check slow newcomer portability reference docs benchmark clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
 
 demo: $(VENV)/.report ## Learn from complementary labels on embedded data; write a report
-	$(BIN)/complabel demo
+	$(BIN)/python -m complabel demo
 
 test: $(VENV)/.test lint types check ## Lint, type-check and test, as CI does
 
 lint: $(VENV)/.test
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
+	$(BIN)/python -m ruff check
+	$(BIN)/python -m ruff format --check
 
 types: $(VENV)/.test
-	$(BIN)/mypy
+	$(BIN)/python -m mypy
 
 check: $(VENV)/.test
 	$(PYTEST) -m "not slow"
@@ -30,11 +37,17 @@ check: $(VENV)/.test
 slow: $(VENV)/.test ## Test everything, also what takes long on real data
 	$(PYTEST)
 
+newcomer: ## Do what a new user does, in an environment of its own
+	$(PYTHON) tests/newcomer/session.py
+
+portability: $(VENV)/.test ## Run the tests on other kernels, threads, Pythons and dependencies (long)
+	$(BIN)/python -m tests.portability $(FACTORS)
+
 reference: $(VENV)/.test ## Freeze every method's figures anew, after a change that was meant
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.reference.figures $(if $(DATA),--data-dir $(DATA))
 
 docs: $(VENV)/.docs ## Build the documentation to docs/_build/html
-	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 benchmark: $(VENV)/.test ## Time training against the plain way to write it
 	$(BIN)/python benchmarks/training_speed.py $(if $(DATA),--data-dir $(DATA))
@@ -42,9 +55,11 @@ benchmark: $(VENV)/.test ## Time training against the plain way to write it
 clean: ## Remove the environment and all that was built
 	rm -rf $(VENV) docs/_build docs/api/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-$(BIN)/pip:
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.%: $(BIN)/pip pyproject.toml constraints.txt
+# Not a prerequisite but for its existence: the interpreter is as old as the system.
+$(VENV)/.%: pyproject.toml $(CONSTRAINTS) | $(BIN)/python
 	$(INSTALL) --editable ".[$*]"
+	@echo "$(CURDIR)" > $(VENV)/.place
 	@touch $@

@@ -1,0 +1,184 @@
+"""What a new user does, in an environment of its own: install, README, own data, a study.
+
+``make newcomer`` runs it with nothing but the standard library. It installs the project as README
+says, into a folder that is removed afterwards, and works in another folder, far from the checkout.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+CHECKOUT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+MINUTES = 60
+LIMIT = 10 * MINUTES
+
+PLAN = """
+name = "first"
+title = "Two methods"
+datasets = ["synthetic"]
+folds = 10
+
+[[rows]]
+method = "mlcl"
+settings = { learning_rate = 0.01 }
+
+[[rows]]
+method = "ridge"
+"""
+
+
+class Session:
+    """Commands of one environment, run in one folder."""
+
+    def __init__(self, environment: Path, folder: Path) -> None:
+        self.bin = environment / ("Scripts" if os.name == "nt" else "bin")
+        self.folder = folder
+        hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "COMPLABEL_DATA")
+        self.variables = {key: value for key, value in os.environ.items() if key not in hidden}
+        self.variables["XDG_CACHE_HOME"] = str(folder / "cache")
+
+    def run(self, *command: str, expect: int = 0) -> str:
+        """Run a command to its end; return what it printed."""
+        done = subprocess.run(
+            [str(self.bin / command[0]), *command[1:]],
+            cwd=self.folder,
+            env=self.variables,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+        if done.returncode != expect:
+            shown = f"{done.stdout}\n{done.stderr}"
+            sys.exit(f"{' '.join(command)}: exit {done.returncode}, not {expect}\n{shown}")
+        return done.stdout + done.stderr
+
+    def python(self, script: str | Path) -> str:
+        """Run a script; a warning that it does not expect is an error."""
+        file = Path(script)
+        return self.run("python", "-W", "error", str(file))
+
+
+@contextlib.contextmanager
+def step(what: str) -> Iterator[None]:
+    """Say what is done and how long it took."""
+    print(f"{what} ...", end=" ", flush=True)
+    started = time.perf_counter()
+    yield
+    print(f"{time.perf_counter() - started:.0f} s", flush=True)
+
+
+def demand(truth: object, what: str) -> None:
+    """Stop if something is not so."""
+    if not truth:
+        sys.exit(f"not so: {what}")
+
+
+def install(environment: Path, variables: dict[str, str]) -> None:
+    """Make an environment and install the project with the command in README."""
+    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True, timeout=LIMIT)
+    python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
+    command = ["-m", "pip", "install", "--quiet", "-c", "constraints.txt", ".[report]"]
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    demand('pip install -c constraints.txt ".[report]"' in readme, "README says how to install")
+    subprocess.run([str(python), *command], cwd=CHECKOUT, env=variables, check=True, timeout=LIMIT)
+
+
+def readme_code() -> str:
+    """Return the Python code of README."""
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", readme, flags=re.DOTALL | re.MULTILINE)
+    demand(blocks, "README holds Python code")
+    return "\n".join(blocks)
+
+
+def interrupted_study(session: Session) -> None:
+    """Run a study, press Ctrl-C after its first results, and run it again."""
+    plan, store = session.folder / "plan.toml", session.folder / "study.sqlite"
+    plan.write_text(PLAN, encoding="utf-8")
+    command = ["study", "run", plan.name, "--store", store.name, "--jobs", "2"]
+    process = subprocess.Popen(
+        [str(session.bin / "complabel"), *command],
+        cwd=session.folder,
+        env=session.variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        # A script may run in the background of another, where Ctrl-C is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + LIMIT
+    while not stored(store) and process.poll() is None:
+        demand(time.monotonic() < deadline, "a first unit is stored")
+        time.sleep(0.05)
+    before_interruption = process.poll() is None
+    if before_interruption:
+        os.killpg(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=LIMIT)
+    demand(before_interruption, f"the study still runs when its first unit is stored\n{said}")
+    demand(process.returncode == 130, f"Ctrl-C ends with 130, not {process.returncode}\n{said}")
+    demand("the same command goes on from there" in said, f"it says how to go on\n{said}")
+    kept = stored(store)
+    demand(0 < len(kept) < 20, f"some of 20 units are kept, not {len(kept)}")
+    session.run("complabel", "study", "status", "first", "--store", store.name)
+    said = session.run("complabel", *command)
+    demand(f"ran {20 - len(kept)} of 20 units" in said, f"only the rest is run\n{said}")
+    demand(kept.items() <= stored(store).items(), "what was kept is as it was")
+    session.run("complabel", "study", "export", "results.json", "--store", store.name)
+    units = json.loads((session.folder / "results.json").read_text(encoding="utf-8"))["units"]
+    found = {(unit["method"], unit["fold"]) for unit in units if unit["status"] == "done"}
+    demand(len(units) == len(found) == 20, "each fold of each method is there once")
+    session.run("complabel", "study", "report", "first", "--store", store.name)
+    demand((session.folder / "first-report" / "report.html").is_file(), "there is a page")
+
+
+def stored(store: Path) -> dict[str, str]:
+    """Return the key of each finished unit and when it was finished."""
+    if not store.is_file():
+        return {}
+    with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
+        try:
+            return dict(connection.execute("SELECT key, finished FROM results").fetchall())
+        except sqlite3.OperationalError:  # the tables are being made
+            return {}
+
+
+def main() -> None:
+    """Go through the session."""
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="newcomer-", ignore_cleanup_errors=True) as root:
+        folder = Path(root) / "work"
+        folder.mkdir()
+        session = Session(Path(root) / "environment", folder)
+        with step("install"):
+            install(Path(root) / "environment", session.variables)
+        with step("help, version, datasets"):
+            demand("Usage" in session.run("complabel", "--help"), "--help shows the usage")
+            session.run("complabel", "--version")
+            demand("digits" in session.run("complabel", "datasets"), "digits are at hand")
+        with step("README's code"):
+            (folder / "readme.py").write_text(readme_code(), encoding="utf-8")
+            session.python("readme.py")
+        for file in sorted(HERE.glob("own_*.py")):
+            with step(file.stem.replace("_", " ")):
+                session.python(file)
+        with step("a study, interrupted and resumed"):
+            interrupted_study(session)
+        print(f"a newcomer's session: all done in {time.perf_counter() - started:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
