@@ -49,9 +49,9 @@ class Factor:
     constraints: str = "constraints.txt"
 
 
-def _blas(kernel: str) -> Factor:
+def _blas(kernel: str, reported: str = "") -> Factor:
     """Return the factor of a kernel of OpenBLAS, which NumPy and SciPy use."""
-    return Factor({"OPENBLAS_CORETYPE": kernel}, KERNEL, kernel)
+    return Factor({"OPENBLAS_CORETYPE": kernel}, KERNEL, reported or kernel)
 
 
 def _torch(capability: str) -> Factor:
@@ -62,7 +62,7 @@ def _torch(capability: str) -> Factor:
 FACTORS = {
     "blas-skylakex": _blas("SkylakeX"),
     "blas-haswell": _blas("Haswell"),
-    "blas-prescott": _blas("Prescott"),
+    "blas-prescott": _blas("Prescott", reported="Katmai"),  # on x86-64 one kernel has both names
     "torch-default": _torch("default"),
     "torch-avx2": _torch("avx2"),
     "torch-avx512": _torch("avx512"),
