@@ -108,6 +108,19 @@ def test_true_and_false_and_quoted_values(tmp_path):
     np.testing.assert_array_equal(found, [[2, 1, 1], [3, 0, 0], [0, 0, 0]])
 
 
+def test_quotes_round_values_and_indices(tmp_path):
+    head = header("numeric", "numeric")
+    dense = read_arff(write(tmp_path / "d.arff", head + '@data\n\'1\', "2"\n"3",4\n'))
+    np.testing.assert_array_equal(dense.values, [[1, 2], [3, 4]])
+    rows = read_arff(write(tmp_path / "s.arff", head + "@data\n{0 '1', '1' \"2\"}\n"))
+    np.testing.assert_array_equal(rows.values.toarray(), [[1, 2]])
+
+
+def test_an_index_with_zeros_in_front(tmp_path):
+    path = write(tmp_path / "a.arff", header("numeric", "{FALSE,TRUE}") + "@data\n{01 TRUE}\n")
+    np.testing.assert_array_equal(read_arff(path).values.toarray(), [[0, 1]])
+
+
 def test_one_before_zero_is_read_when_dense_and_refused_when_sparse(tmp_path):
     head = header("numeric", "{1,0}")
     dense = read_arff(write(tmp_path / "d.arff", head + "@data\n2,1\n3,0\n"))
@@ -150,6 +163,74 @@ def test_indices_out_of_order_and_written_zeros(tmp_path):
         (["numeric", "{0,1}"], "{0 7}\n{1 7}\n", r"line 6: found '7' .*'a1', expected 0 or 1"),
         (["numeric"] * 2, "{0 TRUE}\n", r"line 5: found 'TRUE' for attribute 'a0'"),
         (["numeric"] * 2, "% nothing\n\n", r"no rows after @data"),
+        # What float() reads and NumPy does not.
+        (
+            ["numeric"] * 2,
+            "1,2\n1,1_0\n",
+            r"line 6: found '1_0' for attribute 'a1', expected a num",
+        ),
+        (
+            ["numeric"] * 2,
+            "1,\u0661\u0662\n",
+            r"line 5: found '\u0661\u0662' for .*'a1', expected a num",
+        ),
+        (
+            ["numeric"] * 2,
+            "{0 1}\n{1 1_0}\n",
+            r"line 6: found '1_0' for attribute 'a1', expected a n",
+        ),
+        (["numeric"] * 2, "{\u0661 1}\n", r"line 5: found index \u0661, expected 0 to 1"),
+        (
+            ["numeric", "{FALSE,TRUE}"],
+            "1,0_1\n",
+            r"line 5: found '0_1' for attribute 'a1', expected TR",
+        ),
+        (
+            ["{FALSE,TRUE}"] * 2,
+            "1,\u0661\n",
+            r"line 5: found '\u0661' for attribute 'a1', expected TR",
+        ),
+        (
+            ["numeric", "{FALSE,TRUE}"],
+            "{1 0_1}\n",
+            r"line 5: found '0_1' for attribute 'a1', expected",
+        ),
+        # Quotes inside numbers.
+        (
+            ["numeric"] * 2,
+            "1,2\n1'5,2\n",
+            r"line 6: found \"1'5\" for attribute 'a0', expected a num",
+        ),
+        (
+            ["numeric"] * 2,
+            "1,2\n'1,2'\n",
+            r"line 6: found \"'1\" for attribute 'a0', expected a numb",
+        ),
+        (["numeric"] * 2, "1,2\n'1'2,3\n", r"line 6: found \"'1'2\" for attribute 'a0'"),
+        (
+            ["numeric"] * 2,
+            '{0 1}\n{1 2"5}\n',
+            r"line 6: found '2\"5' for attribute 'a1', expected a n",
+        ),
+        (["numeric"] * 2, '{0 1}\n"\n', r"line 6: found '\"', expected \{index value"),
+        (["numeric"] * 2, "{0 1}\n{'}\n", r"line 6: found \"'\", expected 'index value'"),
+        # More digits than int() takes.
+        (
+            ["numeric"] * 2,
+            "1," + "9" * 5000,
+            r"line 5: found inf for attribute 'a1', expected a fin",
+        ),
+        (
+            ["numeric"] * 2,
+            "{" + "9" * 5000 + " 1}",
+            r"line 5: found index 9{60}\.\.\., expected 0 to 1",
+        ),
+        (
+            ["numeric"] * 2,
+            "{0 " + "9" * 5000 + "}",
+            r"line 5: found '9{60}\.\.\.' for .*, expected a finite",
+        ),
+        (["{FALSE,TRUE}"] * 2, "{" + "9" * 5000 + " TRUE}", r"line 5: found index 9{60}\.\.\."),
     ],
 )
 def test_a_bad_row_is_named_with_file_and_line(tmp_path, types, rows, message):
@@ -201,5 +282,7 @@ def test_the_only_arff_in_a_zip_or_the_one_named(tmp_path):
 def test_a_missing_file_and_a_zip_that_is_none(tmp_path):
     with pytest.raises(DatasetNotFoundError, match=r"gone\.arff: no such file"):
         read_arff(tmp_path / "gone.arff")
+    with pytest.raises(DatasetNotFoundError, match="no such file"):
+        read_arff(tmp_path / ("x" * 5000))
     with pytest.raises(DatasetFormatError, match="not a zip archive"):
         read_arff(write(tmp_path / "page.zip", "<html>not found</html>"))

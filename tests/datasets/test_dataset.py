@@ -42,6 +42,7 @@ def test_sizes_dense_and_sparse(convert):
         ({"label_names": ("a", "b")}, "2 label names for 3 labels"),
         ({"feature_names": ("x",)}, "1 feature names for 2 features"),
         ({"label_names": ("a", "b", "a")}, "label name 'a' occurs more than once"),
+        ({"X": np.ones((2, 0)), "feature_names": ()}, "X has no column"),
         ({"groups": np.array([0])}, r"groups has shape \(1,\)"),
         ({"groups": np.array([0.5, 1])}, "type float64"),
     ],
@@ -49,3 +50,21 @@ def test_sizes_dense_and_sparse(convert):
 def test_what_does_not_fit_together_is_refused(change, message):
     with pytest.raises(InputError, match=message):
         MultiLabelDataset(**{**GOOD, **change})
+
+
+class CountingName(str):
+    """A name that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other):
+        CountingName.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_label_names_are_not_compared_in_pairs():
+    names = tuple(CountingName(f"label {k}") for k in range(2000))
+    MultiLabelDataset("wide", np.ones((1, 1)), np.ones((1, 2000), np.uint8), names, ("x",))
+    assert CountingName.compared < 100 * len(names)

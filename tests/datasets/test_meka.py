@@ -65,3 +65,10 @@ def test_a_number_of_labels_that_leaves_no_label_or_no_feature(tmp_path, n_label
 def test_no_path():
     with pytest.raises(DatasetNotFoundError, match="no file"):
         read_meka([])
+
+
+def test_a_number_of_labels_of_thousands_of_digits(tmp_path):
+    path = tmp_path / "a.arff"
+    path.write_text(text(f"'a: -C {'9' * 5000}'"))
+    with pytest.raises(DatasetFormatError, match="99999 labels, expected between 1 and 3 of the 4"):
+        read_meka(path)

@@ -102,3 +102,46 @@ def test_parts_of_different_datasets_are_not_joined(folder):
     (folder / "other.arff").write_text(ARFF.replace("feature2", "feature7"))
     with pytest.raises(DatasetFormatError, match=r"other\.arff: its attributes differ from"):
         read_mulan([folder / "toy.arff", folder / "other.arff"])
+
+
+NAMES = {
+    "gb18030": "\u5929\u7a7a",
+    "shift_jis": "\u8868\u793a",
+    "big5": "\u5929\u7a7a",
+    "euc-kr": "\ud558\ub298",
+    "windows-1251": "\u043d\u0435\u0431\u043e",
+    "utf-16": "\u5929\u7a7a",
+}
+
+
+@pytest.mark.parametrize("encoding", NAMES)
+def test_encodings_that_python_knows(folder, encoding):
+    xml = XML.replace("utf-8", encoding).replace("label1", NAMES[encoding])
+    (folder / "toy.xml").write_bytes(xml.encode(encoding))
+    in_same = "utf-8" if encoding == "utf-16" else encoding
+    for arff_encoding in ("utf-8", in_same):
+        arff = ARFF.replace("label1", NAMES[encoding]).encode(arff_encoding)
+        (folder / "toy.arff").write_bytes(arff)
+        found = read_mulan(folder / "toy.arff")
+        assert found.label_names == ("label3", NAMES[encoding], "label2")
+
+
+@pytest.mark.parametrize(
+    ("declared", "written", "message"),
+    [
+        (
+            "klingon",
+            b"label1",
+            r"toy\.xml, line 1: found encoding 'klingon'.*save the file as UTF-8",
+        ),
+        ("rot13", b"label1", r"toy\.xml, line 1: found encoding 'rot13'"),
+        ("gb18030", b"\xff\xff", r"toy\.xml, line 3: found bytes that are not of .*'gb18030'"),
+        ("utf-7", b"+2AA-", r"toy\.xml, line \d: found"),
+        ("utf-8", b"\xff\xff", r"toy\.xml, line 3: found no well-formed XML"),
+    ],
+)
+def test_an_encoding_that_does_not_fit_is_named(folder, declared, written, message):
+    xml = XML.replace("utf-8", declared).encode().replace(b"label1", written)
+    (folder / "toy.xml").write_bytes(xml)
+    with pytest.raises(DatasetFormatError, match=message):
+        read_mulan(folder / "toy.arff")

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from complabel.datasets._text import numbered_lines
 from complabel.errors import DatasetFormatError
 
 _QUOTED = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
@@ -25,15 +26,14 @@ class Attribute:
     omitted_means_one: bool = False
 
 
-def parse_header(source: str, header: str) -> tuple[str, list[Attribute]]:
-    """Return the relation's text and the attributes."""
+def parse_header(source: str, text: str, stop: int) -> tuple[str, list[Attribute]]:
+    """Return the relation's text and the attributes, which stand in text[:stop]."""
     relation = ""
     attributes: list[Attribute] = []
-    for number, raw in enumerate(header.split("\n"), start=1):
-        line = raw.strip()
-        keyword = line.split(None, 1)[0].lower() if line else ""
-        if not line or line.startswith("%"):
+    for number, line in numbered_lines(text, 0, stop, 1):
+        if line.startswith("%"):
             continue
+        keyword = line.split(None, 1)[0].lower()
         if keyword == "@relation":
             relation = line[len(keyword) :].strip()
         elif keyword == "@attribute":

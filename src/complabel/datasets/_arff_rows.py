@@ -14,10 +14,15 @@ from complabel.datasets._dataset import CSR
 from complabel.errors import DatasetFormatError
 
 _WORD = {"FALSE": "0", "TRUE": "1"}
-_SPARSE_WORD = re.compile(r"(\d+)(\s+)(true|false)\b", re.IGNORECASE)
+# Nine digits are enough for an index, and int() refuses thousands of them.
+_SPARSE_WORD = re.compile(r"(?<=[{,\s])(\d{1,9})(\s+)(true|false)\b", re.IGNORECASE | re.ASCII)
 # Bounds the memory that the text of sparse rows takes while it is parsed.
 _ROWS_AT_ONCE = 4096
 _PAIR = re.compile(r"\s*(\S+)\s+(\S+)\s*")
+_QUOTED = re.compile(r"""(?<![^\s,{])(['"])([^'",\s]+)\1(?![^\s,}])""")
+# What NumPy's parser reads; float() also takes "1_0" and the digits of other scripts.
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
+_NOT_FINITE = re.compile(r"[-+]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -104,15 +109,18 @@ def _parse_pairs(lines: list[str], counts: NDArray[np.intp]) -> NDArray[np.float
 
 
 def _without_quotes(lines: list[str]) -> list[str]:
-    """Drop quotes: a row holds only numbers and TRUE or FALSE, so none is needed."""
+    """Drop the quotes round whole values; any other quote is left for the number parser."""
     if not any("'" in line or '"' in line for line in lines):
         return lines
-    return [line.replace("'", "").replace('"', "") for line in lines]
+    return [_QUOTED.sub(r"\2", line) for line in lines]
 
 
 def _word_to_number(text: str) -> float:
     """Read TRUE and FALSE, or a number."""
-    return float(_WORD.get(text.strip().upper(), text))
+    text = text.strip()
+    if text.upper() not in _WORD and not (_NUMBER.fullmatch(text) or _NOT_FINITE.fullmatch(text)):
+        raise ValueError(text)  # float() would take more; the caller names the place
+    return float(_WORD.get(text.upper(), text))
 
 
 def _replace_word(match: re.Match[str], attributes: Sequence[Attribute]) -> str:
@@ -194,28 +202,42 @@ def _explain_sparse(
         for text in line[1:-1].split(",") if line[1:-1].strip() else []:
             pair = _PAIR.fullmatch(text)
             if pair is None:
-                return DatasetFormatError(f"{where}: found {text!r}, expected 'index value'")
-            if not pair[1].isdecimal() or int(pair[1]) >= len(attributes):
+                return DatasetFormatError(f"{where}: found {_cut(text)!r}, expected 'index value'")
+            index = _index(pair[1], len(attributes))
+            if index is None:
                 return DatasetFormatError(
-                    f"{where}: found index {pair[1]}, expected 0 to {len(attributes) - 1}"
+                    f"{where}: found index {_cut(pair[1])}, expected 0 to {len(attributes) - 1}"
                 )
-            problem = _problem(pair[2], attributes[int(pair[1])])
+            problem = _problem(pair[2], attributes[index])
             if problem:
                 return DatasetFormatError(f"{where}: {problem}")
     return DatasetFormatError(f"{rows.source}: the rows do not parse as index and value")
 
 
+def _index(text: str, n_attributes: int) -> int | None:
+    """Read the index of an attribute; None where it is none."""
+    digits = text.lstrip("0") or "0"
+    sound = text.isascii() and text.isdecimal() and len(digits) <= len(str(n_attributes))
+    return int(digits) if sound and int(digits) < n_attributes else None
+
+
 def _problem(value: str, attribute: Attribute) -> str:
     """Say what is wrong with one value; empty where nothing is."""
-    found = f"found {value!r} for attribute {attribute.name!r}"
+    found = f"found {_cut(value)!r} for attribute {attribute.name!r}"
     if value == "?":
         return f"{found}, a missing value; impute it or drop the row first"
     if attribute.words and value.upper() in _WORD:
         return ""
-    try:
-        number = float(value)
-    except ValueError:
+    if _NOT_FINITE.fullmatch(value):
+        return f"{found}, expected a finite number"
+    if _NUMBER.fullmatch(value) is None:
         return f"{found}, expected {'TRUE or FALSE' if attribute.words else 'a number'}"
+    number = float(value)
     if not np.isfinite(number):
         return f"{found}, expected a finite number"
     return f"{found}, expected 0 or 1" if attribute.binary and number not in (0, 1) else ""
+
+
+def _cut(text: str) -> str:
+    """Shorten what is shown in a message."""
+    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -8,7 +8,7 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any, Literal
 
-from complabel.errors import DatasetNotFoundError
+from complabel.errors import DatasetNotFoundError, InputError
 
 EMBEDDED = ("digits", "synthetic")
 """Datasets that need no file."""
@@ -94,6 +94,7 @@ class CatalogEntry:
 
 def catalog_entry(name: str) -> CatalogEntry:
     """Look a name up, suggesting similar ones where it is unknown."""
+    check_name(name)
     if name in CATALOG:
         return CATALOG[name]
     if name in EMBEDDED:
@@ -104,6 +105,15 @@ def catalog_entry(name: str) -> CatalogEntry:
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     raise DatasetNotFoundError(f"unknown dataset {name!r}; {hint}Known: {', '.join(known)}")
+
+
+def check_name(name: object) -> None:
+    """Refuse a name of a dataset that is no text."""
+    if not isinstance(name, str):
+        raise InputError(
+            f"the name of a dataset is {repr(name)[:60]} (of type {type(name).__name__}); "
+            "give one name as a str"
+        )
 
 
 def _read_catalog() -> Mapping[str, CatalogEntry]:

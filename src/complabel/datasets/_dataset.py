@@ -1,5 +1,6 @@
 """What a multi-label dataset is in memory."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -95,6 +96,8 @@ def _check_features(name: str, X: object) -> None:
         )
     if X.shape[0] == 0:
         raise InputError(f"dataset {name!r} has no rows; at least one instance is needed")
+    if X.shape[1] == 0:
+        raise InputError(f"dataset {name!r}: X has no column; at least one feature is needed")
     values = X if isinstance(X, np.ndarray) else X.data
     if not np.isfinite(values).all():
         raise InputError(f"dataset {name!r}: X holds NaN or infinity; impute or drop those rows")
@@ -122,7 +125,7 @@ def _check_names(dataset: MultiLabelDataset) -> None:
             f"{n_feature_names} feature names for {dataset.n_features} features; "
             "give one per column"
         )
-    repeated = sorted({x for x in dataset.label_names if dataset.label_names.count(x) > 1})
+    repeated = sorted(name for name, count in Counter(dataset.label_names).items() if count > 1)
     if repeated:
         raise InputError(
             f"dataset {dataset.name!r}: label name {repeated[0]!r} occurs more than once; "

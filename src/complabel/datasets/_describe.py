@@ -7,7 +7,7 @@ from complabel.datasets._catalog import CATALOG, EMBEDDED, CatalogEntry
 from complabel.datasets._dataset import MultiLabelDataset
 from complabel.datasets._load import make_embedded, read_located
 from complabel.datasets._locate import dataset_directories, locate
-from complabel.datasets._tables import StrPath
+from complabel.datasets._paths import StrPath
 from complabel.errors import ComplabelError
 
 

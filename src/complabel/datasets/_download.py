@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from complabel.datasets._catalog import CatalogEntry, DataFile, catalog_entry
 from complabel.datasets._locate import describe_layout
-from complabel.datasets._tables import StrPath
+from complabel.datasets._paths import StrPath, as_path
 from complabel.errors import DownloadError
 from complabel.files import replacing
 
@@ -55,7 +55,7 @@ def download_dataset(
         says what to put where by hand.
     """
     entry = catalog_entry(name)
-    folder = Path(directory) / name
+    folder = as_path("directory", directory) / name
     failures: list[str] = []
     for layout in entry.layouts:
         if not layout.downloadable:

@@ -3,17 +3,18 @@
 import logging
 from pathlib import Path
 
-from complabel.datasets._catalog import EMBEDDED, CatalogEntry, catalog_entry
+from complabel.datasets._catalog import EMBEDDED, CatalogEntry, catalog_entry, check_name
 from complabel.datasets._dataset import MultiLabelDataset
 from complabel.datasets._digits import make_digits
 from complabel.datasets._download import Progress, download_dataset, sha256_of
 from complabel.datasets._locate import Located, dataset_directories, locate, not_found
 from complabel.datasets._meka import read_meka
 from complabel.datasets._mulan import read_mulan
+from complabel.datasets._paths import StrPath
 from complabel.datasets._preprocess import preprocess
 from complabel.datasets._svmlight import read_svmlight
 from complabel.datasets._synthetic import make_synthetic
-from complabel.datasets._tables import StrPath
+from complabel.datasets._unpack import MAX_UNPACKED, check_limit
 from complabel.errors import DatasetFormatError
 
 _logger = logging.getLogger(__name__)
@@ -28,6 +29,7 @@ def load_dataset(
     verify: bool = True,
     seed: int = 0,
     progress: Progress | None = None,
+    max_unpacked: int = MAX_UNPACKED,
 ) -> MultiLabelDataset:
     """Load a dataset by name.
 
@@ -47,6 +49,8 @@ def load_dataset(
         For "digits" and "synthetic"; the same seed gives the same dataset.
     progress : callable, optional
         Told about downloads as `progress(bytes_done, bytes_total)`.
+    max_unpacked : int, default 2**30
+        The most bytes that an archive may unpack to; the default is 1 GiB.
 
     Returns
     -------
@@ -59,15 +63,19 @@ def load_dataset(
         When the name is unknown or files are missing; the message lists every place looked at,
         and what to do.
     DatasetFormatError
-        When a file does not parse, or its checksum differs from the catalog's.
+        When a file does not parse or unpack, or its checksum differs from the catalog's.
     DownloadError
         When `download` was asked for and failed.
+    InputError
+        When an argument is of the wrong type.
 
     Examples
     --------
     >>> load_dataset("synthetic").Y.shape
     (1000, 6)
     """
+    check_name(name)
+    check_limit(max_unpacked)
     if name in EMBEDDED:
         return make_embedded(name, seed)
     entry = catalog_entry(name)
@@ -78,7 +86,9 @@ def load_dataset(
         located = locate(entry, directories)
     if located is None:
         raise not_found(entry, directories)
-    return read_located(entry, located, preprocessed=preprocessed, verify=verify)
+    return read_located(
+        entry, located, preprocessed=preprocessed, verify=verify, limit=max_unpacked
+    )
 
 
 def make_embedded(name: str, seed: int) -> MultiLabelDataset:
@@ -87,7 +97,12 @@ def make_embedded(name: str, seed: int) -> MultiLabelDataset:
 
 
 def read_located(
-    entry: CatalogEntry, located: Located, *, preprocessed: bool, verify: bool
+    entry: CatalogEntry,
+    located: Located,
+    *,
+    preprocessed: bool,
+    verify: bool,
+    limit: int = MAX_UNPACKED,
 ) -> MultiLabelDataset:
     """Read the files of a layout."""
     layout, folder = located.layout, located.folder
@@ -95,11 +110,14 @@ def read_located(
         _verify(located)
     paths = [folder / file.name for file in layout.files]
     if layout.labels is not None:
-        dataset = read_mulan(paths, folder / layout.labels.name, name=entry.name)
+        xml = folder / layout.labels.name
+        dataset = read_mulan(paths, xml, name=entry.name, max_unpacked=limit)
     elif layout.format == "meka":
-        dataset = read_meka(paths, name=entry.name)
+        dataset = read_meka(paths, name=entry.name, max_unpacked=limit)
     else:
-        dataset = read_svmlight(paths, n_features=layout.n_features, name=entry.name)
+        dataset = read_svmlight(
+            paths, n_features=layout.n_features, name=entry.name, max_unpacked=limit
+        )
     if not preprocessed:
         return dataset
     dataset = preprocess(dataset)

@@ -8,7 +8,7 @@ from pathlib import Path
 import platformdirs
 
 from complabel.datasets._catalog import CatalogEntry, Layout, catalog_entry
-from complabel.datasets._tables import StrPath
+from complabel.datasets._paths import StrPath, as_path, is_file
 from complabel.errors import DatasetNotFoundError
 
 DATA_VARIABLE = "COMPLABEL_DATA"
@@ -25,7 +25,8 @@ class Located:
 def dataset_directories(data_dir: StrPath | None = None) -> list[Path]:
     """List the directories searched: `data_dir`, then $COMPLABEL_DATA, then the user's cache."""
     variable = os.environ.get(DATA_VARIABLE)
-    given = [Path(place) for place in (data_dir, variable) if place]
+    asked = None if data_dir in (None, "") else as_path("data_dir", data_dir)
+    given = [Path(place) for place in (asked, variable) if place]
     return [*given, platformdirs.user_cache_path("complabel") / "datasets"]
 
 
@@ -94,7 +95,7 @@ def _folders(entry: CatalogEntry, directory: Path) -> tuple[Path, Path]:
 
 def _missing(layout: Layout, folder: Path) -> list[str]:
     """Name the files of a layout that a folder lacks."""
-    return [file.name for file in layout.all_files if not (folder / file.name).is_file()]
+    return [file.name for file in layout.all_files if not is_file(folder / file.name)]
 
 
 def _what_is_there(entry: CatalogEntry, directory: Path) -> str:

@@ -1,16 +1,19 @@
 """Datasets in MEKA's format: an ARFF file whose relation says which attributes are labels."""
 
 import re
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
 
 from complabel.datasets._arff import ArffTable, read_arff
 from complabel.datasets._dataset import MultiLabelDataset
-from complabel.datasets._tables import StrPaths, as_paths, build_dataset
-from complabel.errors import DatasetFormatError, DatasetNotFoundError
+from complabel.datasets._paths import StrPaths, as_files, check_text
+from complabel.datasets._tables import build_dataset
+from complabel.datasets._unpack import MAX_UNPACKED, check_limit
+from complabel.errors import DatasetFormatError, InputError
 
-_LABEL_OPTION = re.compile(r"(?<!\S)-C\s+(-?\d+)(?!\d)", re.IGNORECASE)
+_LABEL_OPTION = re.compile(r"(?<!\S)-C\s+(-?\d+)(?!\d)", re.IGNORECASE | re.ASCII)
 
 
 def read_meka(
@@ -19,6 +22,7 @@ def read_meka(
     member: str | None = None,
     n_labels: int | None = None,
     name: str | None = None,
+    max_unpacked: int = MAX_UNPACKED,
 ) -> MultiLabelDataset:
     """Read a dataset in MEKA's format.
 
@@ -34,6 +38,8 @@ def read_meka(
         relation says with `-C n`. With it, ARFF files from elsewhere (OpenML) can be read too.
     name : str, optional
         Name of the dataset; by default the first file's without its ending.
+    max_unpacked : int, default 2**30
+        The most bytes that a .zip may unpack to; the default is 1 GiB.
 
     Returns
     -------
@@ -45,16 +51,25 @@ def read_meka(
     DatasetNotFoundError
         When a file is missing, or `member` does not name one in the .zip.
     DatasetFormatError
-        When a file does not parse, or does not say which attributes are labels.
+        When a file does not parse, does not unpack or unpacks to too much, or does not say which
+        attributes are labels.
+    InputError
+        When an argument is of the wrong type.
 
     Notes
     -----
     Format: Read et al., "MEKA: A Multi-label/Multi-target Extension to WEKA", JMLR 2016.
     """
-    paths = as_paths(path)
-    if not paths:
-        raise DatasetNotFoundError("read_meka got no file; give at least one path")
-    tables = [read_arff(part, member=member) for part in paths]
+    check_text("member", member)
+    check_text("name", name)
+    check_limit(max_unpacked)
+    if n_labels is not None and (isinstance(n_labels, bool) or not isinstance(n_labels, Integral)):
+        raise InputError(
+            f"n_labels is {n_labels!r}; give an integer: how many attributes at the front are "
+            "labels, or minus how many at the end"
+        )
+    paths = as_files("path", path)
+    tables = [read_arff(part, member=member, max_unpacked=max_unpacked) for part in paths]
     columns = _label_columns(tables[0], n_labels)
     return build_dataset(tables, columns, paths[0].stem if name is None else name)
 
@@ -69,7 +84,7 @@ def _label_columns(table: ArffTable, n_labels: int | None) -> NDArray[np.intp]:
                 "many attributes are labels; give n_labels=..., or use read_mulan if an XML file "
                 "names them"
             )
-        n_labels = int(found[1])
+        n_labels = int(found[1][:20])  # int() refuses thousands of digits, and twenty are too many
     n_attributes = len(table.names)
     if not 0 < abs(n_labels) < n_attributes:
         raise DatasetFormatError(

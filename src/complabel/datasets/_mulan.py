@@ -2,18 +2,34 @@
 
 from collections import Counter
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 
 from complabel.datasets._arff import read_arff
 from complabel.datasets._dataset import MultiLabelDataset
-from complabel.datasets._tables import StrPath, StrPaths, as_paths, build_dataset
+from complabel.datasets._mulan_columns import refuse_unnamed_labels
+from complabel.datasets._mulan_xml import read_label_names
+from complabel.datasets._paths import (
+    StrPath,
+    StrPaths,
+    as_files,
+    as_path,
+    check_flag,
+    check_text,
+    is_file,
+)
+from complabel.datasets._tables import build_dataset
+from complabel.datasets._unpack import MAX_UNPACKED, check_limit
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
 
 
 def read_mulan(
-    arff_path: StrPaths, xml_path: StrPath | None = None, *, name: str | None = None
+    arff_path: StrPaths,
+    xml_path: StrPath | None = None,
+    *,
+    name: str | None = None,
+    xml_is_complete: bool = False,
+    max_unpacked: int = MAX_UNPACKED,
 ) -> MultiLabelDataset:
     """Read a dataset in Mulan's format.
 
@@ -27,6 +43,11 @@ def read_mulan(
         default `scene.xml` beside `scene.arff`, `scene-train.arff` or `scene-sparse.arff`.
     name : str, optional
         Name of the dataset; by default the XML file's without its ending.
+    xml_is_complete : bool, default False
+        Whether 0/1 attributes that look like labels, and that the XML file does not name, are
+        features. By default they are refused; the notes say which.
+    max_unpacked : int, default 2**30
+        The most bytes that a .zip may unpack to; the default is 1 GiB.
 
     Returns
     -------
@@ -39,18 +60,35 @@ def read_mulan(
     DatasetNotFoundError
         When a file is missing.
     DatasetFormatError
-        When a file does not parse, or the two do not fit together.
+        When a file does not parse, does not unpack or unpacks to too much; when the two do not
+        fit together, no attribute is left as a feature, or a label seems to be unnamed.
+    InputError
+        When an argument is of the wrong type.
 
     Notes
     -----
+    A label that the XML file has lost would become a feature that tells the answer. So an
+    attribute without a name there is refused where it looks like a label (declared as 0/1, or with
+    nothing but 0 and 1 where labels are declared as numbers) and lies between labels or directly
+    beside them. Where all features are 0/1, as in bags of words, those beside the labels are
+    refused only if there are features on both sides of the labels: the rarer side. A lost label
+    next to such features cannot be told from them.
+
+    A file that is no UTF-8 is read in the encoding that the XML file declares, else in Latin-1.
+
     Format: Tsoumakas et al., "Mulan: A Java Library for Multi-Label Learning", JMLR 2011.
     """
-    paths = as_paths(arff_path)
-    if not paths:
-        raise DatasetNotFoundError("read_mulan got no ARFF file; give at least one path")
-    xml = _find_xml(paths[0]) if xml_path is None else Path(xml_path)
-    labels = _read_label_names(xml)
-    tables = [read_arff(path) for path in paths]
+    check_text("name", name)
+    check_flag("xml_is_complete", xml_is_complete)
+    check_limit(max_unpacked)
+    paths = as_files("arff_path", arff_path, "ARFF file")
+    xml = _find_xml(paths[0]) if xml_path is None else as_path("xml_path", xml_path)
+    if not is_file(xml):
+        raise DatasetNotFoundError(
+            f"{xml}: no such file; it names the labels of a dataset in Mulan's format"
+        )
+    labels, encoding = read_label_names(xml)
+    tables = [read_arff(path, encoding=encoding, max_unpacked=max_unpacked) for path in paths]
     count = Counter(tables[0].names)
     for label in labels:
         if count[label] != 1:
@@ -59,8 +97,11 @@ def read_mulan(
                 "expected exactly one: do the two files belong together?"
             )
     wanted = set(labels)
-    columns = np.array([i for i, found in enumerate(tables[0].names) if found in wanted], np.intp)
-    return build_dataset(tables, columns, xml.stem if name is None else name)
+    is_label = np.array([attribute in wanted for attribute in tables[0].names])
+    dataset = build_dataset(tables, np.flatnonzero(is_label), xml.stem if name is None else name)
+    if not xml_is_complete:
+        refuse_unnamed_labels(tables, is_label, xml)
+    return dataset
 
 
 def _find_xml(arff: Path) -> Path:
@@ -68,37 +109,10 @@ def _find_xml(arff: Path) -> Path:
     words = arff.stem.split("-")
     candidates = [arff.with_name("-".join(words[:n]) + ".xml") for n in range(len(words), 0, -1)]
     for candidate in candidates:
-        if candidate.is_file():
+        if is_file(candidate):
             return candidate
     raise DatasetNotFoundError(
         f"{arff}: no file that names its labels; expected {candidates[0]}"
         + "".join(f" or {other.name}" for other in candidates[1:])
         + ". Put it there, give xml_path=..., or use read_meka if the relation carries '-C n'"
     )
-
-
-def _read_label_names(xml: Path) -> list[str]:
-    """Return the names of all label elements, whatever their depth and namespace."""
-    if not xml.is_file():
-        raise DatasetNotFoundError(
-            f"{xml}: no such file; it names the labels of a dataset in Mulan's format"
-        )
-    try:
-        root = ElementTree.parse(xml).getroot()
-    except ElementTree.ParseError as cause:
-        raise DatasetFormatError(
-            f"{xml}, line {cause.position[0]}: found no well-formed XML ({cause}), "
-            'expected <labels> with <label name="..."> elements'
-        ) from cause
-    elements = [e for e in root.iter() if e.tag.rpartition("}")[2] == "label"]
-    names = [element.get("name") for element in elements]
-    labels = [name for name in names if name is not None]
-    if not labels or len(labels) < len(names):
-        raise DatasetFormatError(
-            f"{xml}: {len(labels)} of {len(names)} <label> elements carry a name; "
-            'expected at least one <label name="..."> and no nameless one'
-        )
-    repeated = [label for label, count in Counter(labels).items() if count > 1]
-    if repeated:
-        raise DatasetFormatError(f"{xml}: label {repeated[0]!r} is named twice, expected once")
-    return labels

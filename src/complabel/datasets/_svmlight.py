@@ -1,22 +1,23 @@
 """Multi-label datasets in the svmlight format, as LIBSVM offers them."""
 
-import bz2
-import gzip
+import io
 import itertools
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from complabel.datasets._dataset import MultiLabelDataset
-from complabel.datasets._tables import StrPaths, as_paths
-from complabel.errors import DatasetFormatError, DatasetNotFoundError
+from complabel.datasets._dataset import CSR, MultiLabelDataset
+from complabel.datasets._paths import StrPaths, as_files, check_text
+from complabel.datasets._svmlight_lines import LARGEST_LABEL, explain, foreign_signs
+from complabel.datasets._unpack import MAX_UNPACKED, check_limit, read_compressed
+from complabel.errors import DatasetFormatError, InputError
+from complabel.parameters import check_integer
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_LINE = re.compile(rf"\s*(?:\d+(?:,\d+)*)?(?:(?:^|\s+)\d+:{_NUMBER})*\s*(?:#.*)?")
+# Each feature takes a name, so that one wrong index could fill the memory.
+_MAX_FEATURES = 2_000_000
 
 
 def read_svmlight(
@@ -25,6 +26,7 @@ def read_svmlight(
     label_names: Sequence[str] | None = None,
     n_features: int | None = None,
     name: str | None = None,
+    max_unpacked: int = MAX_UNPACKED,
 ) -> MultiLabelDataset:
     """Read a multi-label dataset in svmlight format, plain, .bz2 or .gz.
 
@@ -36,9 +38,12 @@ def read_svmlight(
         Names of labels 0, 1, ... as numbered in the file. By default the labels are those that
         occur, named by their numbers.
     n_features : int, optional
-        Number of features; by default the largest index that occurs.
+        Number of features; by default the largest index that occurs, which must not be above
+        2,000,000 then: one wrong index would fill the memory with names. Give it for more.
     name : str, optional
         Name of the dataset; by default the first file's up to the first dot.
+    max_unpacked : int, default 2**30
+        The most bytes that a .bz2 or .gz may unpack to; the default is 1 GiB.
 
     Returns
     -------
@@ -50,23 +55,20 @@ def read_svmlight(
     DatasetNotFoundError
         When a file is missing.
     DatasetFormatError
-        When a line does not parse, or a label has no name.
+        When a line does not parse, a label has no name, no row has a feature, or a file does not
+        unpack or unpacks to too much.
+    InputError
+        When an argument is of the wrong type.
     """
-    from sklearn.datasets import load_svmlight_files  # takes over a second
-
-    paths = as_paths(path)
-    missing = [str(part) for part in paths if not part.is_file()]
-    if missing or not paths:
-        raise DatasetNotFoundError(f"{', '.join(missing) or 'no path given'}: no such file")
-    try:
-        loaded = load_svmlight_files(
-            [str(p) for p in paths], n_features=n_features, multilabel=True
-        )
-    except (ValueError, OSError, EOFError) as cause:
-        raise _explain(paths, cause) from cause
-    X = sparse.csr_array(sparse.vstack(loaded[0::2], format="csr"), dtype=np.float64)
-    per_row: list[tuple[float, ...]] = list(itertools.chain.from_iterable(loaded[1::2]))
-    Y, names = _indicator(str(paths[0]), per_row, label_names)
+    names = _as_names(label_names)
+    if n_features is not None:
+        check_integer("n_features", n_features, at_least=1)
+    check_text("name", name)
+    check_limit(max_unpacked)
+    paths = as_files("path", path)
+    texts = [read_compressed(part, max_unpacked) for part in paths]
+    X, per_row = _parse(paths, texts, n_features)
+    Y, names = _indicator(str(paths[0]), per_row, names)
     return MultiLabelDataset(
         name=paths[0].name.partition(".")[0] if name is None else name,
         X=X,
@@ -76,8 +78,55 @@ def read_svmlight(
     )
 
 
+def _as_names(label_names: object) -> tuple[str, ...] | None:
+    """Refuse what is no list of names; a single str is none."""
+    if label_names is None:
+        return None
+    if isinstance(label_names, Iterable) and not isinstance(label_names, str):
+        names = tuple(label_names)
+        if all(isinstance(name, str) for name in names):
+            return names
+    raise InputError(
+        f"label_names is {repr(label_names)[:60]}; give a list of str, one name for each label"
+    )
+
+
+def _parse(
+    paths: Sequence[Path], texts: Sequence[bytes], n_features: int | None
+) -> tuple[CSR, list[tuple[float, ...]]]:
+    """Read the features, and the label numbers of each row."""
+    from sklearn.datasets import load_svmlight_files  # takes over a second
+
+    largest = _MAX_FEATURES if n_features is None else n_features
+    if any(foreign_signs(text) for text in texts):
+        raise explain(paths, texts, largest, "it holds signs that the format does not know")
+    try:
+        loaded = load_svmlight_files(
+            [io.BytesIO(text) for text in texts], n_features=n_features, multilabel=True
+        )
+    except (ValueError, OverflowError) as cause:
+        raise explain(paths, texts, largest, str(cause)) from cause
+    X: CSR = sparse.csr_array(sparse.vstack(loaded[0::2], format="csr"), dtype=np.float64)
+    per_row: list[tuple[float, ...]] = list(itertools.chain.from_iterable(loaded[1::2]))
+    if X.shape[1] > largest:
+        raise explain(paths, texts, largest, f"it has {X.shape[1]:,} features")
+    labels = np.fromiter(itertools.chain.from_iterable(per_row), np.float64)
+    if (
+        not (labels == np.floor(labels)).all()
+        or not ((labels >= 0) & (labels < LARGEST_LABEL)).all()
+    ):
+        raise explain(paths, texts, largest, "it has labels that are no whole numbers from 0 on")
+    if not np.isfinite(X.data).all():
+        raise explain(paths, texts, largest, "it has values that are not finite")
+    if n_features is None and X.nnz == 0:
+        raise DatasetFormatError(
+            f"{paths[0]}: no row has a feature; expected 'label,label index:value'"
+        )
+    return X, per_row
+
+
 def _indicator(
-    source: str, per_row: list[tuple[float, ...]], label_names: Sequence[str] | None
+    source: str, per_row: list[tuple[float, ...]], label_names: tuple[str, ...] | None
 ) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
     """Turn lists of label numbers into an indicator matrix (n, K), and name its columns."""
     counts = np.array([len(labels) for labels in per_row], dtype=np.intp)
@@ -87,36 +136,16 @@ def _indicator(
         raise DatasetFormatError(
             f"{source}: no row has a label; expected 'label,label index:value'"
         )
-    if (flat != np.floor(flat)).any() or flat.min() < 0:
-        raise DatasetFormatError(f"{source}: found a label that is no whole number from 0 on")
     if label_names is None:
         numbers, columns = np.unique(flat.astype(np.intp), return_inverse=True)
-        names = tuple(str(number) for number in numbers)
+        label_names = tuple(str(number) for number in numbers)
     else:
-        columns, names = flat.astype(np.intp), tuple(label_names)
-        if columns.max() >= len(names):
+        columns = flat.astype(np.intp)
+        if columns.max() >= len(label_names):
             raise DatasetFormatError(
-                f"{source}: found label {columns.max()}, but {len(names)} label names; "
-                f"expected labels 0 to {len(names) - 1}"
+                f"{source}: found label {columns.max()}, but {len(label_names)} label names; "
+                f"expected labels 0 to {len(label_names) - 1}"
             )
-    Y = np.zeros((len(per_row), len(names)), dtype=np.uint8)
+    Y = np.zeros((len(per_row), len(label_names)), dtype=np.uint8)
     Y[rows, columns] = 1
-    return Y, names
-
-
-def _explain(paths: Sequence[Path], cause: Exception) -> DatasetFormatError:
-    """Find the first line that does not parse; only runs once parsing has failed."""
-    openers = {".bz2": bz2.open, ".gz": gzip.open}
-    for path in paths:
-        opener = openers.get(path.suffix, open)
-        try:
-            with opener(path, "rt", encoding="utf-8", errors="replace") as lines:
-                for number, line in enumerate(lines, start=1):
-                    if _LINE.fullmatch(line) is None:
-                        return DatasetFormatError(
-                            f"{path}, line {number}: found {line.strip()[:60]!r}, "
-                            "expected 'label,label index:value ...'"
-                        )
-        except (OSError, EOFError) as broken:
-            return DatasetFormatError(f"{path}: cannot be unpacked ({broken}); download it again")
-    return DatasetFormatError(f"{', '.join(map(str, paths))}: not in svmlight format ({cause})")
+    return Y, label_names

@@ -1,9 +1,6 @@
 """From ARFF tables to a dataset: joining parts, splitting labels from features."""
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +10,6 @@ from complabel.datasets._arff import ArffTable
 from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
 from complabel.errors import DatasetFormatError
 
-StrPath: TypeAlias = str | os.PathLike[str]
-StrPaths: TypeAlias = StrPath | Sequence[StrPath]
-
-
-def as_paths(paths: StrPaths) -> list[Path]:
-    """Turn one path or several into a list."""
-    if isinstance(paths, str | os.PathLike):
-        return [Path(paths)]
-    return [Path(path) for path in paths]
-
 
 def build_dataset(
     tables: Sequence[ArffTable], label_columns: NDArray[np.intp], name: str
@@ -31,6 +18,11 @@ def build_dataset(
     names = _common_names(tables)
     is_label = np.zeros(len(names), dtype=bool)
     is_label[label_columns] = True
+    if is_label.all():
+        raise DatasetFormatError(
+            f"{tables[0].source}: all {len(names)} attributes are labels, so that none is left as "
+            "a feature; check which attributes are the labels"
+        )
     features = [_columns(table, ~is_label) for table in tables]
     labels = [_label_matrix(table, is_label) for table in tables]
     return MultiLabelDataset(

@@ -1,0 +1,62 @@
+"""Paths as callers give them: one, or several parts of a dataset."""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from complabel.errors import DatasetNotFoundError, InputError
+
+StrPath: TypeAlias = str | os.PathLike[str]
+StrPaths: TypeAlias = StrPath | Sequence[StrPath]
+
+
+def as_path(argument: str, value: object) -> Path:
+    """Turn what was given for an argument into a path; refuse what is none."""
+    text = os.fspath(value) if isinstance(value, str | os.PathLike) else value
+    if not isinstance(text, str):
+        raise InputError(f"{argument} is {_shown(value)}; give a path as a str or a pathlib.Path")
+    return Path(text)
+
+
+def as_files(argument: str, value: object, kind: str = "file") -> list[Path]:
+    """Turn one path or several into a list; refuse those that are no file."""
+    if isinstance(value, str | os.PathLike):
+        paths = [as_path(argument, value)]
+    elif isinstance(value, Iterable) and not isinstance(value, bytes | bytearray):
+        paths = [as_path(f"{argument}[{i}]", part) for i, part in enumerate(value)]
+    else:
+        raise InputError(
+            f"{argument} is {_shown(value)}; give one path (str or pathlib.Path) or a list of them"
+        )
+    if not paths:
+        raise DatasetNotFoundError(f"{argument} is empty: no {kind} to read; give a path")
+    missing = [str(path) for path in paths if not is_file(path)]
+    if missing:
+        raise DatasetNotFoundError(f"{', '.join(missing)}: no such file; check the path")
+    return paths
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether a path is one of a file; one that cannot be (too long, NUL) is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def check_text(argument: str, value: object) -> None:
+    """Refuse what is neither None nor text."""
+    if value is not None and not isinstance(value, str):
+        raise InputError(f"{argument} is {_shown(value)}; give a str, or leave it out")
+
+
+def check_flag(argument: str, value: object) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool):
+        raise InputError(f"{argument} is {_shown(value)}; give True or False")
+
+
+def _shown(value: object) -> str:
+    """Show a value of the wrong type in a message."""
+    return f"{repr(value)[:60]} (of type {type(value).__name__})"
