@@ -116,6 +116,11 @@ def test_quotes_round_values_and_indices(tmp_path):
     np.testing.assert_array_equal(rows.values.toarray(), [[1, 2]])
 
 
+def test_any_white_space_before_a_word(tmp_path):
+    path = write(tmp_path / "a.arff", header("numeric", "{FALSE,TRUE}") + "@data\n{1\x1d TRUE}\n")
+    np.testing.assert_array_equal(read_arff(path).values.toarray(), [[0, 1]])
+
+
 def test_an_index_with_zeros_in_front(tmp_path):
     path = write(tmp_path / "a.arff", header("numeric", "{FALSE,TRUE}") + "@data\n{01 TRUE}\n")
     np.testing.assert_array_equal(read_arff(path).values.toarray(), [[0, 1]])

@@ -113,6 +113,7 @@ def test_comments_may_hold_anything_and_queries_are_skipped(tmp_path):
     path = tmp_path / "comments.svm"
     path.write_text("# \u00fcber 1_0\n0 qid:3 1:1 # nan\n1 qid:4 2:1\n", encoding="utf-8")
     np.testing.assert_array_equal(read_svmlight(path).X.toarray(), [[1, 0], [0, 1]])
-    path.write_text("0 qid:3 1:1\n1 qid:4 2:x\n")
-    with pytest.raises(DatasetFormatError, match="line 2: found '1 qid:4 2:x'"):
-        read_svmlight(path)
+    for wrong in ("qid:4 2:x", "qid:\u0661 2:1"):
+        path.write_text(f"0 qid:3 1:1\n1 {wrong}\n", encoding="utf-8")
+        with pytest.raises(DatasetFormatError, match=f"line 2: found '1 {wrong}'"):
+            read_svmlight(path)

@@ -15,7 +15,7 @@ from complabel.errors import DatasetFormatError
 
 _WORD = {"FALSE": "0", "TRUE": "1"}
 # Nine digits are enough for an index, and int() refuses thousands of them.
-_SPARSE_WORD = re.compile(r"(?<=[{,\s])(\d{1,9})(\s+)(true|false)\b", re.IGNORECASE | re.ASCII)
+_SPARSE_WORD = re.compile(r"(?<=[{,\s])([0-9]{1,9})(\s+)(true|false)\b", re.IGNORECASE)
 # Bounds the memory that the text of sparse rows takes while it is parsed.
 _ROWS_AT_ONCE = 4096
 _PAIR = re.compile(r"\s*(\S+)\s+(\S+)\s*")

@@ -14,6 +14,7 @@ _COMMENT = re.compile(rb"#[^\n]*")
 _KNOWN = b"0123456789+-.eE:,qid \t\n\r\v\f"  # "qid:5" numbers a query, and is skipped
 _NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _LABELS = re.compile(rb"%b(?:,%b)*" % (_NUMBER, _NUMBER))
+_QUERY = re.compile(rb"qid:[-+]?\d+")
 _PAIR = re.compile(rb"(\d+):(%b)" % _NUMBER)
 
 
@@ -41,7 +42,7 @@ def _problem(line: bytes, largest: int) -> str:
     """Say what is wrong with a line; empty where nothing is."""
     fields = line.partition(b"#")[0].split()
     labels = [fields.pop(0)] if fields and b":" not in fields[0] else []
-    if fields and labels and fields[0].startswith(b"qid:"):
+    if fields and labels and _QUERY.fullmatch(fields[0]):
         del fields[0]
     pairs = [_PAIR.fullmatch(field) for field in fields]
     if None in pairs or (labels and not _LABELS.fullmatch(labels[0])):

@@ -27,6 +27,7 @@ _DAMAGE = (
     OSError,
     RuntimeError,
     ValueError,
+    MemoryError,  # an LZMA header may ask for gigabytes
 )
 
 

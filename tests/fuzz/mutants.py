@@ -1,0 +1,282 @@
+"""Small sound dataset files of every format, and the ways to damage them."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import random
+import re
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from complabel.datasets import MultiLabelDataset, read_meka, read_mulan, read_svmlight
+
+DENSE = """@relation 'toy: -C 2'
+% a comment
+@attribute sea {0,1}
+@attribute 'a sky' {0,1}
+@attribute x numeric
+@attribute "y 2" real
+@data
+1,0,2.5,-3
+0,1,1e-3,'4'
+
+0,0,-.5,7 % no comment
+1,1,0,1E2
+""".replace(" % no comment", "")
+SPARSE = """@relation 'toy: -C -3'
+@attribute x numeric
+@attribute y integer
+@attribute a {0,1}
+@attribute b {FALSE,TRUE}
+@attribute c {'0','1'}
+@data
+{0 2.5, 2 1, 3 TRUE}
+{1 -3,4 '1'}
+{}
+{0 1e-3,1 4,2 1,3 FALSE}
+"""
+MULAN = SPARSE.replace(": -C -3", "")
+XML = """<?xml version="1.0" encoding="utf-8"?>
+<labels xmlns="http://mulan.sourceforge.net/labels">
+<label name="a"><label name="b"/></label>
+<label name="c"></label>
+</labels>
+"""
+CHINESE = "\u5929\u7a7a"
+SVMLIGHT = "0,2 1:0.5 3:2\n1 2:-1e-1 # sea\n\n 4:1\n2,0 qid:3 1:1\n7 1:3 2:4 3:5 4:6\n"
+WORDS = r"""
+0 1 -1 2 1.0 .5 -0 1e400 -1e400 1e-400 1e20 nan inf -inf infinity 1_0 0_1 0x10 1d5 1e5 99999999999
+300000000 2147483647 2147483648 4294967296 9223372036854775807 9223372036854775808
+1' '1' ' " "" '' ? 1'5 "1 {0 {} } {{ , ,, : :: 1: :1 1:1 0:0 5:x 1,1 1:1_0 # % \ TRUE FALSE true
+@data @DATA @end @relation @attribute {0,1} {1,0} {FALSE,TRUE} {TRUE,FALSE} {0} {} {a,b} numeric
+string date relational -C -2 99 <label <label/> name="a"/> </labels> </label> <!DOCTYPE <!ENTITY
+&lt; &a; &#0; <![CDATA[ ]]> <!-- --> name= xmlns="" qid:1 qid: PK encoding="gb18030"
+encoding="utf-16" encoding="shift_jis" encoding="klingon" encoding="idna" encoding="utf-7"
+encoding="punycode" encoding="unicode_escape" encoding="cp037" encoding="rot13" encoding=""
+"""
+TOKENS = WORDS.split()
+ODD = [
+    text.encode()
+    for text in (
+        "\u0661\u0662",
+        "\ufeff",
+        "\u2028",
+        "\x85",
+        "\xa0",
+        "\u3000",
+        "\x1c",
+        "\x0b",
+        "\x0c",
+    )
+] + [
+    b"\x00",
+    b"\r",
+    b"\n",
+    b"\r\n",
+    b"\t",
+    b" ",
+    b"\xff",
+    b"\xff\xfe",
+    b"\xc3",
+    b"\x1a",
+    b"\x1f\x8b",
+]
+WORD = re.compile(rb"[^\s,:{}<>=\"']+")
+
+Files = dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A format: its files before they are packed, how they are packed, and what reads them."""
+
+    files: Files
+    read: Callable[[Path], MultiLabelDataset]
+    pack: Callable[[bytes], bytes] = bytes
+    packed: str | None = None
+
+
+def zipped(method: int) -> Callable[[bytes], bytes]:
+    """Make a packer that gives the same archive every time."""
+
+    def pack(content: bytes) -> bytes:
+        whole = io.BytesIO()
+        with zipfile.ZipFile(whole, "w", method) as archive:
+            info = zipfile.ZipInfo("d/toy.arff")
+            info.compress_type = method
+            archive.writestr(info, content)
+            archive.writestr(zipfile.ZipInfo("__MACOSX/._toy.arff"), b"\0")
+        return whole.getvalue()
+
+    return pack
+
+
+def meka(folder: Path) -> MultiLabelDataset:
+    return read_meka(next(folder.iterdir()))
+
+
+def counted(folder: Path) -> MultiLabelDataset:
+    return read_meka(folder / "toy.arff", n_labels=2)
+
+
+def mulan(folder: Path) -> MultiLabelDataset:
+    return read_mulan(folder / "toy.arff")
+
+
+def svmlight(folder: Path) -> MultiLabelDataset:
+    return read_svmlight(next(folder.iterdir()))
+
+
+def gz(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)
+
+
+def make_kinds() -> list[Kind]:
+    """Make small sound files of every format."""
+    dense, in_gb18030 = (
+        DENSE.encode(),
+        XML.replace("utf-8", "gb18030").replace('"a"', f'"{CHINESE}"'),
+    )
+    kinds = [
+        Kind({"toy.arff": dense}, meka),
+        Kind({"toy.arff": SPARSE.encode()}, meka),
+        Kind({"toy.arff": DENSE.replace("\n", "\r\n").encode("utf-8-sig")}, counted),
+        Kind({"toy.arff": MULAN.encode(), "toy.xml": XML.encode()}, mulan),
+        Kind(
+            {
+                "toy.arff": MULAN.replace("attribute a", f"attribute {CHINESE}").encode("gb18030"),
+                "toy.xml": in_gb18030.encode("gb18030"),
+            },
+            mulan,
+        ),
+        Kind({"toy.svm": SVMLIGHT.encode()}, svmlight),
+        Kind({"toy.svm.gz": SVMLIGHT.encode()}, svmlight, gz, "toy.svm.gz"),
+        Kind({"toy.svm.bz2": SVMLIGHT.encode()}, svmlight, bz2.compress, "toy.svm.bz2"),
+    ]
+    methods = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+    return kinds + [Kind({"toy.zip": dense}, meka, zipped(way), "toy.zip") for way in methods]
+
+
+KINDS = make_kinds()
+CONTENTS = [content for kind in KINDS for content in kind.files.values()]
+
+
+def make_mutant(seed: int, index: int) -> tuple[Kind, Files]:
+    """Make the files of one mutant; the same for the same seed and index."""
+    rng = random.Random(f"{seed}:{index}")
+    kind = rng.choice(KINDS)
+    files = dict(kind.files)
+    inside = kind.packed is None or rng.random() < 0.5
+    victim = rng.choice(sorted(files))
+    if inside:
+        files[victim] = mutate(rng, files[victim])
+    if kind.packed is not None:
+        files[victim] = kind.pack(files[victim])
+        if not inside:
+            files[victim] = mutate(rng, files[victim])
+    return kind, files
+
+
+def mutate(rng: random.Random, content: bytes) -> bytes:
+    """Damage a file in one to four ways."""
+    for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
+        content = rng.choice(WAYS)(rng, content)
+    return content
+
+
+def place(rng: random.Random, content: bytes) -> int:
+    return rng.randint(0, len(content))
+
+
+def stretch(rng: random.Random, content: bytes) -> tuple[int, int]:
+    start = place(rng, content)
+    return start, min(len(content), start + rng.choice((1, 1, 2, 4, 8, 32, 128)))
+
+
+def flip(rng: random.Random, content: bytes) -> bytes:
+    if not content:
+        return content
+    at = rng.randrange(len(content))
+    return content[:at] + bytes([content[at] ^ 1 << rng.randrange(8)]) + content[at + 1 :]
+
+
+def insert(rng: random.Random, content: bytes) -> bytes:
+    at, new = place(rng, content), rng.randbytes(rng.choice((1, 1, 2, 4)))
+    return content[:at] + new + content[at:]
+
+
+def delete(rng: random.Random, content: bytes) -> bytes:
+    start, stop = stretch(rng, content)
+    return content[:start] + content[stop:]
+
+
+def duplicate(rng: random.Random, content: bytes) -> bytes:
+    start, stop = stretch(rng, content)
+    return content[:stop] + content[start:stop] * rng.choice((1, 1, 3, 50)) + content[stop:]
+
+
+def truncate(rng: random.Random, content: bytes) -> bytes:
+    at = place(rng, content)
+    return content[:at] if rng.random() < 0.8 else content[at:]
+
+
+def odd(rng: random.Random, content: bytes) -> bytes:
+    at = place(rng, content)
+    return content[:at] + rng.choice(ODD) + content[at:]
+
+
+def token(rng: random.Random, content: bytes) -> bytes:
+    """Put a token in the place of another, or between two."""
+    found = list(WORD.finditer(content))
+    new = rng.choice(TOKENS).encode()
+    if not found:
+        return content + new
+    word = rng.choice(found)
+    stop = word.end() if rng.random() < 0.7 else word.start()
+    return content[: word.start()] + new + rng.choice((b"", b"", b" ")) + content[stop:]
+
+
+def swap(rng: random.Random, content: bytes) -> bytes:
+    found = list(WORD.finditer(content))
+    if len(found) < 2:
+        return content
+    a, b = sorted(rng.sample(found, 2), key=lambda word: word.start())
+    parts = content[: a.start()], b[0], content[a.end() : b.start()], a[0], content[b.end() :]
+    return b"".join(parts)
+
+
+def digits(rng: random.Random, content: bytes) -> bytes:
+    """Lengthen a number."""
+    found = list(re.finditer(rb"\d", content))
+    at = rng.choice(found).end() if found else place(rng, content)
+    length = rng.choice((1, 2, 3, 9, 10, 19, 20, 310, 4301, 6000))
+    return content[:at] + rng.choice((b"9", b"0", b"1")) * length + content[at:]
+
+
+def lines(rng: random.Random, content: bytes) -> bytes:
+    """Swap, repeat, drop or borrow a line."""
+    own = content.split(b"\n")
+    a, b = rng.randrange(len(own)), rng.randrange(len(own))
+    way = rng.randrange(4)
+    if way == 0:
+        own[a], own[b] = own[b], own[a]
+    elif way == 1:
+        own.insert(a, own[b])
+    elif way == 2:
+        del own[a]
+    else:
+        own.insert(a, rng.choice(rng.choice(CONTENTS).split(b"\n")))
+    return b"\n".join(own)
+
+
+def splice(rng: random.Random, content: bytes) -> bytes:
+    """Join the front of one file to the back of another."""
+    other = rng.choice(CONTENTS)
+    return content[: place(rng, content)] + other[place(rng, other) :]
+
+
+WAYS = (flip, insert, delete, duplicate, truncate, odd, token, token, swap, digits, lines, splice)
