@@ -235,6 +235,12 @@ def test_indices_out_of_order_and_written_zeros(tmp_path):
             "{0 " + "9" * 5000 + "}",
             r"line 5: found '9{60}\.\.\.' for .*, expected a finite",
         ),
+        # A pattern that tries every split of the digits would take hours.
+        (
+            ["numeric"] * 2,
+            "1," + "9" * 1_000_000 + "x",
+            r"line 5: found '9{60}\.\.\.' for .*a numb",
+        ),
         (["{FALSE,TRUE}"] * 2, "{" + "9" * 5000 + " TRUE}", r"line 5: found index 9{60}\.\.\."),
     ],
 )

@@ -117,3 +117,11 @@ def test_comments_may_hold_anything_and_queries_are_skipped(tmp_path):
         path.write_text(f"0 qid:3 1:1\n1 {wrong}\n", encoding="utf-8")
         with pytest.raises(DatasetFormatError, match=f"line 2: found '1 {wrong}'"):
             read_svmlight(path)
+
+
+def test_a_long_number_that_ends_in_a_sign_does_not_stall(tmp_path):
+    # A pattern that tries every split of the digits would take hours.
+    path = tmp_path / "long.svm"
+    path.write_text(f"0 1:1\n1 2:{'9' * 1_000_000}+\n")
+    with pytest.raises(DatasetFormatError, match="line 2: found '1 2:999"):
+        read_svmlight(path)

@@ -37,6 +37,7 @@ class BytesPath:
         (lambda: read_svmlight("a.svm", label_names=5), "label_names is 5; give a list"),
         (lambda: read_svmlight("a.svm", n_features="5"), "n_features must be an integer.*got '5'"),
         (lambda: read_svmlight("a.svm", n_features=0), "n_features must be an integer of at least"),
+        (lambda: read_svmlight("a.svm", n_features=2**31), "n_features is 2147483648; give 2,147"),
         (lambda: read_svmlight("a.svm", name=5), "name is 5"),
         (lambda: read_meka("a.arff", n_labels="5"), "n_labels is '5'; give an integer"),
         (lambda: read_meka("a.arff", n_labels=2.0), r"n_labels is 2\.0; give an integer"),

@@ -73,12 +73,12 @@ def _read_bytes(path: Path, member: str | None, max_unpacked: int) -> tuple[str,
 
 def _data_lines(source: str, text: str, start: int, first_line: int) -> DataLines:
     """Drop blank lines and comments, keeping the line numbers of the rest."""
-    kept = [
-        (number, line)
-        for number, line in numbered_lines(text, start, len(text), first_line)
-        if line[0] != "%"
-    ]
-    if not kept:
+    lines: list[str] = []
+    numbers: list[int] = []
+    for number, line in numbered_lines(text, start, len(text), first_line):
+        if line[0] != "%":
+            lines.append(line)
+            numbers.append(number)
+    if not lines:
         raise DatasetFormatError(f"{source}: no rows after @data; the file seems cut off")
-    numbers, lines = zip(*kept, strict=True)
-    return DataLines(source, list(lines), np.array(numbers, dtype=np.intp))
+    return DataLines(source, lines, np.array(numbers, dtype=np.intp))

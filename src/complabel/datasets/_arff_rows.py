@@ -21,7 +21,7 @@ _ROWS_AT_ONCE = 4096
 _PAIR = re.compile(r"\s*(\S+)\s+(\S+)\s*")
 _QUOTED = re.compile(r"""(?<![^\s,{])(['"])([^'",\s]+)\1(?![^\s,}])""")
 # What NumPy's parser reads; float() also takes "1_0" and the digits of other scripts.
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
 _NOT_FINITE = re.compile(r"[-+]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 

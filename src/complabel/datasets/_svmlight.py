@@ -18,6 +18,7 @@ from complabel.parameters import check_integer
 
 # Each feature takes a name, so that one wrong index could fill the memory.
 _MAX_FEATURES = 2_000_000
+_MOST_COLUMNS = 2**31 - 1  # indices of 32 bits
 
 
 def read_svmlight(
@@ -63,6 +64,8 @@ def read_svmlight(
     names = _as_names(label_names)
     if n_features is not None:
         check_integer("n_features", n_features, at_least=1)
+        if n_features > _MOST_COLUMNS:
+            raise InputError(f"n_features is {n_features}; give {_MOST_COLUMNS:,} at most")
     check_text("name", name)
     check_limit(max_unpacked)
     paths = as_files("path", path)

@@ -12,7 +12,7 @@ LARGEST_LABEL = 2**53
 
 _COMMENT = re.compile(rb"#[^\n]*")
 _KNOWN = b"0123456789+-.eE:,qid \t\n\r\v\f"  # "qid:5" numbers a query, and is skipped
-_NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_NUMBER = rb"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _LABELS = re.compile(rb"%b(?:,%b)*" % (_NUMBER, _NUMBER))
 _QUERY = re.compile(rb"qid:[-+]?\d+")
 _PAIR = re.compile(rb"(\d+):(%b)" % _NUMBER)
