@@ -1,6 +1,7 @@
 import pytest
 
-from complabel.files import replacing, write_text
+from complabel.errors import OutputError
+from complabel.files import replacing, write_text, write_texts
 
 
 def test_a_file_is_written_and_replaced(tmp_path):
@@ -25,3 +26,31 @@ def test_an_interruption_leaves_the_old_file_and_no_other(tmp_path, interruption
         interrupted()
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_several_files_are_written_together_or_not_at_all(tmp_path):
+    folder = tmp_path / "made" / "report"
+    write_texts(folder, {"a.txt": "a", "b.txt": "b"})
+    with pytest.raises(OutputError, match="cannot be written"):
+        write_texts(folder, {"a.txt": "new", "no/such/folder.txt": "c"})
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {
+        "a.txt": "a",
+        "b.txt": "b",
+    }
+
+
+def test_a_folder_made_for_files_that_cannot_be_written_goes_again(tmp_path):
+    with pytest.raises(OutputError, match="name another place"):
+        write_texts(tmp_path / "made" / "report", {"a.txt": "a", "no/such.txt": "c"})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_written_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    for write in (
+        lambda: write_text(tmp_path / "none" / "a.txt", ""),
+        lambda: write_texts(tmp_path / "file", {"a.txt": ""}),
+    ):
+        with pytest.raises(OutputError, match="What was there before is unchanged"):
+            write()
+    assert (tmp_path / "file").read_text() == ""

@@ -33,5 +33,9 @@ class StoreError(ComplabelError, OSError):
     """A result store that cannot be read or written."""
 
 
+class OutputError(ComplabelError, OSError):
+    """A file that cannot be written; what it held before is unchanged."""
+
+
 class DownloadError(ComplabelError, OSError):
     """A download that failed or whose checksum differs from the catalog's."""

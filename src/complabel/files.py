@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-__all__ = ["replacing", "write_text"]
+from complabel.errors import OutputError
+
+__all__ = ["replacing", "write_text", "write_texts"]
 
 
 @contextlib.contextmanager
@@ -51,7 +53,57 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     Parameters
     ----------
     path : path
+        Its folder must exist.
     text : str
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written; what was there before is unchanged.
     """
-    with replacing(path) as partial:
+    target = Path(path)
+    with _explained(target), replacing(target) as partial:
         partial.write_text(text, encoding="utf-8")
+
+
+def write_texts(folder: str | os.PathLike[str], texts: Mapping[str, str]) -> None:
+    """Write UTF-8 text files into a folder: all of them, or none where the disk is full.
+
+    Parameters
+    ----------
+    folder : path
+        Made where it is not there.
+    texts : mapping of str to str
+        Names of the files, and what they hold.
+
+    Raises
+    ------
+    OutputError
+        If one cannot be written; what was there before is unchanged.
+    """
+    target = Path(folder)
+    with _explained(target):
+        made = [path for path in (target, *target.parents) if not path.exists()]
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+            with contextlib.ExitStack() as files:
+                for name, text in texts.items():
+                    partial = files.enter_context(replacing(target / name))
+                    partial.write_text(text, encoding="utf-8")
+        except BaseException:
+            for path in made:
+                with contextlib.suppress(OSError):
+                    path.rmdir()
+            raise
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn the system's complaint into a sentence that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"{path} cannot be written: {error.strerror or error}. What was there before is"
+            " unchanged; free space, mend the permissions or name another place"
+        ) from error

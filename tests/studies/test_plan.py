@@ -36,20 +36,43 @@ def test_what_a_plan_leaves_out_is_the_papers_protocol(write):
         ('colour = "red"' + SMALL, "colour", "no such key"),
         ("folds = 1" + SMALL, "folds", "greater than or equal to 2"),
         (SMALL.replace('"synthetic"', '"scen"'), "the plan", "'scen'"),
-        (SMALL.replace('"prior"', '"pior"'), "rows[0]", "Did you mean 'prior'?"),
-        (SMALL.replace('"mlcl"', '"*", leave_out = ["x"]'), "rows[1]", "no method 'x'"),
-        (SMALL.replace('"mlcl"', '"mlcl", settings = { bta = 1 }'), "rows[1]", "bta"),
-        (SMALL.replace('"mlcl"', '"mlcl", none = ["bta"]'), "rows[1]", "bta"),
+        (SMALL.replace('"prior"', '"pior"'), "row 1 (pior)", "Did you mean 'prior'?"),
+        (SMALL.replace('"mlcl"', '"*", leave_out = ["x"]'), "row 2 (*)", "no method 'x'"),
+        (SMALL.replace('"mlcl"', '"mlcl", settings = { bta = 1 }'), "row 2 (mlcl)", "bta"),
+        (SMALL.replace('"mlcl"', '"mlcl", none = ["bta"]'), "row 2 (mlcl)", "bta"),
         (
             SMALL.replace('"mlcl"', '"mlcl", grid = { beta = [] }'),
-            "rows[1].grid.beta",
+            "row 2 (mlcl), grid.beta",
             "at least 1",
         ),
-        (SMALL.replace('"mlcl"', '"mlcl", title = "{gamma}"'), "rows[1]", "gamma"),
+        (SMALL.replace('"mlcl"', '"mlcl", title = "{gamma}"'), "row 2 (mlcl)", "gamma"),
         (SMALL.replace('"mlcl"', '"prior"'), "the plan", "two rows called 'Prior'"),
+        (SMALL.replace('"mlcl"', '"mlcl", title = "A {b"'), "row 2 (mlcl)", "write two"),
+        (SMALL.replace('"mlcl"', '"mlcl", title = "sets {1, 2}"'), "row 2 (mlcl)", "write two"),
+        (SMALL.replace('"mlcl"', '"mlcl", published = "}"'), "row 2 (mlcl)", "'}}'"),
+        (
+            SMALL.replace('"mlcl"', '"mlcl", title = "{beta.x}", settings = { beta = 1.0 }'),
+            "row 2 (mlcl)",
+            "stands for a setting of the row (beta)",
+        ),
+        (
+            SMALL.replace('"mlcl"', '"mlcl", epochs = 20'),
+            "row 2 (mlcl), epochs",
+            "settings go under settings, as in settings = { epochs = ... }",
+        ),
+        (SMALL.replace('"mlcl"', '"mlcl", params = {}'), "row 2 (mlcl), params", "'settings'?"),
+        (SMALL.replace('method = "mlcl"', 'methd = "mlcl"'), "row 2, methd", "'method'?"),
+        (SMALL.replace('method = "mlcl"', 'title = "x"'), "row 2, method", "this key is missing"),
+        (SMALL.replace("title", "titel"), "titel", "did you mean 'title'?"),
+        (SMALL.replace("title", "titel"), "title", "this key is missing, and every plan needs it"),
+        (SMALL + 'draws = [{ name = "a", labels = "biased" }]', "draw 1 (a), labels", "'scheme'?"),
+        (SMALL + 'draws = [{ name = "a", xyz = 1 }]', "draw 1 (a), xyz", "known are name, scheme"),
+        (SMALL + 'draws = [{ scheme = "biased" }]', "draw 1, name", "every draw needs it"),
+        (SMALL + 'draws = ["biased"]', "draw 1", "dictionary"),
+        (SMALL.replace('"mlcl"', '"mlcl", settings = { btea = 1 }'), "row 2 (mlcl)", "'beta'?"),
         ('reference = "LIFT"' + SMALL, "the plan", "Prior, MLCL"),
-        (SMALL + 'draws = [{ name = "a b" }]', "draws[0].name", "pattern"),
-        (SMALL + 'draws = [{ name = "a", scheme = "odd" }]', "draws[0].scheme", "uniform"),
+        (SMALL + 'draws = [{ name = "a b" }]', "draw 1 (a b), name", "consists of letters"),
+        (SMALL + 'draws = [{ name = "a", scheme = "odd" }]', "draw 1 (a), scheme", "uniform"),
         (SMALL + 'draws = [{ name = "a" }, { name = "a" }]', "the plan", "two draws called 'a'"),
     ],
 )
@@ -99,6 +122,12 @@ def test_titles_and_published_names_can_name_settings(write):
         ("b0.5", "0.5"),
         ("b1.0", "1"),
     ]
+
+
+def test_two_braces_stand_for_one(write):
+    title = '"mlcl", title = "{{1, 2}}, b{beta}", settings = { beta = 0.5 }'
+    plan = read_plan(write(SMALL.replace('"mlcl"', title)))
+    assert plan.expanded_rows()[1].title == "{1, 2}, b0.5"
 
 
 def test_a_star_stands_for_every_method_but_those_left_out(write):

@@ -18,7 +18,9 @@ from complabel.errors import InputError, StoreError
 from complabel.methods import make_classifier
 from complabel.studies import Monitor, Plan, Row, Store, _run, cross_validate, run_study
 
-TIMES = {"fit_seconds", "predict_seconds", "peak_memory_mb", "finished", "machine"}
+TIMES = {
+    "fit_seconds", "predict_seconds", "peak_memory_mb", "finished", "machine", "checksum",
+}  # fmt: skip
 
 
 def small(**changes):
@@ -240,6 +242,7 @@ class Collapsing:
     """Workers that die under the first task they are given, and then recover."""
 
     n_jobs = 2
+    are_children = False
     died = (ChildProcessError,)
 
     def __init__(self):

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from complabel.errors import StoreError
+from complabel.metrics import METRIC_NAMES
 from complabel.studies import Outcome, Plan, Row, Store, plan_units
 
 PLAN = Plan(
@@ -20,7 +21,7 @@ PLAN = Plan(
 )
 UNITS, _ = plan_units(PLAN)
 DONE = Outcome(
-    metrics={"ranking_loss": 0.25},
+    metrics={**dict.fromkeys(METRIC_NAMES, 0.5), "ranking_loss": 0.25},
     fit_seconds=1.5,
     predict_seconds=0.5,
     peak_memory_mb=100.0,
@@ -235,3 +236,28 @@ def test_the_identity_is_kept_for_those_who_query_the_file(store, path):
     ((identity, metrics),) = raw(path, "SELECT identity, metrics FROM results")
     assert json.loads(identity) == json.loads(UNITS[0].identity)
     assert json.loads(metrics) == DONE.metrics
+
+
+@pytest.mark.parametrize("again", ["the same", "a new one"])
+def test_a_claim_that_could_not_be_given_up_is_void(store, path, again):
+    key = UNITS[0].key
+    assert store.claim(key)
+    # As where the disk is full: nothing can be written, not even that a claim is given up.
+    store._connection.execute(
+        "CREATE TRIGGER full BEFORE DELETE ON claims BEGIN SELECT RAISE(ABORT, 'full'); END"
+    )
+    if again == "the same":
+        with pytest.raises(StoreError, match="full"):
+            store.release(UNITS[0])
+    else:
+        store.close()
+    assert raw(path, "SELECT key FROM claims") == [(key,)]
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TRIGGER full")
+    connection.close()
+    if again == "the same":
+        assert store.claim(key)
+        assert not store.claim(key)
+    else:
+        with Store(path) as other:
+            assert other.claim(key)

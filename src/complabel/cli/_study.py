@@ -72,6 +72,7 @@ def status(study_name: StudyName = None, store: StorePath = _STORE) -> None:
     output().print(
         f"{results.plan.name}: {len(results.having('done'))} of {len(results.units)} units done,"
         f" {len(results.having('failed'))} failed, {len(results.having('running'))} running",
+        markup=False,
         highlight=False,
         soft_wrap=True,
     )
@@ -116,7 +117,7 @@ def export(
     with Store(store, create=False) as opened:
         results = opened.results(study_name or _latest(opened))
     write_text(file, writers[file.suffix](results))
-    output().print(f"wrote {file}", highlight=False, soft_wrap=True)
+    output().print(f"wrote {file}", markup=False, highlight=False, soft_wrap=True)
 
 
 def reproduce(
@@ -150,7 +151,9 @@ def _find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
     from complabel.datasets import describe_datasets
     from complabel.studies import SHIPPED_PLANS, read_plan, shipped_plan
 
-    plan = shipped_plan(name) if name in SHIPPED_PLANS else read_plan(name)
+    # A name without an ending is no file's, unless there is one.
+    ships = name in SHIPPED_PLANS or not (Path(name).suffix or Path(name).exists())
+    plan = shipped_plan(name) if ships else read_plan(name)
     if not quick:
         return plan
     at_hand = [entry["name"] for entry in describe_datasets(data_dir) if entry["available"]]
@@ -187,6 +190,7 @@ def _run(
         except KeyboardInterrupt:
             errors().print(
                 f"stopped; all finished units are in {store}: the same command goes on from there",
+                markup=False,
                 highlight=False,
                 soft_wrap=True,
             )
@@ -205,7 +209,7 @@ def _say_done(plan: Plan, summary: RunSummary, store: Path) -> None:
         remarks.append(f"{summary.n_failed} failed (--retry-failed runs them again)")
     if summary.n_elsewhere:
         remarks.append(f"{summary.n_elsewhere} were left to another run on {store}")
-    output().print(", ".join(remarks), highlight=False, soft_wrap=True)
+    output().print(", ".join(remarks), markup=False, highlight=False, soft_wrap=True)
 
 
 def _say_missing(missing: Mapping[str, str]) -> None:
@@ -215,6 +219,7 @@ def _say_missing(missing: Mapping[str, str]) -> None:
             f"missing, and left out: {', '.join(missing)}. Get them with: complabel datasets"
             " --download NAME",
             style="yellow",
+            markup=False,
             highlight=False,
             soft_wrap=True,
         )
@@ -244,7 +249,7 @@ def _report(store: Store, name: str, folder: Path | None) -> None:
     with errors().status("drawing the report"):
         paths = write_report(results, folder or Path(f"{name}-report"))
     for path in paths:
-        output().print(f"wrote {path}", highlight=False, soft_wrap=True)
+        output().print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _latest(store: Store) -> str:
@@ -261,6 +266,7 @@ def _show_plan(plan: Plan, data_dir: Path | None) -> None:
     """Print what a plan would run."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
+    from rich.text import Text
 
     from complabel.studies import plan_units
 
@@ -274,13 +280,14 @@ def _show_plan(plan: Plan, data_dir: Path | None) -> None:
             settings = f"{settings} + {row.relevant_per_row} relevant per row".lstrip()
         if row.relevant_share:
             settings = f"{settings} + {row.relevant_share:.0%} of the relevant".lstrip()
-        table.add_row(row.title, row.method, settings)
+        table.add_row(Text(row.title), row.method, Text(settings))
     output().print(table)
     at_hand = [name for name in plan.datasets if name not in missing]
     draws = ", ".join(draw.name for draw in plan.draws)
     output().print(
         f"on {', '.join(at_hand) or 'no dataset'}; draws: {draws}; {plan.folds} folds, seed"
         f" {plan.seed}",
+        markup=False,
         highlight=False,
         soft_wrap=True,
     )
@@ -291,6 +298,7 @@ def _status_table(results: StudyResults) -> Table:
     """Lay out how many folds of each row on each dataset are done."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=SIMPLE_HEAD)
     columns = list(dict.fromkeys((unit.dataset, unit.draw) for unit in results.units))
@@ -305,5 +313,5 @@ def _status_table(results: StudyResults) -> Table:
             n_failed = sum(unit.status == "failed" for unit in units)
             failed = f" [red]{n_failed} failed[/red]" if n_failed else ""
             cells.append(f"{n_done}/{len(units)}{failed}")
-        table.add_row(row, *cells)
+        table.add_row(Text(row), *cells)
     return table

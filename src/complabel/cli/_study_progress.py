@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from complabel.cli._console import errors
 from complabel.studies import Forecast, Monitor, Outcome, Unit
@@ -87,7 +88,7 @@ class StudyProgress(Monitor):
             )
         if not errors().is_terminal and time.monotonic() - self._logged > _LOG_SECONDS:
             self._logged = time.monotonic()
-            errors().print(f"{self._state(unit)}", highlight=False, soft_wrap=True)
+            errors().print(self._state(unit), markup=False, highlight=False, soft_wrap=True)
 
     def _display(self) -> RenderableType:
         """Draw the bar and, below it, what runs."""
@@ -95,7 +96,7 @@ class StudyProgress(Monitor):
         table = Table.grid(padding=(0, 2))
         now = time.monotonic()
         for unit, since in list(self._running.values()):
-            table.add_row("  running", _describe(unit), f"{now - since:.0f} s")
+            table.add_row("  running", Text(_describe(unit)), f"{now - since:.0f} s")
         return Group(self._bar, table)
 
     def _state(self, unit: Unit) -> str:

@@ -12,16 +12,8 @@ from complabel.studies._export import units_json
 from complabel.studies._forecast import Forecast
 from complabel.studies._grids import DEFAULT_GRIDS, Grid, expand_grid
 from complabel.studies._pages import render_demo
-from complabel.studies._plan import (
-    PAPER_TABLES,
-    SHIPPED_PLANS,
-    Draw,
-    ExpandedRow,
-    Plan,
-    Row,
-    read_plan,
-    shipped_plan,
-)
+from complabel.studies._plan import Draw, ExpandedRow, Plan, Row
+from complabel.studies._plan_files import PAPER_TABLES, SHIPPED_PLANS, read_plan, shipped_plan
 from complabel.studies._protocol import (
     FoldResult,
     cross_validate,

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
-from pathlib import Path
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from complabel.datasets import CATALOG, EMBEDDED
-from complabel.errors import PlanError
 from complabel.methods import METHODS, get_method, make_classifier
-
-PAPER_TABLES = ("table2", "table3", "table4", "table5", "table6")
-"""The paper's tables of results, each a plan that comes with the package."""
-
-SHIPPED_PLANS = (*PAPER_TABLES, "more-labels", "some-relevant")
-"""All plans that come with the package: besides the paper's tables, what more labels bring."""
 
 ALL_METHODS = "*"
 """In place of a method's name: a row for each."""
 
-_PLANS = resources.files("complabel.studies") / "plans"
 _QUICK_FOLDS = 3
 _QUICK_DATASETS = 2
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+"""What studies and draws may be called: a study's name becomes that of a folder."""
+
+Name = Annotated[str, Field(pattern=f"^{NAME_PATTERN}$")]
 
 
 class _Checked(BaseModel):
@@ -100,13 +93,10 @@ class Row(_Checked):
         for name in (*self.leave_out, *self.methods()):
             get_method(name)
         for method, settings in itertools.product(self.methods(), self.combinations()):
-            try:
-                make_classifier(method, **settings)
-                self.title.format(**settings), self.published.format(**settings)
-            except TypeError as error:
-                raise ValueError(f"{method}: {error}") from error
-            except (LookupError, ValueError) as error:
-                raise ValueError(f"title or published names no setting: {error}") from error
+            _check_settings(method, settings)
+            make_classifier(method, **settings)
+            _filled("title", self.title, settings)
+            _filled("published", self.published, settings)
         return self
 
     def methods(self) -> list[str]:
@@ -189,7 +179,7 @@ class Plan(_Checked):
         return [
             ExpandedRow(
                 title=_title(row, method, settings),
-                published=row.published.format(**settings),
+                published=_filled("published", row.published, settings),
                 method=method,
                 settings=settings,
                 relevant_per_row=row.relevant_per_row,
@@ -247,81 +237,28 @@ class ExpandedRow:
 def _title(row: Row, method: str, settings: dict[str, Any]) -> str:
     """Return what tables call a combination of settings."""
     if row.title:
-        return row.title.format(**settings)
+        return _filled("title", row.title, settings)
     varied = [f"{name} = {settings[name]}" for name in row.grid]
     return ", ".join([get_method(method).title, *varied])
 
 
-def read_plan(path: str | Path) -> Plan:
-    """Read a plan from a TOML file.
+def _check_settings(method: str, settings: dict[str, Any]) -> None:
+    """Refuse a setting that a method does not have."""
+    known = inspect.signature(get_method(method).classifier).parameters
+    for name in settings:
+        if name not in known:
+            nearest = get_close_matches(name, known, n=1)
+            hint = f"did you mean {nearest[0]!r}?" if nearest else f"it has {', '.join(known)}"
+            raise ValueError(f"{method} has no setting {name!r}; {hint}")
 
-    Parameters
-    ----------
-    path : path
 
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    PlanError
-        If the file cannot be read, is no TOML, or is no plan; the message names line or key.
-    """
+def _filled(key: str, text: str, settings: dict[str, Any]) -> str:
+    """Return a title with the values of settings in place of their names in braces."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise PlanError(f"{path} cannot be read: {error}") from error
-    return _parse(text, source=str(path))
-
-
-def shipped_plan(name: str) -> Plan:
-    """Return a plan that comes with the package.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`SHIPPED_PLANS`.
-
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    PlanError
-        If there is none.
-
-    Examples
-    --------
-    >>> shipped_plan("table5").published
-    'table5'
-    """
-    if name not in SHIPPED_PLANS:
-        raise PlanError(f"there is no plan {name!r}; known are {', '.join(SHIPPED_PLANS)}")
-    file = _PLANS / f"{name}.toml"
-    return _parse(file.read_text(encoding="utf-8"), source=name)
-
-
-def _parse(text: str, *, source: str) -> Plan:
-    """Check a plan's text; ``source`` is what messages call it."""
-    try:
-        return Plan.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise PlanError(f"{source} is not valid TOML: {error}") from error
-    except ValidationError as error:
-        problems = [f"  {_place(e['loc'])}: {_complaint(e)}" for e in error.errors()]
-        raise PlanError("\n".join([f"{source} is no plan that can run:", *problems])) from error
-
-
-def _complaint(problem: ErrorDetails) -> str:
-    """Write what is wrong with a key."""
-    if problem["type"] == "extra_forbidden":
-        return "there is no such key"
-    return problem["msg"].removeprefix("Value error, ")
-
-
-def _place(location: tuple[int | str, ...]) -> str:
-    """Write where in a plan something is, as in ``rows[2].settings``."""
-    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in location]
-    return "".join(parts).lstrip(".") or "the plan"
+        return text.format(**settings)
+    except (LookupError, ValueError, TypeError, AttributeError) as error:
+        names = ", ".join(settings) or "there are none"
+        raise ValueError(
+            f"{key} is {text!r}: a name in braces stands for a setting of the row ({names}), as in"
+            " 'beta = {beta}'; for a brace itself write two: '{{' or '}}'"
+        ) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 import warnings
 from collections.abc import Generator, Iterable, Iterator
@@ -14,6 +15,7 @@ import joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from complabel.errors import ComplabelError, InputError
+from complabel.studies._orphans import end_with
 from complabel.studies._plan import Plan
 from complabel.studies._store import Store
 from complabel.studies._units import Unit, plan_units
@@ -131,6 +133,7 @@ class _Workers:
     """A way to run units at once, and what it raises when a worker dies."""
 
     n_jobs: int
+    are_children: bool = True
     died: tuple[type[BaseException], ...] = (BrokenProcessPool,)
 
     def results(self, tasks: Iterable[Any], *, n_jobs: int | None = None) -> Generator[Any]:
@@ -174,7 +177,7 @@ def _workers(n_jobs: int, dask: str | None) -> Iterator[_Workers]:
         if n_threads == 0:
             raise InputError(f"the Dask scheduler at {dask} has no workers; start some first")
         with joblib.parallel_config(backend="dask", client=client):
-            yield _Workers(n_threads, died=(KilledWorker,))
+            yield _Workers(n_threads, are_children=False, died=(KilledWorker,))
 
 
 class _Run:
@@ -215,7 +218,7 @@ class _Run:
 
     def _run_together(self, units: list[Unit], workers: _Workers) -> None:
         """Run units on all workers."""
-        with contextlib.closing(workers.results(self._claimed(units))) as results:
+        with contextlib.closing(workers.results(self._claimed(units, workers))) as results:
             for unit, outcome, seconds in results:
                 self._record(unit, outcome, seconds)
         if self._problem is not None:
@@ -223,7 +226,7 @@ class _Run:
 
     def _run_alone(self, unit: Unit, workers: _Workers) -> None:
         """Run a unit that may have killed its worker in a process that it cannot share."""
-        task = joblib.delayed(_timed)(unit, self._data_dir)
+        task = self._task(unit, workers)
         try:
             # One task, but not one job: joblib runs that in this very process.
             for _, outcome, seconds in workers.results([task], n_jobs=2):
@@ -231,7 +234,12 @@ class _Run:
         except workers.died:
             self._record(unit, Outcome(error=_WORKER_DIED), 0.0)
 
-    def _claimed(self, units: list[Unit]) -> Iterator[Any]:
+    def _task(self, unit: Unit, workers: _Workers) -> Any:
+        """Return what a worker is to do for a unit."""
+        parent = os.getpid() if workers.are_children else None
+        return joblib.delayed(_timed)(unit, self._data_dir, parent)
+
+    def _claimed(self, units: list[Unit], workers: _Workers) -> Iterator[Any]:
         """Yield a task for each unit that is this run's to run.
 
         A thread of joblib's asks for the next task, where an exception would be lost and the run
@@ -246,7 +254,7 @@ class _Run:
             if claimed:
                 self._in_flight[unit.key] = unit
                 self._monitor.started(unit)
-                yield joblib.delayed(_timed)(unit, self._data_dir)
+                yield self._task(unit, workers)
 
     def _record(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
         """Store an outcome."""
@@ -258,8 +266,12 @@ class _Run:
         self._monitor.finished(unit, outcome, seconds)
 
 
-def _timed(unit: Unit, data_dir: str | Path | None) -> tuple[Unit, Outcome, float]:
-    """Run a unit in a worker and measure all that it took."""
+def _timed(
+    unit: Unit, data_dir: str | Path | None, parent: int | None
+) -> tuple[Unit, Outcome, float]:
+    """Run a unit in a worker, a child of ``parent`` if that is given; measure all that it took."""
+    if parent is not None:
+        end_with(parent)
     started = time.perf_counter()
     outcome = run_unit(unit, data_dir)
     return unit, outcome, time.perf_counter() - started

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from complabel.errors import StoreError
 
 # Says to SQLite's own tools, and to us, that a file is a store of complabel's.
 _APPLICATION_ID = 0x636F6D70
-_VERSION = 1
+_VERSION = 2
 _BUSY_SECONDS = 60.0
 
 _TABLES = """
@@ -29,7 +30,8 @@ CREATE TABLE results (
     details TEXT NOT NULL,
     error TEXT NOT NULL,
     machine TEXT NOT NULL,
-    finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
+    finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
+    checksum TEXT
 );
 CREATE TABLE claims (
     key TEXT PRIMARY KEY,
@@ -42,7 +44,8 @@ CREATE TABLE studies (
     name TEXT PRIMARY KEY,
     plan TEXT NOT NULL,
     missing TEXT NOT NULL,
-    registered TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
+    registered TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
+    checksum TEXT
 );
 CREATE TABLE members (
     study TEXT NOT NULL REFERENCES studies (name) ON DELETE CASCADE,
@@ -59,13 +62,31 @@ CREATE TABLE members (
 CREATE INDEX members_by_key ON members (key);
 """
 
+# What leads from the version before to a version; what was stored then has no checksum.
+_STEPS = {
+    2: (
+        "ALTER TABLE results ADD COLUMN checksum TEXT",
+        "ALTER TABLE studies ADD COLUMN checksum TEXT",
+    )
+}
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Open a store, making it where there is none.
+# SQLite's primary codes (the low byte of an error code), by what somebody can do about them.
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
+_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
+_CLOSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_UNREADABLE = {sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ}
+
+
+def connect(path: Path, *, create: bool = True) -> sqlite3.Connection:
+    """Open a store.
 
     Parameters
     ----------
     path : Path
+    create : bool, default=True
+        Make the file where there is none. Otherwise a store that cannot be written, such as one
+        on a read-only disk, is opened for reading.
 
     Returns
     -------
@@ -75,43 +96,94 @@ def connect(path: Path) -> sqlite3.Connection:
     Raises
     ------
     StoreError
-        If the file cannot be opened, is no store, or is one of a later version.
+        If the file cannot be opened, is damaged, is no store, or is one of a later version.
     """
+    only_read = path.exists() and not _can_be_written(path)
+    if only_read and create:
+        raise StoreError(
+            f"the store {path} cannot be written: it or its folder is read-only. Nothing was"
+            " changed; make both writable, or name another file with --store"
+        )
+    log = path.with_name(f"{path.name}-wal")
+    if only_read and log.exists() and log.stat().st_size:
+        raise StoreError(
+            f"the store {path} cannot be read: a run that was killed left results beside it, in"
+            f" {log}, and neither file can be changed. Make them and their folder writable, or"
+            " copy both files to another folder"
+        )
+    # SQLite wants to write beside a file that it reads, unless nobody can change it.
+    target = f"{path.absolute().as_uri()}?immutable=1" if only_read else path
     with explained(path):
         connection = sqlite3.connect(
-            path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            target,
+            timeout=_BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            uri=only_read,
         )
         try:
             connection.row_factory = sqlite3.Row
-            connection.execute("PRAGMA journal_mode = WAL")
-            # A result that was reported as stored must survive a power cut, not only a kill.
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
-            _prepare(connection, path)
+            # Bytes that are no text are damage: they are found by those who look at the values.
+            connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+            version = _check(connection, path)
+            if not only_read:
+                connection.execute("PRAGMA journal_mode = WAL")
+                # A result reported as stored must survive a power cut, not only a kill.
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.execute("PRAGMA foreign_keys = ON")
+                if version < _VERSION:
+                    _prepare(connection, path)
         except BaseException:
             connection.close()
             raise
     return connection
 
 
+def _can_be_written(path: Path) -> bool:
+    """Tell whether a store may change, which takes its file and its folder."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> int:
+    """Return the version of a store, 0 for an empty file; refuse what is damaged or no store."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if tables == 0:
+        return 0
+    if application != _APPLICATION_ID:
+        raise StoreError(f"{path} is a database of something else; name another file")
+    if version > _VERSION:
+        raise StoreError(
+            f"{path} was written by a later complabel (store version {version}, this one"
+            f" reads {_VERSION}); upgrade complabel or name another file"
+        )
+    if version < 1:
+        raise StoreError(
+            f"the store {path} is damaged: it says that its version is {version}, which never"
+            f" was. {_what_to_do(path)}"
+        )
+    # A damaged index would hide results without a word, and they would be stored twice.
+    (problem,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if problem != "ok":
+        found = problem.replace("\n", " ").removeprefix("*** in database main *** ")
+        raise StoreError(f"the store {path} is damaged: {found}. {_what_to_do(path)}")
+    return int(version)
+
+
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Make the tables in an empty file; refuse a file that holds something else."""
+    """Make the tables in an empty file, and lead a store of an earlier version to this one."""
     with transaction(connection):
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        if tables == 0:
+        version = _check(connection, path)  # another run may have been first
+        if version == 0:
             for statement in _TABLES.split(";\n"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {_VERSION}")
-        elif application != _APPLICATION_ID:
-            raise StoreError(f"{path} is a database of something else; name another file")
-        elif version > _VERSION:
-            raise StoreError(
-                f"{path} was written by a later complabel (store version {version}, this one"
-                f" reads {_VERSION}); upgrade complabel or name another file"
-            )
+        else:
+            for later in range(version + 1, _VERSION + 1):
+                for statement in _STEPS[later]:
+                    connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 
 @contextlib.contextmanager
@@ -129,11 +201,43 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextlib.contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's complaints into a sentence that names the file and says what is safe."""
+    """Turn SQLite's complaints into a sentence that names the file and says what to do."""
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(
-            f"the store {path} cannot be read or written: {error}. What was stored before is"
-            " safe; free space or mend the permissions and run the same command again"
-        ) from error
+        raise StoreError(_explanation(path, error)) from error
+
+
+def _explanation(path: Path, error: sqlite3.Error) -> str:
+    """Write what SQLite complains of, and what to do about it."""
+    code = getattr(error, "sqlite_errorcode", 0)  # the module's own complaints have none
+    primary = code & 0xFF
+    safe = "What was stored before is safe"
+    if primary in _DAMAGED or code in _UNREADABLE:
+        return f"the store {path} cannot be read, it is damaged or no store: {error}. " + (
+            _what_to_do(path)
+        )
+    if primary in _FULL:
+        return (
+            f"the store {path} cannot be written: {error}. {safe}; free space on its disk and run"
+            " the same command again"
+        )
+    if primary in _CLOSED:
+        return (
+            f"the store {path} cannot be written: {error}. {safe}; make the file and its folder"
+            " writable, or name another file with --store"
+        )
+    if primary in _BUSY:
+        return (
+            f"the store {path} cannot be written: another program has kept it locked for"
+            f" {_BUSY_SECONDS:.0f} s. {safe}; end that program and run the same command again"
+        )
+    return f"the store {path} cannot be read or written: {error}"
+
+
+def _what_to_do(path: Path) -> str:
+    """Write what is left to do with a damaged file."""
+    return (
+        f"Restore {path} from a copy, or name a new file with --store and run the study again;"
+        f" what is left can often be saved with: sqlite3 {path} .recover | sqlite3 NEW"
+    )

@@ -12,12 +12,22 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from complabel.errors import StoreError
+from complabel.studies._claims import OWNERS, is_alive
 from complabel.studies._plan import Plan
-from complabel.studies._results import StudyResults, UnitResult
+from complabel.studies._records import (
+    MEMBER_COLUMNS,
+    check_name,
+    is_sound,
+    result_checksum,
+    study_checksum,
+    study_results,
+)
+from complabel.studies._results import StudyResults
 from complabel.studies._schema import connect, explained, transaction
 from complabel.studies._units import Unit, canonical_json
 
@@ -26,7 +36,6 @@ if TYPE_CHECKING:
 
 
 _BEAT_SECONDS = 15.0
-_SILENT_SECONDS = 120.0
 
 
 class Store:
@@ -37,11 +46,12 @@ class Store:
     path : path
         Made where it does not exist, unless ``create`` is False.
     create : bool, default=True
+        If False, a store that is on a read-only disk can be opened too, to look at it.
 
     Raises
     ------
     StoreError
-        If the file cannot be opened or is no store.
+        If the file cannot be opened, is damaged or is no store.
     """
 
     def __init__(self, path: str | Path, *, create: bool = True) -> None:
@@ -50,10 +60,14 @@ class Store:
             raise StoreError(
                 f"there is no store {self.path}; name one with --store, or run a study first"
             )
-        self._connection = connect(self.path)
+        self._connection = connect(self.path, create=create)
         # Units are claimed from the thread that feeds the workers, finished from the main one.
         self._lock = threading.RLock()
         self._owner = uuid.uuid4().hex
+        OWNERS.add(self._owner)
+        self._has_claimed = False
+        # What a full disk does not let this store write: units that are nobody's again.
+        self._given_up: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -64,8 +78,10 @@ class Store:
     def close(self) -> None:
         """Give up what this store's owner had claimed, and close the file."""
         with self._lock:
-            with contextlib.suppress(sqlite3.Error):  # stale claims are recognised as such
-                self._connection.execute("DELETE FROM claims WHERE owner = ?", [self._owner])
+            OWNERS.discard(self._owner)
+            if self._has_claimed:
+                with contextlib.suppress(sqlite3.Error):  # stale claims are recognised as such
+                    self._connection.execute("DELETE FROM claims WHERE owner = ?", [self._owner])
             self._connection.close()
 
     def register(self, plan: Plan, units: Sequence[Unit], missing: Mapping[str, str]) -> None:
@@ -79,28 +95,30 @@ class Store:
             Datasets that are not at hand, with the reason.
         """
         members = [
-            (
-                plan.name,
-                position,
-                unit.key,
-                unit.dataset,
-                unit.draw.name,
-                unit.row.title,
-                unit.row.method,
-                canonical_json(unit.parameters),
-                unit.fold,
-            )
+            {
+                "study": plan.name,
+                "position": position,
+                "key": unit.key,
+                "dataset": unit.dataset,
+                "draw": unit.draw.name,
+                "row": unit.row.title,
+                "method": unit.row.method,
+                "parameters": canonical_json(unit.parameters),
+                "fold": unit.fold,
+            }
             for position, unit in enumerate(units)
         ]
+        study: dict[str, Any] = {
+            "name": plan.name,
+            "plan": plan.model_dump_json(),
+            "missing": json.dumps(dict(missing)),
+            "registered": _now(),
+        }
+        study["checksum"] = study_checksum(study, members)
         with self._writing() as connection:
             connection.execute("DELETE FROM studies WHERE name = ?", [plan.name])
-            connection.execute(
-                "INSERT INTO studies (name, plan, missing) VALUES (?, ?, ?)",
-                [plan.name, plan.model_dump_json(), json.dumps(dict(missing))],
-            )
-            connection.executemany(
-                "INSERT INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", members
-            )
+            connection.execute(_insertion("studies", study), study)
+            connection.executemany(_insertion("members", dict.fromkeys(MEMBER_COLUMNS)), members)
 
     def claim(self, key: str, *, again_if_failed: bool = False) -> bool:
         """Take a unit for this run, unless it is finished or another live run has it.
@@ -117,17 +135,20 @@ class Store:
             Whether this run is to run it.
         """
         finished = ("done",) if again_if_failed else ("done", "failed")
+        self._has_claimed = True
         with self._writing() as connection:
-            row = connection.execute("SELECT status FROM results WHERE key = ?", [key]).fetchone()
-            if row is not None and row["status"] in finished:
+            row = connection.execute("SELECT * FROM results WHERE key = ?", [key]).fetchone()
+            if row is not None and row["status"] in finished and is_sound(row):
                 return False
             held = connection.execute("SELECT * FROM claims WHERE key = ?", [key]).fetchone()
-            if held is not None and _is_alive(held):
+            mine = held is not None and held["owner"] == self._owner and key in self._given_up
+            if held is not None and is_alive(held) and not mine:
                 return False
             connection.execute(
                 "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?)",
                 [key, self._owner, platform.node(), os.getpid(), time.time()],
             )
+        self._given_up.discard(key)
         return True
 
     def finish(self, unit: Unit, outcome: Outcome) -> None:
@@ -138,29 +159,26 @@ class Store:
         unit : Unit
         outcome : Outcome
         """
+        result: dict[str, Any] = {
+            "key": unit.key,
+            "status": "failed" if outcome.error else "done",
+            "dataset": unit.dataset,
+            "method": unit.row.method,
+            "identity": unit.identity,
+            "metrics": json.dumps(dict(outcome.metrics)),
+            "fit_seconds": _measured(outcome.fit_seconds),
+            "predict_seconds": _measured(outcome.predict_seconds),
+            "peak_memory_mb": _measured(outcome.peak_memory_mb),
+            "fitted": json.dumps(dict(outcome.fitted)),
+            "details": json.dumps(dict(outcome.details)),
+            "error": outcome.error,
+            "machine": json.dumps(dict(outcome.machine)),
+            "finished": _now(),
+        }
+        result["checksum"] = result_checksum(result)
         with self._writing() as connection:
             connection.execute("DELETE FROM claims WHERE key = ?", [unit.key])
-            connection.execute(
-                "INSERT OR REPLACE INTO results"
-                " (key, status, dataset, method, identity, metrics, fit_seconds,"
-                " predict_seconds, peak_memory_mb, fitted, details, error, machine)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    unit.key,
-                    "failed" if outcome.error else "done",
-                    unit.dataset,
-                    unit.row.method,
-                    unit.identity,
-                    json.dumps(dict(outcome.metrics)),
-                    outcome.fit_seconds,  # SQLite keeps NaN as NULL
-                    outcome.predict_seconds,
-                    outcome.peak_memory_mb,
-                    json.dumps(dict(outcome.fitted)),
-                    json.dumps(dict(outcome.details)),
-                    outcome.error,
-                    json.dumps(dict(outcome.machine)),
-                ],
-            )
+            connection.execute(_insertion("results", result), result)
 
     def release(self, unit: Unit) -> None:
         """Give up the claim on a unit that was not run to its end.
@@ -169,6 +187,7 @@ class Store:
         ----------
         unit : Unit
         """
+        self._given_up.add(unit.key)
         with self._writing() as connection:
             connection.execute(
                 "DELETE FROM claims WHERE key = ? AND owner = ?", [unit.key, self._owner]
@@ -196,11 +215,11 @@ class Store:
 
     def studies(self) -> list[str]:
         """Return the names of the studies in the store, the latest registered first."""
-        with self._lock, explained(self.path):
-            rows = self._connection.execute(
+        with self._reading() as connection:
+            rows = connection.execute(
                 "SELECT name FROM studies ORDER BY registered DESC, rowid DESC"
             ).fetchall()
-        return [row["name"] for row in rows]
+        return [check_name(self.path, row["name"]) for row in rows]
 
     def results(self, study: str) -> StudyResults:
         """Return a study with everything that is stored of it.
@@ -217,27 +236,22 @@ class Store:
         Raises
         ------
         StoreError
-            If there is no such study.
+            If there is no such study, or if something stored of it is damaged.
         """
-        with self._lock, explained(self.path):
-            found = self._connection.execute(
-                "SELECT plan, missing FROM studies WHERE name = ?", [study]
-            ).fetchone()
-            rows = self._connection.execute(
-                "SELECT m.*, r.status, r.metrics, r.fit_seconds, r.predict_seconds,"
-                " r.peak_memory_mb, r.fitted, r.details, r.error, r.machine,"
-                " c.host, c.process, c.beat"
-                " FROM members AS m LEFT JOIN results AS r USING (key)"
-                " LEFT JOIN claims AS c USING (key) WHERE m.study = ? ORDER BY m.position",
-                [study],
+        with self._reading() as connection:
+            found = connection.execute("SELECT * FROM studies WHERE name = ?", [study]).fetchone()
+            members = connection.execute(
+                "SELECT * FROM members WHERE study = ? ORDER BY position", [study]
             ).fetchall()
+            of_study = "WHERE key IN (SELECT key FROM members WHERE study = ?)"
+            results = connection.execute(f"SELECT * FROM results {of_study}", [study]).fetchall()
+            claims = connection.execute(f"SELECT * FROM claims {of_study}", [study]).fetchall()
         if found is None:
             known = ", ".join(self.studies()) or "none"
             raise StoreError(f"{self.path} holds no study {study!r}; it holds: {known}")
-        return StudyResults(
-            plan=Plan.model_validate_json(found["plan"]),
-            units=[_unit_result(row) for row in rows],
-            missing=json.loads(found["missing"]),
+        running = {claim["key"] for claim in claims if is_alive(claim)}
+        return study_results(
+            self.path, found, members, {row["key"]: row for row in results}, running
         )
 
     def statuses(self, keys: Sequence[str]) -> dict[str, str]:
@@ -250,14 +264,24 @@ class Store:
         Returns
         -------
         dict of str to str
-            Only the units that have a result.
+            Only the units that have a result, and one that is not damaged.
         """
-        with self._lock, explained(self.path):
-            rows = self._connection.execute(
-                "SELECT key, status FROM results WHERE key IN (SELECT value FROM json_each(?))",
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT * FROM results WHERE key IN (SELECT value FROM json_each(?))",
                 [json.dumps(list(keys))],
-            ).fetchall()
-        return {row["key"]: row["status"] for row in rows}
+            )
+            return {row["key"]: row["status"] for row in rows if is_sound(row)}
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Let all reads of a block see the store at one moment."""
+        with self._lock, explained(self.path):
+            self._connection.execute("BEGIN")
+            try:
+                yield self._connection
+            finally:
+                self._connection.execute("COMMIT")
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -266,37 +290,17 @@ class Store:
             yield self._connection
 
 
-def _is_alive(claim: sqlite3.Row) -> bool:
-    """Tell whether the run that made a claim is still there."""
-    if claim["host"] == platform.node() and not _process_runs(claim["process"]):
-        return False
-    return bool(time.time() - claim["beat"] < _SILENT_SECONDS)
+def _insertion(table: str, values: Mapping[str, object]) -> str:
+    """Write the statement that puts named values into a table, in place of what has their key."""
+    names = ", ".join(values)
+    return f"INSERT OR REPLACE INTO {table} ({names}) VALUES (:{', :'.join(values)})"
 
 
-def _process_runs(process: int) -> bool:
-    """Tell whether a process of this machine is there, as far as the system tells."""
-    if os.name != "posix":  # elsewhere os.kill ends the process that it asks for
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # there, and somebody else's
-        return True
-    return True
+def _now() -> str:
+    """Return the time as the store writes it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _unit_result(row: sqlite3.Row) -> UnitResult:
-    """Make a unit's result from a member joined with its result and claim."""
-    values: dict[str, Any] = {
-        name: row[name] for name in ("key", "dataset", "draw", "row", "method", "fold")
-    }
-    values["parameters"] = json.loads(row["parameters"])
-    if row["status"] is None:
-        running = row["beat"] is not None and _is_alive(row)
-        return UnitResult(**values, status="running" if running else "pending")
-    for name in ("metrics", "fitted", "details", "machine"):
-        values[name] = json.loads(row[name])
-    for name in ("fit_seconds", "predict_seconds", "peak_memory_mb"):
-        values[name] = math.nan if row[name] is None else row[name]
-    return UnitResult(**values, status=row["status"], error=row["error"])
+def _measured(value: float) -> float | None:
+    """Return a number as SQLite keeps it, which has no NaN."""
+    return None if math.isnan(value) else float(value)

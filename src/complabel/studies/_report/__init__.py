@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from complabel.files import write_text
+from complabel.files import write_texts
 from complabel.studies._report._csv import results_csv
 from complabel.studies._report._html import render_page, render_report
 from complabel.studies._report._latex import latex_tables
@@ -31,7 +31,7 @@ def write_report(results: StudyResults, folder: str | Path) -> list[Path]:
     results : StudyResults
         Need not be complete; what is missing is said.
     folder : path
-        Made where it is not there; a report in it is replaced, each file in one piece.
+        Made where it is not there. A report in it is replaced once the new one has been written.
 
     Returns
     -------
@@ -43,8 +43,8 @@ def write_report(results: StudyResults, folder: str | Path) -> list[Path]:
     ------
     InputError
         If Jinja2 or matplotlib is not installed; nothing is written then.
-    OSError
-        If a file cannot be written.
+    OutputError
+        If a file cannot be written; a report that was there before is unchanged.
     """
     summary = summarize_study(results)
     texts = {
@@ -54,8 +54,5 @@ def write_report(results: StudyResults, folder: str | Path) -> list[Path]:
         "results.csv": results_csv(results),
         "summary.json": json.dumps(summary, indent=1, allow_nan=False) + "\n",
     }
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        write_text(target / name, text)
-    return [target / name for name in texts]
+    write_texts(folder, texts)
+    return [Path(folder) / name for name in texts]

@@ -1,0 +1,292 @@
+"""What the store keeps of a unit and of a study, checked when it is read again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    Json,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic_core import from_json
+
+from complabel.errors import StoreError
+from complabel.metrics import METRIC_NAMES
+from complabel.studies._plan import NAME_PATTERN, Plan
+from complabel.studies._plan_files import plan_problems
+from complabel.studies._results import Status, StudyResults, UnitResult
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RESULT_COLUMNS = (
+    "key", "status", "dataset", "method", "identity", "metrics", "fit_seconds",
+    "predict_seconds", "peak_memory_mb", "fitted", "details", "error", "machine", "finished",
+)  # fmt: skip
+"""What the checksum of a result covers, in this order."""
+
+MEMBER_COLUMNS = (
+    "study", "position", "key", "dataset", "draw", "row", "method", "parameters", "fold",
+)  # fmt: skip
+"""What the checksum of a study covers of each of its units, in this order."""
+
+_STUDY_COLUMNS = ("name", "plan", "missing", "registered")
+_AGAIN = "Run the study again: that runs what is damaged anew, and keeps the rest"
+_RECORD_AGAIN = (
+    "Run the study again from its plan: that records the study anew, and keeps its results"
+)
+
+
+def checksum(values: Iterable[object]) -> str:
+    """Return a checksum of values as SQLite holds them: text, numbers, None."""
+    return hashlib.sha256(json.dumps(list(values), default=repr).encode()).hexdigest()
+
+
+def result_checksum(row: Mapping[str, object]) -> str:
+    """Return the checksum of a row of the table ``results``."""
+    return checksum(row[name] for name in RESULT_COLUMNS)
+
+
+def study_checksum(study: Mapping[str, object], members: Sequence[Mapping[str, object]]) -> str:
+    """Return the checksum of a row of the table ``studies`` with its rows of ``members``."""
+    of_members = [[member[name] for name in MEMBER_COLUMNS] for member in members]
+    return checksum([*(study[name] for name in _STUDY_COLUMNS), of_members])
+
+
+def _all_criteria(metrics: dict[str, float]) -> dict[str, float]:
+    """Refuse the criteria of a unit where a report would miss one."""
+    lacking = [name for name in METRIC_NAMES if name not in metrics]
+    if metrics and lacking:
+        raise ValueError(f"has no {lacking[0]}")
+    return metrics
+
+
+class _Details(BaseModel):
+    """What a first fold keeps besides."""
+
+    model_config = ConfigDict(extra="allow")
+
+    label_names: list[str] = []
+    matrices: dict[str, list[list[float]]] = {}
+    curves: dict[str, list[float]] = {}
+
+
+class _Result(BaseModel):
+    """A row of the table ``results``, as far as it is read again."""
+
+    status: Literal["done", "failed"]
+    metrics: Json[Annotated[dict[str, float], AfterValidator(_all_criteria)]]
+    fit_seconds: float | None
+    predict_seconds: float | None
+    peak_memory_mb: float | None
+    fitted: Json[dict[str, float | int | str]]
+    details: Json[_Details]
+    error: str
+    machine: Json[dict[str, str]]
+
+
+class _Member(BaseModel):
+    """A row of the table ``members``."""
+
+    key: str
+    dataset: str
+    draw: str
+    row: str
+    method: str
+    parameters: Json[dict[str, Any]]
+    fold: Annotated[int, Field(ge=0)]
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+_MISSING = TypeAdapter(Json[dict[str, str]])
+
+
+def check_name(path: Path, name: object) -> str:
+    """Return the name of a study; refuse one that no plan may have.
+
+    Names become names of folders, and a store may come from somebody else.
+    """
+    if not isinstance(name, str) or not re.fullmatch(NAME_PATTERN, name):
+        raise StoreError(
+            f"the store {path} holds a study called {name!r}: a name consists of letters, digits,"
+            " '.', '_' and '-', and begins with a letter or digit. The store is damaged, or"
+            " somebody changed it; name the study that you want, or use another store"
+        )
+    return name
+
+
+def is_sound(row: sqlite3.Row) -> bool:
+    """Tell whether a row of the table ``results`` holds what it should."""
+    try:
+        _read_result(row)
+    except _DamageError:
+        return False
+    return True
+
+
+def study_results(
+    path: Path,
+    study: sqlite3.Row,
+    members: Sequence[sqlite3.Row],
+    results: Mapping[str, sqlite3.Row],
+    running: Collection[str],
+) -> StudyResults:
+    """Make a study of what is stored.
+
+    Parameters
+    ----------
+    path : Path
+        Of the store, for messages.
+    study : sqlite3.Row
+        Of the table ``studies``.
+    members : sequence of sqlite3.Row
+        By position.
+    results : mapping of str to sqlite3.Row
+        The results of those members that have one, by key.
+    running : collection of str
+        Keys of the units that some run is at work on.
+
+    Returns
+    -------
+    StudyResults
+
+    Raises
+    ------
+    StoreError
+        If a value is damaged, or not one that this version of complabel writes.
+    """
+    name = check_name(path, study["name"])
+    stored = dict(study)  # a store of version 1 that cannot be written has no checksums
+    if stored.get("checksum") not in (None, study_checksum(stored, list(map(dict, members)))):
+        raise StoreError(
+            f"the store {path} is damaged: the study {name!r} (tables studies and members) does"
+            f" not have its checksum. {_RECORD_AGAIN}"
+        )
+    plan, missing = _read_plan(path, study), _read_missing(path, study)
+    places = {
+        (draw.name, dataset, row.title)
+        for draw in plan.draws
+        for dataset in plan.datasets
+        if dataset not in missing
+        for row in plan.expanded_rows()
+    }
+    units = []
+    for row in members:
+        where = f"table members, study {name!r}, position {row['position']}"
+        try:
+            member = _read(_Member, row)
+            if (member.draw, member.dataset, member.row) not in places or member.fold >= plan.folds:
+                raise _DamageError("row", f"the plan has no place for {member.row!r}")
+        except _DamageError as damage:
+            _refuse(path, where, damage, _RECORD_AGAIN)
+        units.append(_unit_result(path, member, results.get(member.key), running))
+    return StudyResults(plan=plan, units=units, missing=missing)
+
+
+class _DamageError(Exception):
+    """A column that does not hold what it should."""
+
+    def __init__(self, column: str, problem: str) -> None:
+        super().__init__(column, problem)
+        self.column = column
+        self.problem = problem
+
+
+def _refuse(path: Path, where: str, damage: _DamageError, what_to_do: str) -> NoReturn:
+    """Say where a store is damaged."""
+    raise StoreError(
+        f"the store {path} holds what complabel cannot read: {where}, column {damage.column}:"
+        f" {damage.problem}. It is damaged, or was written by another version. {what_to_do}"
+    ) from damage
+
+
+def _read(model: type[_Model], row: sqlite3.Row) -> _Model:
+    """Check the columns of a row."""
+    try:
+        return model.model_validate({name: row[name] for name in model.model_fields})
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(map(str, problem["loc"][1:]))
+        message = problem["msg"].removeprefix("Value error, ")
+        raise _DamageError(
+            str(problem["loc"][0]), f"{place}: {message}".removeprefix(": ")
+        ) from error
+    except UnicodeEncodeError as error:
+        raise _DamageError(
+            " or ".join(model.model_fields), "there are bytes that are no text"
+        ) from error
+
+
+def _read_result(row: sqlite3.Row) -> _Result:
+    """Check a row of the table ``results``."""
+    stored = dict(row)
+    expected = stored.get("checksum")
+    if expected is not None and expected != result_checksum(stored):
+        raise _DamageError("checksum", "is not that of the row")
+    result = _read(_Result, row)
+    if result.status == "done" and not result.metrics:
+        raise _DamageError("metrics", "holds no criteria, though the unit is done")
+    if result.status == "failed" and not result.error.strip():
+        raise _DamageError("error", "is empty, though the unit failed")
+    details = result.details
+    for name, matrix in details.matrices.items():
+        if {len(matrix), *map(len, matrix)} != {len(details.label_names)}:
+            raise _DamageError("details", f"{name} is no matrix over the labels")
+    return result
+
+
+def _unit_result(
+    path: Path, member: _Member, row: sqlite3.Row | None, running: Collection[str]
+) -> UnitResult:
+    """Make a unit's result from its member and its result, if there is one."""
+    place = member.model_dump()
+    if row is None:
+        status: Status = "running" if member.key in running else "pending"
+        return UnitResult(**place, status=status)
+    try:
+        result = _read_result(row)
+    except _DamageError as damage:
+        _refuse(path, f"table results, key {member.key}", damage, _AGAIN)
+    values = result.model_dump()
+    values["details"] = result.details.model_dump(exclude_unset=True)
+    for name in ("fit_seconds", "predict_seconds", "peak_memory_mb"):
+        values[name] = math.nan if values[name] is None else values[name]
+    return UnitResult(**place, **values)
+
+
+def _read_plan(path: Path, study: sqlite3.Row) -> Plan:
+    """Read the plan of a study."""
+    where = f"table studies, study {study['name']!r}"
+    try:
+        data = from_json(study["plan"])
+    except (TypeError, ValueError) as error:
+        _refuse(path, where, _DamageError("plan", f"is no JSON ({error})"), _RECORD_AGAIN)
+    try:
+        plan = Plan.model_validate(data)
+    except ValidationError as error:
+        problems = "; ".join(plan_problems(error, data))
+        _refuse(path, where, _DamageError("plan", problems), _RECORD_AGAIN)
+    if plan.name != study["name"]:
+        damage = _DamageError("plan", f"is that of a study {plan.name!r}")
+        _refuse(path, where, damage, _RECORD_AGAIN)
+    return plan
+
+
+def _read_missing(path: Path, study: sqlite3.Row) -> dict[str, str]:
+    """Read which datasets a study was without."""
+    try:
+        return _MISSING.validate_python(study["missing"])
+    except (ValidationError, UnicodeEncodeError) as error:
+        damage = _DamageError("missing", f"is no JSON object of texts ({type(error).__name__})")
+        _refuse(path, f"table studies, study {study['name']!r}", damage, _RECORD_AGAIN)
