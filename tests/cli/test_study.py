@@ -210,3 +210,44 @@ def test_a_terminal_sees_what_runs_and_how_long_it_will_take(tmp_path):
     assert "running" in text
     assert "synthetic, uniform, MLCL, fold" in text
     assert "left" in text
+
+
+def change(store, *statements):
+    with contextlib.closing(sqlite3.connect(store)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def test_a_damaged_store_is_said_in_one_sentence_and_mended_by_running(run, tmp_path):
+    run("study", "run", "plan.toml", "--jobs", 1)
+    store = tmp_path / "complabel-studies.sqlite"
+    damage = "UPDATE results SET metrics = replace(metrics, '0', '9') WHERE method = 'mlcl'"
+    change(store, damage)
+    for command in (["status"], ["report"], ["export", "all.csv"], ["export", "all.json"]):
+        code, out, err = run("study", *command)
+        assert (code, out, err.count("\n")) == (1, "", 1)
+        assert "table results, key" in err
+        assert "Run the study again: that runs what is damaged anew" in err
+    assert not (tmp_path / "small-report").exists()
+    assert not list(tmp_path.glob("all.*"))
+    assert "ran 3 of 6 units" in run("study", "run", "plan.toml", "--jobs", 1)[1]
+    assert run("study", "status")[0] == 0
+
+
+def test_a_store_from_somebody_else_does_not_write_elsewhere(run, tmp_path, monkeypatch):
+    run("study", "run", "plan.toml", "--jobs", 1)
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    store = tmp_path / "complabel-studies.sqlite"
+    change(store, *(f"UPDATE {table} SET {name} = '../evil'" for table, name in
+                    (("members", "study"), ("studies", "name"))),
+           "UPDATE studies SET plan = replace(plan, '\"small\"', '\"../evil\"')")  # fmt: skip
+    monkeypatch.chdir(inside)
+    for name in ([], ["../evil"]):
+        for command in (["status", *name], ["report", *name]):
+            code, _, err = run("study", *command, "--store", store)
+            assert (code, err.count("\n")) == (1, 1)
+            assert "a name consists of letters" in err
+    assert run("study", "export", "all.csv", "--store", store)[0] == 1
+    assert not list(tmp_path.glob("*evil*"))
+    assert not list(inside.iterdir())

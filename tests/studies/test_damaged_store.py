@@ -154,10 +154,13 @@ def old_store(path):
 
 def test_a_store_of_version_1_is_read_and_can_be_gone_on_with(path):
     old_store(path)
-    for _ in range(2):  # before and after its tables have been changed
+    for version in (1, 1, 2):
+        if version == 2:
+            Store(path).close()
         summary, _, lines = looked_at(path, "old")
         assert summary["units"]["done"] == 1
         assert "0.25" in lines
+        assert execute(path, "PRAGMA user_version") == [(version,)]
     with Store(path) as store:
         run_study(PLAN, store, n_jobs=1)
         assert store.studies() == ["small", "old"]
@@ -338,3 +341,22 @@ def test_numbers_that_are_none_come_back(path):
     assert unit.status == "done"
     assert repr(unit.details["curves"]) == repr(details["curves"])
     assert repr(unit.metrics["ranking_loss"]) == repr(unit.fitted["a_"]) == "nan"
+
+
+def test_a_damaged_index_is_noticed_and_can_be_made_again(stored):
+    """It would hide results, which would then be stored twice."""
+    sound = looked_at(stored)
+    content = stored.read_bytes()
+    key = KEY.encode()
+    places = [i for i in range(len(content)) if content.startswith(key, i)]
+    for place in places:
+        stored.write_bytes(content[:place] + b"f" + content[place + 1 :])
+        try:
+            assert looked_at(stored) == sound
+        except StoreError as refusal:
+            if "sqlite_autoindex_results_1" in str(refusal):
+                break
+    else:
+        pytest.fail("no place is in the index of the results")
+    execute(stored, "REINDEX")
+    assert looked_at(stored) == sound

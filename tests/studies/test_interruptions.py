@@ -133,7 +133,7 @@ def kill_while_storing(warm, folder, chance):
 @pytest.mark.parametrize(
     ("n_kills", "plan"),
     [
-        pytest.param(5, quick_plan(2, 40), id="5"),
+        pytest.param(5, quick_plan(1, 60), id="5"),
         pytest.param(100, quick_plan(25, 40), id="100", marks=pytest.mark.slow),
     ],
 )
@@ -226,7 +226,7 @@ def test_the_workers_of_a_killed_run_end(warm, tmp_path):
                 os.kill(process, signal.SIGKILL)
 
 
-PLAN = quick_plan(2, 30)
+PLAN = quick_plan(2, 10)
 
 
 @pytest.fixture
@@ -257,32 +257,32 @@ def contents(folder):
 
 def test_a_disk_that_is_full_while_units_are_stored_loses_nothing(warm, folder, said):
     run = ("study", "run", "plan.toml", "--jobs", "1")
-    code, text = warm.run(*run, folder=folder, output=said, largest_file=250_000)
+    code, text = warm.run(*run, folder=folder, output=said, largest_file=200_000)
     assert code == 1
     assert text.startswith("error: the store complabel-studies.sqlite cannot be written:"), text
     assert "What was stored before is safe; free space" in text
     assert text.count("\n") == 1
     ((n_kept,),) = rows(folder / STORE, "SELECT count(*) FROM results")
-    assert 0 < n_kept < 60
+    assert 0 < n_kept < 20
     code, text = warm.run(*run, folder=folder, output=said)
-    assert (code, f"ran {60 - n_kept} of 60 units" in text) == (0, True), text
+    assert (code, f"ran {20 - n_kept} of 20 units" in text) == (0, True), text
     with Store(folder / "undisturbed.sqlite") as undisturbed:
         run_study(PLAN, undisturbed, n_jobs=1)
     assert results(folder / STORE) == results(undisturbed.path)
 
 
-def finished(folder):
+def finished(folder, plan=PLAN):
     with Store(folder / STORE) as store:
-        run_study(PLAN, store, n_jobs=1)
+        run_study(plan, store, n_jobs=1)
 
 
 def test_a_disk_that_is_full_leaves_the_old_report_or_none(warm, folder, said):
-    finished(folder)
+    finished(folder, quick_plan(2, 20))
     before = contents(folder)
     report = ("study", "report", "--output", "here/report")
     export = ("study", "export", "all.json")
     for command in (report, export):
-        code, text = warm.run(*command, folder=folder, output=said, largest_file=40_000)
+        code, text = warm.run(*command, folder=folder, output=said, largest_file=33_000)
         assert code == 1
         assert "cannot be written: File too large" in text
         assert "free space" in text
@@ -292,7 +292,7 @@ def test_a_disk_that_is_full_leaves_the_old_report_or_none(warm, folder, said):
     assert warm.run(*report, folder=folder, output=said)[0] == 0
     written = contents(folder)
     assert len(written) == len(before) + 5
-    assert warm.run(*report, folder=folder, output=said, largest_file=40_000)[0] == 1
+    assert warm.run(*report, folder=folder, output=said, largest_file=33_000)[0] == 1
     assert contents(folder) == written
 
 
@@ -321,7 +321,7 @@ def test_a_read_only_store_is_read_and_not_written(warm, public, said, folder_mo
     assert (code, text.count("\n")) == (1, 1)
     assert "cannot be written: it or its folder is read-only. Nothing was changed" in text
     code, text = call("study", "status")
-    assert (code, "60 of 60 units done" in text) == (0, True), text
+    assert (code, "20 of 20 units done" in text) == (0, True), text
     if folder_mode == 0o555:
         code, text = call("study", "export", "all.csv")
         assert (code, "cannot be written: Permission denied" in text) == (1, True), text
@@ -362,7 +362,7 @@ shutil.copy("complabel-studies.sqlite", sys.argv[0])
 
 @pytest.mark.slow
 def test_a_file_system_that_is_full_loses_nothing(folder):
-    mount = "mount -t tmpfs -o size=8000k none disk"
+    mount = "mount -t tmpfs -o size=7850k none disk"
     (folder / "disk").mkdir()
     alone = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
     if os.getuid() == 0:
@@ -380,4 +380,4 @@ def test_a_file_system_that_is_full_loses_nothing(folder):
     with Store(folder / "undisturbed.sqlite") as undisturbed:
         run_study(PLAN, undisturbed, n_jobs=1)
     assert results(folder / STORE) == results(undisturbed.path)
-    assert len(results(folder / STORE)) == 60
+    assert len(results(folder / STORE)) == 20

@@ -99,18 +99,8 @@ def connect(path: Path, *, create: bool = True) -> sqlite3.Connection:
         If the file cannot be opened, is damaged, is no store, or is one of a later version.
     """
     only_read = path.exists() and not _can_be_written(path)
-    if only_read and create:
-        raise StoreError(
-            f"the store {path} cannot be written: it or its folder is read-only. Nothing was"
-            " changed; make both writable, or name another file with --store"
-        )
-    log = path.with_name(f"{path.name}-wal")
-    if only_read and log.exists() and log.stat().st_size:
-        raise StoreError(
-            f"the store {path} cannot be read: a run that was killed left results beside it, in"
-            f" {log}, and neither file can be changed. Make them and their folder writable, or"
-            " copy both files to another folder"
-        )
+    if only_read:
+        _refuse_to_write(path, create=create)
     # SQLite wants to write beside a file that it reads, unless nobody can change it.
     target = f"{path.absolute().as_uri()}?immutable=1" if only_read else path
     with explained(path):
@@ -125,14 +115,10 @@ def connect(path: Path, *, create: bool = True) -> sqlite3.Connection:
             connection.row_factory = sqlite3.Row
             # Bytes that are no text are damage: they are found by those who look at the values.
             connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
-            version = _check(connection, path)
+            with transaction(connection, "DEFERRED"):
+                version = _check(connection, path)
             if not only_read:
-                connection.execute("PRAGMA journal_mode = WAL")
-                # A result reported as stored must survive a power cut, not only a kill.
-                connection.execute("PRAGMA synchronous = FULL")
-                connection.execute("PRAGMA foreign_keys = ON")
-                if version < _VERSION:
-                    _prepare(connection, path)
+                _make_ready(connection, path, version, create=create)
         except BaseException:
             connection.close()
             raise
@@ -142,6 +128,33 @@ def connect(path: Path, *, create: bool = True) -> sqlite3.Connection:
 def _can_be_written(path: Path) -> bool:
     """Tell whether a store may change, which takes its file and its folder."""
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _refuse_to_write(path: Path, *, create: bool) -> None:
+    """Refuse a read-only store, unless it is to be looked at and all of it is in its file."""
+    if create:
+        raise StoreError(
+            f"the store {path} cannot be written: it or its folder is read-only. Nothing was"
+            " changed; make both writable, or name another file with --store"
+        )
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise StoreError(
+            f"the store {path} cannot be read: a run that was killed left results beside it, in"
+            f" {log}, and neither file can be changed. Make them and their folder writable, or"
+            " copy both files to another folder"
+        )
+
+
+def _make_ready(connection: sqlite3.Connection, path: Path, version: int, *, create: bool) -> None:
+    """Set how a store is written, and make its tables those of this version."""
+    connection.execute("PRAGMA journal_mode = WAL")
+    # A result reported as stored must survive a power cut, not only a kill.
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    # Looking at a store does not take it away from earlier versions of complabel.
+    if version == 0 or (create and version < _VERSION):
+        _prepare(connection, path)
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> int:
@@ -187,9 +200,12 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 
 @contextlib.contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Make all writes of a block happen together or not at all, after any other writer's."""
-    connection.execute("BEGIN IMMEDIATE")
+def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
+    """Make all writes of a block happen together or not at all, after any other writer's.
+
+    Of the kind ``"DEFERRED"`` all reads of a block see the store at one moment.
+    """
+    connection.execute(f"BEGIN {kind}")
     try:
         yield
     except BaseException:
@@ -238,6 +254,6 @@ def _explanation(path: Path, error: sqlite3.Error) -> str:
 def _what_to_do(path: Path) -> str:
     """Write what is left to do with a damaged file."""
     return (
-        f"Restore {path} from a copy, or name a new file with --store and run the study again;"
-        f" what is left can often be saved with: sqlite3 {path} .recover | sqlite3 NEW"
+        f"Restore {path} from a copy, or name a new file with --store and run the study again."
+        f" Where only an index is damaged, this mends it: sqlite3 {path} REINDEX"
     )

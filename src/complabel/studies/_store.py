@@ -46,7 +46,8 @@ class Store:
     path : path
         Made where it does not exist, unless ``create`` is False.
     create : bool, default=True
-        If False, a store that is on a read-only disk can be opened too, to look at it.
+        If False, the store is to be looked at: it may be on a read-only disk, and its tables stay
+        those of the version that wrote it.
 
     Raises
     ------
@@ -276,12 +277,12 @@ class Store:
     @contextlib.contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """Let all reads of a block see the store at one moment."""
-        with self._lock, explained(self.path):
-            self._connection.execute("BEGIN")
-            try:
-                yield self._connection
-            finally:
-                self._connection.execute("COMMIT")
+        with (
+            self._lock,
+            explained(self.path),
+            transaction(self._connection, "DEFERRED"),
+        ):
+            yield self._connection
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
