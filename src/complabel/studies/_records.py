@@ -7,7 +7,7 @@ import json
 import math
 import re
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeVar
 
 from pydantic import (
@@ -174,23 +174,10 @@ def study_results(
             f" not have its checksum. {_RECORD_AGAIN}"
         )
     plan, missing = _read_plan(path, study), _read_missing(path, study)
-    places = {
-        (draw.name, dataset, row.title)
-        for draw in plan.draws
-        for dataset in plan.datasets
-        if dataset not in missing
-        for row in plan.expanded_rows()
-    }
-    units = []
-    for row in members:
-        where = f"table members, study {name!r}, position {row['position']}"
-        try:
-            member = _read(_Member, row)
-            if (member.draw, member.dataset, member.row) not in places or member.fold >= plan.folds:
-                raise _DamageError("row", f"the plan has no place for {member.row!r}")
-        except _DamageError as damage:
-            _refuse(path, where, damage, _RECORD_AGAIN)
-        units.append(_unit_result(path, member, results.get(member.key), running))
+    units = [
+        _unit_result(path, member, results.get(member.key), running)
+        for member in _read_members(path, plan, missing, members)
+    ]
     return StudyResults(plan=plan, units=units, missing=missing)
 
 
@@ -244,6 +231,28 @@ def _read_result(row: sqlite3.Row) -> _Result:
         if {len(matrix), *map(len, matrix)} != {len(details.label_names)}:
             raise _DamageError("details", f"{name} is no matrix over the labels")
     return result
+
+
+def _read_members(
+    path: Path, plan: Plan, missing: Collection[str], rows: Sequence[sqlite3.Row]
+) -> Iterator[_Member]:
+    """Read the units of a study, and refuse those that its plan has no place for."""
+    known = {
+        "draw": {draw.name for draw in plan.draws},
+        "dataset": {name for name in plan.datasets if name not in missing},
+        "row": {row.title for row in plan.expanded_rows()},
+        "fold": range(plan.folds),
+    }
+    for row in rows:
+        try:
+            member = _read(_Member, row)
+            for column, values in known.items():
+                if (value := getattr(member, column)) not in values:
+                    raise _DamageError(column, f"the plan has no {column} {value!r}")
+        except _DamageError as damage:
+            where = f"table members, study {plan.name!r}, position {row['position']}"
+            _refuse(path, where, damage, _RECORD_AGAIN)
+        yield member
 
 
 def _unit_result(
