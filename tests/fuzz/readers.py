@@ -142,7 +142,7 @@ def keep(seed: int, index: int, out: Path | None) -> None:
 
 
 def say(text: str) -> None:
-    print(text, flush=True)  # noqa: T201
+    print(text, flush=True)
 
 
 def run_one(seed: int, index: int, out: Path | None) -> int:
