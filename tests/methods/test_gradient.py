@@ -27,7 +27,7 @@ def complementary():
 
 def brief(**settings):
     """A fit too short to learn, long enough to see what it does."""
-    return MLCLClassifier(**{"epochs": 2, "random_state": 0, **settings})
+    return MLCLClassifier(**{"epochs": 2, "learning_rate": 0.01, "random_state": 0, **settings})
 
 
 def linear_network(n_features, n_labels):

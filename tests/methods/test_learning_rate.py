@@ -28,13 +28,14 @@ def test_the_choice_is_the_best_of_held_out_refits(chosen, X, complementary):
     seed = chosen._generator().initial_seed() % 2**32
     for train, test in KFold(3, shuffle=True, random_state=seed).split(X):
         for rate in RATES:
-            refit = brief(learning_rate=rate).fit(X[train], complementary[train])
+            refit = brief(learning_rate=rate, random_state=seed)
+            refit.fit(X[train], complementary[train])
             scores = refit.decision_function(X[test])
             held_out = metrics.complementary_ranking_error(complementary[test], scores)
             error[rate] += held_out * len(test) / len(X)
     results = chosen.cv_results_
     np.testing.assert_array_equal(results["learning_rate"], RATES)
-    np.testing.assert_allclose(results["mean_ranking_error"], list(error.values()), rtol=1e-3)
+    np.testing.assert_allclose(results["mean_ranking_error"], list(error.values()), rtol=1e-9)
     assert error[chosen.learning_rate_] <= error[0.01]
     assert results["learning_rate"][results["chosen"]] == chosen.learning_rate_
 
@@ -68,6 +69,14 @@ def test_the_model_is_that_of_the_chosen_rate_given(chosen, X, complementary):
     np.testing.assert_array_equal(chosen.predict_proba(X), given.predict_proba(X))
     assert given.learning_rate_ == chosen.learning_rate_
     assert not hasattr(given, "cv_results_")
+
+
+def test_a_generator_is_as_good_as_the_seed_that_makes_it(chosen, X, complementary):
+    same = brief(random_state=np.random.default_rng(3)).fit(X, complementary)
+    np.testing.assert_array_equal(
+        same.cv_results_["mean_ranking_error"], chosen.cv_results_["mean_ranking_error"]
+    )
+    np.testing.assert_array_equal(same.predict_proba(X), chosen.predict_proba(X))
 
 
 def test_the_search_is_reported(X, complementary):

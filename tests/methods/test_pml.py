@@ -212,6 +212,7 @@ def test_constant_feature_and_never_chosen_label_are_no_trouble(classifier):
 
 
 @BOTH
+@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
 def test_two_classes_given_as_one_per_row(classifier):
     X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
     model = classifier(C1=10.0).fit(X, np.array(["b", "b", "a", "a"]))

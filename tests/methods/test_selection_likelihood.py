@@ -305,6 +305,7 @@ def test_a_network_learns_with_a_cardinality_found_by_linear_maps(X, complementa
     assert not hasattr(classifier, "coef_")
 
 
+@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
 def test_one_class_per_row_has_one_relevant_label(X):
     rng = np.random.default_rng(0)
     truth = X[:, :4].argmax(axis=1)

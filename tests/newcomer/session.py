@@ -90,7 +90,7 @@ def install(environment: Path, variables: dict[str, str]) -> None:
     """Make an environment and install the project with the command in README."""
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True, timeout=LIMIT)
     python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
-    command = ["-m", "pip", "install", "--quiet", "-c", "constraints.txt", ".[report]"]
+    command = ["-m", "pip", "install", "-qq", "-c", "constraints.txt", ".[report]"]
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     demand('pip install -c constraints.txt ".[report]"' in readme, "README says how to install")
     subprocess.run([str(python), *command], cwd=CHECKOUT, env=variables, check=True, timeout=LIMIT)
@@ -138,7 +138,7 @@ def interrupted_study(session: Session) -> None:
     demand(f"ran {20 - len(kept)} of 20 units" in said, f"only the rest is run\n{said}")
     demand(kept.items() <= stored(store).items(), "what was kept is as it was")
     session.run("complabel", "study", "export", "results.json", "--store", store.name)
-    units = json.loads((session.folder / "results.json").read_text(encoding="utf-8"))["units"]
+    units = json.loads((session.folder / "results.json").read_text(encoding="utf-8"))
     found = {(unit["method"], unit["fold"]) for unit in units if unit["status"] == "done"}
     demand(len(units) == len(found) == 20, "each fold of each method is there once")
     session.run("complabel", "study", "report", "first", "--store", store.name)

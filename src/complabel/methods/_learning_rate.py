@@ -47,7 +47,7 @@ def choose_rate(
     relevant : ndarray of shape (n, K) or None
         Known relevant labels.
     seed : int
-        Seed of the folds.
+        Seed of the folds, and of each training.
 
     Returns
     -------
@@ -61,8 +61,9 @@ def choose_rate(
     if len(complementary) >= _FOLDS:
         splitter = KFold(_FOLDS, shuffle=True, random_state=seed % 2**32)
         folds = list(splitter.split(complementary))
+        states = {"callback": None, "random_state": seed % 2**32}
         for at, rate in enumerate(RATES):
-            copy = clone(classifier).set_params(learning_rate=rate, callback=None)
+            copy = clone(classifier).set_params(learning_rate=rate, **states)
             by_row[at] = _held_out_errors(copy, X, complementary, relevant, folds)
             if classifier.callback is not None:
                 classifier.callback("search", at + 1, len(RATES), float(by_row[at].mean()))

@@ -148,7 +148,8 @@ def _record_curves(classifier: ComplementaryClassifier) -> dict[str, list[float]
     if "callback" in classifier.get_params(deep=False):
 
         def on_epoch(stage: str, _epoch: int, _epochs: int, loss: float) -> None:
-            curves.setdefault(stage, []).append(round(loss, _CURVE_DIGITS))
+            if stage != "search":  # tells of settings, not of epochs
+                curves.setdefault(stage, []).append(round(loss, _CURVE_DIGITS))
 
         classifier.set_params(callback=on_epoch)
     return curves
