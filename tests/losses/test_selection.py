@@ -10,14 +10,17 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 
 from complabel.errors import InputError
 from complabel.losses import (
     SelectionLikelihoodLoss,
+    _selection_kernel,
     selection_log_likelihood,
     selection_probabilities,
 )
 from complabel.losses._quadrature import exponential_rule, gauss_rule, uniform_rule
+from complabel.losses._selection_kernel import log_likelihood_and_gradient
 from complabel.losses._selection_reference import (
     irrelevant_count_distribution,
     selection_log_likelihood_reference,
@@ -180,7 +183,14 @@ def exact(logits, chosen):
 
 @pytest.mark.parametrize(
     ("n_labels", "m", "spread", "shift"),
-    [(15, 1, 30.0, 0.0), (1000, 1, 3.0, -4.0), (300, 40, 5.0, -2.0), (300, 150, 1.0, 0.0)],
+    [
+        (15, 1, 30.0, 0.0),
+        (1000, 1, 3.0, -4.0),
+        (1000, 1, 3.0, 4.0),
+        (1000, 5, 3.0, -4.0),
+        (300, 40, 5.0, -2.0),
+        (300, 150, 1.0, 0.0),
+    ],
 )
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
 def test_many_labels_and_extreme_logits_by_exact_arithmetic(n_labels, m, spread, shift, dtype):
@@ -200,6 +210,44 @@ def test_rules_integrate_powers(rule):
     exponents = np.arange(1, 60)
     integrals = np.exp(np.outer(exponents - 1, rule.log_t) + rule.log_weight).sum(axis=1)
     np.testing.assert_allclose(integrals, 1 / exponents, rtol=1e-12)
+
+
+@pytest.mark.parametrize("most_named", [1, 2, 3, 5, 17, 60, 400])
+def test_rules_for_several_labels_are_exact_for_every_count(most_named):
+    n_labels = 1000
+    rule = uniform_rule(n_labels, most_named)
+    log_rest = np.log(-np.expm1(rule.log_t))
+    for m in {1, (most_named + 1) // 2, most_named}:
+        irrelevant = np.unique(np.geomspace(m, n_labels, 40).astype(int))
+        terms = np.outer(irrelevant - m, rule.log_t) + (m - 1) * log_rest + rule.log_weight
+        # 1 / C(N, m) = m * integral of t^(N - m) (1 - t)^(m - 1), in exact integers.
+        exact_logs = [-math.log(m * math.comb(int(n), m)) for n in irrelevant]
+        np.testing.assert_allclose(special.logsumexp(terms, axis=1), exact_logs, rtol=0, atol=2e-12)
+
+
+def test_few_labels_a_row_of_very_many_need_few_nodes():
+    # Gauss and Legendre would take 500, and a fit minutes.
+    assert len(uniform_rule(1000, 4).log_t) < 100
+    assert len(uniform_rule(1000, 60).log_t) < 200
+
+
+def test_nodes_are_left_out_only_where_they_add_nothing(monkeypatch):
+    rng = np.random.default_rng(5)
+    n_labels, n = 400, 6
+    # From rows with nearly all labels relevant to rows with hardly any.
+    logits = torch.tensor(rng.normal(size=(n, n_labels)) + np.linspace(8, -6, n)[:, None])
+    for most in (1, 3):
+        complementary = torch.zeros(n, n_labels, dtype=torch.float64)
+        for row in complementary:
+            row[rng.permutation(n_labels)[:most]] = 1
+        for rows in (slice(0, n), slice(n - 1, n)):
+            targets = [complementary[rows].t()]
+            found = log_likelihood_and_gradient(logits[rows].t(), targets, None)
+            with monkeypatch.context() as patch:
+                patch.setattr(_selection_kernel, "_that_matter", lambda nodes, *_: nodes)
+                whole = log_likelihood_and_gradient(logits[rows].t(), targets, None)
+            for value, expected in zip(found, whole, strict=True):
+                torch.testing.assert_close(value, expected, rtol=1e-12, atol=1e-14)
 
 
 @given(least=st.floats(0.01, 10), ratio=st.floats(1, 1e7), at=st.floats(0, 1))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MAX_LABELS_OF_GAUSS = 96
 # Steps of a quarter are exact to rounding; steps of a third would be wrong by 8e-12.
 _STEP = 0.25
+_FINEST_PER_UNIT = 64
+_LOG_ERROR_OF_STEP = float(np.log(1e-14))
 _LOWEST, _HIGHEST = -6.0, 60.0
 _NEGLIGIBLE_WEIGHT = 1e-17
 _NEGLIGIBLE_EXPONENT = 60.0
@@ -46,23 +48,42 @@ def gauss_rule(n_labels: int) -> Quadrature:
     return Quadrature(np.log((1 + nodes) / 2), np.log(weights / 2))
 
 
-def uniform_rule(n_labels: int) -> Quadrature:
-    """Return a rule for one complementary label, drawn uniformly: exact to rounding."""
+@lru_cache(maxsize=256)
+def uniform_rule(n_labels: int, most_named: int = 1) -> Quadrature:
+    """Return a rule for 1 to m complementary labels, drawn uniformly: exact to rounding."""
     if n_labels <= MAX_LABELS_OF_GAUSS:
         return gauss_rule(n_labels)
-    return exponential_rule(1.0, float(n_labels))
+    step = _step(most_named)
+    rule = None if step is None else exponential_rule(1.0, float(n_labels), step)
+    # The nodes that the steps for many labels need can exceed those of Gauss and Legendre.
+    if rule is None or 2 * len(rule.log_t) >= n_labels:
+        return gauss_rule(n_labels)
+    return rule
 
 
-@lru_cache(maxsize=32)
-def exponential_rule(least: float, most: float) -> Quadrature:
+def _step(most_named: int) -> float | None:
+    """Return the step that m complementary labels need; None if it would be too small.
+
+    With N much greater than m the integrand in u is that of the gamma function, u^m exp(-N u) as
+    a function of log u. The error of equal steps h there is |Gamma(m + 2 pi i / h)| / Gamma(m).
+    """
+    for per_unit in range(round(1 / _STEP), _FINEST_PER_UNIT):
+        log_error = special.loggamma(most_named + 2j * np.pi * per_unit).real
+        if log_error - special.gammaln(most_named) < _LOG_ERROR_OF_STEP:
+            return 1 / per_unit
+    return None
+
+
+@lru_cache(maxsize=256)
+def exponential_rule(least: float, most: float, step_in_x: float = _STEP) -> Quadrature:
     """Return a rule for which the integral of t^(W - 1) is 1 / W for all W in [least, most].
 
     With t = exp(-u), u = exp(x - exp(-x)) / most, and equal steps in x; the relative error is
     below 1e-13, and the number of nodes grows with the logarithm of most / least. An integrand
     that is a positive mixture of such powers inherits the relative error.
     """
-    x = np.arange(_LOWEST, _HIGHEST, _STEP)
+    x = np.arange(_LOWEST, _HIGHEST, step_in_x)
     u = np.exp(x - np.exp(-x)) / most
-    step = u * (1 + np.exp(-x)) * _STEP
+    step = u * (1 + np.exp(-x)) * step_in_x
     kept = (step * most > _NEGLIGIBLE_WEIGHT) & (u * least < _NEGLIGIBLE_EXPONENT)
     return Quadrature(-u[kept], np.log(step[kept]) - u[kept])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import torch
 from torch.nn import functional
 
 from complabel.errors import InputError
-from complabel.losses._quadrature import exponential_rule, gauss_rule, uniform_rule
+from complabel.losses._quadrature import MAX_LABELS_OF_GAUSS, exponential_rule, uniform_rule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +23,8 @@ _FACTORS_AT_ONCE = {"cpu": 2**17, "other": 2**24}
 # For m > 1 the product of factors, where it matters, can be as small as exp(-K / e); with more
 # labels than these it could underflow, and is taken in logarithms.
 _DIRECT_LABELS = {torch.float32: 128, torch.float64: 1024}
+# A node whose term is less than exp of this, relative to the integral, is lost to rounding.
+_LOG_OF_NOTHING = -45.0
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,9 @@ def log_likelihood_and_gradient(
             f"row {row} has {int(counts[row])} complementary labels; with propensities give"
             " one per row"
         )
-    nodes = choose_nodes(logits, propensities, several=several)
+    nodes = choose_nodes(logits, propensities, most_named=max(1, int(counts.max())))
+    if propensities is None and len(logits) > MAX_LABELS_OF_GAUSS:
+        nodes = _that_matter(nodes, logits, targets)
     values = torch.empty_like(logits[0])
     gradient = torch.empty_like(logits)
     for rows in blocks_of_rows(logits, nodes):
@@ -84,16 +88,43 @@ def log_likelihood_and_gradient(
     return values, gradient
 
 
+def _inside(p: torch.Tensor, targets: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Return p (K, b) with 1 for labels that leave the product.
+
+    Their factor is 1, and so is every power of it.
+    """
+    for target in targets:
+        p = torch.maximum(p, target)
+    return p
+
+
+def _that_matter(nodes: Nodes, logits: torch.Tensor, targets: Sequence[torch.Tensor]) -> Nodes:
+    """Leave out the nodes that add less than rounding to the integral of every row.
+
+    As log a_k(t) <= -(1 - p_k) (1 - t), the product of all factors is at most exp(-(1 - t) E) for
+    E expected irrelevant labels. The integral is at least 1 / C(K, m), the chance to name m of K.
+    """
+    n_labels, most_named = len(logits), float(targets[0].sum(dim=0).max())
+    least = -(math.lgamma(n_labels + 1) - math.lgamma(most_named + 1))
+    least += math.lgamma(n_labels - most_named + 1) + _LOG_OF_NOTHING - math.log(most_named)
+    expected = (1 - _inside(torch.sigmoid(logits), targets)).sum(dim=0).min()
+    matter = (nodes.log_weight - nodes.one_minus_t[0] * expected)[:, 0] > least
+    return replace(
+        nodes,
+        t=nodes.t[:, matter],
+        one_minus_t=nodes.one_minus_t[:, matter],
+        log_weight=nodes.log_weight[matter],
+        log_rest=nodes.log_rest[matter],
+    )
+
+
 def _of_block(
     logits: torch.Tensor, targets: Sequence[torch.Tensor], nodes: Nodes, *, several: bool
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return values (b,) and gradient (K, b) for as many rows as are held at once."""
     complementary, *rest = targets
     p = torch.sigmoid(logits)
-    # Labels that leave the product get p = 1: their factor is 1, and so is every power of it.
-    inside = torch.maximum(p, complementary)
-    for relevant in rest:
-        inside = torch.maximum(inside, relevant)
+    inside = _inside(p, targets)
     factors = factors_at(inside, nodes)  # (K, n_nodes, b)
     log_terms = nodes.log_weight + _log_product(factors, several=several)  # (n_nodes, b)
     if several:
@@ -142,13 +173,13 @@ def blocks_of_rows(logits: torch.Tensor, nodes: Nodes) -> Iterator[slice]:
 
 
 def choose_nodes(
-    logits: torch.Tensor, propensities: NDArray[np.float64] | None, *, several: bool
+    logits: torch.Tensor, propensities: NDArray[np.float64] | None, *, most_named: int
 ) -> Nodes:
-    """Choose a quadrature rule and lay it out for label-major logits."""
+    """Choose a quadrature rule for up to so many complementary labels, and lay it out."""
     n_labels = logits.shape[0]
     log_chosen = None
     if propensities is None:
-        rule = gauss_rule(n_labels) if several else uniform_rule(n_labels)
+        rule = uniform_rule(n_labels, most_named)
         log_powers = rule.log_t[None, :]
     else:
         relative = propensities / propensities.min()
