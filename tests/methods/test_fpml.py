@@ -174,13 +174,15 @@ def test_rank_one_ranks_labels_by_one_direction(problem, complementary):
 
 
 def test_an_intercept_is_one_more_feature(problem, complementary):
-    # All other starting values being random, only optima can be compared.
-    settled = {"rank": 5, "tol": 0.0, "max_iter": 1000, "random_state": 0}
+    # Both start from the same draw and take the same path, so that after equally many sweeps they
+    # differ by rounding alone. At the optimum they would differ by its square root: there a sweep
+    # no longer lowers the objective noticeably, and either stops somewhere else.
+    settled = {"rank": 5, "tol": 0.0, "max_iter": 20, "random_state": 0}
     inside = FPMLClassifier(**settled).fit(problem.X, complementary)
     extended = np.column_stack([problem.X, np.ones(len(problem.X))])
     outside = FPMLClassifier(fit_intercept=False, **settled).fit(extended, complementary)
     assert_allclose(
-        inside.decision_function(problem.X), outside.decision_function(extended), atol=1e-8
+        inside.decision_function(problem.X), outside.decision_function(extended), atol=1e-12
     )
     assert_array_equal(outside.intercept_, np.zeros(5))
 
