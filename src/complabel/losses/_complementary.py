@@ -139,7 +139,7 @@ class MLCLLoss(LogitLoss):
     def __init__(self, transition: torch.Tensor, *, beta: float = 1.0) -> None:
         super().__init__()
         self.register_buffer("transition", transition)
-        self.register_buffer("_one", torch.ones((), dtype=transition.dtype), persistent=False)
+        self.register_buffer("_one", transition.new_ones(()), persistent=False)
         self.beta = beta
 
     def forward(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:

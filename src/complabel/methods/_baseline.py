@@ -116,13 +116,16 @@ class GradientBaseline(GradientClassifier):
         lowest = logits.min(axis=1, keepdims=True)
         highest = logits.max(axis=1, keepdims=True)
         low, high = np.log1p(-self.minmax_cut), np.log(self.minmax_cut)
-        # In logarithms of the point and of its complement, so that scores near 1 stay apart.
-        log_point, log_complement = (
-            np.logaddexp(
-                low + special.log_expit(sign * lowest), high + special.log_expit(sign * highest)
+        # In logarithms of the point and of its complement, so that scores near 1 stay apart. What
+        # is lost beside the greater term may underflow, whatever the caller has NumPy do then.
+        with np.errstate(under="ignore"):
+            log_point, log_complement = (
+                np.logaddexp(
+                    low + special.log_expit(sign * lowest),
+                    high + special.log_expit(sign * highest),
+                )
+                for sign in (1, -1)
             )
-            for sign in (1, -1)
-        )
         # A row of equal scores has no range and is held against minmax_cut as it is.
         flat = special.logit(self.minmax_cut)
         return np.where(lowest == highest, flat, log_point - log_complement)

@@ -17,6 +17,7 @@ from complabel.training import (
     Schedule,
     network_outputs,
     resolve_device,
+    torch_as_released,
     train_linear,
     train_network,
 )
@@ -118,7 +119,7 @@ class GradientClassifier(ComplementaryClassifier):
     def _generator(self) -> torch.Generator:
         """Start the one stream of random numbers of a fit."""
         seed = int(check_random_state(self.random_state).integers(2**62))
-        return torch.Generator().manual_seed(seed)
+        return torch.Generator(device="cpu").manual_seed(seed)
 
     def _train(
         self,
@@ -148,8 +149,8 @@ class GradientClassifier(ComplementaryClassifier):
             return train_linear(X, targets, **settings)
         n_labels = targets[0].shape[1]
         # A factory draws from torch's global generator: seed it, and give it back untouched.
-        with torch.random.fork_rng():
-            torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
+        with torch.random.fork_rng(), torch_as_released():
+            torch.manual_seed(int(torch.randint(2**62, (), generator=generator, device="cpu")))
             network = self.network(X.shape[1], n_labels)
             _check_network(network, X.shape[1], n_labels)
             train_network(network, X, targets, **settings)

@@ -183,7 +183,10 @@ class MLCLClassifier(GradientClassifier):
             self.transition_ = matrices.uniform_transition(labels.shape[1])
         else:
             self._estimate_transition(X, labels, generator)
-        loss = MLCLLoss(torch.tensor(self.transition_, dtype=torch.float32), beta=self.beta)
+        # Autograd takes no tensor made in inference mode, which the caller may be in.
+        with torch.inference_mode(False):
+            transition = torch.from_numpy(self.transition_.astype(np.float32))
+        loss = MLCLLoss(transition, beta=self.beta)
         targets = [labels] if known is None else [labels, known]
         self.model_ = self._train(X, targets, loss=loss, generator=generator, stage="classifier")
 

@@ -297,7 +297,7 @@ class SelectionLikelihoodClassifier(GradientClassifier):
         loss = SelectionLikelihoodLoss(
             cardinality=setting.cardinality, propensities=problem.propensities
         )
-        generator = torch.Generator().manual_seed(training_seed)
+        generator = torch.Generator(device="cpu").manual_seed(training_seed)
         self.model_ = self._train(X, targets, loss=loss, generator=generator, stage="classifier")
 
     def _weights(self, n_labels: int) -> NDArray[np.float64] | None:

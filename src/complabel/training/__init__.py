@@ -1,6 +1,6 @@
 """How parameters are found: mini-batch gradient descent on CPU or GPU, or L-BFGS."""
 
-from complabel.training._device import one_thread, resolve_device
+from complabel.training._device import one_thread, resolve_device, torch_as_released
 from complabel.training._lbfgs import (
     IterationCallback,
     LBFGSResult,
@@ -24,6 +24,7 @@ __all__ = [
     "network_outputs",
     "one_thread",
     "resolve_device",
+    "torch_as_released",
     "train_linear",
     "train_network",
 ]

@@ -57,13 +57,31 @@ def one_thread() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def torch_as_released() -> Iterator[None]:
+    """Shut out what the caller's program has set for all of torch, while a network is made.
+
+    That is the default type and device of tensors, and the mode that keeps no gradients. The
+    default type belongs to the whole process, so that it is only touched where it differs.
+    """
+    before = torch.get_default_dtype()
+    if before != torch.float32:
+        torch.set_default_dtype(torch.float32)
+    try:
+        with torch.device("cpu"), torch.inference_mode(False), torch.enable_grad():
+            yield
+    finally:
+        if before != torch.float32:
+            torch.set_default_dtype(before)
+
+
+@contextlib.contextmanager
 def denormals_as_zero() -> Iterator[None]:
     """Let the processor treat denormal numbers as 0 inside the block.
 
     Scores that saturate make gradients below 1e-38, on which arithmetic is many times slower and
     which teach nothing.
     """
-    already = not bool(torch.tensor(1e-40) * 1.0)
+    already = not bool(torch.tensor(1e-40, dtype=torch.float32, device="cpu") * 1.0)
     torch.set_flush_denormal(True)
     try:
         yield

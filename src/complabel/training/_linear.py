@@ -76,7 +76,7 @@ def train_linear(
     """
     loss = loss.to(device)  # outside inference mode, so that a loss may differentiate by autograd
     # Tensors made inside inference mode skip version counting, a third of a small step's time.
-    with torch.inference_mode(), denormals_as_zero():
+    with torch.inference_mode(), denormals_as_zero(), torch.autocast(device.type, enabled=False):
         n_samples, n_features = X.shape
         labels = [_label_major(target, device) for target in targets]  # each (K, n)
         rows = row_source(X, device)
@@ -86,7 +86,7 @@ def train_linear(
         optimizer = _optimizer(weights, schedule)
         for epoch in range(schedule.epochs):
             optimizer.learning_rate = schedule.learning_rate_in(epoch + 1)
-            order = torch.randperm(n_samples, generator=generator).to(device)
+            order = torch.randperm(n_samples, generator=generator, device="cpu").to(device)
             batches = rows.batches(order, schedule.batch_size)
             shuffled = zip(
                 *(
@@ -130,4 +130,6 @@ def _label_major(target: NDArray[Any], device: torch.device) -> torch.Tensor:
 def _initial_weights(n_features: int, n_labels: int, generator: torch.Generator) -> torch.Tensor:
     """Draw weights and biases, (K, d + 1), as torch.nn.Linear does: uniform in +-1/sqrt(d)."""
     bound = n_features**-0.5
-    return torch.empty((n_labels, n_features + 1)).uniform_(-bound, bound, generator=generator)
+    # Type and device are named: what the caller made torch's defaults must not matter.
+    weights = torch.empty((n_labels, n_features + 1), dtype=torch.float32, device="cpu")
+    return weights.uniform_(-bound, bound, generator=generator)

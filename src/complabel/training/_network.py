@@ -41,32 +41,38 @@ def train_network(
         As for :func:`complabel.training.train_linear`. One batch of sparse rows at a time is
         made dense.
     """
-    network.to(device).train()
-    loss = loss.to(device)
-    indicators = [torch.from_numpy(np.asarray(t, dtype=np.float32)).to(device) for t in targets]
-    n_samples = X.shape[0]
-    optimizer = _optimizer(network, schedule)
-    decay = torch.optim.lr_scheduler.MultiStepLR(
-        optimizer, milestones=list(schedule.milestones), gamma=MILESTONE_FACTOR
-    )
-    for epoch in range(schedule.epochs):
-        order = torch.randperm(n_samples, generator=generator)
-        total = 0.0
-        for batch in torch.split(order, schedule.batch_size):
-            on_device = batch.to(device)
-            value = loss(
-                network(_dense_rows(X, batch.numpy(), device)),
-                *(indicator[on_device] for indicator in indicators),
-            )
-            optimizer.zero_grad()
-            value.backward()
-            optimizer.step()
+    # Whatever mode the caller's program is in.
+    with (
+        torch.inference_mode(False),
+        torch.enable_grad(),
+        torch.autocast(device.type, enabled=False),
+    ):
+        network.to(device).train()
+        loss = loss.to(device)
+        indicators = [torch.from_numpy(np.asarray(t, dtype=np.float32)).to(device) for t in targets]
+        n_samples = X.shape[0]
+        optimizer = _optimizer(network, schedule)
+        decay = torch.optim.lr_scheduler.MultiStepLR(
+            optimizer, milestones=list(schedule.milestones), gamma=MILESTONE_FACTOR
+        )
+        for epoch in range(schedule.epochs):
+            order = torch.randperm(n_samples, generator=generator, device="cpu")
+            total = 0.0
+            for batch in torch.split(order, schedule.batch_size):
+                on_device = batch.to(device)
+                value = loss(
+                    network(_dense_rows(X, batch.numpy(), device)),
+                    *(indicator[on_device] for indicator in indicators),
+                )
+                optimizer.zero_grad()
+                value.backward()
+                optimizer.step()
+                if on_epoch is not None:
+                    total += value.item() * len(batch)
+            decay.step()
             if on_epoch is not None:
-                total += value.item() * len(batch)
-        decay.step()
-        if on_epoch is not None:
-            on_epoch(epoch + 1, schedule.epochs, total / n_samples)
-    network.eval()
+                on_epoch(epoch + 1, schedule.epochs, total / n_samples)
+        network.eval()
 
 
 def network_outputs(
@@ -89,7 +95,7 @@ def network_outputs(
     ndarray of shape (n_samples, K), float64
     """
     network.to(device)
-    with torch.inference_mode():
+    with torch.inference_mode(), torch.autocast(device.type, enabled=False):
         blocks = [
             network(_dense_rows(X, slice(start, start + PREDICTION_BATCH), device)).cpu().numpy()
             for start in range(0, X.shape[0], PREDICTION_BATCH)

@@ -1,0 +1,100 @@
+"""Whatever the caller's program has set for all of torch or NumPy, figures are the same."""
+
+import contextlib
+import functools
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from complabel.annotations import draw_complementary
+from complabel.datasets import make_synthetic
+from complabel.methods import METHODS, CTLClassifier, make_classifier
+
+
+@contextlib.contextmanager
+def default_type(dtype):
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+@contextlib.contextmanager
+def warnings_as_errors():
+    with warnings.catch_warnings(action="error"):
+        yield
+
+
+SETTINGS = {
+    "float64 by default": lambda: default_type(torch.float64),
+    "another device by default": lambda: torch.device("meta"),
+    "no gradients": torch.no_grad,
+    "inference": torch.inference_mode,
+    "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
+    "floating point errors": lambda: np.errstate(all="raise"),
+    "warnings as errors": warnings_as_errors,
+}
+NETWORKS = [name for name in METHODS if hasattr(METHODS[name].classifier, "_train")]
+
+
+KINDS = {"dense": np.asarray, "CSR": sparse.csr_array, "network": np.asarray}
+CASES = [(name, "dense") for name in METHODS]
+CASES += [(name, kind) for name in NETWORKS for kind in ("CSR", "network")]
+
+
+def outcome(name, kind):
+    """All that a method returns on a small problem."""
+    problem = make_synthetic(50, n_features=4, n_labels=4, signal=6.0, seed=1).dataset
+    complementary = draw_complementary(problem.Y, random_state=1)
+    X = KINDS[kind](problem.X)
+    settings = {"random_state": 0, "epochs": 2}
+    if kind == "network":
+        settings |= {"network": torch.nn.Linear, "solver": "adam", "cardinality": 1.5}
+    elif name.startswith("selection-likelihood"):  # without a search
+        settings |= {"alpha": 0.1, "cardinality": 1.5, "kernel": "linear", "scaling": "global"}
+    known = METHODS[name].classifier().get_params()
+    classifier = make_classifier(name, **{k: v for k, v in settings.items() if k in known})
+    classifier.fit(X, problem.Y if METHODS[name].learns_from == "relevant" else complementary)
+    return (
+        classifier.decision_function(X),
+        classifier.predict_proba(X),
+        classifier.predict(X),
+        classifier.score(X, complementary),
+    )
+
+
+usual_outcome = functools.cache(outcome)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_every_method_is_the_same(name, kind, setting):
+    expected = usual_outcome(name, kind)
+    with SETTINGS[setting]():
+        found = outcome(name, kind)
+    for value, same in zip(found, expected, strict=True):
+        assert_array_equal(value, same)
+
+
+def test_the_callers_settings_are_as_they_were():
+    with default_type(torch.float64):
+        outcome("mlcl", "network")
+        assert torch.get_default_dtype() == torch.float64
+    with torch.no_grad():
+        outcome("mlcl", "network")
+        assert not torch.is_grad_enabled()
+
+
+def test_scores_far_apart_raise_no_floating_point_error():
+    problem = make_synthetic(50, n_features=4, n_labels=4, signal=6.0, seed=1).dataset
+    complementary = draw_complementary(problem.Y, random_state=1)
+    X = 1000 * problem.X
+    with np.errstate(all="raise"):
+        decision = CTLClassifier(epochs=40, random_state=0).fit(X, complementary)
+        assert np.isfinite(decision.decision_function(X)).all()
