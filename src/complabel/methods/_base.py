@@ -18,6 +18,7 @@ from complabel.annotations import (
     warn_unchosen,
 )
 from complabel.errors import AnnotationError, InputError
+from complabel.methods._canonical import canonical_csr
 from complabel.methods._complaints import located, refuse_other_number_of_rows
 from complabel.methods._targets import Targets, encode_classes
 from complabel.parameters import check_choice
@@ -246,21 +247,23 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         # scikit-learn says that y is missing; what else y may be is checked by Targets.
         target: Any = None if y is None else "no_validation"
         try:
-            return validate_data(
+            validated = validate_data(
                 self, X, target, accept_sparse="csr", dtype=(np.float64, np.float32)
             )
         except ValueError as error:
             raise InputError(located(error, X)) from error
+        return canonical_csr(validated)
 
     def _validate_new(self, X: ArrayLike) -> Features:
         """Validate features to predict for."""
         check_is_fitted(self, "classes_")
         try:
-            return validate_data(
+            validated = validate_data(
                 self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False
             )
         except ValueError as error:
             raise InputError(located(error, X)) from error
+        return canonical_csr(validated)
 
     def _validate_held_out(self, X: ArrayLike, y: ArrayLike) -> tuple[Features, Any]:
         """Validate features and complementary labels to score on; rows without one are left out."""

@@ -1,0 +1,82 @@
+"""However a sparse matrix is written down, methods learn the same and leave it as it was."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from complabel.annotations import draw_complementary
+from complabel.datasets import make_synthetic
+from complabel.errors import InputError
+from complabel.methods import METHODS, make_classifier
+
+PROBLEM = make_synthetic(60, n_features=6, n_labels=4, signal=6.0, seed=2).dataset
+X = np.where(np.abs(PROBLEM.X) < 0.4, 0.0, PROBLEM.X)
+COMPLEMENTARY = draw_complementary(PROBLEM.Y, random_state=0)
+NEW = X[::-1] * 1.5
+
+
+def untidy(dense, *, index=np.int64):
+    """Write each entry as two halves apart, backwards, with zeros stored and wide indices."""
+    n_samples, n_features = dense.shape
+    backwards = np.arange(n_features)[::-1]
+    columns = np.tile(np.concatenate([backwards, backwards]), n_samples)
+    data = np.concatenate([dense[:, ::-1] / 2, dense[:, ::-1] / 2], axis=1).ravel()
+    rows = np.arange(0, len(data) + 1, 2 * n_features)
+    matrix = sparse.csr_array((n_samples, n_features), dtype=dense.dtype)
+    matrix.data, matrix.indices, matrix.indptr = data, columns.astype(index), rows.astype(index)
+    assert_array_equal(matrix.toarray(), dense)
+    return matrix
+
+
+def learned(name, features, new):
+    """What a method says of new rows, with its seed fixed and without a search."""
+    settings = {"random_state": 0, "epochs": 3, "max_iter": 20}
+    if name.startswith("selection-likelihood"):
+        settings |= {"alpha": 0.1, "cardinality": 1.5, "kernel": "rbf", "n_components": 20}
+        settings |= {"gamma": 0.1}
+    known = METHODS[name].classifier().get_params()
+    classifier = make_classifier(name, **{k: v for k, v in settings.items() if k in known})
+    relevant = METHODS[name].learns_from == "relevant"
+    classifier.fit(features, PROBLEM.Y if relevant else COMPLEMENTARY)
+    return classifier.decision_function(new)
+
+
+def arrays(matrix):
+    return [matrix.data, matrix.indices, matrix.indptr]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_untidy_sparse_features_are_the_same_features_and_left_as_they_were(name):
+    tidy = learned(name, sparse.csr_array(X), sparse.csr_array(NEW))
+    given = untidy(X), untidy(NEW)
+    before = [[part.copy() for part in arrays(matrix)] for matrix in given]
+    assert_array_equal(learned(name, *given), tidy)
+    for matrix, parts in zip(given, before, strict=True):
+        for part, same in zip(arrays(matrix), parts, strict=True):
+            assert part.dtype == same.dtype
+            assert part.tobytes() == same.tobytes()
+
+
+@pytest.mark.parametrize("name", ["mlcl", "ridge", "prior"])
+def test_untidy_features_with_short_indices_are_left_as_they_were(name):
+    given = untidy(X, index=np.int32)
+    before = [part.copy() for part in arrays(given)]
+    learned(name, given, given)
+    for part, same in zip(arrays(given), before, strict=True):
+        assert part.tobytes() == same.tobytes()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_callers_dense_features_are_left_as_they_were(name):
+    features, new = X.copy(), NEW.copy()
+    learned(name, features, new)
+    assert features.tobytes() == X.tobytes()
+    assert new.tobytes() == NEW.tobytes()
+
+
+def test_entries_for_one_place_that_overflow_are_refused():
+    huge = untidy(X)
+    huge.data[:] = 1e308
+    with pytest.raises(InputError, match="several entries for row 0, column 0, whose sum overflow"):
+        make_classifier("prior").fit(huge, COMPLEMENTARY)
