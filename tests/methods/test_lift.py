@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC, LinearSVC
 
@@ -18,12 +19,12 @@ from complabel import metrics
 from complabel.annotations import UnchosenLabelWarning, draw_complementary
 from complabel.datasets import load_dataset
 from complabel.errors import InputError
+from complabel.methods import lift
+from complabel.methods._lift_machine import platt_scaling, squared_hinge
 from complabel.methods.lift import (
     LIFTClassifier,
     _centers,
     _fit_label,
-    _platt_scaling,
-    _squared_hinge,
 )
 
 SOLVERS = pytest.mark.parametrize("solver", ["libsvm", "squared_hinge"])
@@ -110,14 +111,14 @@ def test_platt_scaling_minimizes_platts_objective(seed, n_candidates, n_others, 
         return (target * np.logaddexp(0, -logit) + (1 - target) * np.logaddexp(0, logit)).sum()
 
     expected = optimize.minimize(objective, [0.0, 0.0], method="BFGS", options={"gtol": 1e-7}).x
-    slope, offset = _platt_scaling(1 + spread * standard, candidate)
+    slope, offset = platt_scaling(1 + spread * standard, candidate)
     found = [slope * spread, offset + slope]
     assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
     assert objective(found) == pytest.approx(objective(expected), rel=1e-7)
 
 
 def test_platt_scaling_of_equal_margins_leaves_the_smoothed_base_rate():
-    slope, offset = _platt_scaling(np.full(10, 0.7), split(7, 3))
+    slope, offset = platt_scaling(np.full(10, 0.7), split(7, 3))
     base_rate = (7 * 8 / 9 + 3 * 1 / 5) / 10
     assert expit(slope * 0.7 + offset) == pytest.approx(base_rate, abs=1e-5)
 
@@ -134,7 +135,7 @@ def test_no_step_from_the_squared_hinges_solution_lowers_the_objective(seed, C, 
         margin = features @ weights + intercept
         return weights @ weights / 2 + C * (np.maximum(0, 1 - sign * margin) ** 2).sum()
 
-    coef, intercept = _squared_hinge(features, candidate, C=C)
+    coef, intercept, _ = squared_hinge(features, candidate, C=C)
     least = objective(coef, intercept)
     for step in np.vstack([np.eye(5), rng.normal(size=(20, 5))]):
         for size in (1e-3, -1e-3, 0.3, -0.3):
@@ -246,18 +247,77 @@ def test_the_seed_fixes_the_scores_and_the_number_of_jobs_does_not_matter(solver
     assert (another.decision_function(new) != first).any()
 
 
-def test_csr_and_single_precision_agree_with_dense():
+@SOLVERS
+@pytest.mark.parametrize("kind", ["numbers", "words"])
+def test_csr_single_precision_and_booleans_are_the_same_features(solver, kind):
     X, complementary, new = problem()
-    X, new = X.astype(np.float32), new.astype(np.float32)
+    if kind == "words":  # many rows are alike, and k-means has ties to break
+        X, new = X > 0.3, new > 0.3
+    forms = [np.float32, sparse.csr_array, lambda of: sparse.csr_array(of.astype(np.float32))]
+    if kind == "words":
+        forms += [lambda of: of]
+    # Numbers that single precision holds exactly.
+    X, new = X.astype(np.float32).astype(float), new.astype(np.float32).astype(float)
+    expected = LIFTClassifier(solver=solver, random_state=0).fit(X, complementary)
+    for form in forms:
+        given, given_new = form(X), form(new)
+        if kind == "words" and form is forms[-1]:
+            given, given_new = sparse.csr_array(X.astype(bool)), sparse.csr_array(new.astype(bool))
+        fitted = LIFTClassifier(solver=solver, random_state=0).fit(given, complementary)
+        assert_array_equal(fitted.decision_function(given_new), expected.decision_function(new))
+
+
+def test_sparse_features_too_large_for_dense_ones_stay_sparse(monkeypatch):
+    X, complementary, new = problem()
     settings = {"solver": "squared_hinge", "random_state": 0}
-    fits = [
-        LIFTClassifier(**settings).fit(given, complementary)
-        for given in (X.astype(float), sparse.csr_array(X.astype(float)), X)
-    ]
-    expected, from_csr, from_single = (fitted.predict_proba(new) for fitted in fits)
-    assert_allclose(from_csr, expected, atol=1e-6)
-    assert_allclose(fits[1].predict_proba(sparse.csr_array(new)), expected, atol=1e-6)
-    assert_allclose(from_single, expected, atol=1e-4)
+    dense = LIFTClassifier(**settings).fit(X, complementary).predict_proba(new)
+    monkeypatch.setattr(lift, "_DENSE_ENTRIES", 10)
+    to_array = sparse.csr_array.toarray
+
+    def of_few_rows(matrix, *rest, **more):  # k-means draws its first centres from the rows
+        assert matrix.shape[0] < 10
+        return to_array(matrix, *rest, **more)
+
+    monkeypatch.setattr(sparse.csr_array, "toarray", of_few_rows)
+    stayed = LIFTClassifier(**settings).fit(sparse.csr_array(X), complementary)
+    assert_allclose(stayed.predict_proba(sparse.csr_array(new)), dense, atol=1e-6)
+
+
+def test_features_far_above_one_end_with_a_warning():
+    X, complementary, new = problem(n=30, n_labels=3)
+    with pytest.warns(
+        ConvergenceWarning,
+        match=r"svm_max_iter=300000 before it converged for 3 of 3 labels, the first of them"
+        r" label 0\. X holds values up to 2\.\d+e\+03: scale the features",
+    ):
+        fitted = LIFTClassifier(solver="libsvm", random_state=0).fit(1e3 * X, complementary)
+    assert np.isfinite(fitted.predict_proba(1e3 * new)).all()
+
+
+def test_few_iterations_are_told_of():
+    X, complementary, _ = problem()
+    with pytest.warns(ConvergenceWarning, match="svm_max_iter=2 before it converged for 4 of 4"):
+        LIFTClassifier(solver="libsvm", svm_max_iter=2, random_state=0).fit(X, complementary)
+
+
+def test_the_limit_of_iterations_grows_with_the_rows_up_to_libsvms_own():
+    assert LIFTClassifier()._svm_limit(100) == 1_000_000
+    assert LIFTClassifier()._svm_limit(10**6) == 10_000_000
+    assert LIFTClassifier(svm_max_iter=7)._svm_limit(100) == 7
+
+
+@pytest.mark.parametrize(
+    ("scale", "solver", "message"),
+    [
+        (1e30, "libsvm", "X has distances to cluster centres of up to .*e.30, too large for LIBS"),
+        (1e200, "libsvm", "X holds values up to .*e.200, whose squares overflow: scale"),
+        (1e200, "squared_hinge", "X holds values up to .*e.200, whose squares overflow: scale"),
+    ],
+)
+def test_refuses_features_too_large(scale, solver, message):
+    X, complementary, _ = problem()
+    with pytest.raises(InputError, match=message):
+        LIFTClassifier(solver=solver, random_state=0).fit(scale * X, complementary)
 
 
 def test_a_constant_feature_changes_nothing():
@@ -278,6 +338,8 @@ def test_a_constant_feature_changes_nothing():
         ({"solver": "hinge"}, "solver must be one of 'auto', 'libsvm', 'squared_hinge'"),
         ({"max_libsvm_rows": 0.5}, "max_libsvm_rows must be an integer of at least 0, got 0.5"),
         ({"kmeans_max_iter": 0}, "kmeans_max_iter must be an integer of at least 1, got 0"),
+        ({"svm_max_iter": 0}, "svm_max_iter must be an integer of at least 1, got 0"),
+        ({"svm_max_iter": "all"}, "svm_max_iter must be 'auto' or a whole number, got 'all'"),
         ({"threshold": "best"}, "threshold must be one of 'probability', 'minmax'"),
     ],
 )

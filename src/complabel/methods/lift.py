@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy import optimize
+from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import SVC
 
+from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._lift_machine import Machine, libsvm, platt_scaling, squared_hinge
 from complabel.parameters import check_choice, check_integer, check_real
 from complabel.training import one_thread
 
@@ -33,6 +34,12 @@ _CERTAIN = 1000.0
 _PLATT_FOLDS = 5
 _WORKING_MEMORY = 128
 """MiB of distances held at once while predicting."""
+
+_DENSE_ENTRIES = 2**24
+"""Sparse features that are no larger than this, 128 MiB, are clustered as dense ones."""
+
+_LIBSVM_OWN_LIMIT = 10_000_000
+_ITERATIONS_PER_ROW = 10_000
 
 
 class LIFTClassifier(ComplementaryClassifier):
@@ -67,6 +74,10 @@ class LIFTClassifier(ComplementaryClassifier):
         Batch updates of k-means at most; the authors' is 100. On scene, yeast, corel5k and
         delicious both agree within 0.003 in average precision and ranking loss, while on
         features without clusters nearly all of the time would go there.
+    svm_max_iter : "auto" or int, default="auto"
+        Iterations of LIBSVM at most, in each fit. ``"auto"`` is 10,000 per training instance and
+        no more than LIBSVM's own limit of 10 million, which scikit-learn lifts. Features of a
+        usual scale take some hundred per instance; those far above 1 may never converge.
     threshold : {"probability", "minmax"}, default="probability"
         Rule of ``predict``: posterior >= 0.5 as in the paper, or > 0.5 after scaling each row to
         [0, 1]. All but one label of an instance being candidates, the paper's rule predicts
@@ -115,6 +126,10 @@ class LIFTClassifier(ComplementaryClassifier):
     label being learned. Distances are only ever taken to centres, so nothing is n x n but
     LIBSVM's cache of kernel values, bounded by 200 MB.
 
+    *Precision.* All is computed in float64. Sparse features are made dense where that takes at
+    most 128 MiB, so that they give what dense ones give; larger ones stay sparse, and ties of
+    k-means and LIBSVM's residual can then fall otherwise.
+
     References
     ----------
     M.-L. Zhang and L. Wu, "LIFT: Multi-label learning with label-specific features", IEEE TPAMI
@@ -144,6 +159,7 @@ class LIFTClassifier(ComplementaryClassifier):
         solver: str = "auto",
         max_libsvm_rows: int = 2500,
         kmeans_max_iter: int = 30,
+        svm_max_iter: str | int = "auto",
         threshold: str = "probability",
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | None = None,
@@ -153,6 +169,7 @@ class LIFTClassifier(ComplementaryClassifier):
         self.solver = solver
         self.max_libsvm_rows = max_libsvm_rows
         self.kmeans_max_iter = kmeans_max_iter
+        self.svm_max_iter = svm_max_iter
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -164,9 +181,17 @@ class LIFTClassifier(ComplementaryClassifier):
         check_choice("solver", self.solver, SOLVERS)
         check_integer("max_libsvm_rows", self.max_libsvm_rows, at_least=0)
         check_integer("kmeans_max_iter", self.kmeans_max_iter, at_least=1)
+        if not isinstance(self.svm_max_iter, str):
+            check_integer("svm_max_iter", self.svm_max_iter, at_least=1)
+        elif self.svm_max_iter != "auto":
+            raise InputError(
+                f"svm_max_iter must be 'auto' or a whole number, got {self.svm_max_iter!r}"
+            )
 
     def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
         del known
+        _refuse_too_large(X)
+        X = _for_distances(X)
         self.solver_ = self.solver
         if self.solver == "auto":
             small = X.shape[0] <= self.max_libsvm_rows
@@ -182,6 +207,7 @@ class LIFTClassifier(ComplementaryClassifier):
                 kmeans_max_iter=self.kmeans_max_iter,
                 C=self.C,
                 solver=self.solver_,
+                svm_max_iter=self._svm_limit(X.shape[0]),
                 seed=int(seeds[label]),
             )
             for label in range(n_labels)
@@ -190,14 +216,36 @@ class LIFTClassifier(ComplementaryClassifier):
         self.coef_ = np.concatenate([model.coef for model in fitted])
         self.center_label_ = np.repeat(np.arange(len(fitted)), [len(m.coef) for m in fitted])
         self.intercept_ = np.array([model.intercept for model in fitted])
+        self._warn_unless_converged([model.converged for model in fitted], X)
+
+    def _svm_limit(self, n_samples: int) -> int:
+        """Return the most iterations of LIBSVM."""
+        if isinstance(self.svm_max_iter, str):
+            return min(_LIBSVM_OWN_LIMIT, _ITERATIONS_PER_ROW * n_samples)
+        return self.svm_max_iter
+
+    def _warn_unless_converged(self, converged: list[bool], X: Features) -> None:
+        """Warn once of all labels for which LIBSVM stopped early."""
+        stopped = np.flatnonzero(~np.array(converged))
+        if not len(stopped):
+            return
+        warnings.warn(
+            f"LIBSVM stopped at svm_max_iter={self._svm_limit(X.shape[0])} before it converged for"
+            f" {len(stopped)} of {len(converged)} labels, the first of them label {stopped[0]}."
+            f" X holds values up to {_largest(X):.3g}: scale the features to values near 1, raise"
+            " svm_max_iter, or give solver='squared_hinge'",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
     def _decision(self, X: Features) -> NDArray[np.float64]:
         if not len(self.centers_):
             return np.tile(self.intercept_, (X.shape[0], 1))
+        _refuse_too_large(X)
         of_label = self.center_label_[:, None] == np.arange(len(self.intercept_))
         weights = np.where(of_label, self.coef_[:, None], 0)  # (n_centers, K)
         blocks = pairwise_distances_chunked(
-            X,
+            _for_distances(X),
             self.centers_,
             reduce_func=lambda distances, _: distances @ weights,
             working_memory=_WORKING_MEMORY,
@@ -213,6 +261,29 @@ class _LabelModel(NamedTuple):
     centers: NDArray[np.float64]
     coef: NDArray[np.float64]
     intercept: float
+    converged: bool = True
+
+
+def _for_distances(X: Features) -> Features:
+    """Return features in float64, and dense where they are small enough."""
+    matrix: Any = X
+    if sparse.issparse(X) and matrix.shape[0] * matrix.shape[1] <= _DENSE_ENTRIES:
+        matrix = matrix.toarray()
+    return matrix.astype(np.float64, copy=False)
+
+
+def _largest(X: Features) -> float:
+    """Return the greatest absolute value of a feature."""
+    return float(max(X.max(), -X.min()))
+
+
+def _refuse_too_large(X: Features) -> None:
+    """Refuse features whose squared distances exceed the range of float64."""
+    largest = _largest(X)
+    if largest > (np.finfo(np.float64).max / X.shape[1]) ** 0.5 / 4:
+        raise InputError(
+            f"X holds values up to {largest:.3g}, whose squares overflow: scale the features first"
+        )
 
 
 # Threads add up in an order of their own, and the least difference shows in LIBSVM's residual.
@@ -226,24 +297,30 @@ def _fit_label(
     C: float,
     solver: str,
     seed: int,
+    svm_max_iter: int = _LIBSVM_OWN_LIMIT,
 ) -> _LabelModel:
     """Learn one label from the instances that have it as candidate (n,)."""
     centers = _centers(X, candidate, ratio=ratio, kmeans_max_iter=kmeans_max_iter, seed=seed)
     if not len(centers):
         return _LabelModel(centers, np.empty(0), _CERTAIN if candidate[0] else -_CERTAIN)
     features = euclidean_distances(X, centers).astype(np.float64, copy=False)  # phi, (n, M)
-    solve = _squared_hinge if solver == "squared_hinge" else _libsvm
-    coef, intercept = solve(features, candidate, C=C)
+    solve = partial(squared_hinge, C=C)
+    if solver == "libsvm":
+        solve = partial(libsvm, C=C, max_iter=svm_max_iter)
+    machine: Machine = solve(features, candidate)
     n_folds = min(_PLATT_FOLDS, np.bincount(candidate).min())
     if n_folds < 2:
-        return _LabelModel(centers, coef, intercept)
+        return _LabelModel(centers, *machine)
+    converged = machine.converged
     margins = np.empty(len(features))
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     for others, held_out in folds.split(features, candidate):
-        fold_coef, fold_intercept = solve(features[others], candidate[others], C=C)
-        margins[held_out] = features[held_out] @ fold_coef + fold_intercept
-    slope, offset = _platt_scaling(margins, candidate)
-    return _LabelModel(centers, slope * coef, slope * intercept + offset)
+        of_fold: Machine = solve(features[others], candidate[others])
+        margins[held_out] = features[held_out] @ of_fold.coef + of_fold.intercept
+        converged = converged and of_fold.converged
+    slope, offset = platt_scaling(margins, candidate)
+    intercept = slope * machine.intercept + offset
+    return _LabelModel(centers, slope * machine.coef, intercept, converged)
 
 
 def _centers(
@@ -262,59 +339,3 @@ def _centers(
         warnings.simplefilter("ignore", ConvergenceWarning)
         sides = [means.fit(X[side]).cluster_centers_ for side in (candidate, ~candidate)]
     return np.vstack(sides).astype(np.float64, copy=False)
-
-
-def _libsvm(
-    features: NDArray[np.float64], candidate: NDArray[np.bool_], *, C: float
-) -> tuple[NDArray[np.float64], float]:
-    """Return w (M,) and b of step 3 as LIBSVM at its default tolerance leaves them."""
-    machine = SVC(kernel="linear", C=C, tol=1e-3).fit(features, candidate)
-    return machine.coef_[0], float(machine.intercept_[0])
-
-
-def _squared_hinge(
-    features: NDArray[np.float64], candidate: NDArray[np.bool_], *, C: float
-) -> tuple[NDArray[np.float64], float]:
-    """Return w (M,) and b that minimize step 3 with squared losses."""
-    sign = np.where(candidate, 1.0, -1.0)
-    extended = np.column_stack([features, np.ones(len(features))])  # (n, M + 1)
-    penalized = np.ones(extended.shape[1])
-    penalized[-1] = 0
-
-    def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        shortfall = np.maximum(0, 1 - sign * (extended @ weights))
-        value = float(0.5 * (penalized * weights) @ weights + C * shortfall @ shortfall)
-        return value, penalized * weights - 2 * C * (sign * shortfall) @ extended
-
-    def hessian(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        short = extended[sign * (extended @ weights) < 1]
-        return np.diag(penalized) + 2 * C * short.T @ short
-
-    found = optimize.minimize(
-        objective,
-        np.zeros(extended.shape[1]),
-        jac=True,
-        hess=hessian,
-        method="trust-exact",
-        options={"initial_trust_radius": 1e3, "max_trust_radius": 1e9},
-    )
-    return found.x[:-1], float(found.x[-1])
-
-
-def _platt_scaling(
-    margins: NDArray[np.float64], candidate: NDArray[np.bool_]
-) -> tuple[float, float]:
-    """Return slope and offset of the logit: Platt's logistic regression on smoothed targets."""
-    n_positive = candidate.sum()
-    n_negative = len(candidate) - n_positive
-    target = np.where(candidate, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
-    # Margins of a degenerate machine differ by 1e-4 and less: give the optimizer their scale.
-    mean, scale = margins.mean(), margins.std() if np.ptp(margins) else 1.0
-    standardized = ((margins - mean) / scale)[:, None]
-    model = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000).fit(
-        np.vstack([standardized, standardized]),
-        np.repeat([1, 0], len(margins)),
-        sample_weight=np.concatenate([target, 1 - target]),
-    )
-    slope = model.coef_[0, 0] / scale
-    return float(slope), float(model.intercept_[0] - slope * mean)
