@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, cg
 
-from complabel.errors import InputError
+from complabel.methods._magnitude import refuse_overflow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -215,11 +215,7 @@ def moments_of_parts(
     InputError
         If squares of features exceed the range of float64.
     """
-    largest = float(max(X.max(), -X.min()))
-    if largest > (np.finfo(np.float64).max / X.shape[0] / X.shape[1]) ** 0.5:
-        raise InputError(
-            f"X holds values up to {largest:.3g}, whose squares overflow: scale the features first"
-        )
+    refuse_overflow(X)
     return [Moments.of(X[part], Y[part]) for part in parts]
 
 

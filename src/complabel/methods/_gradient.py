@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from scipy import sparse
+from sklearn.utils import gen_batches
 
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier, Features
+from complabel.methods._magnitude import range_of
 from complabel.parameters import check_random_state
 from complabel.training import (
     LinearMap,
@@ -32,6 +34,10 @@ NetworkFactory = Callable[[int, int], torch.nn.Module]
 
 ProgressCallback = Callable[[str, int, int, float], None]
 """Called after every epoch with what is trained, the epoch, the epochs and the mean loss."""
+
+
+# Rows whose scores are looked at together after training.
+_CHECKED_ROWS = 4096
 
 
 class GradientClassifier(ComplementaryClassifier):
@@ -146,7 +152,9 @@ class GradientClassifier(ComplementaryClassifier):
             "on_epoch": None if callback is None else on_epoch,
         }
         if self.network is None:
-            return train_linear(X, targets, **settings)
+            linear = train_linear(X, targets, **settings)
+            self._refuse_diverged(linear, X, stage)
+            return linear
         n_labels = targets[0].shape[1]
         # A factory draws from torch's global generator: seed it, and give it back untouched.
         with torch.random.fork_rng(), torch_as_released():
@@ -154,18 +162,51 @@ class GradientClassifier(ComplementaryClassifier):
             network = self.network(X.shape[1], n_labels)
             _check_network(network, X.shape[1], n_labels)
             train_network(network, X, targets, **settings)
+        self._refuse_diverged(network, X, stage)
         return network
+
+    def _refuse_diverged(self, model: LinearMap | torch.nn.Module, X: Features, stage: str) -> None:
+        """Refuse features that a model was trained on in vain."""
+        for rows in gen_batches(X.shape[0], _CHECKED_ROWS):
+            finite = np.isfinite(self._raw_outputs(model, X[rows])).all(axis=1)
+            if not finite.all():
+                row = rows.start + int(np.argmin(finite))
+                raise not_learnable(
+                    X, f"the training of the {stage} diverged: row {row} of X has infinite scores"
+                )
 
     def _outputs(
         self, model: Callable[[Features], NDArray[np.float64]] | torch.nn.Module, X: Features
     ) -> NDArray[np.float64]:
-        """Return a trained model's logits (n, K)."""
+        """Return a trained model's logits (n, K), all finite."""
+        outputs = self._raw_outputs(model, X)
+        finite = np.isfinite(outputs).all(axis=1)
+        if not finite.all():
+            raise InputError(
+                f"row {int(np.argmin(finite))} of X has infinite scores. {range_of(X)}: scale the"
+                " features as those given to fit"
+            )
+        return outputs
+
+    def _raw_outputs(
+        self, model: Callable[[Features], NDArray[np.float64]] | torch.nn.Module, X: Features
+    ) -> NDArray[np.float64]:
+        """Return a trained model's logits (n, K), be they what they may."""
         if isinstance(model, torch.nn.Module):
             return network_outputs(model, X, device=resolve_device(self.device))
-        return model(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return model(X)
 
     def _decision(self, X: Features) -> NDArray[np.float64]:
         return self._outputs(self.model_, X)
+
+
+def not_learnable(X: Features, found: str) -> InputError:
+    """Return what to raise where gradient descent cannot learn from the features."""
+    return InputError(
+        f"{found}. {range_of(X)}: centre and scale the features to values near 1 first, as"
+        " scikit-learn's StandardScaler does, or lower learning_rate"
+    )
 
 
 def _refuse_too_large(X: Features) -> None:

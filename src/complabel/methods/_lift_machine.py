@@ -35,12 +35,7 @@ def libsvm(
     InputError
         If the features' products exceed single precision, in which LIBSVM keeps them.
     """
-    largest = float(np.einsum("ij,ij->i", features, features).max())
-    if not largest <= float(np.finfo(np.float32).max):
-        raise InputError(
-            f"X has distances to cluster centres of up to {features.max():.3g}, too large for"
-            " LIBSVM: scale the features first"
-        )
+    _refuse_too_large(features, largest_product=float(np.finfo(np.float32).max))
     solver = SVC(kernel="linear", C=C, tol=1e-3, max_iter=max_iter)
     with warnings.catch_warnings():
         # Told once for all labels and folds, see LIFTClassifier.
@@ -52,7 +47,14 @@ def libsvm(
 def squared_hinge(
     features: NDArray[np.float64], candidate: NDArray[np.bool_], *, C: float
 ) -> Machine:
-    """Return w and b that minimize the sum of squared hinge losses."""
+    """Return w and b that minimize the sum of squared hinge losses.
+
+    Raises
+    ------
+    InputError
+        If products of the Hessian with gradients exceed double precision.
+    """
+    _refuse_too_large(features, largest_product=float(np.finfo(np.float64).max) ** 0.5 / 1e6)
     sign = np.where(candidate, 1.0, -1.0)
     extended = np.column_stack([features, np.ones(len(features))])  # (n, M + 1)
     penalized = np.ones(extended.shape[1])
@@ -76,6 +78,15 @@ def squared_hinge(
         options={"initial_trust_radius": 1e3, "max_trust_radius": 1e9},
     )
     return Machine(found.x[:-1], float(found.x[-1]))
+
+
+def _refuse_too_large(features: NDArray[np.float64], *, largest_product: float) -> None:
+    """Refuse features (n, M) whose rows have greater squared norms than a solver can take."""
+    if float(np.einsum("ij,ij->i", features, features).max()) > largest_product:
+        raise InputError(
+            f"X has distances to cluster centres of up to {features.max():.3g}, too large for the"
+            " support vector machine: scale the features first"
+        )
 
 
 def platt_scaling(

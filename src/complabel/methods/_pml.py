@@ -12,6 +12,7 @@ from scipy import optimize, sparse
 from complabel.methods._base import ComplementaryClassifier, Features
 from complabel.methods._centring import centred_at_midrange
 from complabel.methods._confidences import Quadratic
+from complabel.methods._magnitude import refuse_overflow
 from complabel.methods._rank_loss import RankLoss
 from complabel.parameters import check_integer, check_real
 
@@ -84,6 +85,7 @@ class ConfidenceRanker(ComplementaryClassifier):
     def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
         del known
         candidates = 1 - labels.astype(np.float64)
+        refuse_overflow(X)
         features: Features = X.astype(np.float64, copy=False)
         if self.fit_intercept:
             features = _with_constant(features)

@@ -10,6 +10,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
 from complabel.errors import InputError
+from complabel.methods._magnitude import refuse_overflow
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +31,11 @@ class Design:
     fit_intercept : bool
         Whether there is a last column of ones.
 
+    Raises
+    ------
+    InputError
+        If squares of features exceed the range of float64.
+
     Attributes
     ----------
     n_columns : int
@@ -37,6 +43,7 @@ class Design:
     """
 
     def __init__(self, X: Features, *, fit_intercept: bool) -> None:
+        refuse_overflow(X)
         self._X = X.astype(np.float64, copy=False)
         self._sparse: bool = sparse.issparse(X)
         self._constant = fit_intercept

@@ -149,7 +149,10 @@ class FPMLClassifier(CandidateRegressor):
         objective: list[float] = []
         self.converged_ = False
         while len(objective) < self.max_iter and not self.converged_:
-            factors, value = problem.sweep(factors)
+            try:
+                factors, value = problem.sweep(factors)
+            except linalg.LinAlgError as error:
+                raise InputError(_broken_down(problem)) from error
             # The first sweep has nothing to be compared with.
             self.converged_ = bool(objective) and objective[-1] - value <= self.tol * objective[-1]
             objective.append(value)
@@ -212,6 +215,11 @@ class Factorization:
         self._cross = design.transposed_times(candidates)  # X^T T, (p, K)
         self._label_gram = candidates.T @ candidates  # T^T T, (K, K)
         self._feature_norm = float(design.squared_column_norms().sum())
+
+    def column_norms(self) -> tuple[float, float]:
+        """Return the least and the greatest norm of a feature."""
+        norms = np.sqrt(self._design.squared_column_norms())
+        return float(norms.min()), float(norms.max())
 
     def start(self, rank: int, rng: np.random.Generator) -> Factors:
         """Draw F and G; at zero, a stationary point, the sweeps would stay."""
@@ -278,6 +286,15 @@ class Factorization:
         mapping = denoised - 2 * _inner(moments.features, W @ G) + mapped
         ridge = np.trace(moments.samples) + _inner(F, F) + _inner(G, G) + _inner(W, W)
         return float(fit + lambda1 * reconstruction + lambda2 * mapping + lambda3 * ridge)
+
+
+def _broken_down(problem: Factorization) -> str:
+    """Say why a factor's system is singular, though the ridge is positive."""
+    smallest, largest = problem.column_norms()
+    return (
+        f"the factorization is lost to rounding: the columns of X have norms from {smallest:.3g} to"
+        f" {largest:.3g}. Scale the features to a standard deviation near 1, or raise lambda3."
+    )
 
 
 def _divide(numerator: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -18,6 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._lift_machine import Machine, libsvm, platt_scaling, squared_hinge
+from complabel.methods._magnitude import range_of, refuse_overflow
 from complabel.parameters import check_choice, check_integer, check_real
 from complabel.training import one_thread
 
@@ -190,7 +191,7 @@ class LIFTClassifier(ComplementaryClassifier):
 
     def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
         del known
-        _refuse_too_large(X)
+        refuse_overflow(X)
         X = _for_distances(X)
         self.solver_ = self.solver
         if self.solver == "auto":
@@ -232,8 +233,8 @@ class LIFTClassifier(ComplementaryClassifier):
         warnings.warn(
             f"LIBSVM stopped at svm_max_iter={self._svm_limit(X.shape[0])} before it converged for"
             f" {len(stopped)} of {len(converged)} labels, the first of them label {stopped[0]}."
-            f" X holds values up to {_largest(X):.3g}: scale the features to values near 1, raise"
-            " svm_max_iter, or give solver='squared_hinge'",
+            f" {range_of(X)}: scale the features to values near 1, raise svm_max_iter, or give"
+            " solver='squared_hinge'",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -241,7 +242,7 @@ class LIFTClassifier(ComplementaryClassifier):
     def _decision(self, X: Features) -> NDArray[np.float64]:
         if not len(self.centers_):
             return np.tile(self.intercept_, (X.shape[0], 1))
-        _refuse_too_large(X)
+        refuse_overflow(X)
         of_label = self.center_label_[:, None] == np.arange(len(self.intercept_))
         weights = np.where(of_label, self.coef_[:, None], 0)  # (n_centers, K)
         blocks = pairwise_distances_chunked(
@@ -270,20 +271,6 @@ def _for_distances(X: Features) -> Features:
     if sparse.issparse(X) and matrix.shape[0] * matrix.shape[1] <= _DENSE_ENTRIES:
         matrix = matrix.toarray()
     return matrix.astype(np.float64, copy=False)
-
-
-def _largest(X: Features) -> float:
-    """Return the greatest absolute value of a feature."""
-    return float(max(X.max(), -X.min()))
-
-
-def _refuse_too_large(X: Features) -> None:
-    """Refuse features whose squared distances exceed the range of float64."""
-    largest = _largest(X)
-    if largest > (np.finfo(np.float64).max / X.shape[1]) ** 0.5 / 4:
-        raise InputError(
-            f"X holds values up to {largest:.3g}, whose squares overflow: scale the features first"
-        )
 
 
 # Threads add up in an order of their own, and the least difference shows in LIBSVM's residual.

@@ -11,7 +11,12 @@ from scipy import special
 from complabel import transition as matrices
 from complabel.errors import InputError
 from complabel.losses import ComplementaryCrossEntropy, MLCLLoss
-from complabel.methods._gradient import GradientClassifier, NetworkFactory, ProgressCallback
+from complabel.methods._gradient import (
+    GradientClassifier,
+    NetworkFactory,
+    ProgressCallback,
+    not_learnable,
+)
 from complabel.methods._learning_rate import RATES, choose_rate
 from complabel.parameters import check_choice, check_real
 
@@ -203,6 +208,10 @@ class MLCLClassifier(GradientClassifier):
         )
         predicted = np.asarray(special.softmax(self._outputs(model, X), axis=1))
         self.initial_transition_ = matrices.initial_transition(predicted, complementary)
+        # A softmax is positive everywhere but where it is lost to rounding.
+        if not self.initial_transition_.any(axis=1).all():
+            found = "the predicted complementary labels are certain, and tell no transition apart"
+            raise not_learnable(X, found)
         if self.correlation is None:
             self.transition_ = matrices.normalized_transition(self.initial_transition_)
             return
@@ -216,6 +225,12 @@ class MLCLClassifier(GradientClassifier):
         )
 
     def _complementary_probabilities(self, X: Features) -> NDArray[np.float64]:
-        implied = self._probabilities(self._decision(X)) @ self.transition_  # (n, K)
+        logits = self._decision(X)
+        scores = self._probabilities(logits)
+        # Of scores that all vanish the logarithms still say how they compare.
+        lost = scores.sum(axis=1) < np.finfo(np.float64).tiny
+        logs = special.log_expit(logits[lost])
+        scores[lost] = np.exp(logs - logs.max(axis=1, keepdims=True))
+        implied = scores @ self.transition_  # (n, K)
         normalized: NDArray[np.float64] = implied / implied.sum(axis=1, keepdims=True)
         return normalized

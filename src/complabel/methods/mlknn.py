@@ -12,6 +12,7 @@ from sklearn.utils.extmath import row_norms
 
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._magnitude import refuse_overflow
 from complabel.parameters import check_integer, check_real
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ class MLKNNClassifier(ComplementaryClassifier):
                 f"n_neighbors = {self.n_neighbors} needs more training rows than that, but X has"
                 f" n_samples = {n_samples} (n_features = {n_features}); lower n_neighbors"
             )
+        refuse_overflow(X)
         self.X_ = X.astype(np.float64, copy=False)
         self.candidates_ = labels
         s = self.smoothing
@@ -153,6 +155,7 @@ class MLKNNClassifier(ComplementaryClassifier):
         return smoothed / np.where(total > 0, total, 1)
 
     def _decision(self, X: Features) -> NDArray[np.float64]:
+        refuse_overflow(X)
         counts = self._count_neighbours(X.astype(np.float64, copy=False), exclude_self=False)
         label = np.arange(counts.shape[1])
         joint = self.prior_ * self.candidate_likelihood_[label, counts]  # (m, K)
