@@ -233,7 +233,7 @@ def test_few_labels_a_row_of_very_many_need_few_nodes():
 
 def test_nodes_are_left_out_only_where_they_add_nothing(monkeypatch):
     rng = np.random.default_rng(5)
-    n_labels, n = 400, 6
+    n_labels, n = 600, 6
     # From rows with nearly all labels relevant to rows with hardly any.
     logits = torch.tensor(rng.normal(size=(n, n_labels)) + np.linspace(8, -6, n)[:, None])
     for most in (1, 3):

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 # Beyond this many labels the double-exponential rule needs fewer nodes than Gauss-Legendre.
 MAX_LABELS_OF_GAUSS = 96
+# From here on nodes are saved by all means. With fewer labels a fit takes no minutes, and what is
+# lost to rounding would still change the last digits of figures that are published.
+MANY_LABELS = 512
 # Steps of a quarter are exact to rounding; steps of a third would be wrong by 8e-12.
 _STEP = 0.25
 _FINEST_PER_UNIT = 64
@@ -51,7 +54,7 @@ def gauss_rule(n_labels: int) -> Quadrature:
 @lru_cache(maxsize=256)
 def uniform_rule(n_labels: int, most_named: int = 1) -> Quadrature:
     """Return a rule for 1 to m complementary labels, drawn uniformly: exact to rounding."""
-    if n_labels <= MAX_LABELS_OF_GAUSS:
+    if n_labels <= (MAX_LABELS_OF_GAUSS if most_named == 1 else MANY_LABELS):
         return gauss_rule(n_labels)
     step = _step(most_named)
     rule = None if step is None else exponential_rule(1.0, float(n_labels), step)

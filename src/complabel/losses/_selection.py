@@ -72,8 +72,8 @@ def selection_log_likelihood(
 
     Notes
     -----
-    O(n K^2 / 2) time up to 96 labels; beyond, some 60 n K for one label a row, and three times
-    that for sixty labels a row; memory O(n K).
+    O(n K^2 / 2) time up to 96 labels, and up to 512 where a row has several; beyond, some 60 n K,
+    and three times that for sixty labels a row. Memory O(n K).
     Gauss-Legendre quadrature is exact here; with propensities the relative error of q is below
     1e-12 (in float64), as it is a mixture over label sets of terms that are.
 

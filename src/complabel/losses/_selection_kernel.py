@@ -12,7 +12,7 @@ import torch
 from torch.nn import functional
 
 from complabel.errors import InputError
-from complabel.losses._quadrature import MAX_LABELS_OF_GAUSS, exponential_rule, uniform_rule
+from complabel.losses._quadrature import MANY_LABELS, exponential_rule, uniform_rule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,7 +77,7 @@ def log_likelihood_and_gradient(
             " one per row"
         )
     nodes = choose_nodes(logits, propensities, most_named=max(1, int(counts.max())))
-    if propensities is None and len(logits) > MAX_LABELS_OF_GAUSS:
+    if propensities is None and len(logits) > MANY_LABELS:
         nodes = _that_matter(nodes, logits, targets)
     values = torch.empty_like(logits[0])
     gradient = torch.empty_like(logits)
