@@ -43,9 +43,17 @@ SETTINGS = {
 NETWORKS = [name for name in METHODS if hasattr(METHODS[name].classifier, "_train")]
 
 
+# Methods without gradient descent are tried with these; the other settings belong to torch alone.
+FOR_ALL = ("float64 by default", "floating point errors", "warnings as errors")
 KINDS = {"dense": np.asarray, "CSR": sparse.csr_array, "network": np.asarray}
-CASES = [(name, "dense") for name in METHODS]
-CASES += [(name, kind) for name in NETWORKS for kind in ("CSR", "network")]
+CASES = [(name, "dense", setting) for name in METHODS for setting in FOR_ALL]
+CASES += [
+    (name, kind, setting)
+    for name in NETWORKS
+    for kind in KINDS
+    for setting in SETTINGS
+    if (name, kind, setting) not in CASES
+]
 
 
 def outcome(name, kind):
@@ -72,8 +80,7 @@ def outcome(name, kind):
 usual_outcome = functools.cache(outcome)
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize(("name", "kind"), CASES)
+@pytest.mark.parametrize(("name", "kind", "setting"), CASES)
 def test_every_method_is_the_same(name, kind, setting):
     expected = usual_outcome(name, kind)
     with SETTINGS[setting]():
