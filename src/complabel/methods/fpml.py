@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -149,16 +150,23 @@ class FPMLClassifier(CandidateRegressor):
         objective: list[float] = []
         self.converged_ = False
         while len(objective) < self.max_iter and not self.converged_:
-            try:
-                factors, value = problem.sweep(factors)
-            except linalg.LinAlgError as error:
-                raise InputError(_broken_down(problem)) from error
+            factors, value = self._swept(problem, factors)
             # The first sweep has nothing to be compared with.
             self.converged_ = bool(objective) and objective[-1] - value <= self.tol * objective[-1]
             objective.append(value)
         self.objective_ = np.array(objective)
         self.n_iter_ = len(objective)
         self._set_weights(factors.mapping)
+
+    def _swept(self, problem: Factorization, factors: Factors) -> tuple[Factors, float]:
+        """Return the factors and the objective after a sweep, unless rounding prevents it."""
+        try:
+            with warnings.catch_warnings():
+                # Rounding decides whether such a system is found singular, or nearly so.
+                warnings.simplefilter("error", linalg.LinAlgWarning)
+                return problem.sweep(factors)
+        except (linalg.LinAlgError, linalg.LinAlgWarning) as error:
+            raise InputError(_broken_down(problem)) from error
 
     def _checked_rank(self, n_labels: int) -> int:
         """Return the rank, refused if it is not possible with this many labels."""
