@@ -59,7 +59,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Features; CSR is never made dense.
+            Features; CSR stays sparse, but in LIFT where it is small.
         y : array-like of shape (n_samples, K) or (n_samples,)
             The complementary labels: an indicator of labels that do not apply, or one such class
             per row of which exactly one applies; names given so are warned of. A row of the

@@ -101,11 +101,9 @@ def _held_out_errors(
             classifier._fit(
                 X[train], complementary[train], None if relevant is None else relevant[train]
             )
+            scores[test] = classifier._decision(X[test])
         except ComplabelError:
             return np.full(len(complementary), np.inf)
-        scores[test] = classifier._decision(X[test])
-    if not np.isfinite(scores).all():
-        return np.full(len(complementary), np.inf)
     return ranking_errors(complementary, scores)
 
 
