@@ -10,38 +10,30 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.methods.small import (
+    COMPLEMENTARY,
+    LEARNERS,
+    N_FEATURES,
+    N_LABELS,
+    N_SAMPLES,
+    PROBLEM,
+    brief,
+    targets_of,
+)
 
 from complabel import metrics
 from complabel.annotations import draw_complementary
-from complabel.datasets import make_synthetic
 from complabel.errors import InputError
-from complabel.methods import METHODS, ComplementaryClassifier, make_classifier
+from complabel.methods import METHODS, ComplementaryClassifier
 
-N_SAMPLES, N_FEATURES, N_LABELS = 90, 5, 4
-PROBLEM = make_synthetic(N_SAMPLES, n_features=N_FEATURES, n_labels=N_LABELS, seed=3).dataset
 X = np.where(np.abs(PROBLEM.X) < 0.3, 0.0, PROBLEM.X)
-COMPLEMENTARY = draw_complementary(PROBLEM.Y, random_state=0)
-LEARNERS = [name for name, method in METHODS.items() if method.learns_from == "complementary"]
 
 every_method = pytest.mark.parametrize("name", METHODS)
 every_learner = pytest.mark.parametrize("name", LEARNERS)
 
 
-def small(name):
-    """A method with its seed fixed and, where it iterates, few iterations."""
-    classifier = make_classifier(name)
-    few = {"epochs": 5, "max_iter": 20, "random_state": 0}
-    known = classifier.get_params()
-    return classifier.set_params(**{key: value for key, value in few.items() if key in known})
-
-
-def targets_for(name):
-    """What the method's fit takes: complementary labels, or true ones for a reference."""
-    return COMPLEMENTARY if METHODS[name].learns_from == "complementary" else PROBLEM.Y
-
-
 def fitted(name):
-    return small(name).fit(X, targets_for(name))
+    return brief(name).fit(X, targets_of(name))
 
 
 @every_method
@@ -59,7 +51,7 @@ def test_outputs_have_their_shapes_types_and_ranges(name):
     assert set(np.unique(predicted)) <= {0, 1}
     assert classifier.n_features_in_ == N_FEATURES
     np.testing.assert_array_equal(classifier.classes_, range(N_LABELS))
-    assert isinstance(classifier.score(X, targets_for(name)), float)
+    assert isinstance(classifier.score(X, targets_of(name)), float)
 
 
 @every_method
@@ -74,7 +66,7 @@ def test_decision_and_probability_order_labels_alike(name):
 def test_the_same_seed_gives_the_same_scores(name):
     first, second = fitted(name), fitted(name)
     np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
-    again = first.fit(X, targets_for(name))
+    again = first.fit(X, targets_of(name))
     np.testing.assert_array_equal(again.decision_function(X), second.decision_function(X))
 
 
@@ -86,7 +78,7 @@ def test_a_clone_is_unfitted_and_fits_to_the_same_scores(name):
     with pytest.raises(NotFittedError):
         copy.predict(X)
     expected = classifier.decision_function(X)
-    copy.fit(X, targets_for(name))
+    copy.fit(X, targets_of(name))
     np.testing.assert_array_equal(copy.decision_function(X), expected)
 
 
@@ -96,51 +88,51 @@ def test_a_pickled_method_scores_the_same(name):
     loaded = pickle.loads(pickle.dumps(classifier))
     np.testing.assert_array_equal(loaded.decision_function(X), classifier.decision_function(X))
     np.testing.assert_array_equal(loaded.predict_proba(X), classifier.predict_proba(X))
-    targets = targets_for(name)
+    targets = targets_of(name)
     assert loaded.score(X, targets) == classifier.score(X, targets)
 
 
 @every_method
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
 def test_sparse_features_give_the_scores_of_dense_ones(name, kind):
-    classifier, targets = small(name), targets_for(name)
+    classifier, targets = brief(name), targets_of(name)
     expected = classifier.fit(X, targets).decision_function(X)
     rows = kind(X)
-    found = small(name).fit(rows, targets)
+    found = brief(name).fit(rows, targets)
     np.testing.assert_allclose(found.decision_function(rows), expected, rtol=1e-3, atol=1e-3)
     np.testing.assert_allclose(found.decision_function(X), expected, rtol=1e-3, atol=1e-3)
 
 
 @every_method
 def test_labels_may_come_as_lists_booleans_or_sparse(name):
-    targets = targets_for(name)
+    targets = targets_of(name)
     expected = fitted(name).decision_function(X)
     for form in (targets.tolist(), targets.astype(bool), sparse.csr_array(targets)):
-        found = small(name).fit(X.tolist(), form).decision_function(X)
+        found = brief(name).fit(X.tolist(), form).decision_function(X)
         np.testing.assert_array_equal(found, expected)
 
 
 @every_method
 def test_what_a_method_is_given_stays_as_it_was(name):
-    features, targets = X.copy(), targets_for(name).copy()
-    classifier = small(name).fit(features, targets)
+    features, targets = X.copy(), targets_of(name).copy()
+    classifier = brief(name).fit(features, targets)
     classifier.predict(features)
     classifier.score(features, targets)
     np.testing.assert_array_equal(features, X)
-    np.testing.assert_array_equal(targets, targets_for(name))
+    np.testing.assert_array_equal(targets, targets_of(name))
 
 
 @every_learner
 def test_relevant_labels_stay_as_they_were(name):
-    relevant = np.zeros_like(targets_for(name))
-    small(name).fit(X, targets_for(name), relevant=relevant)
+    relevant = np.zeros_like(targets_of(name))
+    brief(name).fit(X, targets_of(name), relevant=relevant)
     assert not relevant.any()
 
 
 def test_a_reference_takes_no_relevant_labels_beside_those_it_learns_from():
-    targets = targets_for("supervised")
+    targets = targets_of("supervised")
     with pytest.raises(InputError, match="relevant is what y is for this reference"):
-        small("supervised").fit(X, targets, relevant=targets)
+        brief("supervised").fit(X, targets, relevant=targets)
 
 
 @every_learner
@@ -148,7 +140,7 @@ def test_several_complementary_labels_per_row_are_accepted(name):
     kept = PROBLEM.Y.sum(axis=1) <= N_LABELS - 2
     several = draw_complementary(PROBLEM.Y[kept], n_per_row=2, random_state=0)
     assert (several.sum(axis=1) == 2).all()
-    classifier = small(name).fit(X[kept], several)
+    classifier = brief(name).fit(X[kept], several)
     assert np.isfinite(classifier.decision_function(X)).all()
     assert np.isfinite(classifier.score(X[kept], several))
 
@@ -159,20 +151,20 @@ def test_several_complementary_labels_per_row_are_accepted(name):
 def test_one_class_per_row_is_predicted_as_one_class_per_row(name, dtype):
     classes = np.array([3, 5, 7, 9]).astype(dtype)
     y = classes[COMPLEMENTARY.argmax(axis=1)]
-    classifier = small(name).fit(X, y)
+    classifier = brief(name).fit(X, y)
     np.testing.assert_array_equal(classifier.classes_, classes)
     predicted, probability = classifier.predict(X), classifier.predict_proba(X)
     assert predicted.shape == (N_SAMPLES,)
     np.testing.assert_array_equal(predicted, classes[probability.argmax(axis=1)])
     np.testing.assert_allclose(probability.sum(axis=1), 1)
     assert np.isfinite(classifier.score(X, y))
-    column = small(name).fit(X, y.reshape(-1, 1))
+    column = brief(name).fit(X, y.reshape(-1, 1))
     np.testing.assert_array_equal(column.predict(X), predicted)
 
 
 @every_learner
 def test_one_class_per_row_is_the_complementary_label(name):
-    of_classes = small(name).fit(X, COMPLEMENTARY.argmax(axis=1))
+    of_classes = brief(name).fit(X, COMPLEMENTARY.argmax(axis=1))
     np.testing.assert_array_equal(
         of_classes.decision_function(X), fitted(name).decision_function(X)
     )
@@ -180,10 +172,10 @@ def test_one_class_per_row_is_the_complementary_label(name):
 
 @every_learner
 def test_works_in_a_pipeline_and_under_cross_validation(name):
-    pipeline = make_pipeline(StandardScaler(), small(name))
+    pipeline = make_pipeline(StandardScaler(), brief(name))
     pipeline.fit(X, COMPLEMENTARY)
     scaled = StandardScaler().fit_transform(X)
-    alone = small(name).fit(scaled, COMPLEMENTARY)
+    alone = brief(name).fit(scaled, COMPLEMENTARY)
     np.testing.assert_array_equal(pipeline.predict(X), alone.predict(scaled))
     scores = cross_val_score(pipeline, X, COMPLEMENTARY, cv=3, error_score="raise")
     assert scores.shape == (3,)
@@ -212,7 +204,7 @@ def test_a_method_without_likelihood_is_scored_by_its_ranking_error():
 
 @every_learner
 def test_a_higher_score_is_a_better_fit(name):
-    classifier = small(name)
+    classifier = brief(name)
     if name == "pml-lrs-no-intercept":
         classifier.set_params(gamma=0.1)  # the default shrinks its map to zero on so few rows
     if "epochs" in classifier.get_params():

@@ -9,10 +9,11 @@ import pytest
 import torch
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from tests.methods.small import brief, targets_of
 
 from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
-from complabel.methods import METHODS, CTLClassifier, make_classifier
+from complabel.methods import METHODS, CTLClassifier
 
 
 @contextlib.contextmanager
@@ -61,14 +62,9 @@ def outcome(name, kind):
     problem = make_synthetic(50, n_features=4, n_labels=4, signal=6.0, seed=1).dataset
     complementary = draw_complementary(problem.Y, random_state=1)
     X = KINDS[kind](problem.X)
-    settings = {"random_state": 0, "epochs": 2}
-    if kind == "network":
-        settings |= {"network": torch.nn.Linear, "solver": "adam", "cardinality": 1.5}
-    elif name.startswith("selection-likelihood"):  # without a search
-        settings |= {"alpha": 0.1, "cardinality": 1.5, "kernel": "linear", "scaling": "global"}
-    known = METHODS[name].classifier().get_params()
-    classifier = make_classifier(name, **{k: v for k, v in settings.items() if k in known})
-    classifier.fit(X, problem.Y if METHODS[name].learns_from == "relevant" else complementary)
+    network = {"network": torch.nn.Linear, "solver": "adam"} if kind == "network" else {}
+    classifier = brief(name, epochs=2, kernel="linear", scaling="global", **network)
+    classifier.fit(X, targets_of(name, problem.Y, complementary))
     return (
         classifier.decision_function(X),
         classifier.predict_proba(X),

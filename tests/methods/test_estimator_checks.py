@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_multilabel_classification
 from sklearn.utils import estimator_checks
+from tests.methods.small import brief
 
-from complabel.methods import METHODS, make_classifier
+from complabel.methods import METHODS
 
 # Some of the checks' tiny samples happen to leave a label unchosen, which is rightly warned of;
 # so is one class per row given by name or as a column, which may be meant otherwise.
@@ -17,12 +18,11 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-def small(name):
-    """A method with its seed fixed and, where it iterates, few iterations."""
-    classifier = make_classifier(name)
-    few = {"epochs": 5, "max_iter": 20, "n_components": 5, "n_neighbors": 3, "random_state": 0}
-    known = classifier.get_params()
-    return classifier.set_params(**{key: value for key, value in few.items() if key in known})
+def checked(name):
+    """A method with few iterations; one of the selection likelihoods searches, as by default."""
+    searching = {"alpha": "auto", "kernel": "auto", "gamma": "auto"}
+    settings = searching if name == "selection-likelihood" else {}
+    return brief(name, n_neighbors=3, n_components=5, **settings)
 
 
 def with_proper_label_sets(*, allow_unlabeled=True, **settings):
@@ -50,7 +50,7 @@ def rightly_failed(classifier):
 
 
 @estimator_checks.parametrize_with_checks(
-    [small(name) for name in METHODS], expected_failed_checks=rightly_failed
+    [checked(name) for name in METHODS], expected_failed_checks=rightly_failed
 )
 def test_scikit_learns_contract(estimator, check):
     check(estimator)

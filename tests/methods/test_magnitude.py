@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import torch
 from scipy import sparse
+from tests.methods.small import brief, targets_of
 
 from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
-from complabel.methods import METHODS, MLCLClassifier, make_classifier
+from complabel.methods import METHODS, MLCLClassifier
 from complabel.transition import uniform_transition
 
 PROBLEM = make_synthetic(60, n_features=5, n_labels=4, signal=6.0, seed=1).dataset
@@ -22,19 +23,8 @@ FEATURES = {
     "columns from 1e-10 to 1e10": X * np.logspace(-10, 10, 5),
     "times 1e-310": X * 1e-310,
 }
+FEW = {"epochs": 3, "svm_max_iter": 500, "kernel": "linear", "scaling": "global"}
 LOGISTIC = ("mlcl", "gdf", "unbiased-bce", "ctl", "l-uw", "comrank", "supervised")
-
-
-def small(name, **more):
-    settings = {"random_state": 0, "epochs": 3, "max_iter": 20, "svm_max_iter": 500, **more}
-    if name.startswith("selection-likelihood"):  # without a search
-        settings |= {"alpha": 0.1, "cardinality": 1.5, "kernel": "linear", "scaling": "global"}
-    known = METHODS[name].classifier().get_params()
-    return make_classifier(name, **{k: v for k, v in settings.items() if k in known})
-
-
-def targets_of(name):
-    return PROBLEM.Y if METHODS[name].learns_from == "relevant" else COMPLEMENTARY
 
 
 @pytest.mark.filterwarnings("ignore:LIBSVM stopped")
@@ -42,7 +32,9 @@ def targets_of(name):
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_learns_or_says_that_the_features_are_at_fault(name, kind):
     try:
-        classifier = small(name).fit(FEATURES[kind], targets_of(name))
+        classifier = brief(name, **FEW).fit(
+            FEATURES[kind], targets_of(name, PROBLEM.Y, COMPLEMENTARY)
+        )
     except InputError as error:
         assert "X" in str(error)  # noqa: PT017
         assert "scale" in str(error).lower()  # noqa: PT017
@@ -58,18 +50,18 @@ def test_networks_that_diverge_say_so(name):
         hidden = torch.nn.Linear(n_features, 8), torch.nn.ReLU(), torch.nn.Linear(8, 8)
         return torch.nn.Sequential(*hidden, torch.nn.ReLU(), torch.nn.Linear(8, n_labels))
 
-    classifier = small(name, network=network, learning_rate=1e8)
+    classifier = brief(name, **FEW, network=network, learning_rate=1e8)
     with pytest.raises(
         InputError,
         match=r"the training of the \w+ diverged: row 0 of X has infinite scores. X holds values"
         r" from -\d\S+ to \d\S+: centre and scale the features",
     ):
-        classifier.fit(X * 1e37, targets_of(name))
+        classifier.fit(X * 1e37, targets_of(name, PROBLEM.Y, COMPLEMENTARY))
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array], ids=["dense", "CSR"])
 def test_new_features_too_large_for_a_sound_model_are_named(convert):
-    classifier = small("mlcl").fit(convert(X), COMPLEMENTARY)
+    classifier = brief("mlcl").fit(convert(X), COMPLEMENTARY)
     new = X[:5].copy()
     new[3] = [1.7e308, -1.7e308, 1.7e308, 1.7e308, 1.7e308]
     classifier.model_.coef[:] = 2.0
@@ -81,7 +73,7 @@ def test_features_far_from_zero_are_at_fault_not_the_labels():
     with pytest.raises(
         InputError, match=r"tell no transition apart. X holds values from 1e\+09 to 1e\+09: centre"
     ):
-        small("mlcl").fit(X + 1e9, COMPLEMENTARY)
+        brief("mlcl").fit(X + 1e9, COMPLEMENTARY)
 
 
 def test_rows_whose_scores_all_vanish_still_have_a_likelihood():
@@ -97,4 +89,4 @@ def test_rows_whose_scores_all_vanish_still_have_a_likelihood():
 
 def test_fpml_names_the_columns_norms():
     with pytest.raises(InputError, match=r"columns of X have norms from \S+e-100 to \S+e\+100\."):
-        small("fpml").fit(FEATURES["columns from 1e-100 to 1e100"], COMPLEMENTARY)
+        brief("fpml").fit(FEATURES["columns from 1e-100 to 1e100"], COMPLEMENTARY)

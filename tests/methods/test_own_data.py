@@ -4,36 +4,18 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.model_selection import cross_val_score
+from tests.methods.small import COMPLEMENTARY, N_LABELS, N_SAMPLES, PROBLEM, brief, targets_of
 
 from complabel import metrics
 from complabel.annotations import (
     ClassPerRowWarning,
     UnansweredRowWarning,
-    draw_complementary,
     names_from_indicator,
 )
-from complabel.datasets import make_synthetic
 from complabel.errors import AnnotationError
-from complabel.methods import METHODS, make_classifier
 
-N_SAMPLES, N_FEATURES, N_LABELS = 90, 5, 4
 LABELS = ["beach", "city", "forest", "sea"]
-PROBLEM = make_synthetic(N_SAMPLES, n_features=N_FEATURES, n_labels=N_LABELS, seed=3).dataset
 X = PROBLEM.X
-COMPLEMENTARY = draw_complementary(PROBLEM.Y, random_state=0)
-
-
-def small(name):
-    """A method with its seed fixed and, where it iterates, few iterations."""
-    classifier = make_classifier(name)
-    few = {"epochs": 5, "max_iter": 20, "random_state": 0}
-    known = classifier.get_params()
-    return classifier.set_params(**{key: value for key, value in few.items() if key in known})
-
-
-def targets_for(name):
-    """What the method's fit takes: complementary labels, or true ones for a reference."""
-    return COMPLEMENTARY if METHODS[name].learns_from == "complementary" else PROBLEM.Y
 
 
 def with_gaps():
@@ -57,9 +39,9 @@ def test_rows_without_an_answer_are_left_out_and_counted(name, kind):
     gaps, answered = with_gaps()
     features = kind(X)
     with pytest.warns(UnansweredRowWarning, match=r"2 of 90 rows of y .*\(rows 4, 61\)") as caught:
-        classifier = small(name).fit(features, gaps)
+        classifier = brief(name).fit(features, gaps)
     assert [warning.filename for warning in caught] == [__file__]
-    expected = small(name).fit(features[answered], gaps[answered])
+    expected = brief(name).fit(features[answered], gaps[answered])
     np.testing.assert_array_equal(classifier.decision_function(X), expected.decision_function(X))
     score = classifier.score(features, gaps)
     assert score == pytest.approx(expected.score(features[answered], gaps[answered]), rel=1e-12)
@@ -71,8 +53,8 @@ def test_known_relevant_labels_of_rows_without_an_answer_are_counted_too():
     relevant = np.zeros_like(gaps)
     relevant[[4, 5], [1, gaps[5].argmin()]] = 1
     with pytest.warns(UnansweredRowWarning, match="so are the known relevant labels that 1 of"):
-        classifier = small("mlcl").fit(X, gaps, relevant=relevant)
-    expected = small("mlcl").fit(X[answered], gaps[answered], relevant=relevant[answered])
+        classifier = brief("mlcl").fit(X, gaps, relevant=relevant)
+    expected = brief("mlcl").fit(X[answered], gaps[answered], relevant=relevant[answered])
     np.testing.assert_array_equal(classifier.decision_function(X), expected.decision_function(X))
 
 
@@ -83,7 +65,7 @@ def test_names_of_one_class_per_row_say_how_they_are_read(form):
     y = form([LABELS[label] for label in COMPLEMENTARY.argmax(axis=1)])
     message = "one complementary class per row .*exactly one class .*indicator_from_names"
     with pytest.warns(ClassPerRowWarning, match=message) as caught:
-        classifier = small("prior").fit(X, y)
+        classifier = brief("prior").fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]
     assert classifier.predict(X).shape == (N_SAMPLES,)
 
@@ -91,23 +73,23 @@ def test_names_of_one_class_per_row_say_how_they_are_read(form):
 def test_a_column_of_classes_says_how_it_is_read():
     y = COMPLEMENTARY.argmax(axis=1)
     with pytest.warns(ClassPerRowWarning, match="classes in a column.* indicator_from_indices"):
-        classifier = small("prior").fit(X, y[:, np.newaxis])
-    np.testing.assert_array_equal(classifier.predict(X), small("prior").fit(X, y).predict(X))
+        classifier = brief("prior").fit(X, y[:, np.newaxis])
+    np.testing.assert_array_equal(classifier.predict(X), brief("prior").fit(X, y).predict(X))
 
 
 @pytest.mark.parametrize("name", ["prior", "mlcl", "comrank", "supervised"])
 def test_a_data_frame_names_the_classes(name):
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(targets_for(name), columns=LABELS)
-    classifier = small(name).fit(X, frame)
+    frame = pandas.DataFrame(targets_of(name), columns=LABELS)
+    classifier = brief(name).fit(X, frame)
     assert classifier.classes_.tolist() == LABELS
-    nameless = small(name).fit(X, targets_for(name))
+    nameless = brief(name).fit(X, targets_of(name))
     np.testing.assert_array_equal(classifier.decision_function(X), nameless.decision_function(X))
     predicted = classifier.predict(X)
     np.testing.assert_array_equal(predicted, nameless.predict(X))
     names = names_from_indicator(predicted, classifier.classes_)
     assert names == [tuple(np.array(LABELS)[row == 1]) for row in predicted]
-    assert classifier.score(X, frame) == pytest.approx(nameless.score(X, targets_for(name)))
+    assert classifier.score(X, frame) == pytest.approx(nameless.score(X, targets_of(name)))
     swapped = frame[["city", "beach", "forest", "sea"]]
     with pytest.raises(AnnotationError, match="y has its columns in another order than fit"):
         classifier.score(X, swapped)
@@ -117,7 +99,7 @@ def test_a_data_frame_names_the_classes(name):
 
 def test_a_data_frame_without_names_leaves_numbers():
     pandas = pytest.importorskip("pandas")
-    classifier = small("prior").fit(X, pandas.DataFrame(COMPLEMENTARY))
+    classifier = brief("prior").fit(X, pandas.DataFrame(COMPLEMENTARY))
     np.testing.assert_array_equal(classifier.classes_, range(N_LABELS))
 
 
@@ -126,7 +108,7 @@ def test_named_classes_work_under_cross_validation():
     frame = pandas.DataFrame(COMPLEMENTARY, columns=LABELS)
     for scoring in (None, metrics.complementary_ranking_scorer):
         found, expected = (
-            cross_val_score(small("prior"), X, y, cv=3, scoring=scoring, error_score="raise")
+            cross_val_score(brief("prior"), X, y, cv=3, scoring=scoring, error_score="raise")
             for y in (frame, COMPLEMENTARY)
         )
         np.testing.assert_array_equal(found, expected)
@@ -134,4 +116,4 @@ def test_named_classes_work_under_cross_validation():
 
 def test_names_of_true_classes_are_taken_as_they_are():
     names = np.array(LABELS)[PROBLEM.Y.argmax(axis=1)]
-    assert small("supervised").fit(X, names).predict(X).shape == (N_SAMPLES,)
+    assert brief("supervised").fit(X, names).predict(X).shape == (N_SAMPLES,)

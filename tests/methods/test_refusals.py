@@ -6,37 +6,28 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from tests.methods.small import (
+    COMPLEMENTARY,
+    LEARNERS,
+    N_LABELS,
+    N_SAMPLES,
+    PROBLEM,
+    brief,
+    targets_of,
+)
 
-from complabel.annotations import UnchosenLabelWarning, draw_complementary
-from complabel.datasets import make_synthetic
+from complabel.annotations import UnchosenLabelWarning
 from complabel.errors import AnnotationError, ComplabelError, InputError
 from complabel.methods import METHODS, make_classifier
 
-N_SAMPLES, N_FEATURES, N_LABELS = 90, 5, 4
-PROBLEM = make_synthetic(N_SAMPLES, n_features=N_FEATURES, n_labels=N_LABELS, seed=3).dataset
 X = np.where(np.abs(PROBLEM.X) < 0.3, 0.0, PROBLEM.X)
-COMPLEMENTARY = draw_complementary(PROBLEM.Y, random_state=0)
-LEARNERS = [name for name, method in METHODS.items() if method.learns_from == "complementary"]
 
 every_method = pytest.mark.parametrize("name", METHODS)
 every_learner = pytest.mark.parametrize("name", LEARNERS)
 
 
-def small(name):
-    """A method with its seed fixed and, where it iterates, few iterations."""
-    classifier = make_classifier(name)
-    few = {"epochs": 5, "max_iter": 20, "random_state": 0}
-    known = classifier.get_params()
-    return classifier.set_params(**{key: value for key, value in few.items() if key in known})
-
-
-def targets_for(name):
-    """What the method's fit takes: complementary labels, or true ones for a reference."""
-    return COMPLEMENTARY if METHODS[name].learns_from == "complementary" else PROBLEM.Y
-
-
 def fitted(name):
-    return small(name).fit(X, targets_for(name))
+    return brief(name).fit(X, targets_of(name))
 
 
 def with_nan(kind):
@@ -59,7 +50,7 @@ def with_row(values, row=6):
 def test_nan_is_located(name, kind):
     message = "2 entries are not finite, the first in row 7, column 2. .*impute"
     with pytest.raises(InputError, match=message):
-        small(name).fit(with_nan(kind), COMPLEMENTARY)
+        brief(name).fit(with_nan(kind), COMPLEMENTARY)
     classifier = fitted(name)
     with pytest.raises(InputError, match=message):
         classifier.predict(with_nan(kind))
@@ -69,7 +60,7 @@ def test_nan_is_located(name, kind):
 
 def test_nothing_is_said_beside_where_the_nan_is():
     with pytest.raises(InputError) as caught:
-        small("prior").fit(with_nan(np.asarray), COMPLEMENTARY)
+        brief("prior").fit(with_nan(np.asarray), COMPLEMENTARY)
     assert str(caught.value) == (
         "Input X contains NaN. 2 entries are not finite, the first in row 7, column 2."
         " Remove or impute them first."
@@ -78,7 +69,7 @@ def test_nothing_is_said_beside_where_the_nan_is():
 
 def test_features_of_one_dimension_are_not_printed():
     with pytest.raises(InputError, match=r"got 1D array instead\. Reshape") as caught:
-        small("prior").fit(X[:, 0], COMPLEMENTARY)
+        brief("prior").fit(X[:, 0], COMPLEMENTARY)
     assert "array=" not in str(caught.value)
 
 
@@ -107,7 +98,7 @@ def names_with(entry):
 )
 def test_what_is_wrong_with_y_is_said_of_y_and_located(y, message):
     with pytest.raises(ComplabelError, match=message):
-        small("prior").fit(X, y)
+        brief("prior").fit(X, y)
 
 
 def test_relevant_labels_in_a_data_frame_must_have_the_columns_of_y():
@@ -115,8 +106,8 @@ def test_relevant_labels_in_a_data_frame_must_have_the_columns_of_y():
     y = pandas.DataFrame(COMPLEMENTARY, columns=list("abcd"))
     relevant = pandas.DataFrame(0 * COMPLEMENTARY, columns=list("abdc"))
     with pytest.raises(AnnotationError, match="relevant has its columns in another order than y"):
-        small("prior").fit(X, y, relevant=relevant)
-    small("prior").fit(X, y, relevant=relevant[list("abcd")])
+        brief("prior").fit(X, y, relevant=relevant)
+    brief("prior").fit(X, y, relevant=relevant[list("abcd")])
 
 
 def test_infinity_is_located_in_a_data_frame():
@@ -124,12 +115,12 @@ def test_infinity_is_located_in_a_data_frame():
     frame = pandas.DataFrame(X, columns=list("abcde"))
     frame.iloc[4, 3] = np.inf
     with pytest.raises(InputError, match="1 entry is not finite, the first in row 4, column 3"):
-        small("mlcl").fit(frame, COMPLEMENTARY)
+        brief("mlcl").fit(frame, COMPLEMENTARY)
 
 
 def test_nan_is_located_in_an_array_of_objects():
     with pytest.raises(InputError, match="the first in row 7, column 2"):
-        small("mlcl").fit(with_nan(np.asarray).astype(object), COMPLEMENTARY)
+        brief("mlcl").fit(with_nan(np.asarray).astype(object), COMPLEMENTARY)
 
 
 @every_learner
@@ -150,7 +141,7 @@ def test_nan_is_located_in_an_array_of_objects():
 )
 def test_labels_that_nothing_can_be_learned_from_are_refused(name, y, message):
     with pytest.raises(AnnotationError, match=message):
-        small(name).fit(X, y)
+        brief(name).fit(X, y)
 
 
 def known_at(row, label):
@@ -166,7 +157,7 @@ def test_a_label_given_as_complementary_and_as_relevant_is_refused(name, single)
     y = COMPLEMENTARY.argmax(axis=1) if single else COMPLEMENTARY
     message = rf"row 8:? .*label {label} .*as complementary and as relevant"
     with pytest.raises(AnnotationError, match=message):
-        small(name).fit(X, y, relevant=known_at(8, label))
+        brief(name).fit(X, y, relevant=known_at(8, label))
 
 
 @every_learner
@@ -176,26 +167,26 @@ def test_relevant_labels_of_another_shape_are_refused(name, shape, single):
     y = COMPLEMENTARY.argmax(axis=1) if single else COMPLEMENTARY
     message = rf"relevant has shape \({shape[0]}, {shape[1]}\) ?,? but "
     with pytest.raises(AnnotationError, match=message):
-        small(name).fit(X, y, relevant=np.zeros(shape))
+        brief(name).fit(X, y, relevant=np.zeros(shape))
 
 
 @every_learner
 def test_relevant_labels_must_be_an_indicator(name):
     with pytest.raises(AnnotationError, match="relevant holds 3 at row 0, label 1"):
-        small(name).fit(X, COMPLEMENTARY, relevant=3 * known_at(0, 1))
+        brief(name).fit(X, COMPLEMENTARY, relevant=3 * known_at(0, 1))
     with pytest.raises(AnnotationError, match=r"relevant has shape \(90,\)"):
-        small(name).fit(X, COMPLEMENTARY, relevant=np.zeros(N_SAMPLES))
+        brief(name).fit(X, COMPLEMENTARY, relevant=np.zeros(N_SAMPLES))
 
 
 @every_method
 def test_numbers_of_rows_must_agree(name):
-    targets = targets_for(name)
+    targets = targets_of(name)
     with pytest.raises(InputError, match="X has 89 rows but y has 90; both need one row per"):
-        small(name).fit(X[:-1], targets)
+        brief(name).fit(X[:-1], targets)
     with pytest.raises(
         InputError, match=r"y has shape \(4, 90\), so it looks transposed: give y.T"
     ):
-        small(name).fit(X, targets.T)
+        brief(name).fit(X, targets.T)
     with pytest.raises(ComplabelError, match="90"):
         fitted(name).score(X, targets[:-1])
 
@@ -207,7 +198,7 @@ def test_numbers_of_rows_must_agree(name):
 )
 def test_features_must_be_a_matrix_with_rows_and_columns(name, features, message):
     with pytest.raises(InputError, match=message):
-        small(name).fit(features, targets_for(name))
+        brief(name).fit(features, targets_of(name))
 
 
 @every_method
@@ -220,7 +211,7 @@ def test_features_of_another_number_are_refused(name):
 
 @every_method
 def test_nothing_is_predicted_before_fit(name):
-    classifier = small(name)
+    classifier = brief(name)
     for use in (classifier.predict, classifier.predict_proba, classifier.decision_function):
         with pytest.raises(NotFittedError, match="not fitted yet"):
             use(X)
@@ -229,7 +220,7 @@ def test_nothing_is_predicted_before_fit(name):
 @pytest.mark.parametrize("name", METHODS)
 def test_nothing_is_scored_before_fit(name):
     with pytest.raises(NotFittedError, match="not fitted yet"):
-        small(name).score(X, targets_for(name))
+        brief(name).score(X, targets_of(name))
 
 
 @every_learner
@@ -243,7 +234,7 @@ def test_labels_to_score_on_are_checked_too(name):
         classifier.score(X, with_row(1))
     with pytest.raises(InputError, match="X has 90 rows but y has 89"):
         classifier.score(X, COMPLEMENTARY[1:])
-    of_classes = small(name).fit(X, COMPLEMENTARY.argmax(axis=1))
+    of_classes = brief(name).fit(X, COMPLEMENTARY.argmax(axis=1))
     unseen = np.full(N_SAMPLES, 17)
     with pytest.raises(AnnotationError, match=r"17.* was not seen during fit; .*\[0, 1, 2, 3\]"):
         of_classes.score(X, unseen)
@@ -254,7 +245,7 @@ def test_a_label_never_chosen_is_warned_of(name):
     unchosen = np.zeros_like(COMPLEMENTARY)
     unchosen[np.arange(N_SAMPLES), np.arange(N_SAMPLES) % (N_LABELS - 1)] = 1
     with pytest.warns(UnchosenLabelWarning, match=f"label {N_LABELS - 1};"):
-        classifier = small(name).fit(X, unchosen)
+        classifier = brief(name).fit(X, unchosen)
     assert np.isfinite(classifier.decision_function(X)).all()
 
 
@@ -262,7 +253,7 @@ def test_a_label_never_chosen_is_warned_of(name):
 def test_no_warning_where_there_is_nothing_to_warn_of(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        small(name).fit(X, COMPLEMENTARY)
+        brief(name).fit(X, COMPLEMENTARY)
 
 
 THRESHOLDED = [name for name in METHODS if "threshold" in make_classifier(name).get_params()]
@@ -270,10 +261,10 @@ THRESHOLDED = [name for name in METHODS if "threshold" in make_classifier(name).
 
 @pytest.mark.parametrize("name", THRESHOLDED)
 def test_an_unknown_threshold_is_refused(name):
-    classifier = small(name).set_params(threshold="half")
+    classifier = brief(name).set_params(threshold="half")
     message = "threshold must be one of 'probability', 'minmax', got 'half'"
     with pytest.raises(InputError, match=message):
-        classifier.fit(X, targets_for(name))
+        classifier.fit(X, targets_of(name))
 
 
 def test_every_error_is_one_that_scikit_learn_expects():

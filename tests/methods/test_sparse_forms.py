@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from tests.methods.small import brief, targets_of
 
 from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
@@ -31,14 +32,8 @@ def untidy(dense, *, index=np.int64):
 
 def learned(name, features, new):
     """What a method says of new rows, with its seed fixed and without a search."""
-    settings = {"random_state": 0, "epochs": 3, "max_iter": 20}
-    if name.startswith("selection-likelihood"):
-        settings |= {"alpha": 0.1, "cardinality": 1.5, "kernel": "rbf", "n_components": 20}
-        settings |= {"gamma": 0.1}
-    known = METHODS[name].classifier().get_params()
-    classifier = make_classifier(name, **{k: v for k, v in settings.items() if k in known})
-    relevant = METHODS[name].learns_from == "relevant"
-    classifier.fit(features, PROBLEM.Y if relevant else COMPLEMENTARY)
+    classifier = brief(name, epochs=3)
+    classifier.fit(features, targets_of(name, PROBLEM.Y, COMPLEMENTARY))
     return classifier.decision_function(new)
 
 
