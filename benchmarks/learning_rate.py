@@ -28,8 +28,8 @@ def simulated(seed):
         n_features=int(rng.integers(5, 100)),
         n_labels=int(rng.integers(4, 13)),
         signal=float(rng.choice([2.0, 4.0, 8.0])),
-        seed=seed,
-    ).dataset
+        random_state=seed,
+    )
     return data.X * rng.choice([0.1, 1.0, 5.0]), data.Y
 
 

@@ -8,7 +8,7 @@ from complabel.errors import InputError
 
 @pytest.fixture(scope="module")
 def digits():
-    return make_digits(600, seed=3)
+    return make_digits(600, random_state=3)
 
 
 @pytest.fixture(scope="module")
@@ -58,12 +58,12 @@ def test_every_count_of_digits_and_every_quadrant_occurs(digits, sources):
 
 
 def test_every_source_image_is_dealt_out(sources):
-    shown = sources(make_digits(8000, seed=0).X)
+    shown = sources(make_digits(8000, random_state=0).X)
     assert len(np.unique(shown[shown >= 0])) > 1790
 
 
 def test_the_seed_decides():
-    first, again, other = (make_digits(50, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (make_digits(50, random_state=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first.X, again.X)
     np.testing.assert_array_equal(first.Y, again.Y)
     assert not np.array_equal(first.Y, other.Y)

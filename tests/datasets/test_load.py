@@ -131,9 +131,12 @@ def test_checksums_the_catalog_lacks_are_reported(eurlex, caplog):
 
 
 def test_embedded_datasets_need_no_files():
-    digits, synthetic = load_dataset("digits", seed=5), load_dataset("synthetic", seed=5)
-    np.testing.assert_array_equal(digits.X, make_digits(seed=5).X)
-    np.testing.assert_array_equal(synthetic.Y, make_synthetic(seed=5).dataset.Y)
+    digits, synthetic = (
+        load_dataset("digits", random_state=5),
+        load_dataset("synthetic", random_state=5),
+    )
+    np.testing.assert_array_equal(digits.X, make_digits(random_state=5).X)
+    np.testing.assert_array_equal(synthetic.Y, make_synthetic(random_state=5).Y)
 
 
 def test_descriptions_cover_everything_and_are_plain_data(eurlex):

@@ -3,12 +3,12 @@ import itertools
 import numpy as np
 import pytest
 
-from complabel.datasets import make_synthetic
+from complabel.datasets import make_synthetic_problem
 from complabel.errors import InputError
 
 
 def test_probabilities_are_the_stated_model():
-    problem = make_synthetic(300, n_features=7, n_labels=5, cardinality=2.0, seed=4)
+    problem = make_synthetic_problem(300, n_features=7, n_labels=5, cardinality=2.0, random_state=4)
     logits = problem.dataset.X @ problem.weights + problem.bias
     np.testing.assert_allclose(problem.probabilities, 1 / (1 + np.exp(-logits)), rtol=1e-12)
     assert problem.probabilities.sum(axis=1).mean() == pytest.approx(2.0, abs=1e-9)
@@ -32,7 +32,9 @@ def enumerate_transition(probabilities):
 
 @pytest.mark.parametrize(("n_labels", "cardinality"), [(3, 1.0), (4, 2.5), (5, 0.3)])
 def test_the_transition_matrix_by_enumeration(n_labels, cardinality):
-    problem = make_synthetic(15, n_features=3, n_labels=n_labels, cardinality=cardinality, seed=1)
+    problem = make_synthetic_problem(
+        15, n_features=3, n_labels=n_labels, cardinality=cardinality, random_state=1
+    )
     expected = enumerate_transition(problem.probabilities)
     np.testing.assert_allclose(problem.transition, expected, rtol=1e-10, atol=1e-14)
     assert (np.diag(problem.transition) == 0).all()
@@ -41,7 +43,7 @@ def test_the_transition_matrix_by_enumeration(n_labels, cardinality):
 
 def test_labels_and_uniform_draws_occur_as_often_as_the_model_says():
     n = 40_000
-    problem = make_synthetic(n, n_features=3, n_labels=4, cardinality=1.2, seed=2)
+    problem = make_synthetic_problem(n, n_features=3, n_labels=4, cardinality=1.2, random_state=2)
     Y = problem.dataset.Y.astype(float)
     assert ((Y.sum(axis=1) > 0) & (Y.sum(axis=1) < 4)).all()
     f = problem.probabilities
@@ -59,13 +61,13 @@ def test_labels_and_uniform_draws_occur_as_often_as_the_model_says():
 
 
 def test_many_labels_and_extreme_probabilities_stay_exact():
-    problem = make_synthetic(50, n_labels=12, cardinality=0.01, signal=30.0)
+    problem = make_synthetic_problem(50, n_labels=12, cardinality=0.01, signal=30.0)
     assert (problem.dataset.Y.sum(axis=1) >= 1).all()
     assert np.isfinite(problem.transition).all()
 
 
 def test_the_seed_decides():
-    first, again, other = (make_synthetic(20, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (make_synthetic_problem(20, random_state=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first.dataset.X, again.dataset.X)
     np.testing.assert_array_equal(first.dataset.Y, again.dataset.Y)
     assert not np.array_equal(first.dataset.X, other.dataset.X)
@@ -86,4 +88,4 @@ def test_the_seed_decides():
 )
 def test_parameters_out_of_range(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
-        make_synthetic(**wrong)
+        make_synthetic_problem(**wrong)

@@ -11,7 +11,7 @@ from complabel.losses import GDFLoss, LogitLoss
 from complabel.methods import GDFClassifier
 from complabel.training import Schedule, train_linear
 
-PROBLEM = make_synthetic(1200, n_features=6, n_labels=5, signal=6.0, seed=1).dataset
+PROBLEM = make_synthetic(1200, n_features=6, n_labels=5, signal=6.0, random_state=1)
 COMPLEMENTARY = draw_complementary(PROBLEM.Y, random_state=1)
 TRAIN, TEST = slice(0, 800), slice(800, None)
 

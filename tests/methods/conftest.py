@@ -4,14 +4,14 @@ import pytest
 
 from complabel import metrics
 from complabel.annotations import draw_complementary
-from complabel.datasets import make_synthetic
+from complabel.datasets import make_synthetic_problem
 
 TEST = slice(1000, None)
 
 
 @pytest.fixture(scope="module")
 def problem():
-    return make_synthetic(1600, n_features=6, n_labels=5, signal=6.0, seed=1)
+    return make_synthetic_problem(1600, n_features=6, n_labels=5, signal=6.0, random_state=1)
 
 
 @pytest.fixture(scope="module", name="X")

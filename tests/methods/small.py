@@ -5,7 +5,7 @@ from complabel.datasets import make_synthetic
 from complabel.methods import METHODS, make_classifier
 
 N_SAMPLES, N_FEATURES, N_LABELS = 90, 5, 4
-PROBLEM = make_synthetic(N_SAMPLES, n_features=N_FEATURES, n_labels=N_LABELS, seed=3).dataset
+PROBLEM = make_synthetic(N_SAMPLES, n_features=N_FEATURES, n_labels=N_LABELS, random_state=3)
 COMPLEMENTARY = draw_complementary(PROBLEM.Y, random_state=0)
 LEARNERS = [name for name, method in METHODS.items() if method.learns_from == "complementary"]
 

@@ -59,7 +59,7 @@ CASES += [
 
 def outcome(name, kind):
     """All that a method returns on a small problem."""
-    problem = make_synthetic(50, n_features=4, n_labels=4, signal=6.0, seed=1).dataset
+    problem = make_synthetic(50, n_features=4, n_labels=4, signal=6.0, random_state=1)
     complementary = draw_complementary(problem.Y, random_state=1)
     X = KINDS[kind](problem.X)
     network = {"network": torch.nn.Linear, "solver": "adam"} if kind == "network" else {}
@@ -95,7 +95,7 @@ def test_the_callers_settings_are_as_they_were():
 
 
 def test_scores_far_apart_raise_no_floating_point_error():
-    problem = make_synthetic(50, n_features=4, n_labels=4, signal=6.0, seed=1).dataset
+    problem = make_synthetic(50, n_features=4, n_labels=4, signal=6.0, random_state=1)
     complementary = draw_complementary(problem.Y, random_state=1)
     X = 1000 * problem.X
     with np.errstate(all="raise"):

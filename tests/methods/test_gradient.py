@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from complabel.annotations import draw_complementary
-from complabel.datasets import make_synthetic
+from complabel.datasets import make_synthetic, make_synthetic_problem
 from complabel.errors import InputError
 from complabel.methods import MLCLClassifier
 
@@ -16,12 +16,14 @@ N_SAMPLES, N_FEATURES, N_LABELS = 300, 6, 5
 
 @pytest.fixture(scope="module", name="X")
 def _features():
-    return make_synthetic(N_SAMPLES, n_features=N_FEATURES, n_labels=N_LABELS, seed=1).dataset.X
+    return make_synthetic(N_SAMPLES, n_features=N_FEATURES, n_labels=N_LABELS, random_state=1).X
 
 
 @pytest.fixture(scope="module")
 def complementary():
-    problem = make_synthetic(N_SAMPLES, n_features=N_FEATURES, n_labels=N_LABELS, seed=1)
+    problem = make_synthetic_problem(
+        N_SAMPLES, n_features=N_FEATURES, n_labels=N_LABELS, random_state=1
+    )
     return draw_complementary(problem.dataset.Y, random_state=1)
 
 

@@ -23,7 +23,7 @@ every_baseline = pytest.mark.parametrize("classifier", CLASSIFIERS)
 @pytest.fixture(scope="module")
 def problem():
     """Features, relevant and complementary labels; 400 instances, 5 labels."""
-    data = make_synthetic(n_samples=400, n_features=8, n_labels=5, seed=0).dataset
+    data = make_synthetic(n_samples=400, n_features=8, n_labels=5, random_state=0)
     return data.X, data.Y, draw_complementary(data.Y, random_state=0)
 
 
@@ -161,7 +161,7 @@ def test_known_relevant_labels_change_nothing(problem, classifier):
 
 @every_baseline
 def test_several_complementary_labels_help(classifier):
-    data = make_synthetic(n_samples=600, n_features=8, n_labels=6, seed=1).dataset
+    data = make_synthetic(n_samples=600, n_features=8, n_labels=6, random_state=1)
     found = []
     for n_per_row in (1, 3):
         complementary = draw_complementary(data.Y[:400], n_per_row=n_per_row, random_state=0)

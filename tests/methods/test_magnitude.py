@@ -12,7 +12,7 @@ from complabel.errors import InputError
 from complabel.methods import METHODS, MLCLClassifier
 from complabel.transition import uniform_transition
 
-PROBLEM = make_synthetic(60, n_features=5, n_labels=4, signal=6.0, seed=1).dataset
+PROBLEM = make_synthetic(60, n_features=5, n_labels=4, signal=6.0, random_state=1)
 X = PROBLEM.X
 COMPLEMENTARY = draw_complementary(PROBLEM.Y, random_state=1)
 FEATURES = {

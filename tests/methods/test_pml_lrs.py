@@ -53,7 +53,7 @@ def assert_trace_norm_subgradient(subgradient, matrix, weight):
 
 @pytest.fixture(scope="module")
 def problem():
-    return make_synthetic(1200, n_features=6, n_labels=5, signal=6.0, seed=1).dataset
+    return make_synthetic(1200, n_features=6, n_labels=5, signal=6.0, random_state=1)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from complabel.methods import (
 from complabel.metrics import average_precision, complementary_ranking_error, evaluate
 from complabel.studies import draw_labels, split_folds
 
-PROBLEM = make_synthetic(400, n_features=8, n_labels=5, seed=1).dataset
+PROBLEM = make_synthetic(400, n_features=8, n_labels=5, random_state=1)
 X, Y = PROBLEM.X, PROBLEM.Y
 COMPLEMENTARY = draw_complementary(Y, random_state=0)
 # The covariance decomposed, or conjugate gradients.

@@ -19,7 +19,7 @@ from complabel.methods import (
     SelectionLikelihoodClassifier,
 )
 
-DATASET = make_synthetic(150, n_features=6, n_labels=4, seed=5).dataset
+DATASET = make_synthetic(150, n_features=6, n_labels=4, random_state=5)
 X, Y = DATASET.X, DATASET.Y
 COMPLEMENTARY = draw_complementary(Y, random_state=0)
 PARTS = list(KFold(n_splits=2).split(X))

@@ -11,7 +11,7 @@ from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.methods import METHODS, make_classifier
 
-PROBLEM = make_synthetic(60, n_features=6, n_labels=4, signal=6.0, seed=2).dataset
+PROBLEM = make_synthetic(60, n_features=6, n_labels=4, signal=6.0, random_state=2)
 X = np.where(np.abs(PROBLEM.X) < 0.4, 0.0, PROBLEM.X)
 COMPLEMENTARY = draw_complementary(PROBLEM.Y, random_state=0)
 NEW = X[::-1] * 1.5

@@ -10,7 +10,7 @@ from complabel.methods import SupervisedClassifier
 
 @pytest.fixture(scope="module")
 def problem():
-    return make_synthetic(400, n_features=5, n_labels=4, signal=2.0, seed=0).dataset
+    return make_synthetic(400, n_features=5, n_labels=4, signal=2.0, random_state=0)
 
 
 def test_declares_what_it_learns_from():

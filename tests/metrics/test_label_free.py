@@ -113,7 +113,7 @@ def test_no_information_gives_a_cardinality_of_nothing(case):
 
 
 def test_the_least_cardinality_tells_true_labels_from_complementary_ones():
-    problem = make_synthetic(1600, n_features=6, n_labels=8, signal=6.0, seed=0).dataset
+    problem = make_synthetic(1600, n_features=6, n_labels=8, signal=6.0, random_state=0)
     train, test = slice(0, 1000), slice(1000, None)
 
     def held_out(y):

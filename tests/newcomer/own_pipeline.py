@@ -13,7 +13,7 @@ from complabel.datasets import make_synthetic
 from complabel.methods import ComplementaryRidgeClassifier, SelectionLikelihoodClassifier
 from complabel.metrics import average_precision, complementary_ranking_scorer
 
-data = make_synthetic(400, n_features=5, signal=6.0).dataset
+data = make_synthetic(400, n_features=5, signal=6.0)
 y = draw_complementary(data.Y, random_state=0)
 
 ridge = make_pipeline(StandardScaler(), ComplementaryRidgeClassifier())

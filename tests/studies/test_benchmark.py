@@ -11,7 +11,7 @@ from complabel.studies import results_as_json, run_benchmark
 
 @pytest.fixture(scope="module")
 def dataset():
-    return make_synthetic(60, seed=0).dataset
+    return make_synthetic(60, random_state=0)
 
 
 def test_results_come_in_order_with_every_fold(dataset):

@@ -14,7 +14,7 @@ from complabel.studies import _protocol, cross_validate, draw_known, draw_labels
 
 @pytest.fixture(scope="module")
 def dataset():
-    return make_synthetic(120, seed=0).dataset
+    return make_synthetic(120, random_state=0)
 
 
 class Spy(PriorClassifier):
@@ -103,7 +103,7 @@ def test_folds_cover_every_instance_once(dataset):
 
 
 def test_folds_never_divide_a_group():
-    digits = make_digits(200, seed=0)
+    digits = make_digits(200, random_state=0)
     for train, test in split_folds(digits, n_folds=5, seed=0):
         assert not set(digits.groups[train]) & set(digits.groups[test])
 
@@ -157,7 +157,7 @@ def test_the_seed_reaches_the_method(dataset):
 
 
 def test_known_relevant_labels_are_relevant_and_as_many_as_asked_for():
-    dataset = make_synthetic(500, seed=0).dataset
+    dataset = make_synthetic(500, random_state=0)
     one = draw_known(dataset, labels_per_row=1, seed=0)
     assert (one.sum(axis=1) == 1).all()
     assert not (one & ~dataset.Y.astype(bool)).any()

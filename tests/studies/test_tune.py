@@ -25,7 +25,7 @@ from complabel.studies import (
 )
 from complabel.studies import _tune as module
 
-DATASET = make_synthetic(120, n_features=5, n_labels=4, seed=2).dataset
+DATASET = make_synthetic(120, n_features=5, n_labels=4, random_state=2)
 LEARNERS = [name for name, method in METHODS.items() if method.learns_from == "complementary"]
 
 

@@ -12,7 +12,7 @@ from complabel.datasets._meka import read_meka
 from complabel.datasets._mulan import read_mulan
 from complabel.datasets._preprocess import preprocess
 from complabel.datasets._svmlight import read_svmlight
-from complabel.datasets._synthetic import SyntheticProblem, make_synthetic
+from complabel.datasets._synthetic import SyntheticProblem, make_synthetic, make_synthetic_problem
 
 __all__ = [
     "CATALOG",
@@ -27,6 +27,7 @@ __all__ = [
     "load_dataset",
     "make_digits",
     "make_synthetic",
+    "make_synthetic_problem",
     "preprocess",
     "read_meka",
     "read_mulan",

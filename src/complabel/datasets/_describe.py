@@ -71,7 +71,7 @@ def _describe_embedded(name: str) -> dict[str, Any]:
         "available": True,
         "downloadable": False,
         "location": None,
-        **_size(make_embedded(name, seed=0)),
+        **_size(make_embedded(name, random_state=0)),
         "expected_n_samples": None,
         "expected_n_features": None,
         "expected_n_labels": None,
@@ -100,6 +100,6 @@ _EMBEDDED_FACTS = {
         "source": "complabel.datasets.make_synthetic",
         "citation": "complabel",
         "licence": "Made by this package; no restriction",
-        "note": "make_synthetic also returns the true probabilities and transition matrix.",
+        "note": "make_synthetic_problem also returns the true probabilities and transition matrix.",
     },
 }

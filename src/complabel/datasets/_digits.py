@@ -11,7 +11,9 @@ _SIDE = 8
 _N_CLASSES = 10
 
 
-def make_digits(n_samples: int = 5000, *, seed: int | np.random.Generator = 0) -> MultiLabelDataset:
+def make_digits(
+    n_samples: int = 5000, *, random_state: int | np.random.Generator = 0
+) -> MultiLabelDataset:
     """Compose canvases of one to four different handwritten digits.
 
     Each canvas has 2 x 2 quadrants of 8 x 8 pixels; the digits take random quadrants, the others
@@ -25,8 +27,8 @@ def make_digits(n_samples: int = 5000, *, seed: int | np.random.Generator = 0) -
     ----------
     n_samples : int, default 5000
         Number of canvases n; the groups share them evenly.
-    seed : int or numpy.random.Generator, default 0
-        The same seed gives the same dataset.
+    random_state : int or numpy.random.Generator, default 0
+        The same number gives the same dataset.
 
     Returns
     -------
@@ -53,7 +55,7 @@ def make_digits(n_samples: int = 5000, *, seed: int | np.random.Generator = 0) -
 
     if n_samples < 1:
         raise InputError(f"n_samples is {n_samples}; at least one canvas is needed")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     source = load_digits()
     images = source.images / 16.0  # (1797, 8, 8)
     pools, pool_sizes = _deal(source.target, rng)

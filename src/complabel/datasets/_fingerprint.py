@@ -25,7 +25,7 @@ def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
     --------
     >>> from complabel.datasets import load_dataset
     >>> dataset_fingerprint(load_dataset("synthetic")) == dataset_fingerprint(
-    ...     load_dataset("synthetic", seed=1)
+    ...     load_dataset("synthetic", random_state=1)
     ... )
     False
     """

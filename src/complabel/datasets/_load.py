@@ -27,7 +27,7 @@ def load_dataset(
     download: bool = False,
     preprocessed: bool = True,
     verify: bool = True,
-    seed: int = 0,
+    random_state: int = 0,
     progress: Progress | None = None,
     max_unpacked: int = MAX_UNPACKED,
 ) -> MultiLabelDataset:
@@ -45,8 +45,8 @@ def load_dataset(
         Apply `preprocess`: at most 15 labels, no instance with none or all of them.
     verify : bool, default True
         Compare files with the catalog's checksums, where it has any.
-    seed : int, default 0
-        For "digits" and "synthetic"; the same seed gives the same dataset.
+    random_state : int, default 0
+        For "digits" and "synthetic"; the same number gives the same dataset.
     progress : callable, optional
         Told about downloads as `progress(bytes_done, bytes_total)`.
     max_unpacked : int, default 2**30
@@ -77,7 +77,7 @@ def load_dataset(
     check_name(name)
     check_limit(max_unpacked)
     if name in EMBEDDED:
-        return make_embedded(name, seed)
+        return make_embedded(name, random_state)
     entry = catalog_entry(name)
     directories = dataset_directories(data_dir)
     located = locate(entry, directories)
@@ -91,9 +91,10 @@ def load_dataset(
     )
 
 
-def make_embedded(name: str, seed: int) -> MultiLabelDataset:
+def make_embedded(name: str, random_state: int) -> MultiLabelDataset:
     """Make an embedded dataset at its default size."""
-    return make_digits(seed=seed) if name == "digits" else make_synthetic(seed=seed).dataset
+    make = make_digits if name == "digits" else make_synthetic
+    return make(random_state=random_state)
 
 
 def read_located(

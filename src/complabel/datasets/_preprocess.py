@@ -37,7 +37,7 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
     Examples
     --------
     >>> from complabel.datasets import make_synthetic
-    >>> data = make_synthetic(50, n_labels=6).dataset
+    >>> data = make_synthetic(50, n_labels=6)
     >>> preprocess(data, max_labels=4).n_labels
     4
     """

@@ -50,9 +50,50 @@ def make_synthetic(
     n_labels: int = 6,
     cardinality: float = 1.5,
     signal: float = 2.0,
-    seed: int | np.random.Generator = 0,
+    random_state: int | np.random.Generator = 0,
+) -> MultiLabelDataset:
+    """Draw a dataset with Gaussian features and independent logistic labels.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_labels, cardinality, signal, random_state
+        As :func:`make_synthetic_problem` takes them, which also returns the model.
+
+    Returns
+    -------
+    MultiLabelDataset
+        Named "synthetic".
+
+    Raises
+    ------
+    InputError
+        When a parameter is out of its range.
+
+    Examples
+    --------
+    >>> make_synthetic(200, n_labels=4).Y.shape
+    (200, 4)
+    """
+    return make_synthetic_problem(
+        n_samples,
+        n_features=n_features,
+        n_labels=n_labels,
+        cardinality=cardinality,
+        signal=signal,
+        random_state=random_state,
+    ).dataset
+
+
+def make_synthetic_problem(
+    n_samples: int = 1000,
+    *,
+    n_features: int = 20,
+    n_labels: int = 6,
+    cardinality: float = 1.5,
+    signal: float = 2.0,
+    random_state: int | np.random.Generator = 0,
 ) -> SyntheticProblem:
-    """Draw a problem with Gaussian features and independent logistic labels.
+    """Draw a dataset with Gaussian features and independent logistic labels, with its model.
 
     x is standard normal; each label is drawn on its own with probability
     f_k(x) = sigmoid(w_k^T x + b_k), given that neither none nor all labels are relevant.
@@ -70,8 +111,8 @@ def make_synthetic(
         relevant labels somewhat larger.
     signal : float, default 2.0
         Standard deviation of w_k^T x: how much the features tell about the labels.
-    seed : int or numpy.random.Generator, default 0
-        The same seed gives the same problem.
+    random_state : int or numpy.random.Generator, default 0
+        The same number gives the same problem.
 
     Returns
     -------
@@ -85,12 +126,12 @@ def make_synthetic(
 
     Examples
     --------
-    >>> problem = make_synthetic(200, n_labels=4)
+    >>> problem = make_synthetic_problem(200, n_labels=4)
     >>> problem.dataset.Y.shape, problem.transition.shape
     ((200, 4), (4, 4))
     """
     _check(n_samples, n_features, n_labels, cardinality, signal)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     X = rng.standard_normal((n_samples, n_features))
     weights = rng.standard_normal((n_features, n_labels))
     weights *= signal / np.linalg.norm(weights, axis=0)
