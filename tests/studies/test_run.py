@@ -16,7 +16,7 @@ from distributed import Client
 from complabel.datasets import load_dataset
 from complabel.errors import InputError, StoreError
 from complabel.methods import make_classifier
-from complabel.studies import Monitor, Plan, Row, Store, _run, cross_validate, run_study
+from complabel.studies import Monitor, Plan, Row, Store, _run, _units, cross_validate, run_study
 
 TIMES = {
     "fit_seconds", "predict_seconds", "peak_memory_mb", "finished", "machine", "checksum",
@@ -82,6 +82,20 @@ def test_a_run_gives_what_cross_validation_gives(store, n_jobs):
             assert unit.metrics == pytest.approx(dict(fold.metrics))
 
 
+def test_results_of_other_code_are_kept_and_not_used(store, monkeypatch):
+    first = run_study(small(), store, n_jobs=1)
+    assert (first.n_ran, first.n_by_other_code) == (6, 0)
+    kept = contents(store)
+    monkeypatch.setattr(_units, "code_digest", lambda *modules: "edited")
+    again = run_study(small(), store, n_jobs=1)
+    assert (again.n_ran, again.n_by_other_code) == (6, 6)
+    assert [row for row in contents(store) if row in kept] == kept
+    assert len(contents(store)) == 12
+    execute = store._connection.execute
+    execute("UPDATE results SET identity = 'damaged' WHERE key = ?", [kept[0]["key"]])
+    assert run_study(small(), store, n_jobs=1).n_by_other_code == 5
+
+
 def test_times_memory_and_machine_are_recorded(store):
     run_study(small(), store, n_jobs=1)
     for unit in store.results("small").units:
@@ -137,7 +151,7 @@ def test_a_dataset_of_its_own_on_a_worker_is_refused(store, tmp_path, monkeypatc
     from complabel.studies import _work
 
     real = _work.load_dataset
-    monkeypatch.setattr(_work, "load_dataset", lambda name, data_dir: real(name, seed=7))
+    monkeypatch.setattr(_work, "load_dataset", lambda name, data_dir: real(name, random_state=7))
     _work._dataset.cache_clear()
     try:
         summary = run_study(small(), store, n_jobs=1, data_dir=tmp_path)

@@ -209,6 +209,10 @@ def _say_done(plan: Plan, summary: RunSummary, store: Path) -> None:
         remarks.append(f"{summary.n_failed} failed (--retry-failed runs them again)")
     if summary.n_elsewhere:
         remarks.append(f"{summary.n_elsewhere} were left to another run on {store}")
+    if summary.n_by_other_code:
+        remarks.append(
+            f"{summary.n_by_other_code} results by other code or versions stay in {store}, not used"
+        )
     output().print(", ".join(remarks), markup=False, highlight=False, soft_wrap=True)
 
 

@@ -53,6 +53,9 @@ class RunSummary:
         Units this run ran, and those of them that failed.
     n_elsewhere : int
         Units left to another run on the same store.
+    n_by_other_code : int
+        Results in the store of the same units by other code or other versions of libraries.
+        They are kept and not used.
     missing : dict of str to str
         Datasets that are not at hand, with the reason.
     seconds : float
@@ -63,6 +66,7 @@ class RunSummary:
     n_ran: int
     n_failed: int
     n_elsewhere: int
+    n_by_other_code: int
     missing: dict[str, str]
     seconds: float
 
@@ -123,6 +127,7 @@ def run_study(
         n_ran=run.n_ran,
         n_failed=run.n_failed,
         n_elsewhere=len(todo) - run.n_ran,
+        n_by_other_code=store.made_by_other_code(units),
         missing=missing,
         seconds=time.perf_counter() - started,
     )

@@ -29,7 +29,7 @@ from complabel.studies._records import (
 )
 from complabel.studies._results import StudyResults
 from complabel.studies._schema import connect, explained, transaction
-from complabel.studies._units import Unit, canonical_json
+from complabel.studies._units import Unit, canonical_json, without_code
 
 if TYPE_CHECKING:
     from complabel.studies._work import Outcome
@@ -254,6 +254,27 @@ class Store:
         return study_results(
             self.path, found, members, {row["key"]: row for row in results}, running
         )
+
+    def made_by_other_code(self, units: Sequence[Unit]) -> int:
+        """Count the results of the same units by other code or other versions of libraries.
+
+        Parameters
+        ----------
+        units : sequence of Unit
+
+        Returns
+        -------
+        int
+            Results that no study of this code uses.
+        """
+        keys = json.dumps([unit.key for unit in units])
+        wanted = {without_code(unit.identity) for unit in units}
+        with self._reading() as connection:
+            others = connection.execute(
+                "SELECT identity FROM results WHERE key NOT IN (SELECT value FROM json_each(?))",
+                [keys],
+            )
+            return sum(without_code(row["identity"]) in wanted for row in others)
 
     def statuses(self, keys: Sequence[str]) -> dict[str, str]:
         """Return which of some units are ``"done"`` or ``"failed"``.

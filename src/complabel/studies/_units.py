@@ -21,6 +21,8 @@ from complabel.studies._protocol import seeded, split_folds
 
 # Draws labels, splits, fits, predicts and calls the metrics: what every result depends on.
 _FOLD = "complabel.studies._protocol"
+# The parts of an identity that name code; "source" is what the first stores had.
+_CODE = ("code", "source", "versions")
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,26 @@ def plan_units(
 def canonical_json(data: Mapping[str, Any]) -> str:
     """Write plain data as the one JSON text that equal data share."""
     return json.dumps(data, sort_keys=True, default=repr)
+
+
+def without_code(identity: str) -> str:
+    """Return what an identity says but for the code and the versions of libraries.
+
+    Parameters
+    ----------
+    identity : str
+        Of a unit, by this version of complabel or an earlier one.
+
+    Returns
+    -------
+    str
+        Empty if the identity is damaged.
+    """
+    try:
+        said = json.loads(identity)
+        return canonical_json({name: said[name] for name in said if name not in _CODE})
+    except (TypeError, ValueError):
+        return ""
 
 
 def _identity(
