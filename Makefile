@@ -1,4 +1,4 @@
-# What CI runs is `make test`; everything here works on a fresh machine with Python 3.11+ and make.
+# CI runs `make test` and `make newcomer`; all of this works on a fresh machine with Python 3.11+ and make.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -14,7 +14,7 @@ endif
 # Two workers with one thread each: more threads than cores would wait for one another.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
 
-.PHONY: help demo test lint types check slow newcomer portability reference docs benchmark clean
+.PHONY: help demo test lint types check slow newcomer portability fuzz reference docs benchmark clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -42,6 +42,9 @@ newcomer: ## Do what a new user does, in an environment of its own
 
 portability: $(VENV)/.test ## Run the tests on other kernels, threads, Pythons and dependencies (long)
 	$(BIN)/python -m tests.portability $(FACTORS)
+
+fuzz: $(VENV)/.test ## Read a million mutated dataset files
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.readers --mutants $(or $(MUTANTS),1000000) --jobs 2
 
 reference: $(VENV)/.test ## Freeze every method's figures anew, after a change that was meant
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.reference.figures $(if $(DATA),--data-dir $(DATA))

@@ -109,7 +109,7 @@ def test_a_heavy_l1_norm_leaves_no_noise():
 
 def test_without_penalties_it_is_least_squares():
     solver = solve(gamma=0.0, beta=0.0, eta=np.inf)
-    expected, *_ = np.linalg.lstsq(X, T)
+    expected, *_ = np.linalg.lstsq(X, T, rcond=None)
     assert_allclose(solver.low_rank_mapping, expected, atol=1e-7)
     assert solver.objective() == pytest.approx(0.5 * np.sum((T - X @ expected) ** 2))
 

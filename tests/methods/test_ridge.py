@@ -209,7 +209,10 @@ def test_wide_sparse_features_are_never_made_dense(monkeypatch):
     monkeypatch.setattr(
         sparse.csr_array, "toarray", lambda *_: pytest.fail("made dense"), raising=True
     )
-    wide = sparse.random_array((60, 4000), density=0.01, format="csr", rng=np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    cells = rng.choice(60 * 4000, size=2400, replace=False)
+    at = np.unravel_index(cells, (60, 4000))
+    wide = sparse.csr_array((rng.random(2400), at), shape=(60, 4000))
     complementary = np.eye(3, dtype=int)[np.arange(60) % 3]
     classifier = ComplementaryRidgeClassifier(random_state=0).fit(wide, complementary)
     assert classifier.coef_.shape == (3, 4000)

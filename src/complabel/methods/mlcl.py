@@ -114,8 +114,8 @@ class MLCLClassifier(GradientClassifier):
     >>> X, relevant = X[one_or_two], relevant[one_or_two]
     >>> complementary = draw_complementary(relevant, random_state=0)
     >>> classifier = MLCLClassifier(epochs=50, random_state=0).fit(X, complementary)
-    >>> classifier.predict_proba([[2.0, -1.0, -1.0]]).argmax()
-    np.int64(0)
+    >>> int(classifier.predict_proba([[2.0, -1.0, -1.0]]).argmax())
+    0
     """
 
     learning_rate_: float
