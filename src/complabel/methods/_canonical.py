@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from complabel.errors import InputError
 
-if TYPE_CHECKING:
-    from complabel.methods._base import Features
 
-
-def canonical_csr(X: Features) -> Features:
+def canonical_csr(X: Any) -> Any:
     """Return CSR features sorted, without duplicates and zeros; dense ones as they are.
 
     Some routines read only the last of several entries for one place, some mend the matrix they
