@@ -54,3 +54,12 @@ def test_what_cannot_be_written_is_said(tmp_path):
         with pytest.raises(OutputError, match="What was there before is unchanged"):
             write()
     assert (tmp_path / "file").read_text() == ""
+
+
+def test_a_folder_in_the_place_of_a_file_leaves_the_others_as_they_were(tmp_path):
+    (tmp_path / "a.csv").write_text("old", encoding="utf-8")
+    (tmp_path / "b.html").mkdir()
+    with pytest.raises(OutputError, match="What was there before is unchanged"):
+        write_texts(tmp_path, {"b.html": "new", "a.csv": "new"})
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8") == "old"
+    assert len(list(tmp_path.iterdir())) == 2

@@ -28,7 +28,7 @@ def checkout(tmp_path):
 def planned(checkout):
     """The commands that `make types` would run."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
-    command = ["make", "--dry-run", "types"]
+    command = ["make", "--dry-run", "types", "VENV=.venv"]
     done = subprocess.run(
         command, cwd=checkout, env=clean, capture_output=True, text=True, check=True
     )

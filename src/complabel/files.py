@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import uuid
 from collections.abc import Iterator, Mapping
@@ -88,6 +89,8 @@ def write_texts(folder: str | os.PathLike[str], texts: Mapping[str, str]) -> Non
             target.mkdir(parents=True, exist_ok=True)
             with contextlib.ExitStack() as files:
                 for name, text in texts.items():
+                    if (target / name).is_dir():  # seen before the first file is put in place
+                        raise IsADirectoryError(errno.EISDIR, f"{name} is a folder")
                     partial = files.enter_context(replacing(target / name))
                     partial.write_text(text, encoding="utf-8")
         except BaseException:

@@ -54,6 +54,12 @@ def test_one_label_per_row_may_be_given_bare(indices):
     np.testing.assert_array_equal(indicator, [[0, 0, 1], [1, 0, 0], [0, 1, 0]])
 
 
+@pytest.mark.parametrize("number", [float("inf"), -float("inf"), 0.5, 3, -1])
+def test_a_number_of_no_label_is_refused_without_a_warning(number):
+    with pytest.raises(AnnotationError, match="row 0 has label number"):
+        indicator_from_indices([number, 1], 3)
+
+
 def test_a_bare_name_is_one_label():
     np.testing.assert_array_equal(
         indicator_from_names(["b", ["a", "c"]], ["a", "b", "c"]), [[0, 1, 0], [1, 0, 1]]

@@ -1,7 +1,10 @@
 """MLCL's learning rate where none is given: chosen by held-out complementary labels."""
 
+import threading
+
 import numpy as np
 import pytest
+import torch
 from sklearn.model_selection import KFold
 
 from complabel import metrics
@@ -86,6 +89,34 @@ def test_the_search_is_reported(X, complementary):
     stages = [stage for stage, *_ in told]
     assert stages == ["search"] * 3 + ["transition", "classifier"]
     assert [at for _, at, *_ in told[:3]] == [1, 2, 3]
+
+
+def test_the_callers_callback_and_network_are_not_copied(X, complementary):
+    class Made:
+        """Holds what cannot be copied, as a progress bar or a log does."""
+
+        def __init__(self):
+            self.lock = threading.Lock()
+            self.count = 0
+
+        def __call__(self, *arguments):
+            self.count += 1
+            return torch.nn.Linear(*arguments) if len(arguments) == 2 else None
+
+    network, callback = Made(), Made()
+    brief(epochs=1, network=network, callback=callback).fit(X, complementary)
+    assert network.count == 2 * (3 * 3 + 1)
+    assert callback.count == 3 + 2
+
+
+def test_a_network_that_cannot_take_the_last_batch_of_a_fold_is_not_chosen_by_it(X, complementary):
+    def network(n_features, n_labels):
+        return torch.nn.Sequential(torch.nn.BatchNorm1d(n_features), torch.nn.Linear(6, n_labels))
+
+    rows = slice(0, 385)  # 256 in a batch of a fold, and one more
+    classifier = brief(network=network).fit(X[rows], complementary[rows])
+    assert classifier.learning_rate_ == 0.01
+    assert np.isinf(classifier.cv_results_["mean_ranking_error"]).all()
 
 
 def test_too_few_rows_to_hold_any_out():

@@ -267,6 +267,19 @@ def test_an_unknown_threshold_is_refused(name):
         classifier.fit(X, targets_of(name))
 
 
+@pytest.mark.parametrize("y", [{"a": 1}, iter([1, 2])])
+def test_what_is_no_matrix_is_said_without_a_place(y):
+    with pytest.raises(AnnotationError, match="y is not a matrix of numbers: it holds") as caught:
+        brief("prior").fit(X, y)
+    assert "at row" not in str(caught.value)
+
+
+def test_complex_features_are_refused_in_one_line():
+    with pytest.raises(InputError, match="Complex data not supported") as caught:
+        brief("prior").fit(X * 1j, COMPLEMENTARY)
+    assert "\n" not in str(caught.value)
+
+
 def test_every_error_is_one_that_scikit_learn_expects():
     assert issubclass(InputError, ValueError)
     assert issubclass(AnnotationError, ValueError)

@@ -13,6 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from complabel import metrics
 from complabel.errors import AnnotationError, InputError
+from complabel.methods import PriorClassifier
 from complabel.metrics import complementary_log_likelihood_scorer, complementary_ranking_scorer
 
 RNG = np.random.default_rng(0)
@@ -100,6 +101,13 @@ def test_the_ranking_scorer_takes_one_class_per_row():
     # A positive decision is for "b": "a" being complementary, the first is right.
     found = complementary_ranking_scorer(binary, np.array([2.0, -1.0]), np.array(["a", "a"]))
     assert found == -0.5
+
+
+def test_the_ranking_scorer_refuses_classes_that_fit_was_not_given():
+    classes = np.array([0, 1, 2, 0])
+    classifier = PriorClassifier().fit(np.zeros((4, 1)), classes)
+    with pytest.raises(AnnotationError, match="class 7 of row 2 was not seen during fit"):
+        metrics.complementary_ranking_scorer(classifier, np.zeros((4, 1)), [0, 1, 7, 7])
 
 
 def test_the_ranking_scorer_checks_labels():

@@ -77,15 +77,19 @@ FACTORS = {
 def run(name: str) -> str:
     """Run the suite under a factor; return what became of it in a line."""
     factor = FACTORS[name]
-    python, reason = _environment(name, factor)
-    if reason:
-        return f"skipped: {reason}"
+    python = _interpreter_for(name, factor)
+    if python is None:
+        return f"skipped: there is no Python {factor.python} on this machine"
+    if not python:
+        return f"FAILED: the environment cannot be made, see {name}-install.log"
     variables = {**os.environ, "OMP_NUM_THREADS": "1", **factor.variables}
     if factor.probe:
         probe = [python, "-c", factor.probe]
         found = _output(probe, variables)
+        if not found:
+            return "FAILED: what is in force cannot be told"
         if found.upper() != factor.expected.upper():
-            return f"skipped: this processor gives {found or 'nothing'}, not {factor.expected}"
+            return f"skipped: this processor gives {found}, not {factor.expected}"
     command = [python, "-m", "pytest", "-q", "--numprocesses", "2", "-m", "not slow"]
     started = time.monotonic()
     log = LOGS / f"{name}.log"
@@ -99,15 +103,15 @@ def run(name: str) -> str:
     return f"{'passed' if code == 0 else 'FAILED'}: {counts}, {minutes:.1f} min"
 
 
-def _environment(name: str, factor: Factor) -> tuple[str, str]:
-    """Return the interpreter to test with, or why there is none."""
+def _interpreter_for(name: str, factor: Factor) -> str | None:
+    """Return what to test with; None where there is no such Python, "" where setting up failed."""
     if not factor.python or (
         name != "oldest" and factor.python == "{}.{}".format(*sys.version_info)
     ):
-        return sys.executable, ""
+        return sys.executable
     interpreter = _interpreter(factor.python)
     if interpreter is None:
-        return "", f"there is no Python {factor.python} on this machine"
+        return None
     folder = f".venv-{name}"
     command = ["make", f"{folder}/.test", f"VENV={folder}", f"PYTHON={interpreter}"]
     command.append(f"CONSTRAINTS={factor.constraints}")
@@ -116,9 +120,7 @@ def _environment(name: str, factor: Factor) -> tuple[str, str]:
         made = subprocess.run(
             command, cwd=CHECKOUT, stdout=out, stderr=subprocess.STDOUT, check=False
         )
-    if made.returncode:
-        return "", f"the environment cannot be made, see {log.relative_to(CHECKOUT)}"
-    return str(CHECKOUT / folder / "bin" / "python"), ""
+    return "" if made.returncode else str(CHECKOUT / folder / "bin" / "python")
 
 
 def _interpreter(version: str) -> str | None:

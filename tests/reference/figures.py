@@ -163,7 +163,7 @@ def main() -> None:
             found[dataset][name] = figures
             before = frozen.get(dataset, {}).get(name, {})
             moved = [
-                f"{key} {before[key]:.8g} -> {value:.8g} ({value / before[key] - 1:+.1e})"
+                f"{key} {before[key]:.8g} -> {value:.8g} ({value - before[key]:+.1e})"
                 for key, value in figures.items()
                 if key in before and value != before[key]
             ]

@@ -10,7 +10,14 @@ import complabel
 from complabel.methods import METHODS
 from complabel.studies import _code
 
-CACHED = (_code.code_digest, _code._counts, _code._file, _code._tree, _code._normalized)
+CACHED = (
+    _code.code_digest,
+    _code._counts,
+    _code._distributions,
+    _code._file,
+    _code._tree,
+    _code._normalized,
+)
 PACKAGE = Path(complabel.__file__).parent
 
 
@@ -89,6 +96,42 @@ def test_what_a_package_hands_out_under_a_name_may_move(package, digest):
     before = digest()
     package("__init__.py", "from .far import other as helper\n")
     assert digest() != before
+
+
+def test_modules_that_import_from_each_other_end(package):
+    name = package("method.py", "")
+    package("__init__.py", f"def go():\n    from {name} import helper\n\ndef helper():\n    ...\n")
+    package("near.py", f"def one():\n    from {name}.far import other\n")
+    package("far.py", f"def other():\n    from {name}.near import one\n")
+    package("method.py", f"from {name} import helper\nfrom {name}.near import one\n")
+    reached = _code._reached([f"{name}.method"])
+    assert reached == {name, f"{name}.method", f"{name}.near", f"{name}.far"}
+
+
+def test_each_of_two_ways_to_get_a_name_counts(package):
+    name = package("fast.py", "def helper():\n    return 1\n")
+    lines = f"try:\n    from {name}.{{0}} import helper\nexcept ImportError:\n"
+    lines += f"    from {name}.near import helper\n"
+    package("method.py", f"from {name} import helper\n")
+    package("__init__.py", lines.format("fast"))
+    assert {f"{name}.fast", f"{name}.near"} <= _code._reached([f"{name}.method"])
+    package("__init__.py", lines.format("absent"))
+    assert f"{name}.near" in _code._reached([f"{name}.method"])
+
+
+@pytest.mark.parametrize("folder", ["site-packages", "dist-packages", "libraries"])
+def test_a_library_counts_nowhere(folder, tmp_path, monkeypatch):
+    library = tmp_path / folder / "somebodys_library"
+    library.mkdir(parents=True)
+    (library / "__init__.py").write_text("def f():\n    return 1\n", encoding="utf-8")
+    if folder == "libraries":  # as by pip install --target
+        info = tmp_path / folder / "somebodys-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: somebodys\nVersion: 1.0\n")
+        (info / "top_level.txt").write_text("somebodys_library\n")
+    monkeypatch.syspath_prepend(str(tmp_path / folder))
+    forget()
+    assert not _code._counts("somebodys_library")
 
 
 def test_installed_libraries_do_not_count():

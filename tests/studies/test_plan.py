@@ -115,6 +115,13 @@ def test_a_grid_is_crossed(write):
     assert rows[1].settings == {"correlation": None, "beta": 0.0, "epochs": 10}
 
 
+@pytest.mark.parametrize("title", ["{beta:>99999999999}", "{beta.real}", "{beta:{beta}}"])
+def test_a_title_that_asks_for_more_than_a_setting_is_refused(write, title):
+    row = f'"mlcl", title = "{title}", settings = {{ beta = 0.5 }}'
+    with pytest.raises(PlanError, match="a name in braces stands for a setting"):
+        read_plan(write(SMALL.replace('"mlcl"', row)))
+
+
 def test_titles_and_published_names_can_name_settings(write):
     grid = '"mlcl", title = "b{beta}", published = "{beta:g}", grid = { beta = [0.5, 1.0] }'
     plan = read_plan(write(SMALL.replace('"mlcl"', grid)))

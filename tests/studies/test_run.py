@@ -1,4 +1,5 @@
 import contextlib
+import dataclasses
 import json
 import os
 import signal
@@ -16,7 +17,18 @@ from distributed import Client
 from complabel.datasets import load_dataset
 from complabel.errors import InputError, StoreError
 from complabel.methods import make_classifier
-from complabel.studies import Monitor, Plan, Row, Store, _run, _units, cross_validate, run_study
+from complabel.studies import (
+    Monitor,
+    Plan,
+    Row,
+    Store,
+    _run,
+    _units,
+    _work,
+    cross_validate,
+    plan_units,
+    run_study,
+)
 
 TIMES = {
     "fit_seconds", "predict_seconds", "peak_memory_mb", "finished", "machine", "checksum",
@@ -148,8 +160,6 @@ def test_a_failing_unit_is_recorded_and_the_rest_goes_on(store):
 
 
 def test_a_dataset_of_its_own_on_a_worker_is_refused(store, tmp_path, monkeypatch):
-    from complabel.studies import _work
-
     real = _work.load_dataset
     monkeypatch.setattr(_work, "load_dataset", lambda name, data_dir: real(name, random_state=7))
     _work._dataset.cache_clear()
@@ -159,6 +169,23 @@ def test_a_dataset_of_its_own_on_a_worker_is_refused(store, tmp_path, monkeypatc
         _work._dataset.cache_clear()
     assert summary.n_failed == 6
     assert "differs between" in store.results("small").units[0].error
+
+
+@pytest.mark.parametrize("what", ["code", "versions"])
+def test_a_worker_with_other_code_is_refused(store, what):
+    (unit, *_), _ = plan_units(small())
+    said = {**json.loads(unit.identity), what: "another"}
+    outcome = _work.run_unit(dataclasses.replace(unit, identity=json.dumps(said)), None)
+    assert f"this worker has another {what} of prior" in outcome.error
+    assert not outcome.metrics
+    assert _work.run_unit(unit, None).metrics
+
+
+def test_an_error_that_is_no_text_is_stored(store):
+    (unit, *_), _ = plan_units(small())
+    store.finish(unit, _work.Outcome(error="cannot read caf\udce9.arff"))
+    (row,) = store._connection.execute("SELECT error FROM results").fetchall()
+    assert row["error"] == "cannot read caf\\udce9.arff"
 
 
 def test_fit_is_given_training_rows_and_complementary_labels_only(store, monkeypatch):

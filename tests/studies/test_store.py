@@ -261,3 +261,11 @@ def test_a_claim_that_could_not_be_given_up_is_void(store, path, again):
     else:
         with Store(path) as other:
             assert other.claim(key)
+
+
+def test_looking_at_an_empty_file_leaves_it_empty(tmp_path):
+    path = tmp_path / "empty.sqlite"
+    path.touch()
+    with pytest.raises(StoreError, match="is empty and no store"):
+        Store(path, create=False)
+    assert path.stat().st_size == 0

@@ -5,6 +5,7 @@ from scipy import sparse
 
 from complabel.losses import MLCLLoss
 from complabel.training import Schedule, network_outputs, train_network
+from complabel.training._device import no_autocast
 
 CPU = torch.device("cpu")
 N_FEATURES, N_LABELS = 6, 3
@@ -110,3 +111,9 @@ def test_outputs_do_not_depend_on_how_rows_are_batched(form, n_samples):
     found = network_outputs(network, form(X), device=CPU)
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["cpu", "meta", "vulkan"])
+def test_a_device_without_autocast_needs_none(kind):
+    with no_autocast(torch.device(kind)):
+        assert not torch.is_autocast_enabled("cpu")

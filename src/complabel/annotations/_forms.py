@@ -62,7 +62,7 @@ def indicator_from_indices(indices: Iterable[Any], n_labels: int) -> NDArray[np.
     ):
         raise AnnotationError(
             f"every row has {n_labels} numbers, all 0 or 1: this is an indicator matrix already,"
-            " so use it as it is"
+            " so use it as it is; if they are label numbers, give each once in a row"
         )
     return _mark(rows, labels, (n_samples, n_labels))
 
@@ -228,7 +228,8 @@ def _label_numbers(labels: NDArray[Any], rows: NDArray[np.intp], n_labels: int) 
             f"label numbers are of type {labels.dtype}; give integers from 0 to {n_labels - 1}, "
             "one or a collection of them per row"
         )
-    wrong = (labels < 0) | (labels >= n_labels) | (labels % 1 != 0)
+    inside = (labels >= 0) & (labels < n_labels)
+    wrong = ~inside | (labels != np.floor(labels))
     if wrong.any():
         at = int(np.argmax(wrong))
         raise AnnotationError(

@@ -184,8 +184,8 @@ def _numbers_from_objects(array: NDArray[Any], name: str) -> NDArray[np.float64]
     except (TypeError, ValueError) as error:
         for place, entry in np.ndenumerate(array):
             if not _is_number(entry):
-                at = ", label ".join(map(str, place))
-                raise _no_matrix(name, f"it holds {entry!r} at row {at}") from error
+                at = " at row " + ", label ".join(map(str, place)) if place else ""
+                raise _no_matrix(name, f"it holds {entry!r}{at}") from error
         raise _no_matrix(name, str(error)) from error
 
 

@@ -17,7 +17,7 @@ def located(error: ValueError, X: Any) -> str:
     # The array itself follows, whatever its size.
     message = re.sub(r":\s*\n?array=.*?\.\n(?=Reshape)", ". ", message, flags=re.DOTALL)
     if "NaN" not in message and "infinity" not in message:
-        return message
+        return message.splitlines()[0] if "Complex data" in message else message
     matrix: Any = X if sparse.issparse(X) else np.atleast_2d(X)
     try:
         entries = sparse.coo_array(matrix.astype(np.float64))

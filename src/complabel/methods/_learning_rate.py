@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.base import clone
 from sklearn.model_selection import KFold
-
-from complabel.errors import ComplabelError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,9 +58,11 @@ def choose_rate(
     if len(complementary) >= _FOLDS:
         splitter = KFold(_FOLDS, shuffle=True, random_state=seed % 2**32)
         folds = list(splitter.split(complementary))
-        states = {"callback": None, "random_state": seed % 2**32}
+        # Not clone(), which copies the callback and the network's factory, whatever they hold.
+        settings = classifier.get_params(deep=False)
+        settings |= {"callback": None, "random_state": seed % 2**32}
         for at, rate in enumerate(RATES):
-            copy = clone(classifier).set_params(learning_rate=rate, **states)
+            copy = type(classifier)(**{**settings, "learning_rate": rate})
             by_row[at] = _held_out_errors(copy, X, complementary, relevant, folds)
             if classifier.callback is not None:
                 classifier.callback("search", at + 1, len(RATES), float(by_row[at].mean()))
@@ -93,7 +92,8 @@ def _held_out_errors(
 ) -> NDArray[np.float64]:
     """Return the ranking error of each row by a model that has not seen it, shape (n,).
 
-    Infinite if a training fails: it diverged, or a label has no candidate among so few rows.
+    Infinite if a training fails: it diverged, a label has no candidate among so few rows, or the
+    network cannot take such a batch. What is wrong with all rows is said by the last training.
     """
     scores = np.empty(complementary.shape)
     for train, test in folds:
@@ -102,7 +102,7 @@ def _held_out_errors(
                 X[train], complementary[train], None if relevant is None else relevant[train]
             )
             scores[test] = classifier._decision(X[test])
-        except ComplabelError:
+        except (ValueError, RuntimeError):
             return np.full(len(complementary), np.inf)
     return ranking_errors(complementary, scores)
 

@@ -106,7 +106,7 @@ def encode_classes(y: Any, classes: NDArray[Any]) -> NDArray[np.uint8]:
     if not seen.all():
         row = int(np.argmin(seen))
         raise AnnotationError(
-            f"class {flat[row]!r} of row {row} was not seen during fit; known are"
+            f"class {flat.tolist()[row]!r} of row {row} was not seen during fit; known are"
             f" {classes.tolist()}"
         )
     indicator: NDArray[np.uint8] = (flat[:, None] == classes[None, :]).astype(np.uint8)

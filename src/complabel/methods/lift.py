@@ -236,7 +236,7 @@ class LIFTClassifier(ComplementaryClassifier):
             f" {range_of(X)}: scale the features to values near 1, raise svm_max_iter, or give"
             " solver='squared_hinge'",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
     def _decision(self, X: Features) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from complabel.annotations import check_complementary, check_label_names
-from complabel.errors import InputError
+from complabel.errors import AnnotationError, InputError
 from complabel.metrics._criteria import (
     average_precision,
     coverage,
@@ -20,7 +20,7 @@ from complabel.metrics._inputs import check_same_shape
 from complabel.metrics._label_free import complementary_ranking_error
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 
 def has_complementary_likelihood(classifier: Any) -> bool:
@@ -125,12 +125,25 @@ def complementary_ranking_scorer(estimator: Any, X: Any, y: Any) -> float:
     if decision.ndim == 1:  # of two classes, one decision
         decision = np.column_stack([-decision, decision])
     if np.ndim(y) == 1:
-        y = np.asarray(y)[:, np.newaxis] == np.asarray(estimator.classes_)
+        y = _indicator_of(np.asarray(y), np.asarray(estimator.classes_))
     check_label_names(y, list(getattr(estimator, "classes_", ())))
     complementary = check_complementary(y, min_labels=2, allow_unanswered=True, name="y")
     check_same_shape(complementary, decision, names=("y", "the decision function"))
     answered = complementary.any(axis=1)
     return -complementary_ranking_error(complementary[answered], decision[answered])
+
+
+def _indicator_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Turn one class per row into an indicator, refusing a class that ``fit`` was not given."""
+    indicator: NDArray[np.bool_] = y[:, np.newaxis] == classes
+    unknown = np.flatnonzero(~indicator.any(axis=1))
+    if unknown.size:
+        row = int(unknown[0])
+        raise AnnotationError(
+            f"class {y.tolist()[row]!r} of row {row} was not seen during fit; known are"
+            f" {classes.tolist()}"
+        )
+    return indicator
 
 
 class TrueLabelScorer:

@@ -8,12 +8,12 @@ import hashlib
 import importlib.util
 import sysconfig
 from collections.abc import Iterable, Iterator
+from importlib import metadata
 from pathlib import Path
 
 _OWN = "complabel"
-_LIBRARIES = tuple(
-    Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "purelib", "platlib")
-)
+_STANDARD = Path(sysconfig.get_path("stdlib")).resolve()
+_INSTALLED = {"site-packages", "dist-packages"}
 
 
 @functools.cache
@@ -56,25 +56,38 @@ def _imports(module: str) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             source = _absolute(node, module)
-            yield from (_origin(source, alias.name) for alias in node.names)
+            for alias in node.names:
+                yield from _origins(source, alias.name)
 
 
-def _origin(module: str, name: str) -> str:
-    """Return the module that ``from module import name`` takes the name from in the end.
+def _origins(module: str, name: str, asked: frozenset[tuple[str, str]] = frozenset()) -> set[str]:
+    """Return the modules that ``from module import name`` may take the name from in the end.
 
-    A package hands out names of its modules. Only the one that is asked for counts: a method does
+    A package hands out names of its modules. Only those that are asked for count: a method does
     not depend on all others because they share a package.
     """
-    if not _counts(module):
-        return module
+    if not _counts(module) or (module, name) in asked:
+        return {module}
     if _file(f"{module}.{name}") is not None:
-        return f"{module}.{name}"
+        return {f"{module}.{name}"}
+    asked |= {(module, name)}
+    found: set[str] = set()
     for node in _statements(_tree(module)):
         if isinstance(node, ast.ImportFrom):
+            source = _absolute(node, module)
             for alias in node.names:
                 if name == (alias.asname or alias.name):
-                    return _origin(_absolute(node, module), alias.name)
-    return module
+                    found |= _origins(source, alias.name, asked)
+        elif _makes(node, name):
+            found.add(module)  # maybe out of what was imported
+    return {origin for origin in found if _counts(origin)} or {module}
+
+
+def _makes(node: ast.AST, name: str) -> bool:
+    """Tell a definition of a name, or an assignment to it."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return node.name == name
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:
@@ -101,10 +114,24 @@ def _counts(module: str) -> bool:
     """Tell code that is the user's or ours from libraries."""
     top = module.partition(".")[0]
     file = _file(top)
-    if file is None:
+    if file is None or (top != _OWN and _is_library(top, file)):
         return False
-    installed = any(file.is_relative_to(folder) for folder in _LIBRARIES)
-    return (top == _OWN or not installed) and _file(module) is not None
+    return _file(module) is not None
+
+
+def _is_library(top: str, file: Path) -> bool:
+    """Tell whether a top-level module was installed, and is not a checkout somebody works on."""
+    if file.is_relative_to(_STANDARD) or not _INSTALLED.isdisjoint(file.parts):
+        return True
+    distributions = _distributions().get(top, ())
+    folders = (str(metadata.distribution(name).locate_file("")) for name in distributions)
+    return any(file.is_relative_to(Path(folder).resolve()) for folder in folders)
+
+
+@functools.cache
+def _distributions() -> dict[str, list[str]]:
+    """Return what is installed, by the name it is imported under."""
+    return dict(metadata.packages_distributions())
 
 
 @functools.cache
@@ -112,7 +139,7 @@ def _file(module: str) -> Path | None:
     """Return the file of a module, or None where there is none."""
     try:
         spec = importlib.util.find_spec(module)
-    except (ImportError, ValueError):  # a name inside a module that is no package
+    except Exception:  # a name inside a module that is no package, or a package that fails to load
         return None
     if spec is None or spec.origin is None or not spec.has_location:
         return None

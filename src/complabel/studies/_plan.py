@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import re
+import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -252,9 +254,18 @@ def _check_settings(method: str, settings: dict[str, Any]) -> None:
             raise ValueError(f"{method} has no setting {name!r}; {hint}")
 
 
+def _refuse_formats(text: str) -> None:
+    """Refuse more than a name and a short format: a width alone may ask for gigabytes."""
+    for _, name, form, conversion in string.Formatter().parse(text):
+        wide = "{" in (form or "") or re.search(r"\d{3}", form or "")
+        if wide or conversion or not (name is None or name.isidentifier()):
+            raise ValueError("only a name may stand in braces, with a format such as ':g'")
+
+
 def _filled(key: str, text: str, settings: dict[str, Any]) -> str:
     """Return a title with the values of settings in place of their names in braces."""
     try:
+        _refuse_formats(text)
         return text.format(**settings)
     except (LookupError, ValueError, TypeError, AttributeError) as error:
         names = ", ".join(settings) or "there are none"

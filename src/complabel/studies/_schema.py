@@ -117,6 +117,8 @@ def connect(path: Path, *, create: bool = True) -> sqlite3.Connection:
             connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
             with transaction(connection, "DEFERRED"):
                 version = _check(connection, path)
+            if version == 0 and not create:
+                raise StoreError(f"{path} is empty and no store; name another file with --store")
             if not only_read:
                 _make_ready(connection, path, version, create=create)
         except BaseException:
@@ -140,9 +142,9 @@ def _refuse_to_write(path: Path, *, create: bool) -> None:
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
         raise StoreError(
-            f"the store {path} cannot be read: a run that was killed left results beside it, in"
-            f" {log}, and neither file can be changed. Make them and their folder writable, or"
-            " copy both files to another folder"
+            f"the store {path} cannot be read: a run that is still at work, or was killed, has"
+            f" results beside it, in {log}, and neither file can be changed. Wait for the run to"
+            " end, make the files and their folder writable, or copy both to another folder"
         )
 
 
@@ -153,7 +155,7 @@ def _make_ready(connection: sqlite3.Connection, path: Path, version: int, *, cre
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
     # Looking at a store does not take it away from earlier versions of complabel.
-    if version == 0 or (create and version < _VERSION):
+    if create and version < _VERSION:
         _prepare(connection, path)
 
 

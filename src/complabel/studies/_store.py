@@ -172,7 +172,8 @@ class Store:
             "peak_memory_mb": _measured(outcome.peak_memory_mb),
             "fitted": json.dumps(dict(outcome.fitted)),
             "details": json.dumps(dict(outcome.details)),
-            "error": outcome.error,
+            # A traceback may quote bytes that are no text, of a file's name for example.
+            "error": outcome.error.encode("utf-8", "backslashreplace").decode("utf-8"),
             "machine": json.dumps(dict(outcome.machine)),
             "finished": _now(),
         }

@@ -120,6 +120,11 @@ def canonical_json(data: Mapping[str, Any]) -> str:
     return json.dumps(data, sort_keys=True, default=repr)
 
 
+def unit_code(method: str) -> str:
+    """Return the checksum of the code that a method's results depend on."""
+    return code_digest(get_method(method).classifier.__module__, _FOLD)
+
+
 def without_code(identity: str) -> str:
     """Return what an identity says but for the code and the versions of libraries.
 
@@ -163,7 +168,7 @@ def _identity(
         "folds": plan.folds,
         "seed": plan.seed,
         "classifier": method.classifier.__name__,
-        "code": code_digest(method.classifier.__module__, _FOLD),
+        "code": unit_code(row.method),
         "parameters": _parameters(row, dataset, plan.seed, fold),
         "versions": result_versions(),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import numbers
 import os
 import platform
@@ -20,7 +21,7 @@ from complabel.errors import InputError
 from complabel.methods import make_classifier
 from complabel.studies._memory import peak_memory_mb, reset_peak_memory
 from complabel.studies._protocol import draw_known, draw_labels, predict_fold, seeded, split_folds
-from complabel.studies._units import Unit, result_versions
+from complabel.studies._units import Unit, result_versions, unit_code
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,6 +60,7 @@ def run_unit(unit: Unit, data_dir: str | Path | None) -> Outcome:
 
 def _run(unit: Unit, data_dir: str | Path | None) -> Outcome:
     """Fit on the training part of a fold and evaluate on its test part."""
+    _refuse_other_code(unit)
     dataset = _dataset(unit.dataset, data_dir, unit.fingerprint)
     classifier = seeded(
         make_classifier(unit.row.method, dataset=unit.dataset, **unit.row.settings),
@@ -89,6 +91,19 @@ def _run(unit: Unit, data_dir: str | Path | None) -> Outcome:
         details=_details(classifier, dataset, curves) if unit.fold == 0 else {},
         machine=describe_machine(),
     )
+
+
+def _refuse_other_code(unit: Unit) -> None:
+    """Make sure that a worker computes with the code and the versions that the key stands for."""
+    said = json.loads(unit.identity)
+    own = {"code": unit_code(unit.row.method), "versions": result_versions()}
+    for what, value in own.items():
+        if value != said[what]:
+            raise InputError(
+                f"this worker has another {what} of {unit.row.method} than the study was started"
+                f" with ({value}, not {said[what]}); install the same on every worker, and start"
+                " the study again if it was edited since"
+            )
 
 
 @functools.lru_cache(maxsize=_DATASETS_KEPT)

@@ -74,6 +74,14 @@ def torch_as_released() -> Iterator[None]:
             torch.set_default_dtype(before)
 
 
+def no_autocast(device: torch.device) -> contextlib.AbstractContextManager[object]:
+    """Compute in the types that tensors have, whatever the caller's program has set."""
+    try:
+        return torch.autocast(device.type, enabled=False)
+    except RuntimeError:  # there is no autocast for such a device, so nobody can have set it
+        return contextlib.nullcontext()
+
+
 @contextlib.contextmanager
 def denormals_as_zero() -> Iterator[None]:
     """Let the processor treat denormal numbers as 0 inside the block.

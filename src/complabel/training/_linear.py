@@ -11,7 +11,7 @@ import torch
 from scipy import sparse
 
 from complabel.training._adam import Adam
-from complabel.training._device import denormals_as_zero
+from complabel.training._device import denormals_as_zero, no_autocast
 from complabel.training._rows import row_source
 from complabel.training._sgd import SGD
 
@@ -76,7 +76,7 @@ def train_linear(
     """
     loss = loss.to(device)  # outside inference mode, so that a loss may differentiate by autograd
     # Tensors made inside inference mode skip version counting, a third of a small step's time.
-    with torch.inference_mode(), denormals_as_zero(), torch.autocast(device.type, enabled=False):
+    with torch.inference_mode(), denormals_as_zero(), no_autocast(device):
         n_samples, n_features = X.shape
         labels = [_label_major(target, device) for target in targets]  # each (K, n)
         rows = row_source(X, device)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from scipy import sparse
 
+from complabel.training._device import no_autocast
 from complabel.training._schedule import MILESTONE_FACTOR
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def train_network(
     with (
         torch.inference_mode(False),
         torch.enable_grad(),
-        torch.autocast(device.type, enabled=False),
+        no_autocast(device),
     ):
         network.to(device).train()
         loss = loss.to(device)
@@ -95,7 +96,7 @@ def network_outputs(
     ndarray of shape (n_samples, K), float64
     """
     network.to(device)
-    with torch.inference_mode(), torch.autocast(device.type, enabled=False):
+    with torch.inference_mode(), no_autocast(device):
         blocks = [
             network(_dense_rows(X, slice(start, start + PREDICTION_BATCH), device)).cpu().numpy()
             for start in range(0, X.shape[0], PREDICTION_BATCH)
