@@ -12,7 +12,7 @@ from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset
 from complabel.errors import InputError, TransitionError
 from complabel.methods import MLCLClassifier, PriorClassifier, make_classifier
-from complabel.methods._learning_rate import _better_than_usual, ranking_errors
+from complabel.methods._learning_rate import _better_than_usual
 
 RATES = (0.1, 0.01, 0.001)
 
@@ -41,15 +41,6 @@ def test_the_choice_is_the_best_of_held_out_refits(chosen, X, complementary):
     np.testing.assert_allclose(results["mean_ranking_error"], list(error.values()), rtol=1e-9)
     assert error[chosen.learning_rate_] <= error[0.01]
     assert results["learning_rate"][results["chosen"]] == chosen.learning_rate_
-
-
-def test_the_errors_of_rows_average_to_the_metric():
-    rng = np.random.default_rng(0)
-    complementary = rng.permuted(np.tile([1, 1, 0, 0, 0, 0], (50, 1)), axis=1).astype(np.uint8)
-    complementary[:20, 0] = 1
-    scores = rng.integers(4, size=(50, 6)).astype(float)  # with many ties
-    expected = metrics.complementary_ranking_error(complementary, scores)
-    assert ranking_errors(complementary, scores).mean() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

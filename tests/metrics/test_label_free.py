@@ -13,6 +13,7 @@ from complabel.methods import ComplementaryRidgeClassifier
 from complabel.metrics import (
     complementary_log_likelihood,
     complementary_ranking_error,
+    complementary_ranking_error_of_rows,
     least_cardinality,
 )
 
@@ -132,3 +133,17 @@ def test_the_least_cardinality_checks_what_it_is_given():
         least_cardinality([[1, 0, 0]], [[0.0, 0.0]])
     with pytest.raises(AnnotationError, match="marks no label in row 0"):
         least_cardinality([[0, 0, 0]], [[0.0, 0.0, 1.0]])
+
+
+def test_the_errors_of_rows_are_those_of_all_pairs():
+    rng = np.random.default_rng(0)
+    complementary = rng.permuted(np.tile([1, 1, 0, 0, 0, 0], (50, 1)), axis=1).astype(np.uint8)
+    complementary[:20, 0] = 1
+    scores = rng.integers(4, size=(50, 6)).astype(float)  # with many ties
+    expected = [
+        np.mean([(k < j) + (k == j) / 2 for k in row[wrong == 0] for j in row[wrong == 1]])
+        for row, wrong in zip(scores, complementary, strict=True)
+    ]
+    found = complementary_ranking_error_of_rows(complementary, scores)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert complementary_ranking_error(complementary, scores) == pytest.approx(np.mean(expected))

@@ -106,7 +106,8 @@ def run(name: str) -> str:
 def _interpreter_for(name: str, factor: Factor) -> str | None:
     """Return what to test with; None where there is no such Python, "" where setting up failed."""
     if not factor.python or (
-        name != "oldest" and factor.python == "{}.{}".format(*sys.version_info)
+        factor.constraints == Factor.constraints
+        and factor.python == "{}.{}".format(*sys.version_info)
     ):
         return sys.executable
     interpreter = _interpreter(factor.python)
@@ -157,8 +158,8 @@ def main() -> int:
         results.append(run(name))
         print(results[-1], flush=True)
     failed = [name for name, result in zip(chosen, results, strict=True) if "FAILED" in result]
-    for name in failed:
-        print(f"see {(LOGS / name).relative_to(CHECKOUT)}.log")
+    if failed:
+        print(f"see {LOGS.relative_to(CHECKOUT)}/: {', '.join(failed)}")
     return 1 if failed or all(result.startswith("skipped") for result in results) else 0
 
 

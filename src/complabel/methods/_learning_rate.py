@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn.model_selection import KFold
+
+from complabel import metrics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,18 +105,4 @@ def _held_out_errors(
             scores[test] = classifier._decision(X[test])
         except (ValueError, RuntimeError):
             return np.full(len(complementary), np.inf)
-    return ranking_errors(complementary, scores)
-
-
-def ranking_errors(
-    complementary: NDArray[np.uint8], scores: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return each row's share of (candidate, complementary) pairs in the wrong order, shape (n,).
-
-    Ties count one half, as in :func:`complabel.metrics.complementary_ranking_error`, the mean.
-    """
-    n_complementary = complementary.sum(axis=1, dtype=np.intp)
-    n_pairs = n_complementary * (complementary.shape[1] - n_complementary)
-    ranks = rankdata(scores, axis=1) - 1  # how many labels score below, ties one half
-    below = (ranks * complementary).sum(axis=1) - n_complementary * (n_complementary - 1) / 2
-    return np.asarray(below / n_pairs)
+    return metrics.complementary_ranking_error_of_rows(complementary, scores)

@@ -16,6 +16,7 @@ from complabel.metrics._evaluate import (
 from complabel.metrics._label_free import (
     complementary_log_likelihood,
     complementary_ranking_error,
+    complementary_ranking_error_of_rows,
     least_cardinality,
 )
 from complabel.metrics._scorers import (
@@ -41,6 +42,7 @@ __all__ = [
     "complementary_log_likelihood",
     "complementary_log_likelihood_scorer",
     "complementary_ranking_error",
+    "complementary_ranking_error_of_rows",
     "complementary_ranking_scorer",
     "coverage",
     "coverage_scorer",

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from complabel.annotations import IndicatorLike, check_complementary
+from complabel.annotations import IndicatorLike, check_complementary, check_indicator
 from complabel.errors import InputError
 from complabel.metrics._inputs import check_same_shape, check_scores
-from complabel.metrics._ranked import mean_over_rows
+from complabel.metrics._ranked import by_row
 from complabel.metrics._rows import ranking_loss_of_rows
 
 
@@ -39,10 +39,46 @@ def complementary_ranking_error(complementary: IndicatorLike, scores: ArrayLike)
     >>> complementary_ranking_error([[1, 0, 0]], [[0.3, 0.1, 0.7]])
     0.5
     """
+    return float(complementary_ranking_error_of_rows(complementary, scores).mean())
+
+
+def complementary_ranking_error_of_rows(
+    complementary: IndicatorLike, scores: ArrayLike
+) -> NDArray[np.float64]:
+    """Return the complementary ranking error of each row, for paired comparisons of two scores.
+
+    Parameters
+    ----------
+    complementary : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+        1 where a label is known not to apply; at least one, and not all, per row.
+    scores : array_like of shape (n_samples, n_labels)
+        Finite scores, higher for labels more likely relevant.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), float64
+        What `complementary_ranking_error` averages.
+
+    Raises
+    ------
+    AnnotationError
+        If `complementary` is no valid matrix of complementary labels.
+    InputError
+        If the shapes differ or a score is not finite.
+
+    Examples
+    --------
+    >>> complementary_ranking_error_of_rows([[1, 0, 0], [0, 0, 1]], [[0.3, 0.1, 0.7]] * 2)
+    array([0.5, 1. ])
+    """
     checked = check_scores(scores)
     wrong = check_complementary(complementary, min_labels=2)
     check_same_shape(wrong, checked, names=("complementary", "scores"))
-    return _mean_error(wrong, checked)
+    # With the shares of pairs (k, j) where s_j <= s_k and where s_k <= s_j, both of which count
+    # the ties, [s_k < s_j] + [s_k = s_j] / 2 averages to (1 - first + second) / 2.
+    not_above = by_row(ranking_loss_of_rows, wrong, checked)
+    not_below = by_row(ranking_loss_of_rows, wrong, -checked)
+    return (1 - not_above + not_below) / 2
 
 
 def least_cardinality(complementary: IndicatorLike, scores: ArrayLike) -> float:
@@ -90,25 +126,10 @@ def least_cardinality(complementary: IndicatorLike, scores: ArrayLike) -> float:
     >>> least_cardinality(marks, scores)  # foreseen in every row: do 3 of 4 labels apply?
     3.0
     """
-    checked = check_scores(scores)
-    wrong = check_complementary(complementary, min_labels=2)
-    check_same_shape(wrong, checked, names=("complementary", "scores"))
-    n_candidates = wrong.shape[1] - wrong.sum(axis=1, dtype=np.intp)
-    total = 0.0
-    for count in np.unique(n_candidates):
-        rows = n_candidates == count
-        total += rows.sum() * count * (1 - 2 * _mean_error(wrong[rows], checked[rows]))
-    return float(total / len(wrong))
-
-
-def _mean_error(wrong: NDArray[np.uint8], scores: NDArray[np.float64]) -> float:
-    """Return the mean over rows of the share of pairs ranked wrongly, ties by half."""
-    # With the shares of pairs (k, j) where s_j <= s_k and where s_k <= s_j, both of which count
-    # the ties, [s_k < s_j] + [s_k = s_j] / 2 averages to (1 - first + second) / 2.
-    criteria = (ranking_loss_of_rows,)
-    (not_above,) = mean_over_rows(criteria, wrong, scores, convention="sklearn")
-    (not_below,) = mean_over_rows(criteria, wrong, -scores, convention="sklearn")
-    return (1 - not_above + not_below) / 2
+    errors = complementary_ranking_error_of_rows(complementary, scores)
+    marks = check_indicator(complementary, name="complementary")
+    n_candidates = marks.shape[1] - marks.sum(axis=1, dtype=np.intp)
+    return float(np.mean(n_candidates * (1 - 2 * errors)))
 
 
 def complementary_log_likelihood(

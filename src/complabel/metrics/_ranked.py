@@ -74,6 +74,14 @@ def mean_over_rows(
     return [float(total) for total in totals / len(Y)]
 
 
+def by_row(
+    criterion: RowCriterion, Y: NDArray[np.uint8], scores: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return a criterion of each row, shape (n_samples,); tied labels share the worst rank."""
+    chunks = _ranked_chunks(Y, scores, share_ties=True)
+    return np.concatenate([criterion(ranked) for ranked in chunks])
+
+
 def _ranked_chunks(
     Y: NDArray[np.uint8], scores: NDArray[np.float64], *, share_ties: bool
 ) -> Iterator[RankedRows]:
