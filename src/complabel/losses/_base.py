@@ -78,7 +78,7 @@ def check_targets(logits: torch.Tensor, *targets: torch.Tensor) -> tuple[torch.T
     ----------
     logits : tensor of shape (b, K)
     *targets : tensors of shape (b, K)
-        Of any real dtype.
+        Any real dtype will do.
 
     Returns
     -------

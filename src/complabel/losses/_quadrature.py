@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Beyond this many labels the double-exponential rule needs fewer nodes than Gauss-Legendre.
 MAX_LABELS_OF_GAUSS = 96
-# From here on nodes are saved by all means. With fewer labels a fit takes no minutes, and what is
+# From this number on, nodes are saved. With fewer labels a fit takes no minutes, and what is
 # lost to rounding would still change the last digits of figures that are published.
 MANY_LABELS = 512
 # Steps of a quarter are exact to rounding; steps of a third would be wrong by 8e-12.

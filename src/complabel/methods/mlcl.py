@@ -227,7 +227,7 @@ class MLCLClassifier(GradientClassifier):
     def _complementary_probabilities(self, X: Features) -> NDArray[np.float64]:
         logits = self._decision(X)
         scores = self._probabilities(logits)
-        # Of scores that all vanish the logarithms still say how they compare.
+        # Where all scores vanish, their logarithms still say how they compare.
         lost = scores.sum(axis=1) < np.finfo(np.float64).tiny
         logs = special.log_expit(logits[lost])
         scores[lost] = np.exp(logs - logs.max(axis=1, keepdims=True))

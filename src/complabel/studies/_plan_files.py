@@ -118,7 +118,7 @@ def plan_problems(error: ValidationError, data: Any) -> list[str]:
     Parameters
     ----------
     error : pydantic.ValidationError
-        Of the plan.
+        What pydantic says of the plan.
     data : object
         What was to be a plan.
 

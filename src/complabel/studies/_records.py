@@ -147,11 +147,11 @@ def study_results(
     Parameters
     ----------
     path : Path
-        Of the store, for messages.
+        The store, which messages name.
     study : sqlite3.Row
-        Of the table ``studies``.
+        A row of the table ``studies``.
     members : sequence of sqlite3.Row
-        By position.
+        Rows of the table ``members``, ordered by position.
     results : mapping of str to sqlite3.Row
         The results of those members that have one, by key.
     running : collection of str

@@ -205,7 +205,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
     """Make all writes of a block happen together or not at all, after any other writer's.
 
-    Of the kind ``"DEFERRED"`` all reads of a block see the store at one moment.
+    With the kind ``"DEFERRED"``, all reads of a block see the store at one moment.
     """
     connection.execute(f"BEGIN {kind}")
     try:

@@ -131,7 +131,7 @@ def without_code(identity: str) -> str:
     Parameters
     ----------
     identity : str
-        Of a unit, by this version of complabel or an earlier one.
+        The identity of a unit, by this version of complabel or an earlier one.
 
     Returns
     -------
