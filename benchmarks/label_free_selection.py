@@ -18,10 +18,10 @@ from matplotlib.figure import Figure
 from scipy.stats import spearmanr
 
 from complabel import metrics
+from complabel._training import one_thread
 from complabel.datasets import MultiLabelDataset, load_dataset
 from complabel.methods import ComplementaryClassifier, make_classifier
 from complabel.studies import draw_labels, split_folds
-from complabel.training import one_thread
 
 _FOLDS = 3
 

@@ -1,7 +1,7 @@
 import pytest
 
+from complabel._files import replacing, write_text, write_texts
 from complabel.errors import OutputError
-from complabel.files import replacing, write_text, write_texts
 
 
 def test_a_file_is_written_and_replaced(tmp_path):

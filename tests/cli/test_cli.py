@@ -24,7 +24,7 @@ def test_version(run):
 
 def test_help_names_every_command():
     shown = CliRunner().invoke(_app.app, ["--help"]).output
-    for command in ("demo", "datasets", "benchmark", "compare"):
+    for command in ("demo", "datasets", "benchmark", "tune"):
         assert command in shown
 
 
@@ -64,15 +64,6 @@ def test_benchmark_shows_published_figures(run, data_dir):
         assert figure in published
 
 
-def test_compare_reads_what_benchmark_wrote(run, tmp_path):
-    target = tmp_path / "results.json"
-    run("benchmark", "synthetic", "--method", "prior", "--folds", 2, "--json", target)
-    code, out, _ = run("compare", target)
-    assert code == 0
-    assert "**synthetic, uniform labels**" in out
-    assert "| Prior |" in out
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -82,7 +73,6 @@ def test_compare_reads_what_benchmark_wrote(run, tmp_path):
         (["benchmark", "synthetic", "--json", "no/such/x.json"], "there is no folder no/such"),
         (["benchmark", "synthetic", "--folds", "1001"], "folds must be between 2 and 1000"),
         (["demo", "--output", "no/such/x.html"], "there is no folder no/such"),
-        (["compare", "absent.json"], "absent.json cannot be read as results"),
     ],
 )
 def test_errors_are_one_sentence_and_no_traceback(run, arguments, message):

@@ -13,7 +13,7 @@ from complabel.methods import (
     get_method,
     make_classifier,
 )
-from complabel.studies import published_results
+from complabel.paper import published_results
 
 # The learning rates that the paper states per dataset.
 PUBLISHED_RATES = {

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from complabel import metrics
+from complabel._training import one_thread
 from complabel.annotations import UnchosenLabelWarning, draw_complementary
 from complabel.datasets import load_dataset
 from complabel.methods import make_classifier
-from complabel.training import one_thread
 
 FILE = Path(__file__).with_name("figures.json")
 DATASETS = ("digits", "scene", "yeast")

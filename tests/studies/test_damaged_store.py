@@ -11,17 +11,8 @@ import pytest
 
 from complabel.errors import StoreError
 from complabel.metrics import METRIC_NAMES
-from complabel.studies import (
-    Outcome,
-    Plan,
-    Row,
-    Store,
-    plan_units,
-    results_csv,
-    run_study,
-    summarize_study,
-    units_json,
-)
+from complabel.reports import results_csv, summarize_study
+from complabel.studies import Outcome, Plan, Row, Store, plan_units, run_study, units_json
 
 PLAN = Plan(
     name="small",

@@ -2,7 +2,8 @@ import pytest
 
 from complabel.errors import PlanError
 from complabel.methods import METHODS, get_method
-from complabel.studies import PAPER_TABLES, SHIPPED_PLANS, published_cells, read_plan, shipped_plan
+from complabel.paper import published_cells
+from complabel.studies import PAPER_TABLES, SHIPPED_PLANS, read_plan, shipped_plan
 
 SMALL = """
 name = "small"

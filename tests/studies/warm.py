@@ -48,9 +48,8 @@ def answer(number):
 def serve():
     """Answer requests until there are no more."""
     import complabel.cli._study_progress
-    import complabel.studies
+    import complabel.reports  # noqa: F401  (what commands import inside is here as well)
 
-    complabel.studies.summarize_study  # noqa: B018  (what commands import inside is here as well)
     for line in sys.stdin:
         process = os.fork()
         if process == 0:

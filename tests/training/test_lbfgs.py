@@ -7,8 +7,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 
+from complabel._training import LinearMap, Scaling, minimize_linear
 from complabel.errors import InputError
-from complabel.training import LinearMap, Scaling, minimize_linear
 
 N, D, K = 120, 6, 3
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 from scipy import sparse
 
+from complabel._training import Schedule, train_linear, train_network
 from complabel.losses import BinaryCrossEntropy, ComplementaryCrossEntropy, MLCLLoss
-from complabel.training import Schedule, train_linear, train_network
 
 N_SAMPLES, N_FEATURES, N_LABELS = 150, 7, 4
 CPU = torch.device("cpu")

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
+from complabel._training import Schedule, resolve_device
 from complabel.errors import InputError
-from complabel.training import Schedule, resolve_device
 
 
 def test_the_defaults_are_the_papers():

@@ -5,10 +5,10 @@ import pytest
 import torch
 from scipy import sparse
 
+from complabel._training import Schedule, train_linear, train_network
+from complabel._training._sgd import SGD
 from complabel.errors import InputError
 from complabel.losses import GDFLoss
-from complabel.training import Schedule, train_linear, train_network
-from complabel.training._sgd import SGD
 
 N_SAMPLES, N_FEATURES, N_LABELS = 90, 6, 4
 SCHEDULE = Schedule(

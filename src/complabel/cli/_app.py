@@ -8,7 +8,6 @@ import typer
 
 from complabel import __version__
 from complabel.cli._benchmark import benchmark
-from complabel.cli._compare import compare
 from complabel.cli._console import errors
 from complabel.cli._datasets import datasets
 from complabel.cli._demo import demo
@@ -28,7 +27,6 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(datasets)
 app.command()(benchmark)
-app.command()(compare)
 app.command()(tune)
 app.command()(reproduce)
 app.add_typer(study, name="study")

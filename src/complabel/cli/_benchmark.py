@@ -80,7 +80,7 @@ def benchmark(
 
 def _save(results: list[BenchmarkResult], json_file: Path | None) -> None:
     """Write what is done so far, so that an interruption costs only what was running."""
-    from complabel.files import write_text
+    from complabel._files import write_text
     from complabel.studies import results_as_json
 
     if json_file is not None:
@@ -94,7 +94,7 @@ def _table(dataset: MultiLabelDataset, results: list[BenchmarkResult]) -> Table:
 
     from complabel.methods import get_method
     from complabel.metrics import METRIC_TITLES
-    from complabel.studies import published_results
+    from complabel.paper import published_results
 
     first = results[0]
     table = Table(

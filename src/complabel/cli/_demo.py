@@ -19,9 +19,9 @@ def demo(
     jobs: Annotated[int, typer.Option(help="Folds at once; -1 for all cores.")] = 1,
 ) -> None:
     """Learn which digits canvases show from one "is not a ..." each; write a report."""
+    from complabel._files import write_text
     from complabel.errors import InputError
-    from complabel.files import write_text
-    from complabel.studies import DEMO_METHODS, render_demo, run_demo
+    from complabel.reports import DEMO_METHODS, render_demo, run_demo
 
     if not report.parent.is_dir():
         raise InputError(f"--output {report}: there is no folder {report.parent}")

@@ -105,9 +105,10 @@ def export(
     store: StorePath = _STORE,
 ) -> None:
     """Write every fold's results: one line each (CSV), or with all details (JSON)."""
+    from complabel._files import write_text
     from complabel.errors import InputError
-    from complabel.files import write_text
-    from complabel.studies import Store, results_csv, units_json
+    from complabel.reports import results_csv
+    from complabel.studies import Store, units_json
 
     writers = {".csv": results_csv, ".json": units_json}
     if file.suffix not in writers:
@@ -247,7 +248,7 @@ def _say_failed(results: StudyResults) -> None:
 
 def _report(store: Store, name: str, folder: Path | None) -> None:
     """Write a study's report and say where it is."""
-    from complabel.studies import write_report
+    from complabel.reports import write_report
 
     results = store.results(name)
     with errors().status("drawing the report"):

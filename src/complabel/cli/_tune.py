@@ -46,9 +46,9 @@ def tune(
 ) -> None:
     """Choose a method's settings by how well they explain held-out complementary labels."""
     from complabel import studies
+    from complabel._files import write_text
     from complabel.datasets import load_dataset
     from complabel.errors import InputError
-    from complabel.files import write_text
 
     values = parse_grid(grid) if grid else None
     n_settings = len(studies.expand_grid(method, values))

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
+from complabel._files import replacing
 from complabel.datasets._catalog import CatalogEntry, DataFile, catalog_entry
 from complabel.datasets._locate import describe_layout
 from complabel.datasets._paths import StrPath, as_path
 from complabel.errors import DownloadError
-from complabel.files import replacing
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 

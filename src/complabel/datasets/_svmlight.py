@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from complabel._parameters import check_integer
 from complabel.datasets._dataset import CSR, MultiLabelDataset
 from complabel.datasets._paths import StrPaths, as_files, check_text
 from complabel.datasets._svmlight_lines import LARGEST_LABEL, explain, foreign_signs
 from complabel.datasets._unpack import MAX_UNPACKED, check_limit, read_compressed
 from complabel.errors import DatasetFormatError, InputError
-from complabel.parameters import check_integer
 
 # Each feature takes a name, so that one wrong index could fill the memory.
 _MAX_FEATURES = 2_000_000

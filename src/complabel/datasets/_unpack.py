@@ -10,8 +10,8 @@ import zlib
 from pathlib import Path
 from typing import IO
 
+from complabel._parameters import check_integer
 from complabel.errors import ComplabelError, DatasetFormatError, DatasetNotFoundError
-from complabel.parameters import check_integer
 
 MAX_UNPACKED = 2**30
 """Bytes that an archive may unpack to where the caller sets no other limit: 1 GiB."""

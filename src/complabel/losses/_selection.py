@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from complabel._parameters import check_real
 from complabel.errors import InputError
 from complabel.losses._base import LogitLoss, check_targets
 from complabel.losses._selection_kernel import (
@@ -32,7 +33,6 @@ from complabel.losses._selection_kernel import (
     factors_at,
     log_likelihood_and_gradient,
 )
-from complabel.parameters import check_real
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

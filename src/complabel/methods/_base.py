@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from complabel import metrics
+from complabel._parameters import check_choice
 from complabel.annotations import (
     check_complementary,
     check_indicator,
@@ -21,7 +22,6 @@ from complabel.errors import AnnotationError, InputError
 from complabel.methods._canonical import canonical_csr
 from complabel.methods._complaints import located, refuse_other_number_of_rows
 from complabel.methods._targets import Targets, encode_classes
-from complabel.parameters import check_choice
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

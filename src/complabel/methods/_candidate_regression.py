@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from complabel._training import LinearMap
 from complabel.methods._base import ComplementaryClassifier
-from complabel.training import LinearMap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,22 +9,22 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from complabel.errors import InputError
-from complabel.methods.comrank import ComRankClassifier
-from complabel.methods.ctl import CTLClassifier
-from complabel.methods.fpml import FPMLClassifier
-from complabel.methods.gdf import GDFClassifier
-from complabel.methods.lift import LIFTClassifier
-from complabel.methods.luw import LUWClassifier
-from complabel.methods.mlcl import MLCLClassifier
-from complabel.methods.mlknn import MLKNNClassifier
-from complabel.methods.pml_fp import PMLFPClassifier
-from complabel.methods.pml_lc import PMLLCClassifier
-from complabel.methods.pml_lrs import PMLLRSClassifier
-from complabel.methods.prior import PriorClassifier
-from complabel.methods.ridge import ComplementaryRidgeClassifier
-from complabel.methods.selection_likelihood import SelectionLikelihoodClassifier
-from complabel.methods.supervised import SupervisedClassifier
-from complabel.methods.unbiased_bce import UnbiasedBCEClassifier
+from complabel.methods.bars.prior import PriorClassifier
+from complabel.methods.bars.ridge import ComplementaryRidgeClassifier
+from complabel.methods.candidates.fpml import FPMLClassifier
+from complabel.methods.candidates.lift import LIFTClassifier
+from complabel.methods.candidates.mlknn import MLKNNClassifier
+from complabel.methods.candidates.pml_fp import PMLFPClassifier
+from complabel.methods.candidates.pml_lc import PMLLCClassifier
+from complabel.methods.candidates.pml_lrs import PMLLRSClassifier
+from complabel.methods.gradient.comrank import ComRankClassifier
+from complabel.methods.gradient.ctl import CTLClassifier
+from complabel.methods.gradient.gdf import GDFClassifier
+from complabel.methods.gradient.luw import LUWClassifier
+from complabel.methods.gradient.mlcl import MLCLClassifier
+from complabel.methods.gradient.supervised import SupervisedClassifier
+from complabel.methods.gradient.unbiased_bce import UnbiasedBCEClassifier
+from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
 
 if TYPE_CHECKING:
     from complabel.methods._base import ComplementaryClassifier

@@ -23,7 +23,7 @@ PAPER_TABLES = ("table2", "table3", "table4", "table5", "table6")
 SHIPPED_PLANS = (*PAPER_TABLES, "more-labels", "some-relevant")
 """All plans that come with the package: besides the paper's tables, what more labels bring."""
 
-_PLANS = resources.files("complabel.studies") / "plans"
+_PLANS = resources.files("complabel.paper") / "plans"
 
 # The tables of a plan: what one of them is called, its keys, and the key that tells them apart.
 _TABLES: dict[str, tuple[str, type[BaseModel], str]] = {

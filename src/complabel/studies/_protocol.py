@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold
 
 from complabel import metrics
+from complabel._training import one_thread
 from complabel.annotations import draw_complementary, draw_relevant
 from complabel.errors import InputError
-from complabel.training import one_thread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import joblib
 import numpy as np
 
+from complabel._training import one_thread
 from complabel.errors import ComplabelError, InputError
 from complabel.methods import make_classifier
 from complabel.metrics import average_precision, has_complementary_likelihood
 from complabel.studies._benchmark import OnFold
 from complabel.studies._grids import Grid, expand_grid
 from complabel.studies._protocol import FoldResult, draw_labels, seeded, split_folds
-from complabel.training import one_thread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

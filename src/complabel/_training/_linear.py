@@ -1,0 +1,135 @@
+"""Mini-batch training of a linear map without autograd: matrix products and little else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from scipy import sparse
+
+from complabel._training._adam import Adam
+from complabel._training._device import denormals_as_zero, no_autocast
+from complabel._training._rows import row_source
+from complabel._training._sgd import SGD
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel._training._schedule import EpochCallback, Schedule
+    from complabel.losses import LogitLoss
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """Weights and biases of K linear functions.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (K, n_features), float64
+    intercept : ndarray of shape (K,), float64
+    """
+
+    coef: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+
+    def __call__(self, X: NDArray[np.floating[Any]] | sparse.csr_array) -> NDArray[np.float64]:
+        """Return the logits of each row of ``X``, shape (n_samples, K)."""
+        logits: NDArray[np.float64] = X @ self.coef.T + self.intercept
+        return logits
+
+
+def train_linear(
+    X: NDArray[np.floating[Any]] | sparse.csr_array,
+    targets: Sequence[NDArray[Any]],
+    *,
+    loss: LogitLoss,
+    schedule: Schedule,
+    generator: torch.Generator,
+    device: torch.device,
+    on_epoch: EpochCallback | None = None,
+) -> LinearMap:
+    """Fit a linear map by mini-batch gradient descent, in float32.
+
+    The result is what ``torch.nn.Linear``, ``torch.optim.Adam`` or ``SGD``, ``MultiStepLR`` and
+    a shuffled loop over the same batches give, up to rounding.
+
+    Parameters
+    ----------
+    X : ndarray or CSR array of shape (n_samples, n_features)
+        Sparse input is never made dense on CPU; on other devices one batch at a time is.
+    targets : sequence of ndarrays of shape (n_samples, K)
+        What the loss takes after the logits.
+    loss : LogitLoss
+    schedule : Schedule
+    generator : torch.Generator
+        Of the CPU: initial weights and the order of instances in each epoch.
+    device : torch.device
+    on_epoch : callable or None, default=None
+        See :data:`EpochCallback`. The loss is only computed where it is given.
+
+    Returns
+    -------
+    LinearMap
+    """
+    loss = loss.to(device)  # outside inference mode, so that a loss may differentiate by autograd
+    # Tensors made inside inference mode skip version counting, a third of a small step's time.
+    with torch.inference_mode(), denormals_as_zero(), no_autocast(device):
+        n_samples, n_features = X.shape
+        labels = [_label_major(target, device) for target in targets]  # each (K, n)
+        rows = row_source(X, device)
+        weights = _initial_weights(n_features, labels[0].shape[0], generator).to(device)
+        weights = rows.arrange(weights)
+        gradient = torch.empty_like(weights)
+        optimizer = _optimizer(weights, schedule)
+        for epoch in range(schedule.epochs):
+            optimizer.learning_rate = schedule.learning_rate_in(epoch + 1)
+            order = torch.randperm(n_samples, generator=generator, device="cpu").to(device)
+            batches = rows.batches(order, schedule.batch_size)
+            shuffled = zip(
+                *(
+                    torch.split(target.index_select(1, order), schedule.batch_size, dim=1)
+                    for target in labels
+                ),
+                strict=True,
+            )
+            total = 0.0
+            for batch, batch_targets in zip(batches, shuffled, strict=True):  # each (K, b)
+                logits = rows.logits(batch, weights)  # (K, b)
+                if on_epoch is not None:
+                    value = loss(logits.t(), *(target.t() for target in batch_targets))
+                    total += float(value) * logits.shape[1]
+                rows.weight_gradient(
+                    batch,
+                    loss.logit_gradient(logits, *batch_targets),
+                    weights,
+                    schedule.weight_decay,
+                    out=gradient,
+                )
+                optimizer.step(gradient)
+            if on_epoch is not None:
+                on_epoch(epoch + 1, schedule.epochs, total / n_samples)
+        augmented = rows.arrange(weights).cpu().numpy().astype(np.float64)  # (K, d + 1)
+    return LinearMap(coef=augmented[:, :-1].copy(), intercept=augmented[:, -1].copy())
+
+
+def _optimizer(weights: torch.Tensor, schedule: Schedule) -> Adam | SGD:
+    """Return what updates the weights in place."""
+    if schedule.optimizer == "sgd":
+        return SGD(weights, learning_rate=schedule.learning_rate, momentum=schedule.momentum)
+    return Adam(weights, learning_rate=schedule.learning_rate)
+
+
+def _label_major(target: NDArray[Any], device: torch.device) -> torch.Tensor:
+    """Copy an (n, K) indicator to a contiguous (K, n) float32 tensor."""
+    return torch.from_numpy(np.ascontiguousarray(target.T, dtype=np.float32)).to(device)
+
+
+def _initial_weights(n_features: int, n_labels: int, generator: torch.Generator) -> torch.Tensor:
+    """Draw weights and biases, (K, d + 1), as torch.nn.Linear does: uniform in +-1/sqrt(d)."""
+    bound = n_features**-0.5
+    # Type and device are named: what the caller made torch's defaults must not matter.
+    weights = torch.empty((n_labels, n_features + 1), dtype=torch.float32, device="cpu")
+    return weights.uniform_(-bound, bound, generator=generator)

@@ -1,0 +1,1 @@
+"""Plain methods that any other should clear."""

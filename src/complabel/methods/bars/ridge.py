@@ -1,0 +1,239 @@
+"""Ridge regression of the complementary indicator: closed form, and a bar for everything else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+from sklearn.model_selection import KFold
+
+from complabel._parameters import check_integer, check_random_state, check_real
+from complabel.errors import InputError
+from complabel.methods._base import ComplementaryClassifier
+from complabel.methods.bars._centred_ridge import Moments, make_ridge, moments_of_parts, total
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from complabel.methods._base import Features
+
+# Penalties are tried at half decades, from strong to weak, until none of this many is better.
+_STEPS_PER_DECADE = 2
+_PATIENCE = 5
+_WEAKEST = 1e-10
+_TIE = 1e-12
+
+
+class ComplementaryRidgeClassifier(ComplementaryClassifier):
+    r"""Predict which labels are called complementary by ridge regression; the least likely apply.
+
+    With X centred and divided by one factor s, the root mean variance of its features,
+
+    minimize ||Ybar - 1 b^T - X W||^2 / n + alpha ||W||^2  over b and W of rank r.
+
+    The regression estimates p(ybar_k = 1 | x) and assumes nothing about how complementary labels
+    are chosen; labels are ranked by minus the prediction. Penalty and rank are chosen by squared
+    error on held-out complementary labels.
+
+    Parameters
+    ----------
+    alpha : float or "auto", default="auto"
+        Penalty, positive, in units of the mean variance of a feature. ``"auto"`` tries half
+        decades, from one so strong that hardly anything but b is left down to weaker ones until
+        the held-out error has clearly passed its least.
+    rank : int, None or "auto", default="auto"
+        r, from 1 to K; ``None`` is full rank.
+    cv : int, default=5
+        Parts of the training data, each held out once to choose what is ``"auto"``.
+    threshold : {"probability", "minmax"}, default="probability"
+        Rule of ``predict``: the prediction lies below half of ``choice_rate_``, or
+        ``predict_proba`` exceeds 0.5 after scaling each row to [0, 1].
+    random_state : int, numpy.random.Generator or None, default=None
+        Division into parts.
+
+    Attributes
+    ----------
+    alpha_ : float
+    rank_ : int
+    cv_results_ : dict of str to ndarray
+        ``"alpha"`` (A,), strongest first, ``"rank"`` (R,) and ``"squared_error"`` (A, R): the
+        mean over held-out instances of the squared error, summed over labels. Only if something
+        was chosen.
+    choice_rate_ : float
+        c, see Notes.
+    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
+        The decision, 1/2 - prediction / c, as a linear map of the features as given.
+    classes_ : ndarray of shape (K,)
+    n_features_in_ : int
+
+    Notes
+    -----
+    The decision: if an irrelevant label is chosen with probability c, the prediction estimates
+    c (1 - p(label k is relevant | x)), and half of c is where relevance becomes more likely than
+    not. c is the larger of two lower bounds of it, met in the limit: the rate of the label chosen
+    most, which is c if that label is never relevant, and m / (K - 1) for m complementary
+    labels per row, which is c if one label is relevant and choice is uniform. So the rule
+    predicts rather too few labels than too many. Ranking does not depend on it.
+
+    ``predict_proba`` is the logistic curve that agrees with 1 - prediction / c to first order at
+    0.5. Predictions can be negative and are no distribution of the complementary label; how they
+    were clipped would decide their log-likelihood, so ``score`` is minus the ranking error.
+
+    Known relevant labels given to ``fit`` are checked but change nothing: the target of a
+    relevant label is 0 already, being never complementary.
+
+    O(n d^2 + cv d^3) time for dense features; sparse ones are centred only in effect. Above 3000
+    features no d x d matrix is formed, and each penalty is solved by conjugate gradients that
+    start from the one before, O(K nnz) a step.
+
+    References
+    ----------
+    A. Mukherjee and J. Zhu, "Reduced Rank Ridge Regression and Its Kernel Extensions",
+    Statistical Analysis and Data Mining, 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.eye(4).repeat(60, axis=0)
+    >>> relevant = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 1]])
+    >>> from complabel.annotations import draw_complementary
+    >>> complementary = draw_complementary(relevant.repeat(60, axis=0), random_state=0)
+    >>> classifier = ComplementaryRidgeClassifier(random_state=0).fit(X, complementary)
+    >>> classifier.predict(np.eye(4))
+    array([[1, 0, 0, 0],
+           [0, 1, 0, 0],
+           [0, 0, 1, 0],
+           [0, 0, 1, 1]])
+    """
+
+    alpha_: float
+    rank_: int
+    cv_results_: dict[str, NDArray[Any]]
+    choice_rate_: float
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        *,
+        alpha: float | str = "auto",
+        rank: int | str | None = "auto",
+        cv: int = 5,
+        threshold: str = "probability",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.rank = rank
+        self.cv = cv
+        self.threshold = threshold
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if isinstance(self.alpha, str) and self.alpha != "auto":
+            raise InputError(f"alpha must be a positive number or 'auto', got {self.alpha!r}")
+        if not isinstance(self.alpha, str):
+            check_real("alpha", self.alpha, above=0)
+        if isinstance(self.rank, str) and self.rank != "auto":
+            raise InputError(f"rank must be an integer, None or 'auto', got {self.rank!r}")
+        if not isinstance(self.rank, str | None):
+            check_integer("rank", self.rank, at_least=1)
+        check_integer("cv", self.cv, at_least=2)
+        check_random_state(self.random_state)
+
+    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
+        del known
+        self._forget("cv_results_")
+        targets = labels.astype(np.float64)
+        ranks = self._ranks(labels.shape[1])
+        parts = self._parts(X.shape[0])
+        features: Features = X.astype(np.float64, copy=False)
+        shift = np.zeros(X.shape[1])
+        if isinstance(X, np.ndarray):
+            # Features far from zero would leave little of their covariance in a difference.
+            shift = features.mean(axis=0)
+            features = features - shift
+        moments = moments_of_parts(features, targets, parts)
+        if len(parts) > 1:
+            self._choose(moments, ranks)
+        else:
+            self.alpha_, self.rank_ = float(self.alpha), int(ranks[0])
+        ridge = make_ridge(total(moments))
+        weights = ridge.weights(self.alpha_)
+        if self.rank_ < labels.shape[1]:
+            leading = ridge.directions(weights)[:, : self.rank_]
+            weights = weights @ leading @ leading.T
+        constant = ridge.target_mean - (ridge.feature_mean + shift) @ weights
+        self.choice_rate_ = _choice_rate(targets)
+        self.coef_ = np.ascontiguousarray(weights.T) / -self.choice_rate_
+        self.intercept_ = 0.5 - constant / self.choice_rate_
+
+    def _ranks(self, n_labels: int) -> NDArray[np.intp]:
+        """Return the ranks to choose from."""
+        if self.rank == "auto":
+            return np.arange(1, n_labels + 1)
+        rank = n_labels if self.rank is None else int(self.rank)
+        if rank > n_labels:
+            raise InputError(
+                f"rank must be from 1 to the number of labels, {n_labels}, got {self.rank!r}"
+            )
+        return np.array([rank])
+
+    def _parts(self, n_samples: int) -> list[NDArray[np.intp]]:
+        """Divide the rows; one part if there is nothing to choose."""
+        if "auto" not in (self.alpha, self.rank):
+            return [np.arange(n_samples)]
+        if n_samples < self.cv:
+            raise InputError(
+                f"cv={self.cv} parts cannot be made of n_samples={n_samples}: give more rows,"
+                " or both alpha and rank as numbers"
+            )
+        seed = int(check_random_state(self.random_state).integers(2**31))
+        folds = KFold(n_splits=self.cv, shuffle=True, random_state=seed)
+        return [part for _, part in folds.split(np.empty(n_samples))]
+
+    def _choose(self, parts: Sequence[Moments], ranks: NDArray[np.intp]) -> None:
+        """Set penalty and rank to those of least squared error on the parts held out."""
+        held_out = [
+            (part, make_ridge(total([*parts[:i], *parts[i + 1 :]]))) for i, part in enumerate(parts)
+        ]
+        n_samples = sum(part.count for part in parts)
+        alphas: list[float] = []
+        errors: list[NDArray[np.float64]] = []
+        for alpha in self._alphas(len(parts[0].feature_sum)):
+            sums = [ridge.squared_errors(part, alpha=alpha) for part, ridge in held_out]
+            alphas.append(alpha)
+            errors.append(np.sum(sums, axis=0)[ranks - 1] / n_samples)
+            if np.argmin([error.min() for error in errors]) < len(errors) - _PATIENCE:
+                break
+        table = np.array(errors)  # (A, R)
+        # Of equally good ones the strongest penalty, then the least rank.
+        best = int(np.argmax(table <= table.min() * (1 + _TIE)))
+        self.cv_results_ = {"alpha": np.array(alphas), "rank": ranks, "squared_error": table}
+        row, column = divmod(best, len(ranks))
+        self.alpha_, self.rank_ = alphas[row], int(ranks[column])
+
+    def _alphas(self, n_features: int) -> Sequence[float]:
+        """Return the penalties to try, strongest first."""
+        if self.alpha != "auto":
+            return [float(self.alpha)]
+        # No eigenvalue of the scaled covariance exceeds their sum, n_features.
+        strongest = 1 + np.ceil(np.log10(n_features))
+        steps = int((strongest - np.log10(_WEAKEST)) * _STEPS_PER_DECADE) + 1
+        exponents = strongest - np.arange(steps) / _STEPS_PER_DECADE
+        return [float(alpha) for alpha in 10.0**exponents]
+
+    def _decision(self, X: Features) -> NDArray[np.float64]:
+        return np.asarray(X @ self.coef_.T + self.intercept_)
+
+    def _probabilities(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(special.expit(4 * decision))
+
+
+def _choice_rate(targets: NDArray[np.float64]) -> float:
+    """Return c, the rate at which an irrelevant label is taken to be chosen."""
+    rates = targets.mean(axis=0)
+    return float(max(rates.max(), rates.sum() / (len(rates) - 1)))

@@ -1,0 +1,217 @@
+"""ML-KNN: per label, the posterior given how many of the nearest instances carry it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms
+
+from complabel._parameters import check_integer, check_real
+from complabel.errors import InputError
+from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._magnitude import refuse_overflow
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.methods._base import Features
+
+_BLOCK_ENTRIES = 8_000_000
+"""Distances held at once; 64 MB as float64."""
+
+
+class MLKNNClassifier(ComplementaryClassifier):
+    r"""Multi-label k-nearest neighbours, fed with the candidate labels.
+
+    There is no objective. Candidates T = 1 - complementary stand in for relevant labels. Let
+    D_il be how many of the k nearest training instances of x_i, itself excluded, carry label l.
+    Training counts, with smoothing s and for j = 0 .. k,
+
+    - prior_l = (s + sum_i T_il) / (2 s + n),
+    - p1_lj = (s + #{i : T_il = 1, D_il = j}) / (s (k + 1) + #{i : T_il = 1}),
+    - p0_lj = (s + #{i : T_il = 0, D_il = j}) / (s (k + 1) + #{i : T_il = 0}).
+
+    A new instance whose k nearest training instances carry label l D_l times has the posterior
+    prior_l p1_l[D_l] / (prior_l p1_l[D_l] + (1 - prior_l) p0_l[D_l]); a label is predicted where
+    this is at least 1/2, ties included.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        k. The paper takes 10 from a search over about 8 to 12.
+    smoothing : float, default=1.0
+        s; 1 is Laplace's. Where s = 0 leaves a posterior of 0/0, it is the prior.
+    threshold : {"probability", "minmax"}, default="probability"
+        Rule of ``predict``: posterior >= 0.5 as in the paper, or > 0.5 after scaling each row to
+        [0, 1]. All but one label of an instance being candidates, the paper's rule predicts
+        nearly every label.
+
+    Attributes
+    ----------
+    prior_ : ndarray of shape (K,)
+        Smoothed share of instances with the label as candidate.
+    candidate_likelihood_, other_likelihood_ : ndarrays of shape (K, n_neighbors + 1)
+        p1 and p0; rows sum to 1.
+    X_, candidates_ : ndarray or CSR of shape (n_samples, n_features), ndarray (n_samples, K)
+        The training instances, which prediction searches. ``X_`` refers to what ``fit`` was
+        given, uncopied where that was float64.
+    classes_ : ndarray of shape (K,)
+    n_features_in_ : int
+
+    Notes
+    -----
+    ``relevant`` of ``fit`` is not used: the rule knows nothing between a candidate and a label.
+
+    Distances are Euclidean, computed in float64 by brute force. Fitting takes O(n^2 d) time with
+    d the mean number of non-zeros of a row (for CSR, of the pairs of non-zeros that meet), and
+    prediction O(m n d); K adds O(n k K). An n x n matrix never exists: distances are made for a
+    block of rows against all others, 8 million at a time, and reduced to neighbours at once.
+
+    Distances equal up to rounding error are ties; the instance given first in ``fit`` wins, so
+    that duplicate rows leave nothing to chance or to the size of a batch.
+
+    References
+    ----------
+    M.-L. Zhang and Z.-H. Zhou, "ML-KNN: A lazy learning approach to multi-label learning",
+    Pattern Recognition 40 (2007).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0], [1], [2], [10], [11], [12], [20], [21], [22]])
+    >>> complementary = np.eye(3, dtype=int).repeat(3, axis=0)
+    >>> classifier = MLKNNClassifier(n_neighbors=2).fit(X, complementary)
+    >>> classifier.predict([[0.5], [11.5], [21.5]])
+    array([[0, 1, 1],
+           [1, 0, 1],
+           [1, 1, 0]])
+    """
+
+    prior_: NDArray[np.float64]
+    candidate_likelihood_: NDArray[np.float64]
+    other_likelihood_: NDArray[np.float64]
+    X_: Features
+    candidates_: NDArray[np.uint8]
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int = 10,
+        smoothing: float = 1.0,
+        threshold: str = "probability",
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.smoothing = smoothing
+        self.threshold = threshold
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_integer("n_neighbors", self.n_neighbors, at_least=1)
+        check_real("smoothing", self.smoothing, at_least=0)
+
+    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
+        del known
+        self._fit_labels(X, 1 - labels)
+
+    def _fit_labels(self, X: Features, labels: NDArray[np.uint8]) -> None:
+        """Learn the rule from labels (n, K) of any kind; with relevant ones it is the paper's."""
+        n_samples, n_features = X.shape
+        if n_samples <= self.n_neighbors:
+            raise InputError(
+                f"n_neighbors = {self.n_neighbors} needs more training rows than that, but X has"
+                f" n_samples = {n_samples} (n_features = {n_features}); lower n_neighbors"
+            )
+        refuse_overflow(X)
+        self.X_ = X.astype(np.float64, copy=False)
+        self.candidates_ = labels
+        s = self.smoothing
+        self.prior_ = (s + labels.sum(axis=0)) / (2 * s + n_samples)
+        counts = self._count_neighbours(self.X_, exclude_self=True)
+        self.candidate_likelihood_ = self._likelihood(counts, labels == 1)
+        self.other_likelihood_ = self._likelihood(counts, labels == 0)
+
+    def _count_neighbours(self, X: Features, *, exclude_self: bool) -> NDArray[np.int64]:
+        """Return D (m, K): how many of the nearest training instances carry each label."""
+        counts = np.empty((X.shape[0], self.candidates_.shape[1]), dtype=np.int64)
+        for rows, nearest in _nearest(
+            X, self.X_, n_neighbors=self.n_neighbors, exclude_self=exclude_self
+        ):
+            self.candidates_[nearest].sum(axis=1, out=counts[rows])  # (block, k, K) -> (block, K)
+        return counts
+
+    def _likelihood(
+        self, counts: NDArray[np.int64], chosen: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Return the smoothed distribution (K, k + 1) of D over the chosen entries, per label."""
+        n_labels, n_bins = counts.shape[1], self.n_neighbors + 1
+        bins = (counts + n_bins * np.arange(n_labels))[chosen]
+        histogram = np.bincount(bins, minlength=n_labels * n_bins).reshape(n_labels, n_bins)
+        smoothed = histogram + float(self.smoothing)
+        total = smoothed.sum(axis=1, keepdims=True)
+        return smoothed / np.where(total > 0, total, 1)
+
+    def _decision(self, X: Features) -> NDArray[np.float64]:
+        refuse_overflow(X)
+        counts = self._count_neighbours(X.astype(np.float64, copy=False), exclude_self=False)
+        label = np.arange(counts.shape[1])
+        joint = self.prior_ * self.candidate_likelihood_[label, counts]  # (m, K)
+        evidence = joint + (1 - self.prior_) * self.other_likelihood_[label, counts]
+        posterior = np.divide(joint, evidence, where=evidence > 0, out=np.empty_like(joint))
+        posterior = np.where(evidence > 0, posterior, self.prior_)
+        # The paper predicts ties; the least positive number does so and vanishes next to 0.5.
+        return np.where(posterior == 0.5, np.finfo(np.float64).tiny, posterior - 0.5)
+
+    def _probabilities(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+        return decision + 0.5
+
+
+def _nearest(
+    X: Any, training: Any, *, n_neighbors: int, exclude_self: bool
+) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+    """Yield blocks of rows of X with their nearest training rows (block, k), lowest index first.
+
+    With ``exclude_self``, X is the training set and no row is its own neighbour.
+    """
+    # A row of the transposed matrix is a feature's column: CSR, so that the product stays fast.
+    is_sparse = sparse.issparse(training)
+    transposed: Any = sparse.csr_array(training.T) if is_sparse else training.T
+    norms = row_norms(training, squared=True)
+    own_norms = norms if exclude_self else row_norms(X, squared=True)
+    for rows in gen_batches(X.shape[0], max(1, _BLOCK_ENTRIES // len(norms))):
+        product: Any = X[rows] @ transposed
+        is_sparse = sparse.issparse(product)
+        distances = product.toarray() if is_sparse else product
+        distances *= -2  # (block, n), squared from here on
+        distances += norms
+        distances += own_norms[rows, None]
+        if exclude_self:
+            np.fill_diagonal(distances[:, rows], np.inf)
+        precision = X.shape[1] * np.finfo(np.float64).eps
+        yield rows, _smallest(distances, n_neighbors, own_norms[rows, None], precision=precision)
+
+
+def _smallest(
+    distances: NDArray[np.float64],
+    count: int,
+    norms: NDArray[np.float64],
+    *,
+    precision: float,
+) -> NDArray[np.int64]:
+    """Return the columns (m, count) of each row's smallest entries, the first ones of ties.
+
+    Squared distances from rows of squared norm ``norms`` (m, 1) tie where they agree up to
+    ``precision``, relative to what they are differences of.
+    """
+    last = np.partition(distances, count - 1, axis=1)[:, count - 1, None]
+    rounding = precision * (norms + last)
+    chosen = distances < last - rounding
+    tied = distances <= last + rounding
+    tied &= ~chosen
+    missing = count - chosen.sum(axis=1, keepdims=True)
+    tied &= tied.cumsum(axis=1) <= missing
+    chosen |= tied
+    return np.nonzero(chosen)[1].reshape(-1, count)

@@ -1,0 +1,1 @@
+"""Methods trained by gradient descent on a loss of the complementary labels."""

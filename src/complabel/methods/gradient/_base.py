@@ -1,0 +1,242 @@
+"""What the methods trained by gradient descent share: a linear map or a network, and Adam."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from sklearn.utils import gen_batches
+
+from complabel._parameters import check_random_state
+from complabel._training import (
+    LinearMap,
+    Schedule,
+    network_outputs,
+    resolve_device,
+    torch_as_released,
+    train_linear,
+    train_network,
+)
+from complabel.errors import InputError
+from complabel.methods._base import ComplementaryClassifier, Features
+from complabel.methods._magnitude import range_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.losses import LogitLoss
+
+NetworkFactory = Callable[[int, int], torch.nn.Module]
+"""Makes a network from the numbers of features and of labels."""
+
+ProgressCallback = Callable[[str, int, int, float], None]
+"""Called after every epoch with what is trained, the epoch, the epochs and the mean loss."""
+
+
+# Rows whose scores are looked at together after training.
+_CHECKED_ROWS = 4096
+
+
+class GradientClassifier(ComplementaryClassifier):
+    """Base of methods whose scores are the sigmoid of a trained linear map or network.
+
+    Parameters
+    ----------
+    network : callable or None, default=None
+        ``network(n_features, n_labels)`` returns a ``torch.nn.Module`` with K outputs; ``None``
+        trains a linear map.
+    learning_rate : float, default=0.01
+    weight_decay : float, default=1e-4
+        Coupled, as in ``torch.optim.Adam``.
+    batch_size : int, default=256
+    epochs : int, default=200
+    threshold : {"probability", "minmax"}, default="probability"
+        Rule of ``predict``: f > 0.5, or the same after scaling each row of f to [0, 1].
+    device : str, default="auto"
+        ``"auto"`` takes CUDA where there is some; else a name torch knows.
+    random_state : int, numpy.random.Generator or None, default=None
+        Initial weights and order of the instances.
+    callback : callable or None, default=None
+        Called after every epoch with (what is trained, epoch, epochs, mean loss).
+    """
+
+    def __init__(
+        self,
+        *,
+        network: NetworkFactory | None = None,
+        learning_rate: float = 0.01,
+        weight_decay: float = 1e-4,
+        batch_size: int = 256,
+        epochs: int = 200,
+        threshold: str = "probability",
+        device: str = "auto",
+        random_state: int | np.random.Generator | None = None,
+        callback: ProgressCallback | None = None,
+    ) -> None:
+        self.network = network
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.epochs = epochs
+        self.threshold = threshold
+        self.device = device
+        self.random_state = random_state
+        self.callback = callback
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of the linear map, shape (K, n_features); only without ``network``."""
+        return self._linear_map().coef
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Biases of the linear map, shape (K,); only without ``network``."""
+        return self._linear_map().intercept
+
+    def _linear_map(self) -> LinearMap:
+        """Return the fitted linear map, or raise AttributeError as a missing attribute would."""
+        model = getattr(self, "model_", None)
+        if not isinstance(model, LinearMap):
+            raise AttributeError("only a fitted linear model has coef_ and intercept_")
+        return model
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_random_state(self.random_state)
+        self._schedule()
+        resolve_device(self.device)
+
+    def _schedule(self) -> Schedule:
+        """Return the optimizer's settings, checked."""
+        return Schedule(
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=self._rate(),
+            weight_decay=self.weight_decay,
+        )
+
+    def _rate(self) -> float:
+        """Return the learning rate to train with."""
+        return self.learning_rate
+
+    def _generator(self) -> torch.Generator:
+        """Start the one stream of random numbers of a fit."""
+        seed = int(check_random_state(self.random_state).integers(2**62))
+        return torch.Generator(device="cpu").manual_seed(seed)
+
+    def _train(
+        self,
+        X: Features,
+        targets: Sequence[NDArray[np.uint8]],
+        *,
+        loss: LogitLoss,
+        generator: torch.Generator,
+        stage: str,
+    ) -> LinearMap | torch.nn.Module:
+        """Train a fresh linear map or network; ``stage`` names it to the callback."""
+        _refuse_too_large(X)
+        callback = self.callback
+
+        def on_epoch(epoch: int, epochs: int, value: float) -> None:
+            if callback is not None:
+                callback(stage, epoch, epochs, value)
+
+        settings: dict[str, Any] = {
+            "loss": loss,
+            "schedule": self._schedule(),
+            "generator": generator,
+            "device": resolve_device(self.device),
+            "on_epoch": None if callback is None else on_epoch,
+        }
+        if self.network is None:
+            linear = train_linear(X, targets, **settings)
+            self._refuse_diverged(linear, X, stage)
+            return linear
+        n_labels = targets[0].shape[1]
+        # A factory draws from torch's global generator: seed it, and give it back untouched.
+        with torch.random.fork_rng(), torch_as_released():
+            torch.manual_seed(int(torch.randint(2**62, (), generator=generator, device="cpu")))
+            network = self.network(X.shape[1], n_labels)
+            _check_network(network, X.shape[1], n_labels)
+            train_network(network, X, targets, **settings)
+        self._refuse_diverged(network, X, stage)
+        return network
+
+    def _refuse_diverged(self, model: LinearMap | torch.nn.Module, X: Features, stage: str) -> None:
+        """Refuse features that a model was trained on in vain."""
+        for rows in gen_batches(X.shape[0], _CHECKED_ROWS):
+            finite = np.isfinite(self._raw_outputs(model, X[rows])).all(axis=1)
+            if not finite.all():
+                row = rows.start + int(np.argmin(finite))
+                raise not_learnable(
+                    X, f"the training of the {stage} diverged: row {row} of X has infinite scores"
+                )
+
+    def _outputs(
+        self, model: Callable[[Features], NDArray[np.float64]] | torch.nn.Module, X: Features
+    ) -> NDArray[np.float64]:
+        """Return a trained model's logits (n, K), all finite."""
+        outputs = self._raw_outputs(model, X)
+        finite = np.isfinite(outputs).all(axis=1)
+        if not finite.all():
+            raise InputError(
+                f"row {int(np.argmin(finite))} of X has infinite scores. {range_of(X)}: scale the"
+                " features as those given to fit"
+            )
+        return outputs
+
+    def _raw_outputs(
+        self, model: Callable[[Features], NDArray[np.float64]] | torch.nn.Module, X: Features
+    ) -> NDArray[np.float64]:
+        """Return a trained model's logits (n, K), be they what they may."""
+        if isinstance(model, torch.nn.Module):
+            return network_outputs(model, X, device=resolve_device(self.device))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return model(X)
+
+    def _decision(self, X: Features) -> NDArray[np.float64]:
+        return self._outputs(self.model_, X)
+
+
+def not_learnable(X: Features, found: str) -> InputError:
+    """Return what to raise where gradient descent cannot learn from the features."""
+    return InputError(
+        f"{found}. {range_of(X)}: centre and scale the features to values near 1 first, as"
+        " scikit-learn's StandardScaler does, or lower learning_rate"
+    )
+
+
+def _refuse_too_large(X: Features) -> None:
+    """Refuse features that are finite as given, but not in single precision, which trains."""
+    if max(X.max(), -X.min()) <= np.finfo(np.float32).max:
+        return
+    matrix = sparse.coo_array(X)
+    at = np.argmax(np.abs(matrix.data))
+    row, column = (int(index[at]) for index in matrix.coords)
+    raise InputError(
+        f"X holds {matrix.data[at]:g} in row {row}, column {column}, too large for single"
+        " precision; scale the features first"
+    )
+
+
+def _check_network(network: object, n_features: int, n_labels: int) -> None:
+    """Refuse what is no network with K outputs before any training."""
+    if not isinstance(network, torch.nn.Module):
+        raise InputError(
+            f"network must return a torch.nn.Module, got {type(network).__name__}:"
+            " pass a factory such as lambda n_features, n_labels: torch.nn.Linear(...)"
+        )
+    network.eval()
+    try:
+        with torch.no_grad():
+            shape = tuple(network(torch.zeros(1, n_features)).shape)
+    except RuntimeError as error:
+        raise InputError(f"network does not take {n_features} features: {error}") from error
+    if shape != (1, n_labels):
+        raise InputError(
+            f"network maps one instance of {n_features} features to shape {shape},"
+            f" expected (1, {n_labels}): one output per label"
+        )

@@ -1,0 +1,1 @@
+"""The selection likelihood: the exact probability of the answers."""

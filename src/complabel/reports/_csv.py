@@ -1,0 +1,60 @@
+"""Every unit of a study as a line of CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from complabel.metrics import METRIC_NAMES
+from complabel.studies import StudyResults
+
+_MEASURES = ("fit_seconds", "predict_seconds", "peak_memory_mb")
+
+
+def results_csv(results: StudyResults) -> str:
+    """Write every unit as a line of CSV.
+
+    Parameters
+    ----------
+    results : StudyResults
+
+    Returns
+    -------
+    str
+        With a header line: ``study``, ``draw``, ``dataset``, ``row``, ``method``, ``fold`` (from
+        0), ``status``, the criteria, ``fit_seconds``, ``predict_seconds``, ``peak_memory_mb``
+        (1e6 bytes), ``parameters`` and ``fitted`` (JSON objects), ``error`` (last line) and
+        ``key``. Empty where nothing was measured.
+    """
+    text = io.StringIO()
+    place = ("study", "draw", "dataset", "row", "method", "fold", "status")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*place, *METRIC_NAMES, *_MEASURES, "parameters", "fitted", "error", "key"])
+    for unit in results.units:
+        writer.writerow(
+            [
+                results.plan.name,
+                *(getattr(unit, name) for name in place[1:]),
+                *(_written(unit.metrics.get(name, math.nan)) for name in METRIC_NAMES),
+                *(_written(getattr(unit, name)) for name in _MEASURES),
+                _json(unit.parameters),
+                _json(unit.fitted),
+                "".join(unit.error.strip().splitlines()[-1:]),
+                unit.key,
+            ]
+        )
+    return text.getvalue()
+
+
+def _written(value: float) -> str:
+    """Write a number in full; nothing for what was not measured."""
+    return repr(float(value)) if math.isfinite(value) else ""
+
+
+def _json(values: Mapping[str, Any]) -> str:
+    """Write parameters on one line."""
+    return json.dumps(dict(values), sort_keys=True, default=repr)

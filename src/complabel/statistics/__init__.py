@@ -1,0 +1,39 @@
+"""Statistics of repeated measurements: arrays in, results out; it knows nothing of labels."""
+
+from complabel.statistics._paired import (
+    MARKS,
+    Judgement,
+    PairedTestResult,
+    Summary,
+    WinTieLoss,
+    corrected_t_test,
+    judge,
+    paired_t_test,
+    summarize,
+    win_tie_loss,
+)
+from complabel.statistics._ranks import (
+    FriedmanResult,
+    average_ranks,
+    critical_difference,
+    friedman_test,
+    groups_not_different,
+)
+
+__all__ = [
+    "MARKS",
+    "FriedmanResult",
+    "Judgement",
+    "PairedTestResult",
+    "Summary",
+    "WinTieLoss",
+    "average_ranks",
+    "corrected_t_test",
+    "critical_difference",
+    "friedman_test",
+    "groups_not_different",
+    "judge",
+    "paired_t_test",
+    "summarize",
+    "win_tie_loss",
+]

@@ -1,0 +1,218 @@
+"""Many methods on many problems: average ranks, and which of them differ."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from complabel._parameters import check_integer, check_real
+from complabel.errors import InputError
+from complabel.statistics._paired import finite_array
+
+# The statistics come from sums of ranks, which are exact to about this share.
+_RELATIVE_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class FriedmanResult:
+    """Friedman's test of whether all methods are ranked alike.
+
+    Parameters
+    ----------
+    statistic, p_value : float
+        Friedman's chi-squared, corrected for ties.
+    f_statistic, f_p_value : float
+        Iman and Davenport's F from it, which is less conservative; the statistic is infinite where
+        all problems rank the methods in the same order.
+    """
+
+    statistic: float
+    p_value: float
+    f_statistic: float
+    f_p_value: float
+
+
+def average_ranks(scores: ArrayLike, *, higher_is_better: bool) -> NDArray[np.float64]:
+    """Rank the methods on each problem and average over the problems.
+
+    Parameters
+    ----------
+    scores : array_like of shape (n_problems, n_rows)
+        One criterion: a line per problem (dataset), an entry per method (row of a table).
+    higher_is_better : bool
+        Whether the criterion is one to maximise.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), dtype float64
+        From 1, the best, to ``n_rows``; equal scores share the mean of their ranks.
+
+    Raises
+    ------
+    InputError
+        If there is no score, or one that is not finite.
+
+    Examples
+    --------
+    >>> average_ranks([[0.9, 0.8, 0.8], [0.7, 0.9, 0.1]], higher_is_better=True)
+    array([1.5 , 1.75, 2.75])
+    """
+    scores = finite_array("scores", scores, ndim=2)
+    if scores.size == 0:
+        raise InputError(f"scores of shape {scores.shape} are empty, so there is nothing to rank")
+    ascending = -scores if higher_is_better else scores
+    return np.asarray(stats.rankdata(ascending, axis=1).mean(axis=0), dtype=np.float64)
+
+
+def friedman_test(scores: ArrayLike) -> FriedmanResult:
+    """Test whether any method is ranked otherwise than the rest.
+
+    Parameters
+    ----------
+    scores : array_like of shape (n_problems, n_rows)
+        One criterion: a line per problem (dataset), an entry per method (row of a table); whether
+        higher is better makes no difference here.
+
+    Returns
+    -------
+    FriedmanResult
+        p-values of 1 where all methods tie on every problem.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two problems or three methods, or a score is not finite.
+
+    Notes
+    -----
+    With N problems and k methods, ``F = (N - 1) chi2 / (N (k - 1) - chi2)``, on ``k - 1`` and
+    ``(k - 1) (N - 1)`` degrees of freedom. Demsar's formula for chi2 has no correction for ties,
+    so that where there are some, both statistics come out larger here.
+
+    References
+    ----------
+    M. Friedman, "The use of ranks to avoid the assumption of normality implicit in the analysis of
+    variance", Journal of the American Statistical Association 32, 1937.
+    J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
+    Learning Research 7, 2006, Section 3.2.2.
+
+    Examples
+    --------
+    >>> result = friedman_test([[1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 3]])
+    >>> result.statistic, result.f_statistic
+    (6.5, 13.0)
+    """
+    scores = finite_array("scores", scores, ndim=2)
+    n_problems, n_rows = scores.shape
+    if n_problems < 2 or n_rows < 3:
+        raise InputError(
+            "Friedman's test needs scores of at least 2 problems by 3 methods, got"
+            f" {n_problems} by {n_rows}"
+        )
+    if (scores == scores[:, :1]).all():
+        return FriedmanResult(statistic=0.0, p_value=1.0, f_statistic=0.0, f_p_value=1.0)
+    result = stats.friedmanchisquare(*scores.T)
+    chi_squared = float(result.statistic)
+    largest = n_problems * (n_rows - 1)
+    remaining = largest - chi_squared
+    if remaining > _RELATIVE_ROUNDING * largest:
+        f_statistic = (n_problems - 1) * chi_squared / remaining
+    else:
+        f_statistic = math.inf
+    return FriedmanResult(
+        statistic=chi_squared,
+        p_value=float(result.pvalue),
+        f_statistic=f_statistic,
+        f_p_value=float(
+            stats.f.sf(f_statistic, n_rows - 1, (n_rows - 1) * (n_problems - 1)),
+        ),
+    )
+
+
+def critical_difference(n_rows: int, n_problems: int, *, level: float = 0.05) -> float:
+    """Return how far apart two average ranks must be for the methods to differ.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of methods compared, at least 2; all pairs of them.
+    n_problems : int
+        Number of problems (datasets) that the ranks were averaged over, at least 2.
+    level : float, default=0.05
+        Chance of finding any difference where there is none; above 0 and below 1.
+
+    Returns
+    -------
+    float
+        In ranks.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+
+    References
+    ----------
+    P. Nemenyi, "Distribution-free multiple comparisons", PhD thesis, Princeton University, 1963.
+    J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
+    Learning Research 7, 2006, Section 3.2.2.
+
+    Examples
+    --------
+    >>> round(critical_difference(4, 14), 2)
+    1.25
+    """
+    check_integer("n_rows", n_rows, at_least=2)
+    check_integer("n_problems", n_problems, at_least=2)
+    check_real("level", level, above=0, below=1)
+    quantile = float(stats.studentized_range.isf(level, n_rows, np.inf))
+    return quantile / math.sqrt(2) * math.sqrt(n_rows * (n_rows + 1) / (6 * n_problems))
+
+
+def groups_not_different(ranks: ArrayLike, difference: float) -> list[tuple[int, ...]]:
+    """Find the methods that cannot be told apart: the bars of a critical-difference diagram.
+
+    Parameters
+    ----------
+    ranks : array_like of shape (n_rows,)
+        Average ranks, as from :func:`average_ranks`.
+    difference : float
+        Ranks at least this far apart differ; above 0, as from :func:`critical_difference`.
+
+    Returns
+    -------
+    list of tuple of int
+        Indices of methods from the best rank to the worst, two or more in each group; the groups
+        may overlap, but none lies within another. From the group with the best rank onwards.
+
+    Raises
+    ------
+    InputError
+        If a rank is not finite, or ``difference`` not above 0.
+
+    References
+    ----------
+    J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
+    Learning Research 7, 2006, Section 3.2.4.
+
+    Examples
+    --------
+    >>> groups_not_different([3.9, 1.0, 2.1, 1.5], 1.0)
+    [(1, 3), (3, 2)]
+    """
+    check_real("difference", difference, above=0)
+    ranks = finite_array("ranks", ranks, ndim=1)
+    order = np.argsort(ranks, kind="stable")
+    ends = np.searchsorted(ranks[order], ranks[order] + difference, side="left")
+    starts = np.arange(len(ends))
+    # A later start that reaches no further lies within the group of the start before it.
+    reaches_further = np.diff(ends, prepend=0) > 0
+    bars = (ends - starts >= 2) & reaches_further
+    return [
+        tuple(order[start:end].tolist())
+        for start, end in zip(starts[bars], ends[bars], strict=True)
+    ]

@@ -1,0 +1,320 @@
+"""fPML: each block against the objective written out, its limits, and what it learns."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from complabel import metrics
+from complabel.annotations import draw_complementary
+from complabel.datasets import load_dataset, make_synthetic
+from complabel.errors import InputError
+from complabel.methods import PriorClassifier, _ridge_system
+from complabel.methods._ridge_system import Design
+from complabel.methods.candidates.fpml import Factorization, Factors, FPMLClassifier
+
+LAMBDAS = (0.7, 1.3, 0.4)
+
+
+class WrittenOut:
+    """The problem with S as a matrix and every formula as in the paper."""
+
+    def __init__(self, *, n_samples=14, n_features=4, n_labels=5, rank=2, seed=0):
+        rng = np.random.default_rng(seed)
+        self.X = rng.normal(size=(n_samples, n_features))
+        self.T = (rng.random(size=(n_samples, n_labels)) < 0.7).astype(float)
+        shapes = {
+            "S": (n_samples, rank),
+            "F": (n_features, rank),
+            "G": (n_labels, rank),
+            "W": (n_features, n_labels),
+        }
+        self.point = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+
+    def factorization(self):
+        return Factorization(Design(self.X, fit_intercept=False), self.T, lambdas=LAMBDAS)
+
+    def factors(self):
+        return Factors(self.point["F"], self.point["G"], self.point["W"])
+
+    def best_samples(self):
+        lambda1, lambda2, lambda3 = LAMBDAS
+        F, G, W = (self.point[name] for name in "FGW")
+        right = self.T @ G + lambda1 * self.X @ F + lambda2 * self.X @ W @ G
+        matrix = (1 + lambda2) * G.T @ G + lambda1 * F.T @ F + lambda3 * np.eye(G.shape[1])
+        return right @ np.linalg.inv(matrix)
+
+    def objective(self, **changed):
+        lambda1, lambda2, lambda3 = LAMBDAS
+        S, F, G, W = ({**self.point, **changed}[name] for name in "SFGW")
+        squares = [np.sum(matrix**2) for matrix in (S, F, G, W)]
+        return (
+            np.sum((self.T - S @ G.T) ** 2)
+            + lambda1 * np.sum((self.X - S @ F.T) ** 2)
+            + lambda2 * np.sum((S @ G.T - self.X @ W) ** 2)
+            + lambda3 * sum(squares)
+        )
+
+    def slope(self, name, *, step=1e-4):
+        """Central differences of the objective by every entry of one factor."""
+        at = self.point[name]
+        slopes = np.empty(at.shape)
+        for entry in np.ndindex(at.shape):
+            move = np.zeros(at.shape)
+            move[entry] = step
+            rise = self.objective(**{name: at + move}) - self.objective(**{name: at - move})
+            slopes[entry] = rise / (2 * step)
+        return slopes
+
+
+@pytest.fixture
+def explicit():
+    return WrittenOut()
+
+
+@pytest.fixture
+def moments(explicit):
+    """Of the best S, which is put in place in the problem written out."""
+    explicit.point["S"] = explicit.best_samples()
+    return explicit.factorization().best_samples(explicit.factors())
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return make_synthetic(1200, n_features=6, n_labels=5, signal=6.0, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def complementary(problem):
+    return draw_complementary(problem.Y, random_state=1)
+
+
+def test_the_moments_are_those_of_the_best_sample_factor(explicit, moments):
+    S = explicit.point["S"]
+    assert_allclose(explicit.slope("S"), 0, atol=1e-6)
+    assert_allclose(moments.features, explicit.X.T @ S)
+    assert_allclose(moments.labels, explicit.T.T @ S)
+    assert_allclose(moments.samples, S.T @ S)
+
+
+def test_each_block_is_where_the_objective_is_level(explicit, moments):
+    problem = explicit.factorization()
+    explicit.point["F"] = problem.best_features(moments)
+    assert_allclose(explicit.slope("F"), 0, atol=1e-6)
+    explicit.point["G"] = problem.best_labels(moments, explicit.point["W"])
+    assert_allclose(explicit.slope("G"), 0, atol=1e-6)
+    explicit.point["W"] = problem.best_mapping(
+        moments, explicit.point["G"], start=explicit.point["W"]
+    )
+    assert_allclose(explicit.slope("W"), 0, atol=1e-6)
+
+
+def test_the_objective_through_traces_is_the_objective(explicit, moments):
+    found = explicit.factorization().objective(moments, explicit.factors())
+    assert found == pytest.approx(explicit.objective(), rel=1e-12)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32), st.integers(1, 5))
+def test_no_block_raises_the_objective(seed, rank):
+    explicit = WrittenOut(rank=rank, seed=seed)
+    problem, factors = explicit.factorization(), explicit.factors()
+    values = [explicit.objective()]
+    moments = problem.best_samples(factors)
+    values.append(problem.objective(moments, factors))
+    F = problem.best_features(moments)
+    values.append(problem.objective(moments, Factors(F, factors.labels, factors.mapping)))
+    G = problem.best_labels(moments, factors.mapping)
+    values.append(problem.objective(moments, Factors(F, G, factors.mapping)))
+    W = problem.best_mapping(moments, G, start=factors.mapping)
+    values.append(problem.objective(moments, Factors(F, G, W)))
+    assert np.all(np.diff(values) <= 1e-9 * values[0])
+
+
+def test_without_features_and_ridge_it_is_the_truncated_svd():
+    explicit = WrittenOut(n_samples=30, rank=2)
+    tiny = 1e-9
+    problem = Factorization(
+        Design(explicit.X, fit_intercept=False), explicit.T, lambdas=(0.0, 0.0, tiny)
+    )
+    factors = problem.start(2, np.random.default_rng(0))
+    for _ in range(300):
+        factors, _ = problem.sweep(factors)
+    G = factors.labels
+    low_rank = explicit.T @ G @ np.linalg.inv(G.T @ G + tiny * np.eye(2)) @ G.T
+    left, values, right = np.linalg.svd(explicit.T)
+    assert_allclose(low_rank, left[:, :2] * values[:2] @ right[:2], atol=1e-5)
+
+
+def test_learns_the_ranking_better_than_a_constant_one(problem, complementary):
+    train, test = slice(0, 900), slice(900, None)
+    precision = {
+        name: metrics.average_precision(
+            problem.Y[test],
+            classifier.fit(problem.X[train], complementary[train]).decision_function(
+                problem.X[test]
+            ),
+        )
+        for name, classifier in {
+            "fpml": FPMLClassifier(rank=4, random_state=0),
+            "prior": PriorClassifier(),
+        }.items()
+    }
+    assert precision["fpml"] > precision["prior"] + 0.1
+
+
+def test_rank_one_ranks_labels_by_one_direction(problem, complementary):
+    classifier = FPMLClassifier(rank=1, random_state=0).fit(problem.X, complementary)
+    weights = np.column_stack([classifier.coef_, classifier.intercept_])
+    assert np.linalg.matrix_rank(weights, tol=1e-8) == 1
+
+
+def test_an_intercept_is_one_more_feature(problem, complementary):
+    # Both start from the same draw and take the same path, so that after equally many sweeps they
+    # differ by rounding alone. At the optimum they would differ by its square root: there a sweep
+    # no longer lowers the objective noticeably, and either stops somewhere else.
+    settled = {"rank": 5, "tol": 0.0, "max_iter": 20, "random_state": 0}
+    inside = FPMLClassifier(**settled).fit(problem.X, complementary)
+    extended = np.column_stack([problem.X, np.ones(len(problem.X))])
+    outside = FPMLClassifier(fit_intercept=False, **settled).fit(extended, complementary)
+    assert_allclose(
+        inside.decision_function(problem.X), outside.decision_function(extended), atol=1e-12
+    )
+    assert_array_equal(outside.intercept_, np.zeros(5))
+
+
+def test_sparse_and_dense_features_agree(problem, complementary):
+    X = np.where(np.abs(problem.X) > 0.5, problem.X, 0)
+    dense = FPMLClassifier(random_state=0).fit(X, complementary)
+    csr = FPMLClassifier(random_state=0).fit(sparse.csr_array(X), complementary)
+    assert_allclose(
+        csr.decision_function(sparse.csr_array(X)), dense.decision_function(X), atol=1e-9
+    )
+
+
+def test_the_order_of_instances_does_not_matter(problem, complementary):
+    order = np.random.default_rng(0).permutation(len(problem.X))
+    first = FPMLClassifier(random_state=0).fit(problem.X, complementary)
+    second = FPMLClassifier(random_state=0).fit(problem.X[order], complementary[order])
+    assert_allclose(second.coef_, first.coef_, atol=1e-8)
+
+
+def test_permuting_labels_permutes_the_weights_at_the_optimum(problem, complementary):
+    order = [3, 0, 4, 1, 2]
+    settled = FPMLClassifier(rank=5, tol=0.0, max_iter=2000, random_state=0)
+    first = settled.fit(problem.X, complementary).coef_
+    second = clone(settled).fit(problem.X, complementary[:, order]).coef_
+    assert_allclose(second, first[order], atol=1e-6)
+
+
+def test_same_seed_same_scores(problem, complementary):
+    scores = [
+        FPMLClassifier(random_state=seed).fit(problem.X, complementary).decision_function(problem.X)
+        for seed in (3, 3, 4)
+    ]
+    assert_array_equal(scores[0], scores[1])
+    assert not np.array_equal(scores[0], scores[2])
+
+
+def test_many_features_are_fitted_without_the_gram_matrix(problem, complementary, monkeypatch):
+    direct = FPMLClassifier(random_state=0).fit(problem.X, complementary)
+    monkeypatch.setattr(_ridge_system, "MAX_DIRECT_COLUMNS", 0)
+    monkeypatch.setattr(Design, "gram", property(lambda _: pytest.fail("formed X^T X")))
+    products = FPMLClassifier(random_state=0).fit(problem.X, complementary)
+    assert_allclose(products.coef_, direct.coef_, atol=1e-6)
+
+
+def test_it_says_whether_it_converged(problem, complementary):
+    done = FPMLClassifier(random_state=0).fit(problem.X, complementary)
+    cut = FPMLClassifier(max_iter=2, tol=0.0, random_state=0).fit(problem.X, complementary)
+    assert done.converged_
+    assert done.n_iter_ == len(done.objective_) < 100
+    assert not cut.converged_
+    assert cut.n_iter_ == 2
+
+
+def test_a_label_is_predicted_where_its_score_exceeds_one_half(problem, complementary):
+    classifier = FPMLClassifier(random_state=0).fit(problem.X, complementary)
+    score = problem.X @ classifier.coef_.T + classifier.intercept_
+    probability = classifier.predict_proba(problem.X)
+    assert_array_equal(classifier.predict(problem.X), score > 0.5)
+    assert_array_equal(probability > 0.5, score > 0.5)
+    assert_array_equal(np.argsort(probability, axis=1), np.argsort(score, axis=1))
+
+
+def test_a_constant_feature_and_a_zero_feature_do_no_harm(problem, complementary):
+    X = np.column_stack([problem.X, np.zeros(len(problem.X)), np.ones(len(problem.X))])
+    classifier = FPMLClassifier(random_state=0).fit(X, complementary)
+    assert np.isfinite(classifier.coef_).all()
+    assert_array_equal(classifier.coef_[:, -2], np.zeros(5))
+
+
+def test_the_default_rank_is_half_the_labels_rounded_up(problem, complementary):
+    default = FPMLClassifier(random_state=0).fit(problem.X, complementary)
+    three = FPMLClassifier(rank=3, random_state=0).fit(problem.X, complementary)
+    assert_array_equal(default.coef_, three.coef_)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"rank": 0}, r"rank must be from 1 to the number of labels, 5, got 0"),
+        ({"rank": 6}, r"rank must be from 1 to the number of labels, 5, got 6"),
+        ({"lambda1": -1.0}, r"lambda1 must be a finite number of at least 0, got -1\.0"),
+        ({"lambda2": np.inf}, r"lambda2 must be a finite number"),
+        ({"lambda3": 0.0}, r"lambda3 must be a finite number above 0, got 0\.0"),
+        ({"tol": np.nan}, r"tol must be a finite number of at least 0, got nan"),
+        ({"max_iter": 0}, r"max_iter must be an integer of at least 1, got 0"),
+        ({"threshold": "half"}, r"threshold must be one of"),
+    ],
+)
+def test_settings_out_of_range_are_refused(setting, message, problem, complementary):
+    with pytest.raises(InputError, match=message):
+        FPMLClassifier(**setting).fit(problem.X, complementary)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rank", [1, 5])
+def test_real_data_reach_the_optimum_of_the_updates_with_explicit_sample_factors(rank, data_dir):
+    data = load_dataset("scene", data_dir=data_dir)
+    complementary = draw_complementary(data.Y, random_state=0)
+    X, T = data.X, 1.0 - complementary
+    rng = np.random.default_rng(0)
+    n_features, n_labels = X.shape[1], T.shape[1]
+    S, F, G = (rng.random((size, rank)) for size in (len(X), n_features, n_labels))
+    ridge = 10 * np.eye(rank)
+    mapping = np.linalg.inv(X.T @ X + 10 * np.eye(n_features)) @ X.T
+    for _ in range(300):
+        F = X.T @ S @ np.linalg.inv(S.T @ S + ridge)
+        W = mapping @ S @ G.T
+        S = (T @ G + X @ F + X @ W @ G) @ np.linalg.inv(2 * G.T @ G + F.T @ F + ridge)
+        G = (T.T @ S + (X @ W).T @ S) @ np.linalg.inv(2 * S.T @ S + ridge)
+    W = mapping @ S @ G.T
+    classifier = FPMLClassifier(
+        rank=rank, fit_intercept=False, tol=0.0, max_iter=300, random_state=1
+    )
+    found = classifier.fit(X, complementary).decision_function(X) + 0.5
+    assert_allclose(found, X @ W, atol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rank", "precision", "ranking_loss"),
+    # From an independent implementation, on other complementary labels and folds.
+    [(13, 0.711, 0.225), (1, 0.696, 0.225)],
+)
+def test_yeast_scores_as_an_independent_implementation(rank, precision, ranking_loss, data_dir):
+    data = load_dataset("yeast", data_dir=data_dir)
+    complementary = draw_complementary(data.Y, random_state=0)
+    scores = np.empty(data.Y.shape)
+    for train, test in KFold(5, shuffle=True, random_state=0).split(data.X):
+        classifier = FPMLClassifier(rank=rank, random_state=0)
+        classifier.fit(data.X[train], complementary[train])
+        scores[test] = classifier.decision_function(data.X[test])
+    assert metrics.average_precision(data.Y, scores) == pytest.approx(precision, abs=0.02)
+    assert metrics.ranking_loss(data.Y, scores) == pytest.approx(ranking_loss, abs=0.02)
+    assert metrics.hamming_loss(data.Y, scores > 0) == pytest.approx(0.692, abs=0.01)

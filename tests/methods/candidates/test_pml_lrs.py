@@ -1,0 +1,258 @@
+"""PML-LRS: the conditions of its optimum, its limits, and what it learns."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.model_selection import KFold
+
+from complabel import metrics
+from complabel.annotations import draw_complementary
+from complabel.datasets import load_dataset, make_synthetic
+from complabel.errors import InputError
+from complabel.methods import PriorClassifier, _ridge_system
+from complabel.methods._ridge_system import Design
+from complabel.methods.candidates.pml_lrs import Decomposition, PMLLRSClassifier
+
+WEIGHTS = [
+    {"gamma": 3.0, "beta": 0.5, "eta": 0.2},
+    {"gamma": 0.1, "beta": 2.0, "eta": 0.3},
+    {"gamma": 1.0, "beta": 0.1, "eta": 1.0},
+    {"gamma": 6.0, "beta": 1.0, "eta": 0.05},
+]
+EXACT = {"max_iter": 20_000, "tol": 1e-10}
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 6))
+T = (RNG.random(size=(40, 4)) < 0.7).astype(float)
+
+
+def solve(*, gamma, beta, eta, **limits):
+    solver = Decomposition(Design(X, fit_intercept=False), T, gamma=gamma, beta=beta, eta=eta)
+    _, converged = solver.run(**{**EXACT, **limits})
+    assert converged
+    return solver
+
+
+def objective(W, C, E, *, gamma, beta, eta):
+    return (
+        0.5 * np.sum((C - X @ W) ** 2)
+        + gamma * np.linalg.norm(W, ord="nuc")
+        + beta * np.linalg.norm(C, ord="nuc")
+        + eta * np.abs(E).sum()
+    )
+
+
+def assert_trace_norm_subgradient(subgradient, matrix, weight):
+    """Hold exactly if ``subgradient`` is one of ``weight * ||.||_*`` at ``matrix``."""
+    assert np.linalg.norm(subgradient, ord=2) <= weight + 1e-6
+    assert np.vdot(subgradient, matrix) == pytest.approx(
+        weight * np.linalg.norm(matrix, ord="nuc"), abs=1e-6
+    )
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return make_synthetic(1200, n_features=6, n_labels=5, signal=6.0, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def complementary(problem):
+    return draw_complementary(problem.Y, random_state=1)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_the_solution_meets_the_conditions_of_the_optimum(weights):
+    solver = solve(**weights)
+    W, E = solver.low_rank_mapping, solver.noise
+    C = T - E
+    residual = C - X @ W
+    of_noise = solver.noise_multiplier
+    assert_trace_norm_subgradient(X.T @ residual, W, weights["gamma"])
+    assert_trace_norm_subgradient(of_noise - residual, C, weights["beta"])
+    assert np.abs(of_noise).max() <= weights["eta"] + 1e-6
+    assert np.vdot(of_noise, E) == pytest.approx(weights["eta"] * np.abs(E).sum(), abs=1e-6)
+
+
+def test_the_conditions_are_tried_where_every_norm_bites():
+    solver = solve(**WEIGHTS[0])
+    assert 0 < np.linalg.matrix_rank(solver.low_rank_mapping, tol=1e-8) < 4
+    assert 0.01 < np.mean(solver.noise != 0) < 0.99
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_no_other_start_or_perturbation_is_better(weights):
+    solver = solve(**weights)
+    W, E = solver.low_rank_mapping, solver.noise
+    found = objective(W, T - E, E, **weights)
+    nothing = np.zeros_like(T)
+    ridge = np.linalg.solve(X.T @ X + np.eye(6), X.T @ T)
+    assert solver.objective() == pytest.approx(found, rel=1e-12)
+    assert found <= objective(np.zeros_like(W), T, nothing, **weights)
+    assert found <= objective(ridge, T, nothing, **weights)
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        moved_W = W + rng.normal(scale=0.01, size=W.shape)
+        moved_E = E + rng.normal(scale=0.01, size=E.shape)
+        assert found < objective(moved_W, T - moved_E, moved_E, **weights)
+
+
+def test_a_heavy_trace_norm_leaves_no_map():
+    beyond = np.linalg.norm(X.T @ T, ord=2) * 1.01
+    assert_array_equal(solve(gamma=beyond, beta=0.0, eta=np.inf).low_rank_mapping, 0)
+    assert np.any(solve(gamma=beyond * 0.95, beta=0.0, eta=np.inf).low_rank_mapping)
+
+
+def test_a_heavy_l1_norm_leaves_no_noise():
+    assert_array_equal(solve(gamma=1.0, beta=0.1, eta=100.0).noise, 0)
+
+
+def test_without_penalties_it_is_least_squares():
+    solver = solve(gamma=0.0, beta=0.0, eta=np.inf)
+    expected, *_ = np.linalg.lstsq(X, T, rcond=None)
+    assert_allclose(solver.low_rank_mapping, expected, atol=1e-7)
+    assert solver.objective() == pytest.approx(0.5 * np.sum((T - X @ expected) ** 2))
+
+
+@pytest.mark.parametrize("gamma", [1.0, 8.0])
+def test_a_changing_penalty_leads_to_the_same_optimum(gamma, monkeypatch):
+    weights = {"gamma": gamma, "beta": 1.0, "eta": 1.0}
+    balanced = solve(**weights)
+    monkeypatch.setattr(Decomposition, "_balance", lambda *_: None)
+    fixed = solve(**weights)
+    assert balanced.objective() == pytest.approx(fixed.objective(), abs=1e-6)
+
+
+def test_a_changing_penalty_converges_where_a_fixed_one_does_not(
+    problem, complementary, monkeypatch
+):
+    classifier = PMLLRSClassifier(gamma=100.0)
+    assert classifier.fit(problem.X * 10, complementary).converged_
+    monkeypatch.setattr(Decomposition, "_balance", lambda *_: None)
+    assert not classifier.fit(problem.X * 10, complementary).converged_
+    assert classifier.n_iter_ == 500
+
+
+def test_learns_the_ranking_better_than_a_constant_one(problem, complementary):
+    train, test = slice(0, 900), slice(900, None)
+    precision = {
+        name: metrics.average_precision(
+            problem.Y[test],
+            classifier.fit(problem.X[train], complementary[train]).decision_function(
+                problem.X[test]
+            ),
+        )
+        for name, classifier in {"lrs": PMLLRSClassifier(), "prior": PriorClassifier()}.items()
+    }
+    assert precision["lrs"] > precision["prior"] + 0.1
+
+
+def test_a_relative_weight_is_a_fraction_of_the_one_that_leaves_no_map(problem, complementary):
+    classifier = PMLLRSClassifier(gamma=0.01, relative_gamma=True).fit(problem.X, complementary)
+    extended = np.column_stack([problem.X, np.ones(len(problem.X))])
+    largest = np.linalg.svd(extended.T @ (1.0 - complementary), compute_uv=False)[0]
+    assert classifier.gamma_ == pytest.approx(0.01 * largest)
+    absolute = PMLLRSClassifier(gamma=classifier.gamma_).fit(problem.X, complementary)
+    assert_array_equal(classifier.coef_, absolute.coef_)
+
+
+def test_a_heavy_trace_norm_makes_the_fitted_map_exactly_low_rank(problem, complementary):
+    classifier = PMLLRSClassifier(gamma=0.2, relative_gamma=True).fit(problem.X, complementary)
+    weights = np.column_stack([classifier.coef_, classifier.intercept_])
+    assert np.linalg.matrix_rank(weights) == 1
+
+
+def test_an_intercept_is_one_more_feature(problem, complementary):
+    extended = np.column_stack([problem.X, np.ones(len(problem.X))])
+    inside = PMLLRSClassifier().fit(problem.X, complementary)
+    outside = PMLLRSClassifier(fit_intercept=False).fit(extended, complementary)
+    assert_allclose(
+        inside.decision_function(problem.X), outside.decision_function(extended), atol=1e-9
+    )
+    assert_array_equal(outside.intercept_, np.zeros(5))
+
+
+def test_sparse_and_dense_features_agree(problem, complementary):
+    features = np.where(np.abs(problem.X) > 0.5, problem.X, 0)
+    csr = sparse.csr_array(features)
+    dense_scores = PMLLRSClassifier().fit(features, complementary).decision_function(features)
+    csr_scores = PMLLRSClassifier().fit(csr, complementary).decision_function(csr)
+    assert_allclose(csr_scores, dense_scores, atol=1e-9)
+
+
+def test_the_order_of_instances_does_not_matter(problem, complementary):
+    order = np.random.default_rng(0).permutation(len(problem.X))
+    first = PMLLRSClassifier().fit(problem.X, complementary)
+    second = PMLLRSClassifier().fit(problem.X[order], complementary[order])
+    assert_allclose(second.coef_, first.coef_, atol=1e-8)
+
+
+def test_permuting_labels_permutes_the_weights(problem, complementary):
+    order = [3, 0, 4, 1, 2]
+    first = PMLLRSClassifier().fit(problem.X, complementary)
+    second = PMLLRSClassifier().fit(problem.X, complementary[:, order])
+    assert_allclose(second.coef_, first.coef_[order], atol=1e-8)
+
+
+def test_many_features_are_fitted_without_the_gram_matrix(problem, complementary, monkeypatch):
+    direct = PMLLRSClassifier().fit(problem.X, complementary)
+    monkeypatch.setattr(_ridge_system, "MAX_DIRECT_COLUMNS", 0)
+    monkeypatch.setattr(Design, "gram", property(lambda _: pytest.fail("formed X^T X")))
+    products = PMLLRSClassifier().fit(problem.X, complementary)
+    assert_allclose(products.coef_, direct.coef_, atol=1e-6)
+
+
+def test_a_label_is_predicted_where_its_score_exceeds_one_half(problem, complementary):
+    classifier = PMLLRSClassifier().fit(problem.X, complementary)
+    score = problem.X @ classifier.coef_.T + classifier.intercept_
+    probability = classifier.predict_proba(problem.X)
+    assert_array_equal(classifier.predict(problem.X), score > 0.5)
+    assert_array_equal(np.argsort(probability, axis=1), np.argsort(score, axis=1))
+
+
+def test_a_constant_feature_and_a_zero_feature_do_no_harm(problem, complementary):
+    features = np.column_stack([problem.X, np.zeros(len(problem.X)), np.ones(len(problem.X))])
+    classifier = PMLLRSClassifier().fit(features, complementary)
+    assert np.isfinite(classifier.coef_).all()
+    assert_array_equal(classifier.coef_[:, -2], np.zeros(5))
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"gamma": -1.0}, r"gamma must be a finite number of at least 0, got -1\.0"),
+        ({"beta": np.nan}, r"beta must be a finite number of at least 0, got nan"),
+        ({"eta": -0.5}, r"eta must be a finite number of at least 0"),
+        ({"tol": -1e-3}, r"tol must be a finite number of at least 0"),
+        ({"max_iter": 0}, r"max_iter must be an integer of at least 1, got 0"),
+        ({"threshold": "half"}, r"threshold must be one of"),
+    ],
+)
+def test_settings_out_of_range_are_refused(setting, message, problem, complementary):
+    with pytest.raises(InputError, match=message):
+        PMLLRSClassifier(**setting).fit(problem.X, complementary)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("dataset", "fit_intercept", "precision", "ranking_loss", "hamming_loss"),
+    # From an independent implementation, on other complementary labels and folds.
+    [
+        ("scene", False, 0.642, 0.256, 0.814),
+        ("yeast", False, 0.490, 0.426, 0.308),
+        ("yeast", True, 0.716, 0.221, 0.692),
+    ],
+)
+def test_real_data_scores_as_an_independent_implementation(
+    dataset, fit_intercept, precision, ranking_loss, hamming_loss, data_dir
+):
+    data = load_dataset(dataset, data_dir=data_dir)
+    complementary = draw_complementary(data.Y, random_state=0)
+    scores = np.empty(data.Y.shape)
+    for train, test in KFold(5, shuffle=True, random_state=0).split(data.X):
+        classifier = PMLLRSClassifier(fit_intercept=fit_intercept)
+        classifier.fit(data.X[train], complementary[train])
+        scores[test] = classifier.decision_function(data.X[test])
+    assert metrics.average_precision(data.Y, scores) == pytest.approx(precision, abs=0.02)
+    assert metrics.ranking_loss(data.Y, scores) == pytest.approx(ranking_loss, abs=0.02)
+    assert metrics.hamming_loss(data.Y, scores > 0) == pytest.approx(hamming_loss, abs=0.01)

@@ -1,0 +1,324 @@
+"""What L-UW, GDF, the unbiased estimator and CTL share: rule of prediction, training, door."""
+
+import numpy as np
+import pytest
+from scipy import sparse, special
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from complabel import metrics
+from complabel.annotations import draw_complementary
+from complabel.datasets import load_dataset, make_synthetic
+from complabel.errors import InputError
+from complabel.methods.bars.prior import PriorClassifier
+from complabel.methods.gradient.ctl import CTLClassifier
+from complabel.methods.gradient.gdf import GDFClassifier
+from complabel.methods.gradient.luw import LUWClassifier
+from complabel.methods.gradient.unbiased_bce import UnbiasedBCEClassifier
+
+CLASSIFIERS = [LUWClassifier, GDFClassifier, UnbiasedBCEClassifier, CTLClassifier]
+every_baseline = pytest.mark.parametrize("classifier", CLASSIFIERS)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """Features, relevant and complementary labels; 400 instances, 5 labels."""
+    data = make_synthetic(n_samples=400, n_features=8, n_labels=5, random_state=0)
+    return data.X, data.Y, draw_complementary(data.Y, random_state=0)
+
+
+def quick(classifier, **settings):
+    """A classifier that trains in a blink."""
+    return classifier(**{"epochs": 12, "learning_rate": 0.05, "random_state": 0, **settings})
+
+
+@every_baseline
+@pytest.mark.parametrize("cut", [0.3, 0.5, 0.8])
+def test_predicts_what_lies_above_the_cut_of_its_rows_range(problem, classifier, cut):
+    X, _, complementary = problem
+    fitted = quick(classifier, minmax_cut=cut).fit(X, complementary)
+    scores = fitted.predict_proba(X)
+    lowest, highest = scores.min(axis=1, keepdims=True), scores.max(axis=1, keepdims=True)
+    expected = (scores - lowest) / (highest - lowest) > cut
+    np.testing.assert_array_equal(fitted.predict(X), expected)
+    np.testing.assert_array_equal(fitted.decision_function(X) > 0, expected)
+
+
+@every_baseline
+def test_the_middle_of_the_range_is_the_shared_minmax_rule(problem, classifier):
+    X, _, complementary = problem
+    fitted = quick(classifier, minmax_cut=0.5).fit(X, complementary)
+    expected = metrics.threshold_minmax(fitted.predict_proba(X))
+    np.testing.assert_array_equal(fitted.predict(X), expected)
+
+
+@every_baseline
+def test_the_probability_rule_cuts_scores_at_one_half(problem, classifier):
+    X, _, complementary = problem
+    fitted = quick(classifier, threshold="probability").fit(X, complementary)
+    scores = special.expit(X @ fitted.coef_.T + fitted.intercept_)
+    np.testing.assert_allclose(fitted.predict_proba(X), scores)
+    np.testing.assert_array_equal(fitted.predict(X), scores > 0.5)
+    np.testing.assert_allclose(special.expit(fitted.decision_function(X)), scores)
+
+
+@every_baseline
+def test_the_rule_changes_no_ranking(problem, classifier):
+    X, _, complementary = problem
+    fitted = quick(classifier).fit(X, complementary)
+    np.testing.assert_array_equal(
+        fitted.decision_function(X).argsort(axis=1), fitted.predict_proba(X).argsort(axis=1)
+    )
+    by_other_rule = quick(classifier, threshold="probability").fit(X, complementary)
+    assert fitted.score(X, complementary) == pytest.approx(by_other_rule.score(X, complementary))
+
+
+@every_baseline
+def test_the_score_is_the_ranking_error_where_no_likelihood_is_modelled(problem, classifier):
+    X, _, complementary = problem
+    fitted = quick(classifier).fit(X, complementary)
+    error = metrics.complementary_ranking_error(complementary, fitted.predict_proba(X))
+    assert (fitted.score(X, complementary) == pytest.approx(-error)) == (
+        classifier is not LUWClassifier
+    )
+
+
+@pytest.mark.parametrize(("logit", "predicted"), [(5.0, 1), (0.5, 0), (-5.0, 0)])
+def test_a_row_of_equal_scores_is_cut_as_it_is(logit, predicted):
+    X, complementary = np.zeros((3, 2)), np.eye(3, dtype=int)
+    fitted = quick(GDFClassifier, epochs=1).fit(X, complementary)
+    fitted.model_.coef[:], fitted.model_.intercept[:] = 0, logit
+    assert (special.expit(logit) > 0.8) == predicted
+    np.testing.assert_array_equal(fitted.predict(X), np.full((3, 3), predicted))
+
+
+def test_saturated_scores_keep_their_cut():
+    X, complementary = np.zeros((1, 2)), np.eye(3, dtype=int)
+    fitted = quick(GDFClassifier, epochs=1).fit(np.zeros((3, 2)), complementary)
+    # 1 - f is exp(-50), exp(-51) and exp(-60): scaled, the scores are 0, 0.632 and 0.99995.
+    fitted.model_.coef[:], fitted.model_.intercept[:] = 0, [50.0, 51.0, 60.0]
+    np.testing.assert_array_equal(fitted.predict(X), [[0, 0, 1]])
+    assert np.isfinite(fitted.decision_function(X)).all()
+
+
+@every_baseline
+def test_learns_more_than_the_prior_knows(problem, classifier):
+    X, Y, complementary = problem
+    fitted = clone(classifier(random_state=0, learning_rate=0.1)).fit(X[:300], complementary[:300])
+    prior = PriorClassifier().fit(X[:300], complementary[:300])
+    found, bar = (
+        metrics.average_precision(Y[300:], model.predict_proba(X[300:]))
+        for model in (fitted, prior)
+    )
+    assert found > bar + 0.03
+
+
+@every_baseline
+def test_the_seed_alone_decides(problem, classifier):
+    X, _, complementary = problem
+    first, second, other = (
+        quick(classifier, random_state=seed).fit(X, complementary).predict_proba(X)
+        for seed in (7, np.random.default_rng(7), 8)
+    )
+    np.testing.assert_array_equal(first, second)
+    assert np.abs(first - other).max() > 1e-4
+
+
+@every_baseline
+def test_sparse_equals_dense(problem, classifier):
+    X, _, complementary = problem
+    thinned = np.where(np.abs(X) > 0.7, X, 0.0)
+    dense = quick(classifier).fit(thinned, complementary)
+    from_sparse = quick(classifier).fit(sparse.csr_array(thinned), complementary)
+    np.testing.assert_allclose(
+        from_sparse.predict_proba(sparse.csr_array(thinned)),
+        dense.predict_proba(thinned),
+        atol=1e-6,
+    )
+
+
+@every_baseline
+def test_one_class_per_row_gives_one_class_back(problem, classifier):
+    X, _, complementary = problem
+    single = complementary.argmax(axis=1)
+    indicator = np.eye(5, dtype=int)[single]
+    fitted = quick(classifier).fit(X, single)
+    by_indicator = quick(classifier).fit(X, indicator)
+    probabilities = fitted.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    np.testing.assert_array_equal(fitted.predict(X), probabilities.argmax(axis=1))
+    logits = special.logit(by_indicator.predict_proba(X))
+    np.testing.assert_allclose(probabilities, special.softmax(logits, axis=1), atol=1e-9)
+
+
+@every_baseline
+def test_known_relevant_labels_change_nothing(problem, classifier):
+    X, Y, complementary = problem
+    without = quick(classifier).fit(X, complementary)
+    given = quick(classifier).fit(X, complementary, relevant=Y)
+    np.testing.assert_array_equal(given.coef_, without.coef_)
+
+
+@every_baseline
+def test_several_complementary_labels_help(classifier):
+    data = make_synthetic(n_samples=600, n_features=8, n_labels=6, random_state=1)
+    found = []
+    for n_per_row in (1, 3):
+        complementary = draw_complementary(data.Y[:400], n_per_row=n_per_row, random_state=0)
+        fitted = classifier(epochs=60, learning_rate=0.1, random_state=0)
+        scores = fitted.fit(data.X[:400], complementary).predict_proba(data.X[400:])
+        found.append(metrics.average_precision(data.Y[400:], scores))
+    assert found[1] > found[0]
+
+
+def test_ctl_follows_the_code_only_where_asked(problem):
+    X, _, complementary = problem
+    strict, free = (
+        quick(CTLClassifier, strict_code=strict_code).fit(X, complementary).predict_proba(X)
+        for strict_code in (True, False)
+    )
+    # Doubting one candidate more can only lower the scores.
+    assert free.mean() < strict.mean() - 0.01
+
+
+@every_baseline
+@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_a_constant_feature_and_single_rows_are_no_trouble(problem, classifier, as_given):
+    X, _, complementary = problem
+    X = np.column_stack([X, np.ones(len(X)), np.zeros(len(X))])
+    fitted = quick(classifier).fit(as_given(X), complementary)
+    np.testing.assert_allclose(
+        fitted.decision_function(as_given(X[:1])),
+        fitted.decision_function(as_given(X))[:1],
+        rtol=1e-10,
+        atol=1e-10,
+    )
+
+
+@every_baseline
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"minmax_cut": 1.0}, "minmax_cut must be between 0 and 1, got 1.0"),
+        ({"minmax_cut": 0.0}, "minmax_cut must be between 0 and 1"),
+        ({"threshold": "max"}, "threshold must be one of"),
+        ({"optimizer": "rmsprop"}, "optimizer must be one of 'adam', 'sgd', got 'rmsprop'"),
+        ({"momentum": 2.0}, "momentum must be a finite number"),
+        ({"milestones": 100}, "milestones must be a sequence"),
+        ({"learning_rate": 0.0}, "learning_rate must be a finite number above 0"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(problem, classifier, settings, message):
+    X, _, complementary = problem
+    with pytest.raises(InputError, match=message):
+        classifier(**settings).fit(X, complementary)
+
+
+def test_the_default_settings_are_those_of_the_papers():
+    for classifier in (GDFClassifier, UnbiasedBCEClassifier, CTLClassifier):
+        settings = classifier().get_params()
+        assert (settings["optimizer"], settings["momentum"]) == ("sgd", 0.9)
+        assert settings["milestones"] == (100, 150)
+        assert settings["weight_decay"] == 1e-3
+    settings = LUWClassifier().get_params()
+    assert (settings["optimizer"], settings["weight_decay"]) == ("adam", 1e-4)
+    assert settings["milestones"] == ()
+    cuts = [classifier().minmax_cut for classifier in CLASSIFIERS]
+    assert cuts == [0.5, 0.8, 0.8, 0.5]
+
+
+def logistic_regression(X, complementary, *, share, weight_decay):
+    """Minimize the GDF or unbiased objective with scikit-learn: ``share`` is a candidate's a."""
+    augmented = np.column_stack([X, np.ones(len(X))])
+    solver = LogisticRegression(
+        C=1 / (len(X) * weight_decay), fit_intercept=False, tol=1e-10, max_iter=1000
+    )
+    coefficients = []
+    for label in complementary.T:
+        positive = share * (1 - label)
+        solver.fit(
+            np.vstack([augmented, augmented]),
+            np.repeat([1, 0], len(X)),
+            sample_weight=np.concatenate([positive, 1 - positive]),
+        )
+        coefficients.append(solver.coef_[0])
+    return np.array(coefficients)  # (K, d + 1)
+
+
+@pytest.mark.parametrize(
+    ("classifier", "share"),
+    [(GDFClassifier, 1.0), (UnbiasedBCEClassifier, 8 / 15)],
+)
+def test_converges_to_the_minimum_that_logistic_regression_finds(problem, classifier, share):
+    X, _, complementary = problem
+    fitted = classifier(
+        learning_rate=0.3, weight_decay=0.02, batch_size=400, epochs=600, milestones=()
+    ).fit(X, complementary)
+    expected = logistic_regression(X, complementary, share=share, weight_decay=0.02)
+    np.testing.assert_allclose(fitted.coef_, expected[:, :-1], atol=1e-4)
+    np.testing.assert_allclose(fitted.intercept_, expected[:, -1], atol=1e-4)
+
+
+def luw_objective(f, complementary):
+    """The objective of L-UW as documented."""
+    q = special.expit(1 - f)
+    return -(complementary * np.log(q) + (1 - complementary) * np.log(1 - q)).mean()
+
+
+def test_luw_stops_where_its_documented_objective_is_flat(problem):
+    X, _, complementary = problem
+    decay = 0.01
+    fitted = LUWClassifier(
+        optimizer="sgd", learning_rate=1.0, weight_decay=decay, batch_size=400, epochs=1500
+    ).fit(X, complementary)
+
+    def objective(weights):
+        f = special.expit(X @ weights[:, :-1].T + weights[:, -1])
+        return luw_objective(f, complementary) + decay / 2 * (weights**2).sum()
+
+    found = np.column_stack([fitted.coef_, fitted.intercept_])
+    steps = 1e-4 * np.eye(found.size).reshape(-1, *found.shape)
+    slopes = [(objective(found + step) - objective(found - step)) / 2e-4 for step in steps]
+    assert np.abs(slopes).max() < 1e-5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("classifier", "dataset", "settings", "expected", "tolerance"),
+    [
+        # Measured independently on the authors' own files: average precision and ranking loss.
+        (GDFClassifier, "scene", {"learning_rate": 0.01}, (0.741, 0.167), (0.05, 0.04)),
+        (GDFClassifier, "yeast", {"learning_rate": 0.1}, (0.704, 0.232), (0.02, 0.02)),
+        (
+            LUWClassifier,
+            "yeast",
+            {
+                "optimizer": "sgd",
+                "weight_decay": 1e-3,
+                "learning_rate": 0.1,
+                "milestones": (100, 150),
+            },
+            (0.685, 0.242),
+            (0.02, 0.02),
+        ),
+    ],
+)
+def test_real_data_as_measured_elsewhere(
+    data_dir, classifier, dataset, settings, expected, tolerance
+):
+    data = load_dataset(dataset, data_dir=data_dir)
+    complementary = draw_complementary(data.Y, random_state=0)
+    fold = np.random.default_rng(0).permutation(data.n_samples) % 5
+    found = []
+    for number in range(5):
+        training, test = fold != number, fold == number
+        fitted = classifier(random_state=0, **settings)
+        fitted.fit(data.X[training], complementary[training])
+        scores = fitted.predict_proba(data.X[test])
+        found.append(
+            [
+                metrics.average_precision(data.Y[test], scores),
+                metrics.ranking_loss(data.Y[test], scores),
+            ]
+        )
+    assert (np.abs(np.mean(found, axis=0) - expected) < tolerance).all(), np.mean(found, axis=0)

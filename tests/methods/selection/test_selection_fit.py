@@ -1,0 +1,32 @@
+"""Where a fit of the selection likelihood starts."""
+
+import numpy as np
+import pytest
+from scipy import special
+
+from complabel.methods.selection._fit import Problem
+
+
+def start(counts, *, cardinality, propensities=None):
+    """The probabilities of the constant model for labels chosen so many times."""
+    complementary = np.repeat(np.eye(len(counts), dtype=np.uint8), counts, axis=0)
+    problem = Problem(np.ones((len(complementary), 2)), [complementary], propensities)
+    model = problem.start(cardinality)
+    assert not model.coef.any()
+    return special.expit(model.intercept)
+
+
+def test_a_label_chosen_twice_as_often_is_irrelevant_twice_as_often():
+    # 4 - 1.5 labels of 4 are irrelevant: a tenth of 2.5 for the first, two tenths, three tenths.
+    found = start([10, 20, 30, 40], cardinality=1.5)
+    assert found[:3] == pytest.approx([0.75, 0.5, 0.25])
+    assert found[3] == pytest.approx(0.02)  # 0 has no logit
+
+
+def test_a_label_that_comes_to_mind_twice_as_readily_counts_half():
+    found = start([10, 40, 30], cardinality=1.5, propensities=np.array([1.0, 2.0, 1.0]))
+    assert found == pytest.approx(1 - 1.5 * np.array([10, 20, 30]) / 60)
+
+
+def test_one_relevant_label_is_expected_where_the_cardinality_is_open():
+    assert start([25, 25, 50], cardinality=None) == pytest.approx([0.5, 0.5, 0.02])

@@ -1,0 +1,421 @@
+"""The selection likelihood as a whole: what it learns, what it chooses, and how it refuses."""
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from complabel import metrics
+from complabel.annotations import draw_complementary, draw_relevant
+from complabel.datasets import load_dataset, preprocess
+from complabel.errors import AnnotationError, InputError
+from complabel.losses._selection_reference import selection_log_likelihood_reference
+from complabel.methods import (
+    MLCLClassifier,
+    PriorClassifier,
+    SelectionLikelihoodClassifier,
+    SupervisedClassifier,
+)
+
+TRAIN, TEST = slice(0, 1000), slice(1000, None)
+FIXED = {"alpha": 0.01, "cardinality": 1.7, "scaling": "global", "kernel": "linear"}
+
+
+@pytest.fixture(scope="module")
+def chosen(X, complementary):
+    """All choices automatic."""
+    return SelectionLikelihoodClassifier(random_state=0).fit(X[TRAIN], complementary[TRAIN])
+
+
+def fixed(**settings):
+    """No search."""
+    return SelectionLikelihoodClassifier(**{**FIXED, **settings})
+
+
+def test_ranks_as_well_as_training_on_relevant_labels(chosen, precision_of, X, relevant):
+    full = SupervisedClassifier(epochs=60, learning_rate=0.05, random_state=0)
+    constant = PriorClassifier().fit(X[TRAIN], 1 - relevant[TRAIN])
+    assert precision_of(chosen) > precision_of(full.fit(X[TRAIN], relevant[TRAIN])) - 0.02
+    assert precision_of(chosen) > precision_of(constant) + 0.2
+
+
+def test_one_half_means_what_it_says(chosen, X, relevant):
+    # The published method predicts too few labels at one half; this one about the right number.
+    predicted = chosen.predict(X[TEST])
+    assert metrics.hamming_loss(relevant[TEST], predicted) < 0.15
+    assert predicted.sum(axis=1).mean() == pytest.approx(relevant[TEST].sum(axis=1).mean(), abs=0.4)
+
+
+def test_beats_mlcl_in_the_likelihood_of_held_out_labels(chosen, X, complementary):
+    mlcl = MLCLClassifier(epochs=60, learning_rate=0.05, random_state=0)
+    mlcl.fit(X[TRAIN], complementary[TRAIN])
+    assert chosen.score(X[TEST], complementary[TEST]) > mlcl.score(X[TEST], complementary[TEST])
+
+
+def test_the_choice_is_the_best_of_what_was_tried(chosen):
+    results = chosen.cv_results_
+    at = np.flatnonzero(results["chosen"])
+    assert len(at) == 1
+    assert results["alpha"][at[0]] == chosen.alpha_
+    assert results["cardinality"][at[0]] == chosen.cardinality_
+    assert results["gamma"][at[0]] == chosen.gamma_
+    names = ("scaling", "gamma", "alpha", "cardinality")
+    settings = {
+        tuple(str(results[name][i]) for name in names) for i in range(len(results["alpha"]))
+    }
+    assert len(settings) == len(results["alpha"])
+    best = results["mean_log_likelihood"].max()
+    assert results["mean_log_likelihood"][at[0]] > best - 0.01
+
+
+def test_the_mean_held_out_likelihood_is_that_of_refits(X, complementary):
+    X, complementary = X[:300], complementary[:300]
+    settings = {"alpha": 0.05, "cardinality": 1.5, "kernel": "linear"}
+    classifier = SelectionLikelihoodClassifier(random_state=3, **settings)
+    classifier.fit(X, complementary)
+    seed = int(np.random.default_rng(3).integers(2**32))
+    scores = np.empty(300)
+    for train, test in KFold(3, shuffle=True, random_state=seed).split(X):
+        part = fixed(alpha=0.05, cardinality=1.5, scaling=classifier.scaling_)
+        probability = part.fit(X[train], complementary[train]).predict_proba(X[test])
+        scores[test] = selection_log_likelihood_reference(probability, complementary[test])
+    found = classifier.cv_results_["mean_log_likelihood"][classifier.cv_results_["chosen"]]
+    assert found[0] == pytest.approx(scores.mean(), abs=1e-3)
+
+
+def test_the_curve_over_cardinalities_peaks_near_the_truth(chosen, relevant):
+    curve = chosen.cardinality_curve_
+    assert (np.diff(curve["cardinality"]) > 0).all()
+    truth = relevant.sum(axis=1).mean()
+    best = curve["cardinality"][curve["mean_log_likelihood"].argmax()]
+    assert abs(np.log(best / truth)) < np.log(1.5)
+    assert chosen.cardinality_ in curve["cardinality"]
+
+
+def test_a_fit_minimizes_the_stated_objective(X, complementary):
+    classifier = fixed().fit(X[TRAIN], complementary[TRAIN])
+    scale = np.sqrt(X[TRAIN].var(axis=0).mean())
+
+    def objective(coef, intercept):
+        p = 1 / (1 + np.exp(-(X[TRAIN] @ coef.T + intercept)))
+        likelihood = selection_log_likelihood_reference(p, complementary[TRAIN])
+        penalty = 0.01 * np.sum((coef * scale) ** 2)
+        return np.mean((p.sum(axis=1) - 1.7) ** 2 - likelihood) + penalty
+
+    coef, intercept = classifier.coef_, classifier.intercept_
+    found = objective(coef, intercept)
+    rng = np.random.default_rng(0)
+    for step in (1e-3, 1e-2, 1e-1):
+        for _ in range(5):
+            moved = coef + step * rng.normal(size=coef.shape)
+            assert objective(moved, intercept + step * rng.normal(size=5)) > found
+
+
+@pytest.mark.parametrize("scaling", ["standardize", "global", "rows"])
+def test_sparse_and_dense_features_give_the_same(scaling, X, complementary):
+    X = np.where(np.abs(X) < 0.5, 0, X)
+    dense = fixed(scaling=scaling).fit(X, complementary)
+    rows = fixed(scaling=scaling).fit(sparse.csr_array(X), complementary)
+    np.testing.assert_allclose(rows.predict_proba(X), dense.predict_proba(X), atol=2e-3)
+
+
+@pytest.mark.parametrize("scaling", ["standardize", "global"])
+def test_the_units_of_the_features_do_not_matter(scaling, X, complementary):
+    one = fixed(scaling=scaling).fit(X, complementary)
+    other = fixed(scaling=scaling).fit(1000 * X + 70, complementary)
+    found = other.predict_proba(1000 * X + 70)
+    np.testing.assert_allclose(found, one.predict_proba(X), atol=2e-3)
+
+
+def test_rows_are_scaled_to_length_1(X, complementary):
+    by_hand = X / np.linalg.norm(X, axis=1, keepdims=True)
+    one = fixed(scaling="rows").fit(X, complementary)
+    other = fixed(scaling="global").fit(by_hand, complementary)
+    np.testing.assert_allclose(one.predict_proba(7 * X), other.predict_proba(by_hand), atol=1e-9)
+    assert one.scaling_ == "rows"
+    assert not hasattr(one, "coef_")
+
+
+def test_a_row_of_zeros_has_no_length_to_divide_by(X, complementary):
+    X = np.vstack([np.zeros_like(X[:1]), X[1:]])
+    classifier = fixed(scaling="rows").fit(X, complementary)
+    assert np.isfinite(classifier.predict_proba(X)).all()
+
+
+def kernel(**settings):
+    """A kernel, no search."""
+    return fixed(**{"kernel": "rbf", "gamma": 0.1, "random_state": 0, **settings})
+
+
+def test_with_all_rows_the_kernel_is_exact(X, complementary):
+    X, complementary = X[:120], complementary[:120]
+    classifier = kernel(n_components=500, alpha=0.05).fit(X, complementary)
+    # Any features with these inner products give the same functions and norms.
+    features = np.linalg.cholesky(rbf_kernel(X, gamma=0.1) + 1e-10 * np.eye(120))
+    by_hand = fixed(alpha=0.05).fit(features, complementary)
+    np.testing.assert_allclose(
+        classifier.predict_proba(X), by_hand.predict_proba(features), atol=5e-3
+    )
+
+
+def test_a_kernel_is_chosen_where_no_linear_map_will_do():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 2))
+    ring = np.digitize(np.linalg.norm(X, axis=1), [0.76, 1.18, 1.67])  # quartiles
+    relevant = np.eye(4, dtype=np.uint8)[ring]
+    complementary = draw_complementary(relevant, random_state=0)
+    automatic = SelectionLikelihoodClassifier(n_components=50, random_state=0)
+    automatic.fit(X[:400], complementary[:400])
+    assert automatic.kernel_ == "rbf"
+    linear = SelectionLikelihoodClassifier(kernel="linear", random_state=0)
+    linear.fit(X[:400], complementary[:400])
+    precision = [
+        metrics.average_precision(relevant[400:], each.predict_proba(X[400:]))
+        for each in (automatic, linear)
+    ]
+    assert precision[0] > 0.8
+    assert precision[1] < 0.65
+
+
+def test_a_given_gamma_is_kept(X, complementary):
+    classifier = kernel(alpha="auto", gamma=0.2).fit(X[:300], complementary[:300])
+    assert classifier.gamma_ == 0.2
+    assert set(classifier.cv_results_["gamma"]) == {0.2}
+    assert not hasattr(classifier, "scaling_")
+
+
+def test_the_kernel_takes_sparse_features(X, complementary):
+    X = np.where(np.abs(X) < 0.5, 0, X)
+    dense = kernel().fit(X, complementary)
+    rows = kernel().fit(sparse.csr_array(X), complementary)
+    np.testing.assert_allclose(
+        rows.predict_proba(sparse.csr_array(X)), dense.predict_proba(X), atol=1e-6
+    )
+
+
+def test_a_kernel_is_applied_in_batches(X, complementary, monkeypatch):
+    classifier = kernel().fit(X, complementary)
+    whole = classifier.predict_proba(X)
+    monkeypatch.setattr("complabel.methods.selection._features._BATCH", 7)
+    np.testing.assert_allclose(classifier.predict_proba(X), whole, atol=1e-12)
+
+
+def test_many_rows_are_not_tried_with_a_kernel(X, complementary, monkeypatch):
+    monkeypatch.setattr("complabel.methods.selection._classifier._MOST_KERNEL_ROWS", 100)
+    classifier = fixed(kernel="auto", random_state=0).fit(X[:101], complementary[:101])
+    assert classifier.kernel_ == "linear"
+    classifier = fixed(kernel="auto", random_state=0).fit(X[:100], complementary[:100])
+    assert np.isfinite(classifier.cv_results_["gamma"]).any()
+
+
+def test_standardizing_makes_up_for_uneven_features(X, complementary):
+    uneven = X * np.array([1, 10, 0.1, 1, 100, 1])
+    one = fixed(scaling="standardize").fit(X, complementary)
+    other = fixed(scaling="standardize").fit(uneven, complementary)
+    np.testing.assert_allclose(other.predict_proba(uneven), one.predict_proba(X), atol=2e-3)
+
+
+def test_a_greater_cardinality_predicts_more_labels(X, complementary):
+    totals = [
+        fixed(cardinality=c).fit(X, complementary).predict_proba(X).sum(axis=1).mean()
+        for c in (1.0, 2.0, 3.0)
+    ]
+    np.testing.assert_allclose(totals, [1, 2, 3], atol=0.3)
+
+
+def test_without_a_cardinality_there_is_no_penalty(X, complementary):
+    free = fixed(cardinality=None).fit(X, complementary)
+    assert free.cardinality_ is None
+    bound = fixed(cardinality=1.2).fit(X, complementary)
+    assert free.score(X, complementary) > bound.score(X, complementary)
+
+
+def test_known_relevant_labels_improve_the_ranking(X, relevant, complementary, precision_of):
+    rows = slice(0, 200)
+    known = draw_relevant(relevant[rows], random_state=1)
+    untold = fixed().fit(X[rows], complementary[rows])
+    told = fixed().fit(X[rows], complementary[rows], relevant=known)
+    assert precision_of(told) > precision_of(untold)
+
+
+def test_knowing_nothing_relevant_is_the_same_as_not_being_told(X, complementary):
+    untold = fixed().fit(X, complementary)
+    told = fixed().fit(X, complementary, relevant=np.zeros_like(complementary))
+    np.testing.assert_allclose(told.coef_, untold.coef_, atol=1e-6)
+
+
+def test_more_complementary_labels_per_row_teach_more(precision_of, X, relevant):
+    rows = np.flatnonzero(relevant[TRAIN].sum(axis=1) <= 2)[:100]
+    found = []
+    for n_per_row in (1, 3):
+        several = draw_complementary(relevant[rows], n_per_row=n_per_row, random_state=0)
+        found.append(precision_of(fixed().fit(X[rows], several)))
+    assert found[1] > found[0]
+
+
+def test_the_right_propensities_help_where_the_choice_is_uneven(problem, X, relevant):
+    weights = np.array([0.02, 0.1, 1.0, 5.0, 20.0])
+    rng = np.random.default_rng(0)
+    clocks = rng.exponential(size=relevant.shape) / weights
+    first = np.where(relevant == 1, np.inf, clocks).argmin(axis=1)
+    uneven = np.eye(5, dtype=np.uint8)[first]
+    told = fixed(propensities=weights).fit(X[TRAIN], uneven[TRAIN])
+    untold = fixed().fit(X[TRAIN], uneven[TRAIN])
+    precision = [
+        metrics.average_precision(relevant[TEST], each.decision_function(X[TEST]))
+        for each in (told, untold)
+    ]
+    assert precision[0] > precision[1] + 0.02
+    assert told.score(X[TEST], uneven[TEST]) > untold.score(X[TEST], uneven[TEST])
+
+
+@pytest.mark.parametrize("n_per_row", [1, 2])
+def test_the_score_is_the_mean_log_likelihood_by_another_algorithm(n_per_row, chosen, X, relevant):
+    held_out = draw_complementary(relevant[TEST], n_per_row=n_per_row, random_state=5)
+    expected = selection_log_likelihood_reference(chosen.predict_proba(X[TEST]), held_out).mean()
+    assert chosen.score(X[TEST], held_out) == pytest.approx(expected, rel=1e-9)
+
+
+def test_mini_batches_find_about_the_same_as_lbfgs(X, complementary, precision_of):
+    settings = {"epochs": 60, "learning_rate": 0.05, "random_state": 0}
+    adam = fixed(solver="adam", **settings).fit(X[TRAIN], complementary[TRAIN])
+    lbfgs = fixed(alpha=1e-4).fit(X[TRAIN], complementary[TRAIN])
+    assert precision_of(adam) == pytest.approx(precision_of(lbfgs), abs=0.02)
+    assert not hasattr(adam, "alpha_")
+    difference = adam.predict_proba(X[TEST]) - lbfgs.predict_proba(X[TEST])
+    assert np.abs(difference).mean() < 0.05
+
+
+def test_a_network_learns_with_a_cardinality_found_by_linear_maps(X, complementary, precision_of):
+    def network(n_features, n_labels):
+        hidden = torch.nn.Linear(n_features, 16)
+        return torch.nn.Sequential(hidden, torch.nn.Tanh(), torch.nn.Linear(16, n_labels))
+
+    classifier = SelectionLikelihoodClassifier(
+        solver="adam", network=network, epochs=15, scaling="global", alpha=0.01, random_state=0
+    )
+    classifier.fit(X[TRAIN], complementary[TRAIN])
+    assert classifier.cardinality_ in classifier.cv_results_["cardinality"]
+    assert precision_of(classifier) > 0.8
+    assert not hasattr(classifier, "coef_")
+
+
+@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
+def test_one_class_per_row_has_one_relevant_label(X):
+    rng = np.random.default_rng(0)
+    truth = X[:, :4].argmax(axis=1)
+    y = np.array(["a", "b", "c", "d"])[(truth + rng.integers(1, 4, size=len(truth))) % 4]
+    classifier = SelectionLikelihoodClassifier(kernel="linear", random_state=0)
+    classifier.fit(X[TRAIN], y[TRAIN])
+    assert classifier.cardinality_ == 1
+    assert not hasattr(classifier, "cardinality_curve_")
+    found = classifier.predict(X[TEST])
+    assert np.mean(found == np.array(["a", "b", "c", "d"])[truth[TEST]]) > 0.85
+    np.testing.assert_allclose(classifier.predict_proba(X[TEST]).sum(axis=1), 1)
+
+
+def test_progress_is_reported(X, complementary):
+    seen = []
+    classifier = SelectionLikelihoodClassifier(
+        alpha=0.1,
+        scaling="global",
+        kernel="linear",
+        random_state=0,
+        callback=lambda *args: seen.append(args),
+    )
+    classifier.fit(X[:200], complementary[:200])
+    stages = [stage for stage, *_ in seen]
+    assert stages.count("search") == len(classifier.cv_results_["alpha"])
+    assert stages.count("classifier") == classifier.n_iter_
+    assert all(number <= most for _, number, most, _ in seen)
+
+
+def test_a_fit_keeps_to_one_thread_and_gives_the_others_back(X, complementary):
+    before, seen = torch.get_num_threads(), set()
+    classifier = fixed(callback=lambda *_: seen.add(torch.get_num_threads()))
+    torch.set_num_threads(2)
+    try:
+        classifier.fit(X[:100], complementary[:100])
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert seen == {1}
+
+
+def test_the_same_seed_gives_the_same_fit(chosen, X, complementary):
+    one, other = (
+        clone(chosen).set_params(n_components=20).fit(X[:200], complementary[:200])
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+
+
+def test_a_second_fit_forgets_what_only_the_first_chose(X, complementary):
+    classifier = fixed(alpha=0.1, cardinality="auto", random_state=0)
+    classifier.fit(X[:200], complementary[:200])
+    classifier.set_params(cardinality=1.5).fit(X[:200], complementary[:200])
+    assert not hasattr(classifier, "cv_results_")
+    assert not hasattr(classifier, "cardinality_curve_")
+
+
+def test_searches_by_its_own_score(X, complementary):
+    pipeline = Pipeline([("scale", StandardScaler()), ("selection", fixed())])
+    grid = {"selection__alpha": [1e-3, 100.0]}
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise")
+    search.fit(X[:300], complementary[:300])
+    assert search.best_params_["selection__alpha"] == 1e-3
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"alpha": 0}, "alpha must be a finite number above 0"),
+        ({"alpha": "best"}, "alpha must be 'auto' or a number above 0, got 'best'"),
+        ({"cardinality": "many"}, "cardinality must be 'auto', None or"),
+        ({"cardinality": 5}, "cardinality must be a finite number above 0 and below 5, got 5"),
+        ({"scaling": "none"}, "scaling must be one of 'auto'"),
+        ({"kernel": "cosine"}, "kernel must be one of 'auto', 'linear', 'rbf', got 'cosine'"),
+        ({"kernel": "rbf", "gamma": -1}, "gamma must be a finite number above 0, got -1"),
+        ({"gamma": "scale"}, "gamma must be 'auto' or a number above 0, got 'scale'"),
+        ({"n_components": 0}, "n_components must be an integer of at least 1"),
+        ({"kernel": "rbf", "solver": "adam"}, "solver='adam' takes no kernel"),
+        ({"solver": "sgd"}, "solver must be one of 'lbfgs', 'adam'"),
+        ({"cv": 1}, "cv must be an integer of at least 2"),
+        ({"network": torch.nn.Linear}, "give solver='adam' for a network"),
+        ({"propensities": [1, 2]}, "give a sequence of 5, one per label"),
+    ],
+    ids=str,
+)
+def test_parameters_are_checked(settings, message, X, complementary):
+    with pytest.raises(InputError, match=message):
+        fixed(**settings).fit(X, complementary)
+
+
+def test_too_few_rows_for_the_folds_are_refused(X, complementary):
+    rows = np.unique(complementary.argmax(axis=1), return_index=True)[1]
+    with pytest.raises(InputError, match="n_samples=5 is less than cv=6"):
+        SelectionLikelihoodClassifier(cv=6).fit(X[rows], complementary[rows])
+
+
+def test_a_label_both_complementary_and_relevant_is_refused(X, complementary):
+    with pytest.raises(AnnotationError, match="complementary and as relevant"):
+        fixed().fit(X, complementary, relevant=complementary)
+
+
+@pytest.mark.slow
+def test_scene_is_ranked_better_than_the_published_figures(data_dir):
+    dataset = preprocess(load_dataset("scene", data_dir=data_dir))
+    complementary = draw_complementary(dataset.Y, random_state=0)
+    train, test = next(KFold(10, shuffle=True, random_state=0).split(dataset.X))
+    classifier = SelectionLikelihoodClassifier(random_state=0)
+    classifier.fit(dataset.X[train], complementary[train])
+    found = metrics.average_precision(
+        dataset.Y[test], classifier.decision_function(dataset.X[test])
+    )
+    assert found > 0.78
+    assert classifier.cardinality_ < 2

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import base64
+import io
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from complabel.reports._figures import fold_strip, grey_image, heat_map, off_diagonal
+
+NAMES = ("a", "b", "c")
+
+
+def draw_heat_map(matrix=None, names=NAMES, **changed):
+    settings = {
+        "ident": "m",
+        "description": "three labels",
+        "centre": 0.5,
+        "centre_name": "= 1/2",
+        "reach": 0.5,
+        "axes": ("relevant", "chosen"),
+    }
+    return heat_map(np.full((3, 3), 0.5) if matrix is None else matrix, names, **settings | changed)
+
+
+def texts(svg):
+    return [element.text for element in ET.fromstring(svg).iter("text")]
+
+
+def cell_colours(svg):
+    """Fill of every cell beside the diagonal, in the order of the rows."""
+    mesh = next(g for g in ET.fromstring(svg).iter("g") if len(g.findall("path")) == 9)
+    fills = [re.search(r"fill: ([^;]+)", path.get("style")).group(1) for path in mesh]
+    assert fills[0] == fills[4] == fills[8] == "none"
+    return [fill for fill in fills if fill != "none"]
+
+
+def test_off_diagonal_keeps_row_order():
+    assert off_diagonal(np.arange(9.0).reshape(3, 3)).tolist() == [1, 2, 3, 5, 6, 7]
+
+
+def test_heat_map_colours_equal_entries_alike_and_others_apart():
+    matrix = np.array([[9.0, 0.5, 0.0], [0.5, 9.0, 1.0], [0.5, 0.0, 9.0]])
+    middle, low, middle_again, high, third, low_again = cell_colours(draw_heat_map(matrix))
+    assert middle == middle_again == third
+    assert low == low_again
+    assert len({low, middle, high}) == 3
+
+
+def test_the_diagonal_has_no_colour():
+    matrix = np.full((3, 3), 0.5)
+    svg = draw_heat_map(matrix)
+    np.fill_diagonal(matrix, 77.0)
+    assert draw_heat_map(matrix) == svg
+
+
+def test_heat_map_names_labels_axes_and_the_reference_value():
+    shown = texts(draw_heat_map())
+    assert [text for text in shown if text in NAMES] == [*NAMES, *NAMES]
+    assert {"relevant", "chosen", "0.000", "0.500", "= 1/2", "1.000"} <= set(shown)
+
+
+@pytest.mark.parametrize("name", ["<b>", "R&D", "cost in $ or $"])
+def test_label_names_appear_as_they_are(name):
+    assert texts(draw_heat_map(names=(name, "b", "c"))).count(name) == 2
+
+
+def test_figures_take_the_colours_of_the_page():
+    strip = fold_strip({"one": [0.1, 0.4]}, ident="s", description="d", axis="x")
+    for svg in (strip, draw_heat_map()):
+        assert "currentColor" in svg
+        assert "#010203" not in svg
+        assert "#0a0b0c" not in svg
+        assert "<style" not in svg  # would style the whole page
+    assert "var(--accent)" in strip
+
+
+def test_figures_describe_themselves():
+    root = ET.fromstring(draw_heat_map(description='"S" & <T>'))
+    assert root.tag == "svg"
+    assert (root.get("role"), root.get("aria-label")) == ("img", '"S" & <T>')
+    assert root.get("viewBox")
+
+
+def test_ids_are_unique_on_a_page_and_every_reference_resolves():
+    svgs = [draw_heat_map(ident="first"), draw_heat_map(ident="second")]
+    ids = [element.get("id") for svg in svgs for element in ET.fromstring(svg).iter()]
+    ids = [ident for ident in ids if ident is not None]
+    assert ids
+    assert len(ids) == len(set(ids))
+    for svg in svgs:
+        references = re.findall(r"url\(#([^)]+)\)|href=\"#([^\"]+)\"", svg)
+        assert {a or b for a, b in references} <= set(ids)
+
+
+def test_fold_strip_has_a_dot_for_every_fold():
+    svg = fold_strip({"one": [0.1, 0.4], "two": [0.5]}, ident="s", description="d", axis="x")
+    accents = [e for e in ET.fromstring(svg).iter("use") if "accent" in e.get("style", "")]
+    assert len(accents) == 3
+    # SVG's y grows downwards: the first method is on top.
+    assert [float(e.get("y")) for e in accents] == sorted(float(e.get("y")) for e in accents)
+    assert {"one", "two", "x"} <= set(texts(svg))
+
+
+def test_figures_are_the_same_under_any_matplotlibrc_and_leave_it_alone():
+    import matplotlib as mpl
+
+    expected = draw_heat_map()
+    with mpl.rc_context({"axes.facecolor": "red", "font.size": 30.0}):
+        before = dict(mpl.rcParams)
+        assert draw_heat_map() == expected
+        assert dict(mpl.rcParams) == before
+
+
+def test_grey_image_holds_every_pixel():
+    from matplotlib.image import imread
+
+    pixels = np.linspace(0, 1, 12).reshape(3, 4)
+    kind, _, data = grey_image(pixels).partition(",")
+    assert kind == "data:image/png;base64"
+    read = imread(io.BytesIO(base64.b64decode(data)))  # (3, 4, RGBA)
+    assert np.abs(read[..., 0] - (1 - pixels)).max() <= 1.5 / 255
+    assert (read[..., 3] == 1).all()
