@@ -65,23 +65,21 @@ def test_log_likelihood_averages_within_a_row_before_averaging_rows():
 def test_an_impossible_label_costs_no_more_than_the_least_probability():
     case = [[1, 0, 0]], [[0.0, 0.5, 0.5]]
     assert complementary_log_likelihood(*case) == pytest.approx(np.log(1e-12))
-    assert complementary_log_likelihood(*case, eps=1e-3) == pytest.approx(np.log(1e-3))
 
 
 @pytest.mark.parametrize(
-    ("complementary", "probabilities", "options", "error", "message"),
+    ("complementary", "probabilities", "error", "message"),
     [
-        ([[1, 0, 0]], [[0.5, -0.1, 0.6]], {}, InputError, "-0.1 at row 0, label 1"),
-        ([[1, 0, 0]] * 2, [[1, 0, 0], [0, 0, 0]], {}, InputError, "all 0 in row 1"),
-        ([[1, 0, 0]], [[0.5, 0.5]], {}, InputError, r"but probabilities \(1, 2\)"),
-        ([[1, 0, 0]], [[np.nan, 0.5, 0.5]], {}, InputError, "probabilities holds nan"),
-        ([[1, 0, 0]], [[0.2, 0.4, 0.4]], {"eps": 0.0}, InputError, "eps is 0.0"),
-        ([[0, 0, 0]], [[0.2, 0.4, 0.4]], {}, AnnotationError, "no label in row 0"),
+        ([[1, 0, 0]], [[0.5, -0.1, 0.6]], InputError, "-0.1 at row 0, label 1"),
+        ([[1, 0, 0]] * 2, [[1, 0, 0], [0, 0, 0]], InputError, "all 0 in row 1"),
+        ([[1, 0, 0]], [[0.5, 0.5]], InputError, r"but probabilities \(1, 2\)"),
+        ([[1, 0, 0]], [[np.nan, 0.5, 0.5]], InputError, "probabilities holds nan"),
+        ([[0, 0, 0]], [[0.2, 0.4, 0.4]], AnnotationError, "no label in row 0"),
     ],
 )
-def test_log_likelihood_refuses(complementary, probabilities, options, error, message):
+def test_log_likelihood_refuses(complementary, probabilities, error, message):
     with pytest.raises(error, match=message):
-        complementary_log_likelihood(complementary, probabilities, **options)
+        complementary_log_likelihood(complementary, probabilities)
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ class Base(ClassifierMixin, BaseEstimator):
 
 
 class Modelling(Base):
-    has_complementary_likelihood = True
+    models_the_choice = True
 
     def score(self, X, y):
         return -float(np.mean(X))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from complabel.errors import InputError
-from complabel.metrics import threshold_minmax, threshold_probability
+from complabel.metrics import threshold_minmax
 
 
 def test_minmax_worked_by_hand():
@@ -28,17 +28,10 @@ def test_minmax_equals_the_comparison_in_whole_numbers(scores):
     np.testing.assert_array_equal(threshold_minmax(scores), expected)
 
 
-def test_probability_worked_by_hand():
-    predicted = threshold_probability([[0.5, np.nextafter(0.5, 1.0), 0.0, 1.0]])
-    assert predicted.dtype == np.uint8
-    np.testing.assert_array_equal(predicted, [[0, 1, 0, 1]])
-
-
-@pytest.mark.parametrize("threshold", [threshold_minmax, threshold_probability])
-def test_scores_that_are_no_finite_matrix_are_refused(threshold):
+def test_scores_that_are_no_finite_matrix_are_refused():
     with pytest.raises(InputError, match="nan at row 1, label 0"):
-        threshold([[0.1, 0.2], [np.nan, 0.2]])
+        threshold_minmax([[0.1, 0.2], [np.nan, 0.2]])
     with pytest.raises(InputError, match=r"shape \(2,\)"):
-        threshold([0.1, 0.2])
+        threshold_minmax([0.1, 0.2])
     with pytest.raises(InputError, match=r"shape \(0, 2\)"):
-        threshold(np.zeros((0, 2)))
+        threshold_minmax(np.zeros((0, 2)))

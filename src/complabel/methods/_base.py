@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from complabel import metrics
-from complabel._parameters import check_choice
+from complabel._parameters import check_choice, check_real
 from complabel.annotations import (
     check_complementary,
     check_indicator,
@@ -21,6 +21,7 @@ from complabel.annotations import (
 from complabel.errors import AnnotationError, InputError
 from complabel.methods._canonical import canonical_csr
 from complabel.methods._complaints import located, refuse_other_number_of_rows
+from complabel.methods._decisions import THRESHOLDS, labels_above
 from complabel.methods._targets import Targets, encode_classes
 
 if TYPE_CHECKING:
@@ -29,29 +30,59 @@ if TYPE_CHECKING:
 Features = Any
 """An ndarray or CSR array of shape (n_samples, n_features), already validated."""
 
-THRESHOLDS = ("probability", "minmax")
-
 
 class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     """Base of all methods; a method implements ``_fit`` and ``_decision``.
 
-    What a method learns from is said by the class attribute ``learns_from``: ``"complementary"``
-    for all but reference methods, which declare ``"relevant"`` and are marked in every table.
+    Attributes
+    ----------
+    learns_from : {"complementary", "relevant"}
+        What a method's ``fit`` is given as ``y``. Only reference methods declare ``"relevant"``;
+        every table marks them.
+    models_the_choice : bool
+        Whether the method models which label is chosen as complementary. If so, ``score`` is a
+        log-likelihood, and the method implements ``_log_likelihood``.
+    threshold : {"probability", "minmax"}
+        Rule of ``predict``: f > ``cut``, or the same after scaling each row of f to [0, 1].
+    cut : float
+        In (0, 1).
     """
 
     learns_from: ClassVar[Literal["complementary", "relevant"]] = "complementary"
+    models_the_choice: ClassVar[bool] = False
     threshold: str = "probability"
+    cut: float = 0.5
 
     classes_: NDArray[Any]
     n_features_in_: int
 
     @abstractmethod
-    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
-        """Learn from validated input: labels (n, K) and known relevant labels, if any."""
+    def _fit(
+        self,
+        X: Features,
+        complementary: NDArray[np.uint8],
+        relevant: NDArray[np.uint8] | None,
+        /,
+    ) -> None:
+        """Learn from checked arrays.
+
+        Parameters
+        ----------
+        X : ndarray or CSR array of shape (n, d), float64 or float32
+            Finite features.
+        complementary : ndarray of shape (n, K), uint8
+            At least one and not all labels of each row; the relevant labels instead where
+            ``learns_from = "relevant"``.
+        relevant : ndarray of shape (n, K), uint8, or None
+            Known relevant labels, none of them complementary; rows may be empty.
+        """
 
     @abstractmethod
     def _decision(self, X: Features) -> NDArray[np.float64]:
-        """Return scores (n, K) that are positive where a label is predicted."""
+        """Return scores of shape (n, K), float64, in the order of f within each row.
+
+        They are the log-odds of f unless the method implements ``_log_odds``.
+        """
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, relevant: ArrayLike | None = None) -> Self:
         """Learn from complementary labels.
@@ -116,7 +147,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return scores, positive where the default rule predicts the label.
+        """Return scores, greater where a label is more likely to be relevant.
 
         Parameters
         ----------
@@ -145,10 +176,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
             Each in [0, 1]. After a fit on one class per row, rows sum to 1: the probabilities
             given that exactly one label is relevant.
         """
-        decision = self._decision(self._validate_new(X))
-        if self._single:
-            return np.asarray(special.softmax(decision, axis=1))
-        return self._probabilities(decision)
+        return self._probabilities(self._decision(self._validate_new(X)))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the predicted labels.
@@ -164,13 +192,24 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
             most probable class, shape (n_samples,). After a fit on a data frame,
             ``names_from_indicator(classifier.predict(X), classifier.classes_)`` gives names.
         """
+        return self._predicted(self._decision(self._validate_new(X)))
+
+    def predict_with_proba(self, X: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return what ``predict`` and ``predict_proba`` return, from one pass over the features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        predicted : ndarray of shape (n_samples, K), int64, or (n_samples,)
+            See ``predict``.
+        probabilities : ndarray of shape (n_samples, K), float64
+            See ``predict_proba``.
+        """
         decision = self._decision(self._validate_new(X))
-        if self._single:
-            predicted: NDArray[Any] = self.classes_[decision.argmax(axis=1)]
-            return predicted
-        if self.threshold == "minmax":
-            return metrics.threshold_minmax(self._probabilities(decision)).astype(np.int64)
-        return (decision > 0).astype(np.int64)
+        return self._predicted(decision), self._probabilities(decision)
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
         """Score on held-out complementary labels; greater is better.
@@ -185,9 +224,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         float
-            Mean complementary log-likelihood, in nats, where ``has_complementary_likelihood``:
-            the method models the choice of the complementary label. Else minus the
-            complementary ranking error, between -1 and 0.
+            Mean over rows of the log-likelihood of the answers, in nats, where
+            ``models_the_choice``. Else minus the complementary ranking error, between -1 and 0.
 
         Notes
         -----
@@ -198,32 +236,39 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         for what should be predicted: on complementary labels they prefer the worse method.
         """
         X_new, complementary = self._validate_held_out(X, y)
-        probabilities = self._complementary_probabilities(X_new)
-        if probabilities is None:
-            return -metrics.complementary_ranking_error(complementary, self._decision(X_new))
-        return metrics.complementary_log_likelihood(complementary, probabilities)
+        if self.models_the_choice:
+            return float(self._log_likelihood(X_new, complementary).mean())
+        return -metrics.complementary_ranking_error(complementary, self._decision(X_new))
 
-    @property
-    def has_complementary_likelihood(self) -> bool:
-        """Whether the method models which label is chosen as complementary.
+    def _log_odds(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn what ``_decision`` returned into log f / (1 - f), of shape (n, K)."""
+        return decision
 
-        If so, ``score`` is a log-likelihood, else minus a ranking error.
-        """
-        modelled = type(self)._complementary_probabilities
-        return modelled is not ComplementaryClassifier._complementary_probabilities
+    def _relevance(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn what ``_decision`` returned into f, of shape (n, K)."""
+        return np.asarray(special.expit(self._log_odds(decision)))
+
+    def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return the log-likelihood of each row's complementary labels, shape (n,), in nats."""
+        raise NotImplementedError(f"{type(self).__name__} does not model the choice")
 
     def _probabilities(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Map scores (n, K) to [0, 1]; the sigmoid unless a method knows better."""
-        return np.asarray(special.expit(decision))
+        """Return f (n, K); given one class per row, the probability of each class."""
+        if self._single:
+            return np.asarray(special.softmax(decision, axis=1))
+        return self._relevance(decision)
 
-    def _complementary_probabilities(self, X: Features) -> NDArray[np.float64] | None:
-        """Return the modelled distribution (n, K) of the complementary label, if there is one."""
-        del X
-        return None
+    def _predicted(self, decision: NDArray[np.float64]) -> NDArray[Any]:
+        """Return the predicted labels (n, K), or one class per row, shape (n,)."""
+        if self._single:
+            predicted: NDArray[Any] = self.classes_[decision.argmax(axis=1)]
+            return predicted
+        return labels_above(self._log_odds(decision), threshold=self.threshold, cut=self.cut)
 
     def _check_parameters(self) -> None:
         """Refuse parameters out of range; methods extend it."""
         check_choice("threshold", self.threshold, THRESHOLDS)
+        check_real("cut", self.cut, above=0, below=1)
 
     def _forget(self, *attributes: str) -> None:
         """Drop what an earlier fit with other parameters may have left."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
 
 from complabel._training import LinearMap
 from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._decisions import log_odds_of_regression
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,5 @@ class CandidateRegressor(ComplementaryClassifier):
     def _decision(self, X: Features) -> NDArray[np.float64]:
         return self.model_(X) - CUT
 
-    def _probabilities(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
-        # The logistic curve of slope one at the cut: near the score itself around 0.5, and unlike
-        # the score clipped to [0, 1] it keeps the order of labels beyond either end.
-        return np.asarray(special.expit(4 * decision))
+    def _log_odds(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+        return log_odds_of_regression(decision)

@@ -15,6 +15,7 @@ from complabel.metrics._evaluate import (
 )
 from complabel.metrics._label_free import (
     complementary_log_likelihood,
+    complementary_log_likelihood_of_rows,
     complementary_ranking_error,
     complementary_ranking_error_of_rows,
     least_cardinality,
@@ -26,11 +27,10 @@ from complabel.metrics._scorers import (
     complementary_ranking_scorer,
     coverage_scorer,
     hamming_loss_scorer,
-    has_complementary_likelihood,
     one_error_scorer,
     ranking_loss_scorer,
 )
-from complabel.metrics._thresholds import threshold_minmax, threshold_probability
+from complabel.metrics._thresholds import threshold_minmax
 
 __all__ = [
     "HIGHER_IS_BETTER",
@@ -40,6 +40,7 @@ __all__ = [
     "average_precision",
     "average_precision_scorer",
     "complementary_log_likelihood",
+    "complementary_log_likelihood_of_rows",
     "complementary_log_likelihood_scorer",
     "complementary_ranking_error",
     "complementary_ranking_error_of_rows",
@@ -49,12 +50,10 @@ __all__ = [
     "evaluate",
     "hamming_loss",
     "hamming_loss_scorer",
-    "has_complementary_likelihood",
     "least_cardinality",
     "one_error",
     "one_error_scorer",
     "ranking_loss",
     "ranking_loss_scorer",
     "threshold_minmax",
-    "threshold_probability",
 ]

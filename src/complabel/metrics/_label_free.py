@@ -9,6 +9,8 @@ from complabel.metrics._inputs import check_same_shape, check_scores
 from complabel.metrics._ranked import by_row
 from complabel.metrics._rows import ranking_loss_of_rows
 
+_LEAST_PROBABILITY = 1e-12
+
 
 def complementary_ranking_error(complementary: IndicatorLike, scores: ArrayLike) -> float:
     """Return how often a candidate ranks below a label known to be wrong; lower is better.
@@ -132,9 +134,7 @@ def least_cardinality(complementary: IndicatorLike, scores: ArrayLike) -> float:
     return float(np.mean(n_candidates * (1 - 2 * errors)))
 
 
-def complementary_log_likelihood(
-    complementary: IndicatorLike, probabilities: ArrayLike, *, eps: float = 1e-12
-) -> float:
+def complementary_log_likelihood(complementary: IndicatorLike, probabilities: ArrayLike) -> float:
     """Return the mean log-probability of the complementary labels; higher is better.
 
     Parameters
@@ -144,33 +144,64 @@ def complementary_log_likelihood(
     probabilities : array_like of shape (n_samples, n_labels)
         Non-negative q_j, in proportion to the modelled probability that label j is the
         complementary one; each row is divided by its sum.
-    eps : float, default 1e-12
-        Least probability, in (0, 1): one label held impossible costs log(eps), not infinity.
 
     Returns
     -------
     float
         Mean over rows of log q_j, in nats. A row of several complementary labels counts with
-        the mean of their log q_j, so that every row weighs the same.
+        the mean of their log q_j, so that every row weighs the same. One label held impossible
+        costs log 1e-12, not infinity.
 
     Raises
     ------
     AnnotationError
         If `complementary` is no valid matrix of complementary labels.
     InputError
-        If the shapes differ, a probability is negative or not finite, a row of probabilities is
-        all 0, or `eps` is not in (0, 1).
+        If the shapes differ, a probability is negative or not finite, or a row of probabilities
+        is all 0.
 
     Examples
     --------
     >>> complementary_log_likelihood([[1, 0, 0]], [[1.0, 0.0, 0.0]])
     0.0
     """
+    return float(complementary_log_likelihood_of_rows(complementary, probabilities).mean())
+
+
+def complementary_log_likelihood_of_rows(
+    complementary: IndicatorLike, probabilities: ArrayLike
+) -> NDArray[np.float64]:
+    """Return the complementary log-likelihood of each row, for paired comparisons of two models.
+
+    Parameters
+    ----------
+    complementary : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+        1 where a label is known not to apply; at least one, and not all, per row.
+    probabilities : array_like of shape (n_samples, n_labels)
+        Non-negative q_j, in proportion to the modelled probability that label j is the
+        complementary one.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), float64
+        What `complementary_log_likelihood` averages.
+
+    Raises
+    ------
+    AnnotationError
+        If `complementary` is no valid matrix of complementary labels.
+    InputError
+        If the shapes differ, a probability is negative or not finite, or a row of probabilities
+        is all 0.
+
+    Examples
+    --------
+    >>> complementary_log_likelihood_of_rows([[1, 0, 0]], [[1.0, 0.0, 0.0]])
+    array([0.])
+    """
     checked = check_scores(probabilities, name="probabilities")
     chosen = check_complementary(complementary, min_labels=2)
     check_same_shape(chosen, checked, names=("complementary", "probabilities"))
-    if not 0 < eps < 1:
-        raise InputError(f"eps is {eps}; give a number between 0 and 1")
     if checked.min() < 0:
         row, label = np.argwhere(checked < 0)[0]
         raise InputError(
@@ -183,6 +214,5 @@ def complementary_log_likelihood(
             f"probabilities is all 0 in row {np.argmin(sums)}; give some label a probability"
         )
     rows, labels = np.nonzero(chosen)
-    log_q = np.log(np.maximum(checked[rows, labels] / sums[rows], eps))
-    counts = np.bincount(rows)
-    return float(np.sum(log_q / counts[rows]) / len(counts))
+    log_q = np.log(np.maximum(checked[rows, labels] / sums[rows], _LEAST_PROBABILITY))
+    return np.bincount(rows, weights=log_q) / np.bincount(rows)

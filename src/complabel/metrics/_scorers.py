@@ -23,30 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-def has_complementary_likelihood(classifier: Any) -> bool:
-    """Tell whether a method models which label is chosen as complementary.
-
-    Parameters
-    ----------
-    classifier : classifier
-        Fitted or not; not inside a pipeline.
-
-    Returns
-    -------
-    bool
-        If so, its ``score`` is a log-likelihood, else minus a ranking error.
-
-    Examples
-    --------
-    >>> from complabel.methods import MLCLClassifier, MLKNNClassifier
-    >>> has_complementary_likelihood(MLCLClassifier())
-    True
-    >>> has_complementary_likelihood(MLKNNClassifier())
-    False
-    """
-    return bool(getattr(classifier, "has_complementary_likelihood", False))
-
-
 def complementary_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float:
     """Score a method that models the complementary label; pass as ``scoring``.
 
@@ -61,9 +37,9 @@ def complementary_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float
     Returns
     -------
     float
-        Mean held-out complementary log-likelihood, in nats; greater is better. It is the
-        estimator's own ``score``, so it can be compared between settings, and between the
-        methods that have it.
+        Mean held-out log-likelihood of the answers, in nats; greater is better. It is the
+        estimator's own ``score``: compare settings of one method by it. Methods that model the
+        choice differently score different events where a row has several complementary labels.
 
     Raises
     ------
@@ -79,7 +55,7 @@ def complementary_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float
     -1.042
     """
     classifier, features = _innermost(estimator, X)
-    if not has_complementary_likelihood(classifier):
+    if not getattr(classifier, "models_the_choice", False):
         raise InputError(
             f"{type(classifier).__name__} does not model which label is chosen as complementary,"
             " so it has no complementary log-likelihood; use complementary_ranking_scorer"

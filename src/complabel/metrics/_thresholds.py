@@ -8,32 +8,6 @@ from complabel.metrics._inputs import check_scores
 _THRESHOLD = 0.5
 
 
-def threshold_probability(scores: ArrayLike) -> NDArray[np.uint8]:
-    """Predict the labels whose score exceeds one half.
-
-    Parameters
-    ----------
-    scores : array_like of shape (n_samples, n_labels)
-        Finite scores that are probabilities.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels), dtype uint8
-        1 at the predicted labels.
-
-    Raises
-    ------
-    InputError
-        If `scores` is not a non-empty matrix or holds a value that is not finite.
-
-    Examples
-    --------
-    >>> threshold_probability([[0.2, 0.5, 0.6]])
-    array([[0, 0, 1]], dtype=uint8)
-    """
-    return (check_scores(scores) > _THRESHOLD).astype(np.uint8)
-
-
 def threshold_minmax(scores: ArrayLike) -> NDArray[np.uint8]:
     """Predict the labels whose score exceeds the middle of the row's range.
 

@@ -198,7 +198,7 @@ def cross_validate(
     return (
         FoldResult(
             fold,
-            metrics.evaluate(dataset.Y[test], prediction.scores, prediction.labels),
+            metrics.evaluate(dataset.Y[test], prediction.scores, prediction.predicted),
             prediction.fit_seconds,
             prediction.predict_seconds,
         )
@@ -213,13 +213,13 @@ class Prediction:
     Parameters
     ----------
     scores : ndarray of shape (n_test, K), float64
-    labels : ndarray of shape (n_test, K), int64
+    predicted : ndarray of shape (n_test, K), int64
     fit_seconds, predict_seconds : float
         Wall time.
     """
 
     scores: NDArray[np.float64]
-    labels: NDArray[np.int64]
+    predicted: NDArray[np.int64]
     fit_seconds: float
     predict_seconds: float
 
@@ -242,10 +242,9 @@ def predict_fold(
         started = time.perf_counter()
         classifier.fit(X_train, train_labels, **known)
         fitted = time.perf_counter()
-        scores = classifier.predict_proba(X_test)
-        labels = classifier.predict(X_test)
+        predicted, scores = classifier.predict_with_proba(X_test)
         done = time.perf_counter()
-    return Prediction(scores, labels, fitted - started, done - fitted)
+    return Prediction(scores, predicted, fitted - started, done - fitted)
 
 
 def seeded(classifier: ComplementaryClassifier, *, seed: int, fold: int) -> ComplementaryClassifier:

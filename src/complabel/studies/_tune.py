@@ -16,7 +16,7 @@ import numpy as np
 from complabel._training import one_thread
 from complabel.errors import ComplabelError, InputError
 from complabel.methods import make_classifier
-from complabel.metrics import average_precision, has_complementary_likelihood
+from complabel.metrics import average_precision
 from complabel.studies._benchmark import OnFold
 from complabel.studies._grids import Grid, expand_grid
 from complabel.studies._protocol import FoldResult, draw_labels, seeded, split_folds
@@ -226,7 +226,7 @@ def tune(
 
 def _criterion(method: str) -> str:
     """Return what the method's ``score`` is."""
-    modelled = has_complementary_likelihood(make_classifier(method))
+    modelled = make_classifier(method).models_the_choice
     return LOG_LIKELIHOOD if modelled else RANKING_ERROR
 
 

@@ -83,7 +83,7 @@ def _run(unit: Unit, data_dir: str | Path | None) -> Outcome:
         None if known is None else known[train],
     )
     return Outcome(
-        metrics=metrics.evaluate(dataset.Y[test], prediction.scores, prediction.labels),
+        metrics=metrics.evaluate(dataset.Y[test], prediction.scores, prediction.predicted),
         fit_seconds=prediction.fit_seconds,
         predict_seconds=prediction.predict_seconds,
         peak_memory_mb=peak_memory_mb(),

@@ -77,7 +77,6 @@ def test_predicts_the_upper_half_of_the_range_of_scores():
     scores = expit(X @ model.coef_.T + model.intercept_)
     assert_allclose(model.predict_proba(X), scores, rtol=1e-12)
     assert_array_equal(model.predict(X), metrics.threshold_minmax(scores))
-    assert_array_equal(model.predict(X), model.decision_function(X) > 0)
 
 
 def test_sparse_equals_dense_and_a_seed_its_repetition():

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from complabel import metrics
 from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._decisions import log_odds_around_half
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,11 +44,19 @@ class PriorClassifier(ComplementaryClassifier):
     array([[0.25  , 0.5625, 0.5625]])
     """
 
+    models_the_choice = True
+
     choice_rate_: NDArray[np.float64]
 
-    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
-        del X, known
-        counts = labels.sum(axis=0, dtype=np.float64)
+    def _fit(
+        self,
+        X: Features,
+        complementary: NDArray[np.uint8],
+        relevant: NDArray[np.uint8] | None,
+        /,
+    ) -> None:
+        del X, relevant
+        counts = complementary.sum(axis=0, dtype=np.float64)
         total = counts.sum()
         self.choice_rate_ = counts / total
         self._smoothed_rate = (counts + 1 / len(counts)) / (total + 1)
@@ -56,8 +66,12 @@ class PriorClassifier(ComplementaryClassifier):
         score = (1 - self.choice_rate_) ** (n_labels - 1) - 0.5
         return np.tile(score, (X.shape[0], 1))
 
-    def _probabilities(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_odds(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+        return log_odds_around_half(decision)
+
+    def _relevance(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
         return decision + 0.5
 
-    def _complementary_probabilities(self, X: Features) -> NDArray[np.float64]:
-        return np.tile(self._smoothed_rate, (X.shape[0], 1))
+    def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+        rates = np.tile(self._smoothed_rate, (X.shape[0], 1))
+        return metrics.complementary_log_likelihood_of_rows(complementary, rates)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special
 from sklearn.model_selection import KFold
 
 from complabel._parameters import check_integer, check_random_state, check_real
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._decisions import log_odds_of_regression
 from complabel.methods.bars._centred_ridge import Moments, make_ridge, moments_of_parts, total
 
 if TYPE_CHECKING:
@@ -144,11 +144,17 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         check_integer("cv", self.cv, at_least=2)
         check_random_state(self.random_state)
 
-    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
-        del known
+    def _fit(
+        self,
+        X: Features,
+        complementary: NDArray[np.uint8],
+        relevant: NDArray[np.uint8] | None,
+        /,
+    ) -> None:
+        del relevant
         self._forget("cv_results_")
-        targets = labels.astype(np.float64)
-        ranks = self._ranks(labels.shape[1])
+        targets = complementary.astype(np.float64)
+        ranks = self._ranks(complementary.shape[1])
         parts = self._parts(X.shape[0])
         features: Features = X.astype(np.float64, copy=False)
         shift = np.zeros(X.shape[1])
@@ -163,7 +169,7 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
             self.alpha_, self.rank_ = float(self.alpha), int(ranks[0])
         ridge = make_ridge(total(moments))
         weights = ridge.weights(self.alpha_)
-        if self.rank_ < labels.shape[1]:
+        if self.rank_ < complementary.shape[1]:
             leading = ridge.directions(weights)[:, : self.rank_]
             weights = weights @ leading @ leading.T
         constant = ridge.target_mean - (ridge.feature_mean + shift) @ weights
@@ -229,8 +235,8 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     def _decision(self, X: Features) -> NDArray[np.float64]:
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
-    def _probabilities(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(special.expit(4 * decision))
+    def _log_odds(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+        return log_odds_of_regression(decision)
 
 
 def _choice_rate(targets: NDArray[np.float64]) -> float:

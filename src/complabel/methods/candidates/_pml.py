@@ -44,6 +44,8 @@ class ConfidenceRanker(ComplementaryClassifier):
         Most projected gradient steps per round.
     """
 
+    threshold = "minmax"
+
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]
     confidences_: NDArray[np.float64]
@@ -82,9 +84,15 @@ class ConfidenceRanker(ComplementaryClassifier):
         check_integer("weight_iterations", self.weight_iterations, at_least=1)
         check_integer("confidence_iterations", self.confidence_iterations, at_least=1)
 
-    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
-        del known
-        candidates = 1 - labels.astype(np.float64)
+    def _fit(
+        self,
+        X: Features,
+        complementary: NDArray[np.uint8],
+        relevant: NDArray[np.uint8] | None,
+        /,
+    ) -> None:
+        del relevant
+        candidates = 1 - complementary.astype(np.float64)
         refuse_overflow(X)
         features: Features = X.astype(np.float64, copy=False)
         if self.fit_intercept:
@@ -92,7 +100,9 @@ class ConfidenceRanker(ComplementaryClassifier):
         weights = self._alternate(features, candidates)  # (d or d + 1, K)
         n_features = X.shape[1]
         self.coef_ = np.ascontiguousarray(weights[:n_features].T)
-        self.intercept_ = weights[n_features] if self.fit_intercept else np.zeros(labels.shape[1])
+        self.intercept_ = (
+            weights[n_features] if self.fit_intercept else np.zeros(complementary.shape[1])
+        )
 
     def _alternate(self, X: Features, candidates: NDArray[np.float64]) -> NDArray[np.float64]:
         """Minimise over weights, then confidences, until neither helps; return the weights."""
@@ -125,7 +135,12 @@ class ConfidenceRanker(ComplementaryClassifier):
         return weights
 
     def _decision(self, X: Features) -> NDArray[np.float64]:
-        return centred_at_midrange(X @ self.coef_.T + self.intercept_)
+        scores: NDArray[np.float64] = X @ self.coef_.T + self.intercept_
+        return scores
+
+    def _log_odds(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+        # A linear score has no level of its own: the middle of the row's range is held for 1/2.
+        return centred_at_midrange(decision)
 
 
 def fit_weights(

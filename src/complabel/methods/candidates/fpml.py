@@ -138,15 +138,21 @@ class FPMLClassifier(CandidateRegressor):
         check_real("lambda3", self.lambda3, above=0)
         check_integer("max_iter", self.max_iter, at_least=1)
 
-    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
-        del known
+    def _fit(
+        self,
+        X: Features,
+        complementary: NDArray[np.uint8],
+        relevant: NDArray[np.uint8] | None,
+        /,
+    ) -> None:
+        del relevant
         problem = Factorization(
             Design(X, fit_intercept=self.fit_intercept),
-            candidates_from_complementary(labels).astype(np.float64),
+            candidates_from_complementary(complementary).astype(np.float64),
             lambdas=(self.lambda1, self.lambda2, self.lambda3),
         )
         rng = np.random.default_rng(self.random_state)
-        factors = problem.start(self._checked_rank(labels.shape[1]), rng)
+        factors = problem.start(self._checked_rank(complementary.shape[1]), rng)
         objective: list[float] = []
         self.converged_ = False
         while len(objective) < self.max_iter and not self.converged_:

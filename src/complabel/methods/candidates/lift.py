@@ -189,21 +189,27 @@ class LIFTClassifier(ComplementaryClassifier):
                 f"svm_max_iter must be 'auto' or a whole number, got {self.svm_max_iter!r}"
             )
 
-    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
-        del known
+    def _fit(
+        self,
+        X: Features,
+        complementary: NDArray[np.uint8],
+        relevant: NDArray[np.uint8] | None,
+        /,
+    ) -> None:
+        del relevant
         refuse_overflow(X)
         X = _for_distances(X)
         self.solver_ = self.solver
         if self.solver == "auto":
             small = X.shape[0] <= self.max_libsvm_rows
             self.solver_ = "libsvm" if small else "squared_hinge"
-        # One seed per label, so that the order in which labels are learned does not matter.
-        n_labels = labels.shape[1]
+        # One seed per label, so that the order in which complementary are learned does not matter.
+        n_labels = complementary.shape[1]
         seeds = np.random.default_rng(self.random_state).integers(2**31, size=(n_labels,))
         fitted: list[_LabelModel] = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_label)(
                 X,
-                labels[:, label] == 0,
+                complementary[:, label] == 0,
                 ratio=self.ratio,
                 kmeans_max_iter=self.kmeans_max_iter,
                 C=self.C,

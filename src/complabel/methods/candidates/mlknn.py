@@ -13,6 +13,7 @@ from sklearn.utils.extmath import row_norms
 from complabel._parameters import check_integer, check_real
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._decisions import log_odds_around_half
 from complabel.methods._magnitude import refuse_overflow
 
 if TYPE_CHECKING:
@@ -113,9 +114,15 @@ class MLKNNClassifier(ComplementaryClassifier):
         check_integer("n_neighbors", self.n_neighbors, at_least=1)
         check_real("smoothing", self.smoothing, at_least=0)
 
-    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
-        del known
-        self._fit_labels(X, 1 - labels)
+    def _fit(
+        self,
+        X: Features,
+        complementary: NDArray[np.uint8],
+        relevant: NDArray[np.uint8] | None,
+        /,
+    ) -> None:
+        del relevant
+        self._fit_labels(X, 1 - complementary)
 
     def _fit_labels(self, X: Features, labels: NDArray[np.uint8]) -> None:
         """Learn the rule from labels (n, K) of any kind; with relevant ones it is the paper's."""
@@ -165,7 +172,10 @@ class MLKNNClassifier(ComplementaryClassifier):
         # The paper predicts ties; the least positive number does so and vanishes next to 0.5.
         return np.where(posterior == 0.5, np.finfo(np.float64).tiny, posterior - 0.5)
 
-    def _probabilities(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_odds(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+        return log_odds_around_half(decision)
+
+    def _relevance(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
         return decision + 0.5
 
 

@@ -140,10 +140,16 @@ class PMLLRSClassifier(CandidateRegressor):
             check_real("eta", self.eta, at_least=0)
         check_integer("max_iter", self.max_iter, at_least=1)
 
-    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
-        del known
+    def _fit(
+        self,
+        X: Features,
+        complementary: NDArray[np.uint8],
+        relevant: NDArray[np.uint8] | None,
+        /,
+    ) -> None:
+        del relevant
         design = Design(X, fit_intercept=self.fit_intercept)
-        candidates = candidates_from_complementary(labels).astype(np.float64)
+        candidates = candidates_from_complementary(complementary).astype(np.float64)
         self.gamma_ = float(self.gamma)
         if self.relative_gamma:
             self.gamma_ *= float(np.linalg.norm(design.transposed_times(candidates), ord=2))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from complabel import metrics
 from complabel.losses import LUWLoss
 from complabel.methods.gradient._baseline import GradientBaseline
 
@@ -51,9 +52,9 @@ class LUWClassifier(GradientBaseline):
     batch_size : int, default=256
     epochs : int, default=200
     threshold : {"minmax", "probability"}, default="minmax"
-        Rule of ``predict``: f exceeds ``minmax_cut`` after scaling each row of f to [0, 1], or
+        Rule of ``predict``: f exceeds ``cut`` after scaling each row of f to [0, 1], or
         f > 0.5.
-    minmax_cut : float, default=0.5
+    cut : float, default=0.5
     device : str, default="auto"
         ``"auto"`` takes CUDA where there is some; else a name torch knows.
     random_state : int, numpy.random.Generator or None, default=None
@@ -80,9 +81,6 @@ class LUWClassifier(GradientBaseline):
     O(epochs n d K) time with d the mean number of non-zeros per row; memory for one copy of the
     features. Known relevant labels given to ``fit`` are checked but not used.
 
-    ``decision_function`` is the logit of f minus the logit of the row's cut, so that it is
-    positive where ``predict`` is 1 and ranks as f does.
-
     References
     ----------
     Y. Gao and M.-L. Zhang, "Discriminative Complementary-Label Learning with Weighted Loss",
@@ -102,6 +100,8 @@ class LUWClassifier(GradientBaseline):
            [1, 1, 0]])
     """
 
+    models_the_choice = True
+
     def __init__(
         self,
         *,
@@ -114,7 +114,7 @@ class LUWClassifier(GradientBaseline):
         batch_size: int = 256,
         epochs: int = 200,
         threshold: str = "minmax",
-        minmax_cut: float = 0.5,
+        cut: float = 0.5,
         device: str = "auto",
         random_state: int | np.random.Generator | None = None,
         callback: ProgressCallback | None = None,
@@ -129,7 +129,7 @@ class LUWClassifier(GradientBaseline):
             batch_size=batch_size,
             epochs=epochs,
             threshold=threshold,
-            minmax_cut=minmax_cut,
+            cut=cut,
             device=device,
             random_state=random_state,
             callback=callback,
@@ -138,6 +138,6 @@ class LUWClassifier(GradientBaseline):
     def _loss(self) -> LogitLoss:
         return LUWLoss()
 
-    def _complementary_probabilities(self, X: Features) -> NDArray[np.float64]:
-        scores = special.expit(self._outputs(self.model_, X))
-        return np.asarray(special.expit(1 - scores))
+    def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+        implied = special.expit(1 - special.expit(self._decision(X)))
+        return metrics.complementary_log_likelihood_of_rows(complementary, implied)

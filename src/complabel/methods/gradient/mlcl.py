@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from scipy import special
 
+from complabel import metrics
 from complabel import transition as matrices
 from complabel._parameters import check_choice, check_real
 from complabel.errors import InputError
@@ -118,6 +119,8 @@ class MLCLClassifier(GradientClassifier):
     0
     """
 
+    models_the_choice = True
+
     learning_rate_: float
     transition_: NDArray[np.float64]
     initial_transition_: NDArray[np.float64]
@@ -172,7 +175,13 @@ class MLCLClassifier(GradientClassifier):
             return getattr(self, "learning_rate_", RATES[0])
         return self.learning_rate
 
-    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
+    def _fit(
+        self,
+        X: Features,
+        complementary: NDArray[np.uint8],
+        relevant: NDArray[np.uint8] | None,
+        /,
+    ) -> None:
         generator = self._generator()
         self._forget("initial_transition_", "label_correlation_", "cv_results_")
         if not isinstance(self.learning_rate, str):
@@ -180,19 +189,21 @@ class MLCLClassifier(GradientClassifier):
         else:
             # A seed apart: the training that follows is that of a fit with the chosen rate given.
             self.learning_rate_, self.cv_results_ = choose_rate(
-                self, X, labels, known, seed=generator.initial_seed()
+                self, X, complementary, relevant, seed=generator.initial_seed()
             )
         if not isinstance(self.transition, str):
-            self.transition_ = matrices.check_transition(self.transition, n_labels=labels.shape[1])
+            self.transition_ = matrices.check_transition(
+                self.transition, n_labels=complementary.shape[1]
+            )
         elif self.transition == "uniform":
-            self.transition_ = matrices.uniform_transition(labels.shape[1])
+            self.transition_ = matrices.uniform_transition(complementary.shape[1])
         else:
-            self._estimate_transition(X, labels, generator)
+            self._estimate_transition(X, complementary, generator)
         # Autograd takes no tensor made in inference mode, which the caller may be in.
         with torch.inference_mode(False):
             transition = torch.from_numpy(self.transition_.astype(np.float32))
         loss = MLCLLoss(transition, beta=self.beta)
-        targets = [labels] if known is None else [labels, known]
+        targets = [complementary] if relevant is None else [complementary, relevant]
         self.model_ = self._train(X, targets, loss=loss, generator=generator, stage="classifier")
 
     def _estimate_transition(
@@ -224,13 +235,12 @@ class MLCLClassifier(GradientClassifier):
             self.initial_transition_, self.label_correlation_
         )
 
-    def _complementary_probabilities(self, X: Features) -> NDArray[np.float64]:
+    def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
         logits = self._decision(X)
-        scores = self._probabilities(logits)
+        scores = special.expit(logits)
         # Where all scores vanish, their logarithms still say how they compare.
         lost = scores.sum(axis=1) < np.finfo(np.float64).tiny
         logs = special.log_expit(logits[lost])
         scores[lost] = np.exp(logs - logs.max(axis=1, keepdims=True))
         implied = scores @ self.transition_  # (n, K)
-        normalized: NDArray[np.float64] = implied / implied.sum(axis=1, keepdims=True)
-        return normalized
+        return metrics.complementary_log_likelihood_of_rows(complementary, implied)

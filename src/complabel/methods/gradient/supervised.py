@@ -69,11 +69,17 @@ class SupervisedClassifier(GradientClassifier):
 
     learns_from: ClassVar[Literal["complementary", "relevant"]] = "relevant"
 
-    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
-        del known
+    def _fit(
+        self,
+        X: Features,
+        true_labels: NDArray[np.uint8],
+        relevant: NDArray[np.uint8] | None,
+        /,
+    ) -> None:
+        del relevant
         self.model_ = self._train(
             X,
-            [labels],
+            [true_labels],
             loss=BinaryCrossEntropy(),
             generator=self._generator(),
             stage="classifier",

@@ -43,9 +43,9 @@ class UnbiasedBCEClassifier(GradientBaseline):
     batch_size : int, default=256
     epochs : int, default=200
     threshold : {"minmax", "probability"}, default="minmax"
-        Rule of ``predict``: f exceeds ``minmax_cut`` after scaling each row of f to [0, 1], or
+        Rule of ``predict``: f exceeds ``cut`` after scaling each row of f to [0, 1], or
         f > 0.5.
-    minmax_cut : float, default=0.8
+    cut : float, default=0.8
         As in the released code.
     device : str, default="auto"
         ``"auto"`` takes CUDA where there is some; else a name torch knows.
@@ -71,9 +71,6 @@ class UnbiasedBCEClassifier(GradientBaseline):
 
     O(epochs n d K) time with d the mean number of non-zeros per row; memory for one copy of the
     features. Known relevant labels given to ``fit`` are checked but not used.
-
-    ``decision_function`` is the logit of f minus the logit of the row's cut, so that it is
-    positive where ``predict`` is 1 and ranks as f does.
 
     References
     ----------
@@ -102,7 +99,7 @@ class UnbiasedBCEClassifier(GradientBaseline):
         batch_size: int = 256,
         epochs: int = 200,
         threshold: str = "minmax",
-        minmax_cut: float = 0.8,
+        cut: float = 0.8,
         device: str = "auto",
         random_state: int | np.random.Generator | None = None,
         callback: ProgressCallback | None = None,
@@ -117,7 +114,7 @@ class UnbiasedBCEClassifier(GradientBaseline):
             batch_size=batch_size,
             epochs=epochs,
             threshold=threshold,
-            minmax_cut=minmax_cut,
+            cut=cut,
             device=device,
             random_state=random_state,
             callback=callback,

@@ -17,7 +17,6 @@ from complabel.losses import (
     SelectionLikelihoodLoss,
     check_propensities,
     selection_log_likelihood,
-    selection_probabilities,
 )
 from complabel.methods.gradient._base import (
     GradientClassifier,
@@ -182,6 +181,8 @@ class SelectionLikelihoodClassifier(GradientClassifier):
     n_iter_: int
     model_: LinearMap | MappedLinear | torch.nn.Module
 
+    models_the_choice = True
+
     def __init__(
         self,
         *,
@@ -225,37 +226,14 @@ class SelectionLikelihoodClassifier(GradientClassifier):
         self.solver = solver
         self.cv = cv
 
-    def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Score on held-out complementary labels; greater is better.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples, K) or (n_samples,)
-            Complementary labels, as in ``fit``.
-
-        Returns
-        -------
-        float
-            Mean over rows of log q_S, the exact log-probability that the annotator names just
-            the row's labels, however many.
-
-        Raises
-        ------
-        InputError
-            If the numbers of rows differ, or there are propensities and a row has several labels.
-        AnnotationError
-            If a row has only complementary labels, no row has one, or there are other labels
-            than in ``fit``. Rows without one are left out.
-        """
-        X_new, complementary = self._validate_held_out(X, y)
-        logits = self._decision(X_new)
+    def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+        logits = torch.from_numpy(self._decision(X))
         log_likelihood = selection_log_likelihood(
-            torch.from_numpy(logits),
+            logits,
             torch.from_numpy(complementary.astype(np.float64)),
             propensities=self._weights(logits.shape[1]),
         )
-        return float(log_likelihood.mean())
+        return np.asarray(log_likelihood.numpy())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -276,11 +254,17 @@ class SelectionLikelihoodClassifier(GradientClassifier):
         if self.solver == "adam" and self.kernel == "rbf":
             raise InputError("solver='adam' takes no kernel; give solver='lbfgs' for kernel='rbf'")
 
-    def _fit(self, X: Features, labels: NDArray[np.uint8], known: NDArray[np.uint8] | None) -> None:
+    def _fit(
+        self,
+        X: Features,
+        complementary: NDArray[np.uint8],
+        relevant: NDArray[np.uint8] | None,
+        /,
+    ) -> None:
         self._forget(*_CHOSEN)
         _refuse_too_large(X)
-        targets = [labels] if known is None else [labels, known]
-        n_labels = labels.shape[1]
+        targets = [complementary] if relevant is None else [complementary, relevant]
+        n_labels = complementary.shape[1]
         problem = Problem(X, targets, self._weights(n_labels))
         cardinalities = self._cardinalities(n_labels)
         rng = check_random_state(self.random_state)
@@ -380,12 +364,6 @@ class SelectionLikelihoodClassifier(GradientClassifier):
         """Report progress of the search."""
         if self.callback is not None:
             self.callback("search", tried, max(tried, _USUAL_SETTINGS), -log_likelihood)
-
-    def _complementary_probabilities(self, X: Features) -> NDArray[np.float64]:
-        logits = torch.from_numpy(self._decision(X))
-        q = selection_probabilities(logits, propensities=self._weights(logits.shape[1])).numpy()
-        # Where p rounds to 1 everywhere nothing is left to choose, and every label is as likely.
-        return np.asarray(np.maximum(q, np.finfo(np.float64).tiny))
 
 
 def _check_automatic(name: str, value: str | float) -> None:
