@@ -23,8 +23,7 @@ class OwnGDF(LogitLoss):
         super().__init__()
         self.register_buffer("one", torch.ones(()))
 
-    def forward(self, logits, *targets):
-        (complementary,) = targets
+    def forward(self, logits, complementary):
         sign = 2 * complementary - self.one
         return torch.nn.functional.softplus(sign * logits).sum(dim=1).mean()
 
@@ -39,8 +38,8 @@ class OwnClassifier(GDFClassifier):
 def trained(loss):
     return train_linear(
         PROBLEM.X[TRAIN],
-        [COMPLEMENTARY[TRAIN]],
-        loss=loss,
+        loss,
+        {"complementary": COMPLEMENTARY[TRAIN]},
         schedule=Schedule(epochs=3, batch_size=64, learning_rate=0.01, weight_decay=1e-4),
         generator=torch.Generator().manual_seed(0),
         device=torch.device("cpu"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,9 +24,9 @@ PREDICTION_BATCH = 4096
 def train_network(
     network: torch.nn.Module,
     X: NDArray[np.floating[Any]] | sparse.csr_array,
-    targets: Sequence[NDArray[Any]],
-    *,
     loss: LogitLoss,
+    labels: Mapping[str, NDArray[Any]],
+    *,
     schedule: Schedule,
     generator: torch.Generator,
     device: torch.device,
@@ -38,7 +38,7 @@ def train_network(
     ----------
     network : torch.nn.Module
         Maps (b, n_features) to (b, K); moved to the device and left in evaluation mode.
-    X, targets, loss, schedule, generator, device, on_epoch
+    X, loss, labels, schedule, generator, device, on_epoch
         As for :func:`complabel._training.train_linear`. One batch of sparse rows at a time is
         made dense.
     """
@@ -50,7 +50,10 @@ def train_network(
     ):
         network.to(device).train()
         loss = loss.to(device)
-        indicators = [torch.from_numpy(np.asarray(t, dtype=np.float32)).to(device) for t in targets]
+        tensors = {
+            name: torch.from_numpy(np.asarray(matrix, dtype=np.float32)).to(device)
+            for name, matrix in labels.items()
+        }
         n_samples = X.shape[0]
         optimizer = _optimizer(network, schedule)
         decay = torch.optim.lr_scheduler.MultiStepLR(
@@ -63,7 +66,7 @@ def train_network(
                 on_device = batch.to(device)
                 value = loss(
                     network(_dense_rows(X, batch.numpy(), device)),
-                    *(indicator[on_device] for indicator in indicators),
+                    **{name: tensor[on_device] for name, tensor in tensors.items()},
                 )
                 optimizer.zero_grad()
                 value.backward()

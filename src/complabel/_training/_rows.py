@@ -29,7 +29,7 @@ class RowSource(Protocol[Batch]):
         """Yield the rows in this order, so many at a time; the last batch may be smaller."""
 
     def logits(self, batch: Batch, weights: torch.Tensor) -> torch.Tensor:
-        """Return the batch's logits, label-major: (K, b)."""
+        """Return the batch's logits (b, K)."""
 
     def weight_gradient(
         self,
@@ -60,7 +60,7 @@ class _DenseRows:
             yield from torch.split(self._rows.index_select(0, several), size)  # (b, d + 1)
 
     def logits(self, batch: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-        return torch.mm(weights, batch.t())  # (K, d + 1) @ (d + 1, b)
+        return torch.mm(weights, batch.t()).t()  # of (K, d + 1) @ (d + 1, b)
 
     def weight_gradient(
         self,
@@ -73,7 +73,7 @@ class _DenseRows:
     ) -> None:
         torch.addmm(
             weights,
-            logit_gradient,  # (K, b) @ (b, d + 1)
+            logit_gradient.t(),  # (K, b) @ (b, d + 1)
             batch,
             beta=weight_decay,
             alpha=1 / batch.shape[0],
@@ -98,7 +98,7 @@ class _SparseRows:
 
     def logits(self, batch: sparse.csr_array, weights: torch.Tensor) -> torch.Tensor:
         array = weights.numpy()
-        return torch.from_numpy(batch @ array[:-1] + array[-1]).t()
+        return torch.from_numpy(batch @ array[:-1] + array[-1])
 
     def weight_gradient(
         self,
@@ -109,7 +109,7 @@ class _SparseRows:
         *,
         out: torch.Tensor,
     ) -> None:
-        mean = (logit_gradient.t() / logit_gradient.shape[1]).contiguous()  # (b, K)
+        mean = (logit_gradient / len(logit_gradient)).contiguous()  # (b, K)
         product = torch.from_numpy(batch.T @ mean.numpy())
         torch.add(product, weights[:-1], alpha=weight_decay, out=out[:-1])
         torch.add(mean.sum(dim=0), weights[-1], alpha=weight_decay, out=out[-1])

@@ -10,7 +10,7 @@ from complabel.losses._complementary import (
 )
 from complabel.losses._ctl import CTLLoss
 from complabel.losses._luw import LUWLoss
-from complabel.losses._ranking import ExponentialRankingLoss, SquaredHingeRankingLoss
+from complabel.losses._ranking import ExponentialRankingLoss
 from complabel.losses._selection import (
     SelectionLikelihoodLoss,
     check_propensities,
@@ -30,7 +30,6 @@ __all__ = [
     "LogitLoss",
     "MLCLLoss",
     "SelectionLikelihoodLoss",
-    "SquaredHingeRankingLoss",
     "UnbiasedBCELoss",
     "check_propensities",
     "complementary_bce",

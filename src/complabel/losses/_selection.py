@@ -25,7 +25,7 @@ import torch
 
 from complabel._parameters import check_real
 from complabel.errors import InputError
-from complabel.losses._base import LogitLoss, check_targets
+from complabel.losses._base import LogitLoss, check_labels
 from complabel.losses._selection_kernel import (
     LogLikelihood,
     blocks_of_rows,
@@ -84,8 +84,8 @@ def selection_log_likelihood(
     >>> round(float(chance), 4)  # a third of 1 - P(all labels apply)
     0.2917
     """
-    given = [complementary] if relevant is None else [complementary, relevant]
-    targets = [target.t() for target in check_targets(logits, *given)]
+    labels = check_labels(logits, complementary=complementary, relevant=relevant)
+    targets = [tensor.t() for tensor in labels.values()]
     weights = None if propensities is None else check_propensities(propensities, logits.shape[1])
     found: torch.Tensor = LogLikelihood.apply(logits.t(), weights, *targets)  # type: ignore[no-untyped-call]
     return found
@@ -171,34 +171,30 @@ class SelectionLikelihoodLoss(LogitLoss):
         self.cardinality = cardinality
         self.propensities = None if propensities is None else check_propensities(propensities)
 
-    def forward(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Compute the loss.
-
-        Parameters
-        ----------
-        logits : tensor of shape (b, K)
-        *targets : tensors of shape (b, K)
-            The complementary labels and, optionally, the known relevant labels.
-
-        Returns
-        -------
-        tensor of shape ()
-        """
-        complementary, *rest = targets
+    def forward(
+        self,
+        logits: torch.Tensor,
+        complementary: torch.Tensor,
+        relevant: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Compute the loss; all tensors have shape (b, K)."""
         log_likelihood = selection_log_likelihood(
-            logits,
-            complementary,
-            relevant=rest[0] if rest else None,
-            propensities=self.propensities,
+            logits, complementary, relevant=relevant, propensities=self.propensities
         )
         if self.cardinality is None:
             return -log_likelihood.mean()
         excess = torch.sigmoid(logits).sum(dim=1) - self.cardinality
         return (excess.square() - log_likelihood).mean()
 
-    def logit_gradient(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Differentiate the loss, summed over instances; all tensors of shape (K, b)."""
-        return self.sums(logits, *targets)[1]
+    def logit_gradient(
+        self,
+        logits: torch.Tensor,
+        complementary: torch.Tensor,
+        relevant: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Differentiate the loss, summed over instances; all tensors have shape (b, K)."""
+        given = [complementary] if relevant is None else [complementary, relevant]
+        return self.sums(logits.t(), *(tensor.t() for tensor in given))[1].t()
 
     def sums(
         self, logits: torch.Tensor, *targets: torch.Tensor
@@ -209,7 +205,7 @@ class SelectionLikelihoodLoss(LogitLoss):
         ----------
         logits : tensor of shape (K, b)
         *targets : tensors of shape (K, b)
-            As for ``logit_gradient``.
+            Complementary labels and, if there are some, known relevant ones.
 
         Returns
         -------

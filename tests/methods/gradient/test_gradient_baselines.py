@@ -171,16 +171,6 @@ def test_several_complementary_labels_help(classifier):
     assert found[1] > found[0]
 
 
-def test_ctl_follows_the_code_only_where_asked(problem):
-    X, _, complementary = problem
-    strict, free = (
-        quick(CTLClassifier, strict_code=strict_code).fit(X, complementary).predict_proba(X)
-        for strict_code in (True, False)
-    )
-    # Doubting one candidate more can only lower the scores.
-    assert free.mean() < strict.mean() - 0.01
-
-
 @every_baseline
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_a_constant_feature_and_single_rows_are_no_trouble(problem, classifier, as_given):

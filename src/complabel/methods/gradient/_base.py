@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,9 +130,9 @@ class GradientClassifier(ComplementaryClassifier):
     def _train(
         self,
         X: Features,
-        targets: Sequence[NDArray[np.uint8]],
-        *,
         loss: LogitLoss,
+        labels: Mapping[str, NDArray[Any]],
+        *,
         generator: torch.Generator,
         stage: str,
     ) -> LinearMap | torch.nn.Module:
@@ -145,23 +145,22 @@ class GradientClassifier(ComplementaryClassifier):
                 callback(stage, epoch, epochs, value)
 
         settings: dict[str, Any] = {
-            "loss": loss,
             "schedule": self._schedule(),
             "generator": generator,
             "device": resolve_device(self.device),
             "on_epoch": None if callback is None else on_epoch,
         }
         if self.network is None:
-            linear = train_linear(X, targets, **settings)
+            linear = train_linear(X, loss, labels, **settings)
             self._refuse_diverged(linear, X, stage)
             return linear
-        n_labels = targets[0].shape[1]
+        n_labels = next(iter(labels.values())).shape[1]
         # A factory draws from torch's global generator: seed it, and give it back untouched.
         with torch.random.fork_rng(), torch_as_released():
             torch.manual_seed(int(torch.randint(2**62, (), generator=generator, device="cpu")))
             network = self.network(X.shape[1], n_labels)
             _check_network(network, X.shape[1], n_labels)
-            train_network(network, X, targets, **settings)
+            train_network(network, X, loss, labels, **settings)
         self._refuse_diverged(network, X, stage)
         return network
 

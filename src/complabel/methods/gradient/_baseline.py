@@ -70,7 +70,11 @@ class GradientBaseline(GradientClassifier):
     ) -> None:
         del relevant
         self.model_ = self._train(
-            X, [complementary], loss=self._loss(), generator=self._generator(), stage="classifier"
+            X,
+            self._loss(),
+            {"complementary": complementary},
+            generator=self._generator(),
+            stage="classifier",
         )
 
     def _schedule(self) -> Schedule:

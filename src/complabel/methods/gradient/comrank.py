@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from complabel._parameters import check_choice
-from complabel.losses import ExponentialRankingLoss, SquaredHingeRankingLoss
+from complabel.losses import ExponentialRankingLoss
 from complabel.methods.gradient._baseline import GradientBaseline
 
 if TYPE_CHECKING:
@@ -14,11 +13,6 @@ if TYPE_CHECKING:
 
     from complabel.losses import LogitLoss
     from complabel.methods.gradient._base import NetworkFactory, ProgressCallback
-
-SURROGATES: dict[str, type[LogitLoss]] = {
-    "exponential": ExponentialRankingLoss,
-    "squared_hinge": SquaredHingeRankingLoss,
-}
 
 
 class ComRankClassifier(GradientBaseline):
@@ -34,9 +28,6 @@ class ComRankClassifier(GradientBaseline):
 
     Parameters
     ----------
-    surrogate : {"exponential", "squared_hinge"}, default="exponential"
-        The paper's loss, or max(0, 1 - g_j + g_k)^2 of the logits g, averaged over pairs: what
-        PML-lc and PML-fp minimize while all candidates are believed alike.
     network : callable or None, default=None
         ``network(n_features, n_labels)`` returns a ``torch.nn.Module`` with K outputs; ``None``
         trains a linear map, as the paper does on tabular data.
@@ -77,9 +68,8 @@ class ComRankClassifier(GradientBaseline):
     The model is that of the last epoch; the released code keeps the epoch that is best on the
     test fold.
 
-    O(epochs n d K) time with d the mean number of non-zeros per row, and O(K log K) per row for
-    ``"squared_hinge"``; memory for one copy of the features. Known relevant labels given to
-    ``fit`` are checked but not used.
+    O(epochs n d K) time with d the mean number of non-zeros per row; memory for one copy of the
+    features. Known relevant labels given to ``fit`` are checked but not used.
 
     References
     ----------
@@ -101,7 +91,6 @@ class ComRankClassifier(GradientBaseline):
     def __init__(
         self,
         *,
-        surrogate: str = "exponential",
         network: NetworkFactory | None = None,
         optimizer: str = "sgd",
         learning_rate: float = 0.01,
@@ -131,11 +120,6 @@ class ComRankClassifier(GradientBaseline):
             random_state=random_state,
             callback=callback,
         )
-        self.surrogate = surrogate
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("surrogate", self.surrogate, tuple(SURROGATES))
 
     def _loss(self) -> LogitLoss:
-        return SURROGATES[self.surrogate]()
+        return ExponentialRankingLoss()

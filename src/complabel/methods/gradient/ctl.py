@@ -27,9 +27,6 @@ class CTLClassifier(GradientBaseline):
 
     Parameters
     ----------
-    strict_code : bool, default=True
-        Do as the released code, which never doubts the label with the lowest score of a row
-        (scaled, it is 0); ``False`` includes it.
     network : callable or None, default=None
         ``network(n_features, n_labels)`` returns a ``torch.nn.Module`` with K outputs; ``None``
         trains a linear map, as the paper does.
@@ -93,7 +90,6 @@ class CTLClassifier(GradientBaseline):
     def __init__(
         self,
         *,
-        strict_code: bool = True,
         network: NetworkFactory | None = None,
         optimizer: str = "sgd",
         learning_rate: float = 0.01,
@@ -123,7 +119,6 @@ class CTLClassifier(GradientBaseline):
             random_state=random_state,
             callback=callback,
         )
-        self.strict_code = strict_code
 
     def _loss(self) -> LogitLoss:
-        return CTLLoss(strict_code=self.strict_code)
+        return CTLLoss()

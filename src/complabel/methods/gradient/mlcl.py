@@ -203,8 +203,10 @@ class MLCLClassifier(GradientClassifier):
         with torch.inference_mode(False):
             transition = torch.from_numpy(self.transition_.astype(np.float32))
         loss = MLCLLoss(transition, beta=self.beta)
-        targets = [complementary] if relevant is None else [complementary, relevant]
-        self.model_ = self._train(X, targets, loss=loss, generator=generator, stage="classifier")
+        labels = {"complementary": complementary}
+        if relevant is not None:
+            labels["relevant"] = relevant
+        self.model_ = self._train(X, loss, labels, generator=generator, stage="classifier")
 
     def _estimate_transition(
         self, X: Features, complementary: NDArray[np.uint8], generator: torch.Generator
@@ -212,8 +214,8 @@ class MLCLClassifier(GradientClassifier):
         """Set S, C and T from the complementary labels."""
         model = self._train(
             X,
-            [complementary / complementary.sum(axis=1, keepdims=True)],
-            loss=ComplementaryCrossEntropy(),
+            ComplementaryCrossEntropy(),
+            {"distribution": complementary / complementary.sum(axis=1, keepdims=True)},
             generator=generator,
             stage="transition",
         )

@@ -79,8 +79,8 @@ class SupervisedClassifier(GradientClassifier):
         del relevant
         self.model_ = self._train(
             X,
-            [true_labels],
-            loss=BinaryCrossEntropy(),
+            BinaryCrossEntropy(),
+            {"true_labels": true_labels},
             generator=self._generator(),
             stage="classifier",
         )

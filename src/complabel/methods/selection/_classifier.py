@@ -282,7 +282,8 @@ class SelectionLikelihoodClassifier(GradientClassifier):
             cardinality=setting.cardinality, propensities=problem.propensities
         )
         generator = torch.Generator(device="cpu").manual_seed(training_seed)
-        self.model_ = self._train(X, targets, loss=loss, generator=generator, stage="classifier")
+        labels = dict(zip(("complementary", "relevant"), targets, strict=False))
+        self.model_ = self._train(X, loss, labels, generator=generator, stage="classifier")
 
     def _weights(self, n_labels: int) -> NDArray[np.float64] | None:
         """Return the propensities as an array, checked."""
