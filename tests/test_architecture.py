@@ -127,6 +127,22 @@ def test_the_rooms_without_tensors_load_no_torch():
     assert not loaded & {"torch", "matplotlib", "pandas"}
 
 
+def test_the_library_needs_nothing_that_only_studies_need():
+    blocked = "import sys\nfor name in ('typer', 'rich', 'pydantic'): sys.modules[name] = None\n"
+    loaded = loaded_after(f"{blocked}import complabel.methods, complabel.losses, complabel.paper")
+    assert "torch" in loaded
+
+
+def test_without_the_extra_the_command_says_what_to_install():
+    script = "import sys\nsys.modules['typer'] = None\nfrom complabel.__main__ import main\nmain()"
+    completed = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert completed.returncode == 1
+    assert completed.stderr.startswith("error: the command line needs typer, which is not")
+    assert 'pip install "complabel[studies]"' in completed.stderr
+
+
 def test_the_command_line_starts_without_anything_heavy():
     assert not loaded_after("import complabel.cli") & {"torch", "sklearn", "matplotlib"}
 

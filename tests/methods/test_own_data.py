@@ -32,7 +32,7 @@ def with_gaps():
         ("ridge", sparse.csr_array),
         ("mlcl", sparse.csr_matrix),
         ("ml-knn", np.asarray),
-        ("selection-likelihood-linear", np.asarray),  # scores by a rule of its own
+        ("selection-likelihood", np.asarray),  # scores by a rule of its own
     ],
 )
 def test_rows_without_an_answer_are_left_out_and_counted(name, kind):

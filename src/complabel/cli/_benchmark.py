@@ -92,9 +92,9 @@ def _table(dataset: MultiLabelDataset, results: list[BenchmarkResult]) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    from complabel import paper
     from complabel.methods import get_method
     from complabel.metrics import METRIC_TITLES
-    from complabel.paper import published_results
 
     first = results[0]
     table = Table(
@@ -107,15 +107,15 @@ def _table(dataset: MultiLabelDataset, results: list[BenchmarkResult]) -> Table:
     for title in METRIC_TITLES.values():
         table.add_column(title.replace(" ", "\n", 1), justify="right", no_wrap=True)
     table.add_column("seconds", justify="right")
-    printed = published_results(first.labels)
+    printed = paper.published_results(first.labels)
     for result in results:
         method = get_method(result.method)
         name = method.title + (" †" if result.learns_from == "relevant" else "")
         cells = [f"{result.mean(m):.3f}±{result.std(m):.3f}" for m in METRIC_TITLES]
         table.add_row(name, *cells, f"{result.seconds:.1f}")
         published = {
-            column: printed.get((dataset.name, method.published_as or "", metric))
-            for column, metric in method.published_columns.items()
+            column: printed.get((dataset.name, paper.printed_name(method.base), metric))
+            for column, metric in paper.printed_criteria(method.base).items()
         }
         if any(published.values()):
             cells = [

@@ -137,10 +137,11 @@ def reproduce(
 ) -> None:
     """Reproduce a table of the paper: run its plan, then write the report."""
     from complabel.errors import InputError
-    from complabel.studies import PAPER_TABLES, Store
+    from complabel.paper import TABLES
+    from complabel.studies import Store
 
-    if table not in PAPER_TABLES:
-        raise InputError(f"there is no plan for {table!r}; known are {', '.join(PAPER_TABLES)}")
+    if table not in TABLES:
+        raise InputError(f"there is no plan for {table!r}; known are {', '.join(TABLES)}")
     plan = _find_plan(table, quick=quick, data_dir=data_dir)
     _run(plan, store, data_dir, jobs, dask, retry_failed)
     with Store(store, create=False) as opened:
@@ -150,10 +151,11 @@ def reproduce(
 def _find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
     """Read a plan from a file, or take one that comes with the package."""
     from complabel.datasets import describe_datasets
-    from complabel.studies import SHIPPED_PLANS, read_plan, shipped_plan
+    from complabel.paper import PLANS
+    from complabel.studies import read_plan, shipped_plan
 
     # A name without an ending is no file's, unless there is one.
-    ships = name in SHIPPED_PLANS or not (Path(name).suffix or Path(name).exists())
+    ships = name in PLANS or not (Path(name).suffix or Path(name).exists())
     plan = shipped_plan(name) if ships else read_plan(name)
     if not quick:
         return plan

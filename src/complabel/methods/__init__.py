@@ -1,7 +1,14 @@
 """Methods that learn from complementary labels: scikit-learn classifiers, one file each."""
 
 from complabel.methods._base import ComplementaryClassifier
-from complabel.methods._registry import METHODS, Method, get_method, make_classifier
+from complabel.methods._registry import (
+    METHODS,
+    Grid,
+    Method,
+    check_parameter,
+    get_method,
+    make_classifier,
+)
 from complabel.methods.bars.prior import PriorClassifier
 from complabel.methods.bars.ridge import ComplementaryRidgeClassifier
 from complabel.methods.candidates.fpml import FPMLClassifier
@@ -27,6 +34,7 @@ __all__ = [
     "ComplementaryRidgeClassifier",
     "FPMLClassifier",
     "GDFClassifier",
+    "Grid",
     "LIFTClassifier",
     "LUWClassifier",
     "MLCLClassifier",
@@ -39,6 +47,7 @@ __all__ = [
     "SelectionLikelihoodClassifier",
     "SupervisedClassifier",
     "UnbiasedBCEClassifier",
+    "check_parameter",
     "get_method",
     "make_classifier",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from complabel.methods import get_method
 from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES
-from complabel.paper import Published, published_cells
+from complabel.paper import Published, printed_criteria, printed_name, published_cells
 from complabel.reports._places import Places
 from complabel.reports._terms import Record
 from complabel.statistics import judge, summarize
@@ -81,8 +81,8 @@ def _published(
     if draw.labels_per_row != 1 or (draw.scheme == "biased" and draw.sharpness != 1.0):
         return None
     method = get_method(row.method)
-    printed_row = row.published or method.published_as or ""
-    printed_metric = method.published_columns.get(metric, "")
+    printed_row = row.published or printed_name(method.base)
+    printed_metric = printed_criteria(method.base).get(metric, "")
     return published_cells(plan.published).get((dataset, draw.scheme, printed_row, printed_metric))
 
 

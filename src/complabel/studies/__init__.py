@@ -3,9 +3,9 @@
 from complabel.studies._benchmark import BenchmarkResult, OnFold, results_as_json, run_benchmark
 from complabel.studies._export import units_json
 from complabel.studies._forecast import Forecast
-from complabel.studies._grids import DEFAULT_GRIDS, Grid, expand_grid
+from complabel.studies._grids import expand_grid
 from complabel.studies._plan import Draw, ExpandedRow, Plan, Row
-from complabel.studies._plan_files import PAPER_TABLES, SHIPPED_PLANS, read_plan, shipped_plan
+from complabel.studies._plan_files import read_plan, shipped_plan
 from complabel.studies._protocol import (
     FoldResult,
     cross_validate,
@@ -28,17 +28,13 @@ from complabel.studies._units import Unit, plan_units
 from complabel.studies._work import Outcome
 
 __all__ = [
-    "DEFAULT_GRIDS",
     "LOG_LIKELIHOOD",
-    "PAPER_TABLES",
     "RANKING_ERROR",
-    "SHIPPED_PLANS",
     "BenchmarkResult",
     "Draw",
     "ExpandedRow",
     "FoldResult",
     "Forecast",
-    "Grid",
     "Monitor",
     "OnFold",
     "Outcome",

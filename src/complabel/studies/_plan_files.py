@@ -6,7 +6,6 @@ import inspect
 import tomllib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,8 @@ from pydantic_core import ErrorDetails
 
 from complabel.errors import PlanError
 from complabel.methods import METHODS
+from complabel.paper import PLANS, plan_text
 from complabel.studies._plan import Draw, Plan, Row
-
-PAPER_TABLES = ("table2", "table3", "table4", "table5", "table6")
-"""The paper's tables of results, each a plan that comes with the package."""
-
-SHIPPED_PLANS = (*PAPER_TABLES, "more-labels", "some-relevant")
-"""All plans that come with the package: besides the paper's tables, what more labels bring."""
-
-_PLANS = resources.files("complabel.paper") / "plans"
 
 # The tables of a plan: what one of them is called, its keys, and the key that tells them apart.
 _TABLES: dict[str, tuple[str, type[BaseModel], str]] = {
@@ -72,7 +64,7 @@ def shipped_plan(name: str) -> Plan:
     Parameters
     ----------
     name : str
-        One of :data:`SHIPPED_PLANS`.
+        One of :data:`complabel.paper.PLANS`.
 
     Returns
     -------
@@ -88,15 +80,14 @@ def shipped_plan(name: str) -> Plan:
     >>> shipped_plan("table5").published
     'table5'
     """
-    if name not in SHIPPED_PLANS:
-        nearest = get_close_matches(name, SHIPPED_PLANS, n=1)
+    if name not in PLANS:
+        nearest = get_close_matches(name, PLANS, n=1)
         hint = f"did you mean {nearest[0]!r}? " if nearest else ""
         raise PlanError(
-            f"there is no plan {name!r}; {hint}Known are {', '.join(SHIPPED_PLANS)}, or the path of"
+            f"there is no plan {name!r}; {hint}Known are {', '.join(PLANS)}, or the path of"
             " a TOML file"
         )
-    file = _PLANS / f"{name}.toml"
-    return _parse(file.read_text(encoding="utf-8"), source=name)
+    return _parse(plan_text(name), source=name)
 
 
 def _parse(text: str, *, source: str) -> Plan:

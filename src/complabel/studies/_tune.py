@@ -15,10 +15,10 @@ import numpy as np
 
 from complabel._training import one_thread
 from complabel.errors import ComplabelError, InputError
-from complabel.methods import make_classifier
+from complabel.methods import Grid, make_classifier
 from complabel.metrics import average_precision
 from complabel.studies._benchmark import OnFold
-from complabel.studies._grids import Grid, expand_grid
+from complabel.studies._grids import expand_grid
 from complabel.studies._protocol import FoldResult, draw_labels, seeded, split_folds
 
 if TYPE_CHECKING:

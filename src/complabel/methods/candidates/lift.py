@@ -64,7 +64,7 @@ class LIFTClassifier(ComplementaryClassifier):
         In (0, 1]; 0.1 is the paper's. Fit time grows with its square.
     C : float, default=1.0
         Weight of the hinge losses; LIBSVM's default, as in the authors' code.
-    solver : {"auto", "libsvm", "squared_hinge"}, default="auto"
+    solver : {"auto", "libsvm", "squared_hinge"}, default="squared_hinge"
         "libsvm" is the authors'. "squared_hinge" squares the losses of step 3 and solves the
         primal by Newton steps: linear in n, but *another baseline*, see Notes. "auto" takes
         LIBSVM for up to ``max_libsvm_rows`` training instances. To compare datasets,
@@ -157,7 +157,7 @@ class LIFTClassifier(ComplementaryClassifier):
         *,
         ratio: float = 0.1,
         C: float = 1.0,
-        solver: str = "auto",
+        solver: str = "squared_hinge",
         max_libsvm_rows: int = 2500,
         kmeans_max_iter: int = 30,
         svm_max_iter: str | int = "auto",
