@@ -11,7 +11,7 @@ def start(counts, *, cardinality, propensities=None):
     """The probabilities of the constant model for labels chosen so many times."""
     complementary = np.repeat(np.eye(len(counts), dtype=np.uint8), counts, axis=0)
     choices = Choices(complementary, propensities=propensities)
-    return special.expit(choices.constant(cardinality))
+    return special.expit(choices.constant_logits(cardinality))
 
 
 def test_a_label_chosen_twice_as_often_is_irrelevant_twice_as_often():

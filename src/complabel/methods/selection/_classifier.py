@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.model_selection import KFold
 
-from complabel._parameters import check_choice, check_integer, check_random_state, check_real
+from complabel._parameters import (
+    Constraints,
+    Integer,
+    RandomState,
+    Real,
+    check_random_state,
+    check_real,
+)
 from complabel._training import LinearMap, one_thread
 from complabel.errors import InputError
 from complabel.losses import check_propensities
@@ -17,16 +24,13 @@ from complabel.methods._magnitude import range_of, refuse_overflow
 from complabel.methods.selection._model import (
     SCALINGS,
     Choices,
-    KernelFeatures,
-    LinearFeatures,
-    Setting,
+    FeatureMap,
     fit_linear,
     middle_gamma,
 )
 from complabel.methods.selection._search import (
     FIRST_ALPHA,
     Search,
-    Space,
     Trials,
     cardinality_grid,
     three_digits,
@@ -36,12 +40,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from complabel.methods._base import Features
-    from complabel.methods.selection._model import FeatureMap, MappedLinear
+    from complabel.methods.selection._model import MappedLinear, Setting
 
 ProgressCallback = Callable[[str, int, "int | None", float], None]
 """Called with what goes on, how far it is, where it can end at most (if known), and the loss."""
 
-_KERNELS = ("linear", "rbf")
 # "auto" tries the kernel only up to this many rows: its features are dense, 200 MB a copy then.
 _MOST_KERNEL_ROWS = 50_000
 
@@ -154,6 +157,18 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
     array([[1, 0, 0]])
     """
 
+    models_the_choice = True
+    _constraints: ClassVar[Constraints] = {
+        "alpha": ("auto", Real(above=0)),
+        "cardinality": ("auto", None, Real(above=0)),
+        "scaling": ("auto", *SCALINGS),
+        "kernel": ("auto", "linear", "rbf"),
+        "gamma": ("auto", Real(above=0)),
+        "n_components": Integer(at_least=1),
+        "cv": Integer(at_least=2),
+        "random_state": RandomState(),
+    }
+
     alpha_: float
     cardinality_: float | None
     kernel_: str
@@ -165,8 +180,6 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
     intercept_: NDArray[np.float64]
     cv_results_: dict[str, NDArray[Any]]
     cardinality_curve_: dict[str, NDArray[np.float64]]
-
-    models_the_choice = True
 
     def __init__(
         self,
@@ -195,21 +208,6 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         self.random_state = random_state
         self.callback = callback
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("scaling", self.scaling, ("auto", *SCALINGS))
-        check_choice("kernel", self.kernel, ("auto", *_KERNELS))
-        check_integer("n_components", self.n_components, at_least=1)
-        check_integer("cv", self.cv, at_least=2)
-        check_random_state(self.random_state)
-        _check_automatic("alpha", self.alpha)
-        _check_automatic("gamma", self.gamma)
-        if isinstance(self.cardinality, str) and self.cardinality != "auto":
-            raise InputError(
-                "cardinality must be 'auto', None or the expected number of relevant labels,"
-                f" got {self.cardinality!r}"
-            )
-
     def _fit(
         self,
         X: Features,
@@ -221,14 +219,18 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         self._forget("cv_results_", "cardinality_curve_")
         refuse_overflow(X)
         choices = Choices(complementary, relevant, self._weights(complementary.shape[1]))
-        rng = check_random_state(self.random_state)
-        folds_seed, rows_seed = (int(seed) for seed in rng.integers(2**32, size=2))
-        space = self._space(X, complementary.shape[1], seed=rows_seed)
         # NumPy's threads and torch's take turns in L-BFGS, and those that wait hold up those that
         # work: on two cores it took two to eight times as long as on one thread.
         with one_thread():
-            setting = space.only_setting() or self._search(X, choices, space, seed=folds_seed)
-            self._fit_setting(X, choices, setting)
+            setting = self._choose_setting(X, choices)
+            prepared = setting.features.fit_transform(X)
+            report = partial(self._report, "classifier")
+            found = fit_linear(prepared, choices, setting, warn=True, on_iteration=report)
+        self.model_, self.n_iter_ = prepared.model(found.model), found.n_iter
+        if isinstance(self.model_, LinearMap):
+            self.coef_, self.intercept_ = self.model_.coef, self.model_.intercept
+        for name, value in setting.parameters.items():
+            setattr(self, f"{name}_", value)
 
     def _decision(self, X: Features) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -251,71 +253,46 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
             return None
         return check_propensities(self.propensities, n_labels)
 
-    def _space(self, X: Features, n_labels: int, *, seed: int) -> Space:
-        """Return what the parameters leave to choose."""
-        alpha = FIRST_ALPHA if isinstance(self.alpha, str) else self.alpha
-        features: list[FeatureMap] = []
+    def _choose_setting(self, X: Features, choices: Choices) -> Setting:
+        """Return the setting to fit, and keep what was tried if there was something to choose."""
+        rng = check_random_state(self.random_state)
+        folds_seed, rows_seed = (int(seed) for seed in rng.integers(2**32, size=2))
+        cardinalities = self._cardinalities(choices.complementary.shape[1])
+        report = partial(self._report, "search")
+        trials = Trials(X, choices, cv=self.cv, seed=folds_seed, on_setting=report)
+        search = Search(trials, tunes_alpha=self.alpha == "auto", tunes_gamma=self.gamma == "auto")
+        chosen = search.choose_setting(
+            self._features(X, seed=rows_seed),
+            cardinalities,
+            alpha=FIRST_ALPHA if isinstance(self.alpha, str) else self.alpha,
+        )
+        if trials.by_row:
+            self.cv_results_ = trials.results(chosen)
+        if len(cardinalities) > 1:
+            self.cardinality_curve_ = trials.cardinality_curve(chosen)
+        return chosen
+
+    def _features(self, X: Features, *, seed: int) -> list[FeatureMap]:
+        """Return the kinds of features to choose from: one, if it is given."""
+        features = []
         if self.kernel != "rbf":
             scalings = SCALINGS if self.scaling == "auto" else (self.scaling,)
-            features = [LinearFeatures(scaling) for scaling in scalings]
+            features = [FeatureMap(scaling) for scaling in scalings]
         if self.kernel == "rbf" or (self.kernel == "auto" and X.shape[0] <= _MOST_KERNEL_ROWS):
             gamma = three_digits(middle_gamma(X)) if isinstance(self.gamma, str) else self.gamma
-            features.append(KernelFeatures(gamma, self.n_components, seed))
-        return Space(
-            starts=[Setting(each, alpha, cardinality=None) for each in features],
-            cardinalities=self._cardinalities(n_labels),
-            tunes_alpha=self.alpha == "auto",
-            tunes_gamma=self.gamma == "auto",
-        )
+            features.append(FeatureMap(None, gamma, self.n_components, seed))
+        return features
 
-    def _cardinalities(self, n_labels: int) -> list[Any]:
+    def _cardinalities(self, n_labels: int) -> Sequence[float | None]:
         """Return the cardinalities to choose from: one, if it is given."""
         if self.cardinality == "auto":
             # One class per row: just one label is relevant, as predict_proba takes it.
             return [1.0] if self._single else cardinality_grid(n_labels)
         if self.cardinality is not None:
             check_real("cardinality", self.cardinality, above=0, below=n_labels)
-        return [self.cardinality]
+        return [self.cardinality]  # type: ignore[list-item]
 
-    def _search(self, X: Features, choices: Choices, space: Space, *, seed: int) -> Setting:
-        """Return the best setting of a space, and keep what was tried."""
-        if X.shape[0] < self.cv:
-            raise InputError(
-                f"n_samples={X.shape[0]} is less than cv={self.cv}, the folds of the automatic"
-                " choices; give alpha, cardinality, scaling and kernel, or more rows"
-            )
-        folds = list(KFold(self.cv, shuffle=True, random_state=seed).split(X))
-        trials = Trials(X, choices, folds, on_setting=self._on_setting)
-        chosen = Search(trials, space).choose_setting()
-        self.cv_results_ = trials.results(chosen)
-        if len(space.cardinalities) > 1:
-            self.cardinality_curve_ = trials.cardinality_curve(chosen)
-        return chosen
-
-    def _fit_setting(self, X: Features, choices: Choices, setting: Setting) -> None:
-        """Fit the model of a setting to all rows."""
-        prepared = setting.features.fit_transform(X)
-        found = fit_linear(prepared, choices, setting, warn=True, on_iteration=self._on_iteration)
-        self.model_, self.n_iter_ = prepared.model(found.model), found.n_iter
-        if isinstance(self.model_, LinearMap):
-            self.coef_, self.intercept_ = self.model_.coef, self.model_.intercept
-        for name, value in setting.parameters.items():
-            setattr(self, f"{name}_", value)
-
-    def _on_setting(self, tried: int, log_likelihood: float) -> None:
-        """Report progress of the search."""
+    def _report(self, stage: str, number: int, most: int | None, loss: float) -> None:
+        """Tell the caller's callback, if there is one."""
         if self.callback is not None:
-            self.callback("search", tried, None, -log_likelihood)
-
-    def _on_iteration(self, iteration: int, most: int, value: float) -> None:
-        """Report progress of the last fit."""
-        if self.callback is not None:
-            self.callback("classifier", iteration, most, value)
-
-
-def _check_automatic(name: str, value: str | float) -> None:
-    """Refuse what is neither ``"auto"`` nor a positive number."""
-    if not isinstance(value, str):
-        check_real(name, value, above=0)
-    elif value != "auto":
-        raise InputError(f"{name} must be 'auto' or a number above 0, got {value!r}")
+            self.callback(stage, number, most, loss)

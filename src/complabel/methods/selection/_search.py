@@ -5,29 +5,39 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn.model_selection import KFold
 
-from complabel.methods.selection._model import Choices, KernelFeatures, Setting, fit_linear
+from complabel.errors import InputError
+from complabel.methods.selection._model import Choices, FeatureMap, Setting, fit_linear
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel.methods._base import Features
-    from complabel.methods.selection._model import FeatureMap, PreparedFeatures
+    from complabel.methods.selection._model import PreparedFeatures
 
 FIRST_ALPHA = 0.1
+# At the greatest alpha logits vary by 1e-4 between rows, so that only the biases are left; below
+# the least one nothing changes any more (digits, scene, yeast).
 _LEAST_ALPHA, _MOST_ALPHA = 1e-6, 1e3
-# Half decades of gamma tried to either side of where the search starts.
+# Half decades of gamma tried to either side of one over the mean squared distance: beyond a factor
+# of ten the kernel of most rows is either near 1, and linear will do, or 0.
 _GAMMA_STEPS = 2
+# Each is a third to a half greater than the one before; near the best, means refine them. The last
+# is three times the 19 labels of delicious, the most in the catalog.
 _CARDINALITIES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0)
-# A climb goes on only for more than this, in nats.
+# Nats that a step must gain, or it would walk along a plateau. Standard errors of differences are
+# mostly a hundred times greater.
 _LEAST_GAIN = 1e-5
 
 
+@dataclass
 class Trials:
     """Settings tried, each fitted once per fold, with the log-likelihood of every held-out row.
 
@@ -36,26 +46,24 @@ class Trials:
     X : ndarray or CSR array of shape (n, d)
     choices : Choices
         The answers about these rows.
-    folds : sequence of (train, test)
-        Row indices; the test parts are a partition of all rows.
+    cv : int
+        The number of folds.
+    seed : int
+        Decides which rows are held out together.
     on_setting : callable
-        Called with the number of settings tried, and the mean log-likelihood of the latest.
+        Called with the number of settings tried, None, as their total is not known, and minus
+        the mean log-likelihood of the latest.
     """
 
-    def __init__(
-        self,
-        X: Features,
-        choices: Choices,
-        folds: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]],
-        *,
-        on_setting: Callable[[int, float], None],
-    ) -> None:
-        self._tests = [test for _, test in folds]
-        self._choices = [tuple(map(choices.of_rows, fold)) for fold in folds]
-        self._features = [(X[train], X[test]) for train, test in folds]
-        self._prepared: dict[FeatureMap, list[tuple[PreparedFeatures, Features]]] = {}
-        self._on_setting = on_setting
-        self.by_row: dict[Setting, NDArray[np.float64]] = {}
+    X: Features
+    choices: Choices
+    cv: int
+    seed: int
+    on_setting: Callable[[int, None, float], None]
+    by_row: dict[Setting, NDArray[np.float64]] = field(default_factory=dict, init=False)
+    _prepared: dict[FeatureMap, list[tuple[PreparedFeatures, Features]]] = field(
+        default_factory=dict, init=False
+    )
 
     def mean(self, setting: Setting) -> float:
         """Return the mean held-out log-likelihood of a setting."""
@@ -74,7 +82,7 @@ class Trials:
         """Return a table of all settings tried, for ``cv_results_``."""
         rows = np.array(list(self.by_row.values()))  # (n_settings, n)
         means = rows.mean(axis=1)
-        by_fold = [rows[:, test].mean(axis=1) for test in self._tests]
+        by_fold = [rows[:, test].mean(axis=1) for _, test in self._folds]
         differences = rows[means.argmax()] - rows
         return {
             **_parameter_columns(list(self.by_row)),
@@ -87,49 +95,54 @@ class Trials:
 
     def cardinality_curve(self, chosen: Setting) -> dict[str, NDArray[np.float64]]:
         """Return each cardinality tried with the chosen features, with its best likelihood."""
-        best: dict[float, float] = {}
-        for setting, by_row in self.by_row.items():
-            if setting.features == chosen.features and setting.cardinality is not None:
-                known = best.get(setting.cardinality, -math.inf)
-                best[setting.cardinality] = max(known, float(by_row.mean()))
-        cardinalities = sorted(best)
-        return {
-            "cardinality": np.array(cardinalities),
-            "mean_log_likelihood": np.array([best[c] for c in cardinalities]),
-        }
+        means = [
+            (setting.cardinality, float(by_row.mean()))
+            for setting, by_row in self.by_row.items()
+            if setting.features == chosen.features
+        ]
+        # In increasing order, so that the best of each cardinality comes last and stays.
+        cardinality, mean = np.array(list(dict(sorted(means)).items())).T
+        return {"cardinality": cardinality, "mean_log_likelihood": mean}
 
     def _of(self, setting: Setting) -> NDArray[np.float64]:
-        """Return the held-out log-likelihood of each row, shape (n,), after a first try."""
+        """Return the held-out log-likelihood of each row, shape (n,).
+
+        Each fit starts anew: near the optimum L-BFGS stops early, so that a warm start would make
+        the result depend on what was tried before.
+        """
         if setting not in self.by_row:
-            self.by_row[setting] = self._try(setting)
-            self._on_setting(len(self.by_row), float(self.by_row[setting].mean()))
+            by_row = np.empty(self.X.shape[0])
+            prepared = self._prepare(setting.features)
+            for (train, test), (features, others) in zip(self._folds, prepared, strict=True):
+                model = fit_linear(features, self.choices.of_rows(train), setting).model
+                by_row[test] = self.choices.of_rows(test).log_likelihood(model(others))
+            self.by_row[setting] = by_row
+            self.on_setting(len(self.by_row), None, -float(by_row.mean()))
         return self.by_row[setting]
 
-    def _try(self, setting: Setting) -> NDArray[np.float64]:
-        """Fit a setting in every fold, and return the log-likelihood of each row when held out.
-
-        Always from the same start: near the optimum L-BFGS stops early, so that a warm start
-        would make the result depend on what was tried before.
-        """
-        by_row = np.empty(sum(map(len, self._tests)))
-        parts = zip(self._tests, self._choices, self._prepare(setting.features), strict=True)
-        for test, (training, held_out), (prepared, others) in parts:
-            model = fit_linear(prepared, training, setting).model
-            by_row[test] = held_out.log_likelihood(model(others))
-        return by_row
+    @cached_property
+    def _folds(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Training and held-out rows of each fold."""
+        n_samples = self.X.shape[0]
+        if n_samples < self.cv:
+            raise InputError(
+                f"n_samples={n_samples} is less than cv={self.cv}, the folds of the automatic"
+                " choices; give alpha, cardinality, scaling and kernel, or more rows"
+            )
+        return list(KFold(self.cv, shuffle=True, random_state=self.seed).split(self.X))
 
     def _prepare(self, features: FeatureMap) -> list[tuple[PreparedFeatures, Features]]:
         """Return the training and held-out rows of each fold, prepared.
 
-        The latest are kept: a search changes its features only a few times.
+        Only the latest are kept: a search changes its features only a few times.
         """
         if features not in self._prepared:
             self._prepared.clear()  # frees memory before more is taken
-            training = [features.fit_transform(X) for X, _ in self._features]
-            self._prepared[features] = [
-                (prepared, prepared.transform(others))
-                for prepared, (_, others) in zip(training, self._features, strict=True)
-            ]
+            folds = []
+            for train, test in self._folds:
+                training = features.fit_transform(self.X[train])
+                folds.append((training, training.transform(self.X[test])))
+            self._prepared[features] = folds
         return self._prepared[features]
 
 
@@ -151,62 +164,54 @@ def _standard_error(differences: NDArray[np.float64]) -> float:
     return float(differences.std() / math.sqrt(len(differences)))
 
 
-@dataclass(frozen=True)
-class Space:
-    """What there is to choose from.
+@dataclass
+class Search:
+    """Climbs along one coordinate of the settings after the other, by the held-out likelihood.
 
     Parameters
     ----------
-    starts : list of Setting
-        One setting for each kind of features, the simpler first, where alpha and gamma start.
-        Their cardinality does not matter.
-    cardinalities : list of float or None
-        In increasing order.
+    trials : Trials
     tunes_alpha, tunes_gamma : bool
-        Whether alpha and the kernel's gamma are to be chosen.
+        Whether to choose alpha and the kernel's gamma, or to keep those given.
     """
 
-    starts: list[Setting]
-    cardinalities: list[Any]
+    trials: Trials
     tunes_alpha: bool
     tunes_gamma: bool
 
-    def only_setting(self) -> Setting | None:
-        """Return the one setting of the space; None if there is a choice."""
-        several = len(self.starts) > 1 or len(self.cardinalities) > 1
-        kernel = isinstance(self.starts[-1].features, KernelFeatures)
-        if several or self.tunes_alpha or (self.tunes_gamma and kernel):
-            return None
-        return replace(self.starts[0], cardinality=self.cardinalities[0])
-
-
-class Search:
-    """Climbs along one coordinate of the settings after the other, by the held-out likelihood."""
-
-    def __init__(self, trials: Trials, space: Space) -> None:
-        self._trials = trials
-        self._space = space
-
-    def choose_setting(self) -> Setting:
-        """Return the setting to fit.
+    def choose_setting(
+        self,
+        features: Sequence[FeatureMap],
+        cardinalities: Sequence[float | None],
+        *,
+        alpha: float,
+    ) -> Setting:
+        """Return the setting to fit; nothing is tried where there is nothing to choose.
 
         The features, with gamma where they are of a kernel, are chosen at a middle cardinality,
         then the cardinality, alpha anew for each, and last alpha in finer steps. Of the
         cardinalities within one standard error of the best, the smallest is taken.
+
+        Parameters
+        ----------
+        features : sequence of FeatureMap
+            From the simple to the complicated.
+        cardinalities : sequence of float or None
+            In increasing order.
+        alpha : float
+            Where to start.
         """
-        cardinalities = self._space.cardinalities
         middle = cardinalities[len(cardinalities) // 3]
-        candidates = [
-            self.tune_gamma(replace(start, cardinality=middle)) for start in self._space.starts
-        ]
-        best = max(candidates, key=self._trials.mean)
-        if len(cardinalities) > 1:
-            best = self._smallest_cardinality(self.tune_cardinality(best))
+        kinds = [self.tune_gamma(Setting(each, alpha, middle)) for each in features]
+        best = kinds[0] if len(kinds) == 1 else max(kinds, key=self.trials.mean)
+        grid = [c for c in cardinalities if c is not None]
+        if len(grid) > 1:
+            best = self._smallest_cardinality(self.tune_cardinality(best, grid), grid)
         return self.tune_alpha(best, quarters=1)
 
     def tune_alpha(self, start: Setting, *, quarters: int = 2) -> Setting:
         """Return the best alpha along steps of so many quarters of a decade."""
-        if not self._space.tunes_alpha:
+        if not self.tunes_alpha:
             return start
         at = round(4 * math.log10(start.alpha))
 
@@ -219,21 +224,20 @@ class Search:
 
     def tune_gamma(self, start: Setting) -> Setting:
         """Return the best gamma along half decades, alpha anew for each."""
-        kernel, best = start.features, self.tune_alpha(start)
-        if not (self._space.tunes_gamma and isinstance(kernel, KernelFeatures)):
+        best, gamma = self.tune_alpha(start), start.features.gamma
+        if gamma is None or not self.tunes_gamma:
             return best
 
         def further(best: Setting, step: int) -> Setting | None:
             if abs(step) > _GAMMA_STEPS:
                 return None
-            other = replace(kernel, gamma=three_digits(kernel.gamma * 10 ** (step / 2)))
+            other = replace(start.features, gamma=three_digits(gamma * 10 ** (step / 2)))
             return self.tune_alpha(replace(best, features=other))
 
         return self._climb(best, further)
 
-    def tune_cardinality(self, start: Setting) -> Setting:
-        """Return the best cardinality of the space or halfway to the best one's neighbours."""
-        grid = self._space.cardinalities
+    def tune_cardinality(self, start: Setting, grid: Sequence[float]) -> Setting:
+        """Return the best cardinality on the grid or halfway to the best one's neighbours."""
         at = grid.index(start.cardinality)
 
         def further(best: Setting, step: int) -> Setting | None:
@@ -246,16 +250,16 @@ class Search:
         beside = [*grid[max(at - 1, 0) : at], *grid[at + 1 : at + 2]]
         halfway = [round(math.sqrt(grid[at] * other), 2) for other in beside]
         refined = [self.tune_alpha(replace(best, cardinality=c)) for c in halfway]
-        return max([best, *refined], key=self._trials.mean)
+        return max([best, *refined], key=self.trials.mean)
 
-    def _smallest_cardinality(self, best: Setting) -> Setting:
+    def _smallest_cardinality(self, best: Setting, grid: Sequence[float]) -> Setting:
         """Return the smallest cardinality within one standard error of the best."""
         smallest = best
-        tried: set[Any] = {setting.cardinality for setting in self._trials.by_row}
-        descending = sorted(tried.union(self._space.cardinalities), reverse=True)
+        tried: set[Any] = {setting.cardinality for setting in self.trials.by_row}
+        descending = sorted(tried.union(grid), reverse=True)
         for c in descending[descending.index(best.cardinality) + 1 :]:
             smaller = self.tune_alpha(replace(smallest, cardinality=c))
-            if not self._trials.within_one_error(smaller, best):
+            if not self.trials.within_one_error(smaller, best):
                 break
             smallest = smaller
         return smallest
@@ -270,7 +274,7 @@ class Search:
         for direction in (1, -1):
             for step in itertools.count(direction, direction):
                 candidate = further(best, step)
-                if candidate is None or not self._trials.gains(candidate, best):
+                if candidate is None or not self.trials.gains(candidate, best):
                     break
                 best = candidate
             if best != start:
