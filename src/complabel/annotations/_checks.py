@@ -143,7 +143,10 @@ def check_relevant(Y: IndicatorLike) -> NDArray[np.uint8]:
 
 
 def warn_unchosen(
-    complementary: NDArray[np.uint8], label_names: Sequence[object] | None = None
+    complementary: NDArray[np.uint8],
+    label_names: Sequence[object] | None = None,
+    *,
+    stacklevel: int = 2,
 ) -> None:
     """Warn of labels that are complementary in no row.
 
@@ -153,6 +156,8 @@ def warn_unchosen(
         Complementary labels, already checked.
     label_names : sequence of length n_labels, optional
         What to call the labels; by default their column numbers.
+    stacklevel : int, default=2
+        Which caller the warning points to, as for :func:`warnings.warn`.
 
     Warns
     -----
@@ -167,7 +172,7 @@ def warn_unchosen(
             f"{', '.join(listed)}; nothing in the data says where they do not apply, so they will "
             "tend to be ranked high everywhere",
             UnchosenLabelWarning,
-            stacklevel=2,
+            stacklevel=stacklevel,
         )
 
 
