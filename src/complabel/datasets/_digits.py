@@ -20,14 +20,14 @@ def make_digits(
     stay empty. The labels are the digits on it, wherever they are.
 
     The 1797 source images are dealt to 10 groups that each hold all ten digits, and a canvas draws
-    from the images of its own group only. Split by `groups`, so that no handwriting is in both
+    from the images of its own group only. Split by ``groups``, so that no handwriting is in both
     training and test.
 
     Parameters
     ----------
-    n_samples : int, default 5000
+    n_samples : int, default=5000
         Number of canvases n; the groups share them evenly.
-    random_state : int or numpy.random.Generator, default 0
+    random_state : int or numpy.random.Generator, default=0
         The same number gives the same dataset.
 
     Returns
@@ -38,12 +38,12 @@ def make_digits(
     Raises
     ------
     InputError
-        When `n_samples` is below 1.
+        When ``n_samples`` is below 1.
 
     Notes
     -----
     Images: Alpaydin and Kaynak, "Optical Recognition of Handwritten Digits", UCI Machine Learning
-    Repository, 1998, as in `sklearn.datasets.load_digits`.
+    Repository, 1998, as in ``sklearn.datasets.load_digits``.
 
     Examples
     --------

@@ -26,7 +26,7 @@ _FIRST_BYTES = {".zip": b"PK", ".bz2": b"BZh", ".gz": b"\x1f\x8b"}
 def download_dataset(
     name: str, directory: StrPath, *, progress: Progress | None = None
 ) -> list[Path]:
-    """Download the files of a dataset to `directory/name`.
+    """Download the files of a dataset to ``directory/name``.
 
     Each file is written beside its final place, verified, and only then renamed: a failure or an
     interruption leaves nothing half-written. Files already there and intact are kept.
@@ -34,11 +34,11 @@ def download_dataset(
     Parameters
     ----------
     name : str
-        A name in `CATALOG`.
+        A name in ``CATALOG``.
     directory : path
         Created where it does not exist.
     progress : callable, optional
-        Called as `progress(bytes_done, bytes_total)` for each file; the total is None where the
+        Called as ``progress(bytes_done, bytes_total)`` for each file; the total is None where the
         server does not say.
 
     Returns

@@ -35,10 +35,10 @@ def read_meka(
         Which file inside the .zip to read; needed where it holds several ARFF files.
     n_labels : int, optional
         n > 0: the first n attributes are the labels; n < 0: the last -n. By default what the
-        relation says with `-C n`. With it, ARFF files from elsewhere (OpenML) can be read too.
+        relation says with ``-C n``. With it, ARFF files from elsewhere (OpenML) can be read too.
     name : str, optional
         Name of the dataset; by default the first file's without its ending.
-    max_unpacked : int, default 2**30
+    max_unpacked : int, default=2**30
         The most bytes that a .zip may unpack to; the default is 1 GiB.
 
     Returns
@@ -49,7 +49,7 @@ def read_meka(
     Raises
     ------
     DatasetNotFoundError
-        When a file is missing, or `member` does not name one in the .zip.
+        When a file is missing, or ``member`` does not name one in the .zip.
     DatasetFormatError
         When a file does not parse, does not unpack or unpacks to too much, or does not say which
         attributes are labels.

@@ -39,14 +39,14 @@ def read_mulan(
         The ARFF file, dense or sparse, plain or alone in a .zip; or several parts with the same
         attributes, which are put below each other in the order given (scene-train, scene-test).
     xml_path : path, optional
-        The XML file whose `<label name="...">` elements, nested or not, name the labels. By
-        default `scene.xml` beside `scene.arff`, `scene-train.arff` or `scene-sparse.arff`.
+        The XML file whose ``<label name="...">`` elements, nested or not, name the labels. By
+        default ``scene.xml`` beside ``scene.arff``, ``scene-train.arff`` or ``scene-sparse.arff``.
     name : str, optional
         Name of the dataset; by default the XML file's without its ending.
-    xml_is_complete : bool, default False
+    xml_is_complete : bool, default=False
         Whether 0/1 attributes that look like labels, and that the XML file does not name, are
         features. By default they are refused; the notes say which.
-    max_unpacked : int, default 2**30
+    max_unpacked : int, default=2**30
         The most bytes that a .zip may unpack to; the default is 1 GiB.
 
     Returns

@@ -15,19 +15,19 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
     ----------
     dataset : MultiLabelDataset
         The dataset as read.
-    max_labels : int, default 15
-        The `max_labels` labels with most positives are kept where there are more; among equally
+    max_labels : int, default=15
+        The ``max_labels`` labels with most positives are kept where there are more; among equally
         frequent labels the earlier column wins. The order of the columns stays.
 
     Returns
     -------
     MultiLabelDataset
-        With sparse features still sparse; `dataset` itself where nothing had to change.
+        With sparse features still sparse; ``dataset`` itself where nothing had to change.
 
     Raises
     ------
     InputError
-        When `max_labels` is below 2, or no instance is left.
+        When ``max_labels`` is below 2, or no instance is left.
 
     Notes
     -----

@@ -43,7 +43,7 @@ def read_svmlight(
         2,000,000 then: one wrong index would fill the memory with names. Give it for more.
     name : str, optional
         Name of the dataset; by default the first file's up to the first dot.
-    max_unpacked : int, default 2**30
+    max_unpacked : int, default=2**30
         The most bytes that a .bz2 or .gz may unpack to; the default is 1 GiB.
 
     Returns
@@ -132,23 +132,19 @@ def _indicator(
     source: str, per_row: list[tuple[float, ...]], label_names: tuple[str, ...] | None
 ) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
     """Turn lists of label numbers into an indicator matrix (n, K), and name its columns."""
-    counts = np.array([len(labels) for labels in per_row], dtype=np.intp)
-    rows = np.repeat(np.arange(len(per_row)), counts)
-    flat = np.fromiter(itertools.chain.from_iterable(per_row), np.float64, int(counts.sum()))
-    if flat.size == 0:
+    from sklearn.preprocessing import MultiLabelBinarizer  # takes over a second
+
+    numbers = {int(number) for labels in per_row for number in labels}
+    if not numbers:
         raise DatasetFormatError(
             f"{source}: no row has a label; expected 'label,label index:value'"
         )
-    if label_names is None:
-        numbers, columns = np.unique(flat.astype(np.intp), return_inverse=True)
-        label_names = tuple(str(number) for number in numbers)
-    else:
-        columns = flat.astype(np.intp)
-        if columns.max() >= len(label_names):
-            raise DatasetFormatError(
-                f"{source}: found label {columns.max()}, but {len(label_names)} label names; "
-                f"expected labels 0 to {len(label_names) - 1}"
-            )
-    Y = np.zeros((len(per_row), len(label_names)), dtype=np.uint8)
-    Y[rows, columns] = 1
-    return Y, label_names
+    if label_names is not None and max(numbers) >= len(label_names):
+        raise DatasetFormatError(
+            f"{source}: found label {max(numbers)}, but {len(label_names)} label names; "
+            f"expected labels 0 to {len(label_names) - 1}"
+        )
+    classes = sorted(numbers) if label_names is None else list(range(len(label_names)))
+    names = label_names or tuple(str(number) for number in classes)
+    Y = MultiLabelBinarizer(classes=classes, sparse_output=True).fit_transform(per_row)
+    return Y.astype(np.uint8).toarray(), names

@@ -100,18 +100,18 @@ def make_synthetic_problem(
 
     Parameters
     ----------
-    n_samples : int, default 1000
+    n_samples : int, default=1000
         Number of instances n.
-    n_features : int, default 20
+    n_features : int, default=20
         Number of features d.
-    n_labels : int, default 6
+    n_labels : int, default=6
         Number of labels K, from 3 to 12: the transition matrix is computed over all 2^K sets.
-    cardinality : float, default 1.5
+    cardinality : float, default=1.5
         Mean of f_1 + ... + f_K over the sample. Excluding empty sets makes the mean number of
         relevant labels somewhat larger.
-    signal : float, default 2.0
+    signal : float, default=2.0
         Standard deviation of w_k^T x: how much the features tell about the labels.
-    random_state : int or numpy.random.Generator, default 0
+    random_state : int or numpy.random.Generator, default=0
         The same number gives the same problem.
 
     Returns
@@ -174,7 +174,7 @@ def _check(
 
 
 def _shift_to(cardinality: float, logits: NDArray[np.float64]) -> float:
-    """Find what to add to all logits for the mean sum of probabilities to be `cardinality`."""
+    """Find what to add to all logits for the mean sum of probabilities to be ``cardinality``."""
     from scipy.optimize import brentq  # a quarter of this room's import time
 
     bound = np.abs(logits).max() + 40.0  # sigmoid(+-40) is 0 or 1 to within 1e-17

@@ -13,8 +13,8 @@ from complabel import metrics
 from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset, make_synthetic
 from complabel.errors import InputError
-from complabel.methods import PriorClassifier, _ridge_system
-from complabel.methods._ridge_system import Design
+from complabel.methods import PriorClassifier, _linear_systems
+from complabel.methods._linear_systems import Design
 from complabel.methods.candidates.fpml import Factorization, Factors, FPMLClassifier
 
 LAMBDAS = (0.7, 1.3, 0.4)
@@ -222,7 +222,7 @@ def test_same_seed_same_scores(problem, complementary):
 
 def test_many_features_are_fitted_without_the_gram_matrix(problem, complementary, monkeypatch):
     direct = FPMLClassifier(random_state=0).fit(problem.X, complementary)
-    monkeypatch.setattr(_ridge_system, "MAX_DIRECT_COLUMNS", 0)
+    monkeypatch.setattr(_linear_systems, "MAX_DIRECT_COLUMNS", 0)
     monkeypatch.setattr(Design, "gram", property(lambda _: pytest.fail("formed X^T X")))
     products = FPMLClassifier(random_state=0).fit(problem.X, complementary)
     assert_allclose(products.coef_, direct.coef_, atol=1e-6)

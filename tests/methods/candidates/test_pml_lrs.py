@@ -10,8 +10,8 @@ from complabel import metrics
 from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset, make_synthetic
 from complabel.errors import InputError
-from complabel.methods import PriorClassifier, _ridge_system
-from complabel.methods._ridge_system import Design
+from complabel.methods import PriorClassifier, _linear_systems
+from complabel.methods._linear_systems import Design
 from complabel.methods.candidates.pml_lrs import Decomposition, PMLLRSClassifier
 
 WEIGHTS = [
@@ -196,7 +196,7 @@ def test_permuting_labels_permutes_the_weights(problem, complementary):
 
 def test_many_features_are_fitted_without_the_gram_matrix(problem, complementary, monkeypatch):
     direct = PMLLRSClassifier().fit(problem.X, complementary)
-    monkeypatch.setattr(_ridge_system, "MAX_DIRECT_COLUMNS", 0)
+    monkeypatch.setattr(_linear_systems, "MAX_DIRECT_COLUMNS", 0)
     monkeypatch.setattr(Design, "gram", property(lambda _: pytest.fail("formed X^T X")))
     products = PMLLRSClassifier().fit(problem.X, complementary)
     assert_allclose(products.coef_, direct.coef_, atol=1e-6)

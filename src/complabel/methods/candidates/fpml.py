@@ -13,7 +13,7 @@ from complabel._parameters import check_integer, check_real
 from complabel.annotations import candidates_from_complementary
 from complabel.errors import InputError
 from complabel.methods._candidate_regression import CandidateRegressor
-from complabel.methods._ridge_system import Design, RidgeSystem
+from complabel.methods._linear_systems import Design, RidgeSystem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -225,7 +225,7 @@ class Factorization:
     ) -> None:
         self._design = design
         self._lambdas = lambdas
-        self._system = RidgeSystem(design, scale=lambdas[1], ridge=lambdas[2])
+        self._system = RidgeSystem(design.gram, scale=lambdas[1], ridge=lambdas[2])
         self._cross = design.transposed_times(candidates)  # X^T T, (p, K)
         self._label_gram = candidates.T @ candidates  # T^T T, (K, K)
         self._feature_norm = float(design.squared_column_norms().sum())

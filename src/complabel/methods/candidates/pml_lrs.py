@@ -9,7 +9,7 @@ import numpy as np
 from complabel._parameters import check_integer, check_real
 from complabel.annotations import candidates_from_complementary
 from complabel.methods._candidate_regression import CandidateRegressor
-from complabel.methods._ridge_system import Design, RidgeSystem
+from complabel.methods._linear_systems import Design, RidgeSystem
 from complabel.methods.candidates._proximal import singular_value_threshold, soft_threshold
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ class Decomposition:
         """Set mu, and with it the system that W solves."""
         self._penalty = penalty
         self._system = RidgeSystem(
-            self._design, scale=2 * penalty / (1 + 2 * penalty), ridge=penalty
+            self._design.gram, scale=2 * penalty / (1 + 2 * penalty), ridge=penalty
         )
 
     def _update_smooth(self) -> None:
