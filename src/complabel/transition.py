@@ -108,8 +108,7 @@ def label_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     """
     candidates = _candidates(complementary)
     together = candidates.T @ candidates  # (K, K), exact counts
-    rates: NDArray[np.float64] = together / together.diagonal()[:, None]
-    return rates
+    return np.asarray(together / together.diagonal()[:, None])
 
 
 def phi_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -142,10 +141,9 @@ def phi_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     )
     phi = np.asarray(np.corrcoef(complementary, rowvar=False), dtype=np.float64)
     np.fill_diagonal(phi, 0.0)
-    totals = phi.sum(axis=1, keepdims=True)
-    _refuse_labels(totals[:, 0] == 0, "has phi coefficients that sum to 0")
-    normalized: NDArray[np.float64] = phi / totals
-    return normalized
+    totals = phi.sum(axis=1)
+    _refuse_labels(totals == 0, "has phi coefficients that sum to 0")
+    return np.asarray(phi / totals[:, None])
 
 
 def corrected_transition(
@@ -175,13 +173,12 @@ def corrected_transition(
     >>> corrected_transition(uniform_transition(3), np.eye(3)).sum(axis=1)
     array([1., 1., 1.])
     """
-    return normalized_transition(initial @ correlation.T)
+    product: NDArray[np.float64] = initial @ correlation.T
+    return normalized_transition(product)
 
 
 def normalized_transition(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Set the diagonal to 0 and divide each row by its sum.
-
-    Applied to S alone this is the paper's ablation "without C".
+    """Set the diagonal to 0 and divide each row by its sum: of S, the ablation "without C".
 
     Parameters
     ----------
@@ -202,12 +199,9 @@ def normalized_transition(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     _refuse_labels(
         (off_diagonal < 0).any(axis=1), "has negative entries in its row of the transition matrix"
     )
-    totals = off_diagonal.sum(axis=1, keepdims=True)
-    _refuse_labels(
-        ~(totals[:, 0] > 0), "has an all-zero row in the transition matrix; drop the label"
-    )
-    normalized: NDArray[np.float64] = off_diagonal / totals
-    return normalized
+    totals = off_diagonal.sum(axis=1)
+    _refuse_labels(~(totals > 0), "has an all-zero row in the transition matrix; drop the label")
+    return np.asarray(off_diagonal / totals[:, None])
 
 
 def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]:
@@ -223,6 +217,7 @@ def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]
     Returns
     -------
     ndarray of shape (K, K), float64
+        A copy.
 
     Raises
     ------
@@ -230,18 +225,15 @@ def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]
         Unless the matrix is (K, K), finite, non-negative, has a zero diagonal and rows that
         sum to 1.
     """
+    shape = (n_labels, n_labels)
     try:
         checked = np.array(matrix, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise TransitionError(
-            f"the transition matrix is no matrix of numbers ({error}); give shape"
-            f" ({n_labels}, {n_labels})"
-        ) from error
-    if checked.shape != (n_labels, n_labels):
-        raise TransitionError(
-            f"the transition matrix has shape {checked.shape}, but there are {n_labels} labels:"
-            f" expected ({n_labels}, {n_labels})"
-        )
+        found = f"the transition matrix is no matrix of numbers ({error}); give shape {shape}"
+        raise TransitionError(found) from error
+    if checked.shape != shape:
+        found = f"the transition matrix has shape {checked.shape}, but there are {n_labels} labels"
+        raise TransitionError(f"{found}: expected {shape}")
     if not np.isfinite(checked).all():
         raise TransitionError("the transition matrix contains NaN or infinity")
     _refuse_labels((checked < 0).any(axis=1), "has negative entries in its row")
@@ -257,7 +249,7 @@ def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]
 
 def _candidates(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     """Return the labels that remain possible (n, K), refused if there is one in no row."""
-    candidates = 1.0 - complementary
+    candidates: NDArray[np.float64] = 1.0 - complementary
     _refuse_labels(
         ~candidates.any(axis=0), "is complementary for every instance and a candidate of none"
     )
