@@ -82,8 +82,7 @@ def initial_transition(
         If some label is complementary for every instance, so that no instance has it as candidate.
     """
     candidates = _candidates(complementary)
-    counts = candidates.sum(axis=0)
-    matrix: NDArray[np.float64] = (candidates.T @ probabilities) / counts[:, None]  # (K, K)
+    matrix = np.asarray(candidates.T @ probabilities) / candidates.sum(axis=0)[:, None]  # (K, K)
     np.fill_diagonal(matrix, 0.0)
     return matrix
 
@@ -173,8 +172,7 @@ def corrected_transition(
     >>> corrected_transition(uniform_transition(3), np.eye(3)).sum(axis=1)
     array([1., 1., 1.])
     """
-    product: NDArray[np.float64] = initial @ correlation.T
-    return normalized_transition(product)
+    return normalized_transition(np.asarray(initial @ correlation.T))
 
 
 def normalized_transition(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -249,7 +247,7 @@ def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]
 
 def _candidates(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     """Return the labels that remain possible (n, K), refused if there is one in no row."""
-    candidates: NDArray[np.float64] = 1.0 - complementary
+    candidates = 1 - complementary.astype(np.float64)
     _refuse_labels(
         ~candidates.any(axis=0), "is complementary for every instance and a candidate of none"
     )
