@@ -1,14 +1,16 @@
-"""The linear machines of LIFT, and the scaling of their margins to logits."""
+"""The support vector machines of LIFT, calibrated to logits that are linear in the features."""
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import optimize
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from complabel.errors import InputError
@@ -16,68 +18,132 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+LIBSVM_TOLERANCE = 1e-3
+"""LIBSVM's default, as in the authors' code; where the hinge degenerates, it decides the ranks."""
 
-class Machine(NamedTuple):
-    """A linear machine w (M,), b, and whether its solver met its tolerance."""
+_FOLDS = 5
+"""As many as LIBSVM takes for Platt scaling."""
+
+
+class Logit(NamedTuple):
+    """A label's logit, coef (M,) times the features plus an intercept."""
 
     coef: NDArray[np.float64]
     intercept: float
     converged: bool = True
 
 
-def libsvm(
-    features: NDArray[np.float64], candidate: NDArray[np.bool_], *, C: float, max_iter: int
-) -> Machine:
-    """Return w and b of the hinge loss as LIBSVM at its default tolerance leaves them.
+class SquaredHingeSVC(ClassifierMixin, BaseEstimator):
+    """Minimize ||w||^2 / 2 + C sum_i max(0, 1 - y_i (w . x_i + b))^2 by Newton steps.
+
+    Unlike LIBLINEAR it does not penalize b.
+    """
+
+    def __init__(self, *, C: float = 1.0) -> None:
+        self.C = C
+
+    def fit(self, X: NDArray[np.float64], y: NDArray[np.bool_]) -> Self:
+        """Learn from features (n, M) and classes (n,)."""
+        self.classes_ = np.array([False, True])
+        sign = np.where(y, 1.0, -1.0)
+        extended = np.column_stack([X, np.ones(len(X))])  # (n, M + 1)
+        penalized = np.ones(extended.shape[1])
+        penalized[-1] = 0
+
+        def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            shortfall = np.maximum(0, 1 - sign * (extended @ weights))
+            value = float(0.5 * (penalized * weights) @ weights + self.C * shortfall @ shortfall)
+            return value, penalized * weights - 2 * self.C * (sign * shortfall) @ extended
+
+        def hessian(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+            short = extended[sign * (extended @ weights) < 1]
+            return np.diag(penalized) + 2 * self.C * short.T @ short
+
+        weights = optimize.minimize(
+            objective,
+            np.zeros(extended.shape[1]),
+            jac=True,
+            hess=hessian,
+            method="trust-exact",
+            # The objective is convex and piecewise quadratic: full Newton steps may go far.
+            options={"initial_trust_radius": 1e3, "max_trust_radius": 1e9},
+        ).x
+        self.coef_, self.intercept_ = weights[None, :-1], weights[-1:]
+        return self
+
+    def decision_function(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return margins (n,)."""
+        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
+
+
+def fit_logit(
+    features: NDArray[np.float64],
+    candidate: NDArray[np.bool_],
+    *,
+    solver: str,
+    C: float,
+    max_iter: int,
+    seed: int,
+) -> Logit:
+    """Fit a machine and scale its margins to logits by those of machines on other rows.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n, M), float64
+    candidate : ndarray of shape (n,), bool
+        Both values occur.
+    solver : {"libsvm", "squared_hinge"}
+    C : float
+    max_iter : int
+        LIBSVM's iterations at most, in each fit.
+    seed : int
+        Division into folds.
+
+    Returns
+    -------
+    Logit
 
     Raises
     ------
     InputError
-        If the features' products exceed single precision, in which LIBSVM keeps them.
+        If products of features are too large for the solver.
     """
-    _refuse_too_large(features, largest_product=float(np.finfo(np.float32).max))
-    solver = SVC(kernel="linear", C=C, tol=1e-3, max_iter=max_iter)
+    if solver == "libsvm":
+        # LIBSVM keeps products of rows in single precision.
+        largest_product = float(np.finfo(np.float32).max)
+        machine = SVC(kernel="linear", C=C, tol=LIBSVM_TOLERANCE, max_iter=max_iter)
+    else:
+        # The Hessian is multiplied with gradients in double precision.
+        largest_product = float(np.finfo(np.float64).max) ** 0.5 / 1e6
+        machine = SquaredHingeSVC(C=C)
+    _refuse_too_large(features, largest_product=largest_product)
+    slope, offset = 1.0, 0.0
+    n_folds = min(_FOLDS, int(np.bincount(candidate).min()))
     with warnings.catch_warnings():
-        # Told once for all labels and folds, see LIFTClassifier.
+        # LIFTClassifier warns once for all labels.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        solver.fit(features, candidate)
-    return Machine(solver.coef_[0], float(solver.intercept_[0]), solver.fit_status_ == 0)
+        if n_folds < 2:
+            machine.fit(features, candidate)
+        else:
+            machine, slope, offset = _calibrated(machine, features, candidate, n_folds, seed)
+    converged = getattr(machine, "fit_status_", 0) == 0
+    intercept = slope * machine.intercept_[0] + offset
+    return Logit(slope * machine.coef_[0], float(intercept), converged)
 
 
-def squared_hinge(
-    features: NDArray[np.float64], candidate: NDArray[np.bool_], *, C: float
-) -> Machine:
-    """Return w and b that minimize the sum of squared hinge losses.
-
-    Raises
-    ------
-    InputError
-        If products of the Hessian with gradients exceed double precision.
-    """
-    _refuse_too_large(features, largest_product=float(np.finfo(np.float64).max) ** 0.5 / 1e6)
-    sign = np.where(candidate, 1.0, -1.0)
-    extended = np.column_stack([features, np.ones(len(features))])  # (n, M + 1)
-    penalized = np.ones(extended.shape[1])
-    penalized[-1] = 0
-
-    def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        shortfall = np.maximum(0, 1 - sign * (extended @ weights))
-        value = float(0.5 * (penalized * weights) @ weights + C * shortfall @ shortfall)
-        return value, penalized * weights - 2 * C * (sign * shortfall) @ extended
-
-    def hessian(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        short = extended[sign * (extended @ weights) < 1]
-        return np.diag(penalized) + 2 * C * short.T @ short
-
-    found = optimize.minimize(
-        objective,
-        np.zeros(extended.shape[1]),
-        jac=True,
-        hess=hessian,
-        method="trust-exact",
-        options={"initial_trust_radius": 1e3, "max_trust_radius": 1e9},
-    )
-    return Machine(found.x[:-1], float(found.x[-1]))
+def _calibrated(
+    machine: Any,
+    features: NDArray[np.float64],
+    candidate: NDArray[np.bool_],
+    n_folds: int,
+    seed: int,
+) -> tuple[Any, float, float]:
+    """Return the machine fitted on all rows, and Platt's slope and offset of its margins."""
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    calibrated = CalibratedClassifierCV(machine, method="sigmoid", cv=folds, ensemble=False)
+    (fitted,) = calibrated.fit(features, candidate).calibrated_classifiers_
+    (sigmoid,) = fitted.calibrators
+    return fitted.estimator, -float(sigmoid.a_), -float(sigmoid.b_)
 
 
 def _refuse_too_large(features: NDArray[np.float64], *, largest_product: float) -> None:
@@ -87,22 +153,3 @@ def _refuse_too_large(features: NDArray[np.float64], *, largest_product: float) 
             f"X has distances to cluster centres of up to {features.max():.3g}, too large for the"
             " support vector machine: scale the features first"
         )
-
-
-def platt_scaling(
-    margins: NDArray[np.float64], candidate: NDArray[np.bool_]
-) -> tuple[float, float]:
-    """Return slope and offset of the logit: Platt's logistic regression on smoothed targets."""
-    n_positive = candidate.sum()
-    n_negative = len(candidate) - n_positive
-    target = np.where(candidate, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
-    # Margins of a degenerate machine differ by 1e-4 and less: give the optimizer their scale.
-    mean, scale = margins.mean(), margins.std() if np.ptp(margins) else 1.0
-    standardized = ((margins - mean) / scale)[:, None]
-    model = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000).fit(
-        np.vstack([standardized, standardized]),
-        np.repeat([1, 0], len(margins)),
-        sample_weight=np.concatenate([target, 1 - target]),
-    )
-    slope = model.coef_[0, 0] / scale
-    return float(slope), float(model.intercept_[0] - slope * mean)
