@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from complabel import metrics
-from complabel._parameters import check_choice, check_real
+from complabel._parameters import Constraints, Real, check_parameters
 from complabel.annotations import (
     check_complementary,
     check_indicator,
@@ -52,6 +52,12 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     models_the_choice: ClassVar[bool] = False
     threshold: str = "probability"
     cut: float = 0.5
+
+    # What each parameter may be; a method declares its own beside these.
+    _constraints: ClassVar[Constraints] = {
+        "threshold": THRESHOLDS,
+        "cut": Real(above=0, below=1),
+    }
 
     classes_: NDArray[Any]
     n_features_in_: int
@@ -266,9 +272,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         return labels_above(self._log_odds(decision), threshold=self.threshold, cut=self.cut)
 
     def _check_parameters(self) -> None:
-        """Refuse parameters out of range; methods extend it."""
-        check_choice("threshold", self.threshold, THRESHOLDS)
-        check_real("cut", self.cut, above=0, below=1)
+        """Refuse parameters that break ``_constraints``; methods may extend it."""
+        check_parameters(self)
 
     def _forget(self, *attributes: str) -> None:
         """Drop what an earlier fit with other parameters may have left."""

@@ -218,11 +218,11 @@ def test_wide_sparse_features_are_never_made_dense(monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"alpha": 0.0}, "alpha must be a finite number above 0, got 0.0"),
-        ({"alpha": "best"}, "alpha must be a positive number or 'auto', got 'best'"),
-        ({"rank": 0}, "rank must be an integer of at least 1, got 0"),
+        ({"alpha": 0.0}, "alpha must be 'auto' or a finite number above 0, got 0.0"),
+        ({"alpha": "best"}, "alpha must be 'auto' or a finite number above 0, got 'best'"),
+        ({"rank": 0}, "rank must be 'auto', None or an integer of at least 1, got 0"),
         ({"rank": 6}, "rank must be from 1 to the number of labels, 5, got 6"),
-        ({"rank": "full"}, "rank must be an integer, None or 'auto', got 'full'"),
+        ({"rank": "full"}, "rank must be 'auto', None or an integer of at least 1, got 'full'"),
         ({"cv": 1}, "cv must be an integer of at least 2, got 1"),
         ({"cv": 401}, "cv=401 parts cannot be made of n_samples=400"),
         ({"random_state": "x"}, "random_state must be"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import KFold
 
-from complabel._parameters import check_integer, check_random_state, check_real
+from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_of_regression
@@ -109,6 +109,13 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
            [0, 0, 1, 1]])
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "alpha": ("auto", Real(above=0)),
+        "rank": ("auto", None, Integer(at_least=1)),
+        "cv": Integer(at_least=2),
+        "random_state": RandomState(),
+    }
+
     alpha_: float
     rank_: int
     cv_results_: dict[str, NDArray[Any]]
@@ -130,19 +137,6 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         self.cv = cv
         self.threshold = threshold
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if isinstance(self.alpha, str) and self.alpha != "auto":
-            raise InputError(f"alpha must be a positive number or 'auto', got {self.alpha!r}")
-        if not isinstance(self.alpha, str):
-            check_real("alpha", self.alpha, above=0)
-        if isinstance(self.rank, str) and self.rank != "auto":
-            raise InputError(f"rank must be an integer, None or 'auto', got {self.rank!r}")
-        if not isinstance(self.rank, str | None):
-            check_integer("rank", self.rank, at_least=1)
-        check_integer("cv", self.cv, at_least=2)
-        check_random_state(self.random_state)
 
     def _fit(
         self,
