@@ -262,7 +262,7 @@ def test_the_default_rank_is_half_the_labels_rounded_up(problem, complementary):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"rank": 0}, r"rank must be from 1 to the number of labels, 5, got 0"),
+        ({"rank": 0}, r"rank must be None or an integer of at least 1, got 0"),
         ({"rank": 6}, r"rank must be from 1 to the number of labels, 5, got 6"),
         ({"lambda1": -1.0}, r"lambda1 must be a finite number of at least 0, got -1\.0"),
         ({"lambda2": np.inf}, r"lambda2 must be a finite number"),

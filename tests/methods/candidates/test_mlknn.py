@@ -116,9 +116,9 @@ def test_neighbours_are_those_of_scikit_learn(as_given):
     X, _, new = problem(n=150, d=6)
     oracle = NearestNeighbors(n_neighbors=7, algorithm="kd_tree").fit(X)
     searcher = searcher_over(as_given(X), n_neighbors=7)
-    for queries, given, exclude_self in ((new, as_given(new), False), (None, searcher.X_, True)):
+    for queries, searched, exclude_self in ((new, as_given(new), False), (None, searcher.X_, True)):
         expected = oracle.kneighbors(queries, return_distance=False)
-        found = searcher._count_neighbours(given, exclude_self=exclude_self)
+        found = searcher._count_neighbours(searched, exclude_self=exclude_self)
         assert_array_equal(np.nonzero(found)[1].reshape(-1, 7), np.sort(expected, axis=1))
 
 

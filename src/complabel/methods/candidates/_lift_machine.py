@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import optimize
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from complabel.errors import InputError
 
@@ -33,14 +32,11 @@ class Logit(NamedTuple):
     converged: bool = True
 
 
-class SquaredHingeSVC(ClassifierMixin, BaseEstimator):
+class SquaredHingeSVC(LinearSVC):
     """Minimize ||w||^2 / 2 + C sum_i max(0, 1 - y_i (w . x_i + b))^2 by Newton steps.
 
-    Unlike LIBLINEAR it does not penalize b.
+    LIBLINEAR, which scikit-learn takes, penalizes b as well.
     """
-
-    def __init__(self, *, C: float = 1.0) -> None:
-        self.C = C
 
     def fit(self, X: NDArray[np.float64], y: NDArray[np.bool_]) -> Self:
         """Learn from features (n, M) and classes (n,)."""
@@ -70,10 +66,6 @@ class SquaredHingeSVC(ClassifierMixin, BaseEstimator):
         ).x
         self.coef_, self.intercept_ = weights[None, :-1], weights[-1:]
         return self
-
-    def decision_function(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return margins (n,)."""
-        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
 
 
 def fit_logit(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import optimize, sparse
 
-from complabel._parameters import check_integer, check_real
+from complabel._parameters import Constraints, Integer, Real
 from complabel.methods._base import ComplementaryClassifier, Features
 from complabel.methods._magnitude import refuse_overflow
 from complabel.methods.candidates._centring import centred_at_midrange
@@ -44,6 +44,15 @@ class ConfidenceRanker(ComplementaryClassifier):
         Most projected gradient steps per round.
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "C1": Real(above=0),
+        "C2": Real(at_least=0),
+        "max_iter": Integer(at_least=1),
+        "tol": Real(at_least=0),
+        "weight_iterations": Integer(at_least=1),
+        "confidence_iterations": Integer(at_least=1),
+    }
+
     threshold = "minmax"
 
     coef_: NDArray[np.float64]
@@ -74,15 +83,6 @@ class ConfidenceRanker(ComplementaryClassifier):
     @abstractmethod
     def _structure(self, X: Features, candidates: NDArray[np.float64]) -> Structure:
         """Return the structure term for features with their constant column, and candidates."""
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_real("C1", self.C1, above=0)
-        check_real("C2", self.C2, at_least=0)
-        check_real("tol", self.tol, at_least=0)
-        check_integer("max_iter", self.max_iter, at_least=1)
-        check_integer("weight_iterations", self.weight_iterations, at_least=1)
-        check_integer("confidence_iterations", self.confidence_iterations, at_least=1)
 
     def _fit(
         self,

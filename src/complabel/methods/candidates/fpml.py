@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy import linalg
 
-from complabel._parameters import check_integer, check_real
+from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel.annotations import candidates_from_complementary
 from complabel.errors import InputError
 from complabel.methods._candidate_regression import CandidateRegressor
@@ -104,6 +104,16 @@ class FPMLClassifier(CandidateRegressor):
            [0, 1, 1]])
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "rank": (None, Integer(at_least=1)),
+        "lambda1": Real(at_least=0),
+        "lambda2": Real(at_least=0),
+        "lambda3": Real(above=0),
+        "max_iter": Integer(at_least=1),
+        "tol": Real(at_least=0),
+        "random_state": RandomState(),
+    }
+
     objective_: NDArray[np.float64]
     n_iter_: int
     converged_: bool
@@ -131,13 +141,6 @@ class FPMLClassifier(CandidateRegressor):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name in ("lambda1", "lambda2", "tol"):
-            check_real(name, getattr(self, name), at_least=0)
-        check_real("lambda3", self.lambda3, above=0)
-        check_integer("max_iter", self.max_iter, at_least=1)
-
     def _fit(
         self,
         X: Features,
@@ -151,7 +154,7 @@ class FPMLClassifier(CandidateRegressor):
             candidates_from_complementary(complementary).astype(np.float64),
             lambdas=(self.lambda1, self.lambda2, self.lambda3),
         )
-        rng = np.random.default_rng(self.random_state)
+        rng = check_random_state(self.random_state)
         factors = problem.start(self._checked_rank(complementary.shape[1]), rng)
         objective: list[float] = []
         self.converged_ = False

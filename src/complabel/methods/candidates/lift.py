@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -13,9 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.metrics.pairwise import euclidean_distances
 
-from complabel._parameters import check_choice, check_integer, check_random_state, check_real
+from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel._training import one_thread
-from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._magnitude import range_of, refuse_overflow
 from complabel.methods.candidates._lift_machine import Logit, fit_logit
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel.methods._base import Features
-
-SOLVERS = ("squared_hinge", "libsvm", "auto")
 
 _CERTAIN = 1000.0
 """A logit whose sigmoid is exactly 1, and 0 when negated."""
@@ -144,6 +141,15 @@ class LIFTClassifier(ComplementaryClassifier):
     ('libsvm', [[1, 0, 1], [1, 1, 0], [0, 1, 1]])
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "ratio": Real(above=0, at_most=1),
+        "C": Real(above=0),
+        "solver": ("squared_hinge", "libsvm", "auto"),
+        "max_libsvm_rows": Integer(at_least=0),
+        "svm_max_iter": ("auto", Integer(at_least=1)),
+        "random_state": RandomState(),
+    }
+
     solver_: str
     centers_: NDArray[np.float64]
     center_label_: NDArray[np.int64]
@@ -170,19 +176,6 @@ class LIFTClassifier(ComplementaryClassifier):
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_real("ratio", self.ratio, above=0, at_most=1)
-        check_real("C", self.C, above=0)
-        check_choice("solver", self.solver, SOLVERS)
-        check_integer("max_libsvm_rows", self.max_libsvm_rows, at_least=0)
-        if not isinstance(self.svm_max_iter, str):
-            check_integer("svm_max_iter", self.svm_max_iter, at_least=1)
-        elif self.svm_max_iter != "auto":
-            raise InputError(
-                f"svm_max_iter must be 'auto' or a whole number, got {self.svm_max_iter!r}"
-            )
 
     def _fit(
         self,
@@ -282,9 +275,7 @@ def _fit_label(
     if not len(centers):
         return centers, Logit(np.empty(0), _CERTAIN if candidate[0] else -_CERTAIN)
     features = euclidean_distances(X, centers).astype(np.float64, copy=False)  # phi, (n, M)
-    logit = fit_logit(
-        features, candidate, solver=solver, C=C, max_iter=svm_max_iter, seed=seed
-    )
+    logit = fit_logit(features, candidate, solver=solver, C=C, max_iter=svm_max_iter, seed=seed)
     return centers, logit
 
 

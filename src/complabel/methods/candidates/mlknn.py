@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.utils.extmath import row_norms
 
-from complabel._parameters import check_integer, check_real
+from complabel._parameters import Constraints, Integer, Real
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_around_half
@@ -90,6 +90,11 @@ class MLKNNClassifier(ComplementaryClassifier):
            [1, 1, 0]])
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "n_neighbors": Integer(at_least=1),
+        "smoothing": Real(at_least=0),
+    }
+
     prior_: NDArray[np.float64]
     candidate_likelihood_: NDArray[np.float64]
     other_likelihood_: NDArray[np.float64]
@@ -106,11 +111,6 @@ class MLKNNClassifier(ComplementaryClassifier):
         self.n_neighbors = n_neighbors
         self.smoothing = smoothing
         self.threshold = threshold
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_integer("n_neighbors", self.n_neighbors, at_least=1)
-        check_real("smoothing", self.smoothing, at_least=0)
 
     def _fit(
         self,

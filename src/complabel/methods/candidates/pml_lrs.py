@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from complabel._parameters import check_integer, check_real
+from complabel._parameters import Constraints, Integer, Real
 from complabel.annotations import candidates_from_complementary
 from complabel.methods._candidate_regression import CandidateRegressor
 from complabel.methods._ridge_system import Design, RidgeSystem
@@ -47,9 +47,6 @@ class PMLLRSClassifier(CandidateRegressor):
     eta : float, default=1.0
         Weight of the noise's l1 norm; search 0.1, 1. At 1, noise is almost empty and the model
         close to trace-norm regression on the candidates; ``inf`` forbids noise.
-    relative_gamma : bool, default=False
-        Whether ``gamma`` is a fraction of ``||X^T T||_2``, beyond which W is zero where C = T;
-        search 1e-4 to 1e-1 then.
     fit_intercept : bool, default=True
         Append a constant feature; its weights are part of the trace norm. ``False`` agrees with
         published results, which on features of mean zero rank worse than a constant, because
@@ -65,8 +62,6 @@ class PMLLRSClassifier(CandidateRegressor):
     model_ : LinearMap
         W; exactly low-rank.
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
-    gamma_ : float
-        The weight of the map's trace norm, in absolute terms.
     n_iter_ : int
         Iterations made.
     converged_ : bool
@@ -107,7 +102,14 @@ class PMLLRSClassifier(CandidateRegressor):
            [0, 1, 1]])
     """
 
-    gamma_: float
+    _constraints: ClassVar[Constraints] = {
+        "gamma": Real(at_least=0),
+        "beta": Real(at_least=0),
+        "eta": (Real(at_least=0), np.inf),
+        "max_iter": Integer(at_least=1),
+        "tol": Real(at_least=0),
+    }
+
     n_iter_: int
     converged_: bool
 
@@ -117,7 +119,6 @@ class PMLLRSClassifier(CandidateRegressor):
         gamma: float = 10.0,
         beta: float = 1.0,
         eta: float = 1.0,
-        relative_gamma: bool = False,
         fit_intercept: bool = True,
         max_iter: int = 500,
         tol: float = 1e-5,
@@ -126,19 +127,10 @@ class PMLLRSClassifier(CandidateRegressor):
         self.gamma = gamma
         self.beta = beta
         self.eta = eta
-        self.relative_gamma = relative_gamma
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
         self.threshold = threshold
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name in ("gamma", "beta", "tol"):
-            check_real(name, getattr(self, name), at_least=0)
-        if self.eta != np.inf:
-            check_real("eta", self.eta, at_least=0)
-        check_integer("max_iter", self.max_iter, at_least=1)
 
     def _fit(
         self,
@@ -150,10 +142,7 @@ class PMLLRSClassifier(CandidateRegressor):
         del relevant
         design = Design(X, fit_intercept=self.fit_intercept)
         candidates = candidates_from_complementary(complementary).astype(np.float64)
-        self.gamma_ = float(self.gamma)
-        if self.relative_gamma:
-            self.gamma_ *= float(np.linalg.norm(design.transposed_times(candidates), ord=2))
-        solver = Decomposition(design, candidates, gamma=self.gamma_, beta=self.beta, eta=self.eta)
+        solver = Decomposition(design, candidates, gamma=self.gamma, beta=self.beta, eta=self.eta)
         self.n_iter_, self.converged_ = solver.run(max_iter=self.max_iter, tol=self.tol)
         self._set_weights(solver.low_rank_mapping)
 
