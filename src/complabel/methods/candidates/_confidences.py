@@ -39,7 +39,7 @@ class Quadratic:
         """Return the sum with a linear function."""
         return Quadratic(self.matrix, self.linear + linear, self.constant)
 
-    def minimise(
+    def minimize(
         self,
         start: NDArray[np.float64],
         candidates: NDArray[np.bool_],
@@ -47,7 +47,7 @@ class Quadratic:
         steps: int,
         tolerance: float = 1e-9,
     ) -> NDArray[np.float64]:
-        """Minimise over the confidences by projected gradient steps, which never increase it.
+        """Minimize over the confidences by projected gradient steps, which never increase it.
 
         Parameters
         ----------

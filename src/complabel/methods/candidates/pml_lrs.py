@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from complabel._parameters import Constraints, Integer, Real
-from complabel.annotations import candidates_from_complementary
-from complabel.methods._candidate_regression import CandidateRegressor
-from complabel.methods._ridge_system import Design, RidgeSystem
+from complabel._parameters import Constraints, Real
+from complabel.methods._linear_systems import MAX_DIRECT_COLUMNS, Gram, RidgeSystem
+from complabel.methods.candidates._linear import CandidateRegressor
 from complabel.methods.candidates._proximal import singular_value_threshold, soft_threshold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel.methods._base import Features
+    from complabel.methods.candidates._linear import Rounds
 
 # The penalty doubles or halves when one residual is this many times the other. Each change costs
 # a factorization, and only after the last one are the iterations known to converge.
@@ -59,9 +60,8 @@ class PMLLRSClassifier(CandidateRegressor):
 
     Attributes
     ----------
-    model_ : LinearMap
-        W; exactly low-rank.
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
+        W; exactly low-rank.
     n_iter_ : int
         Iterations made.
     converged_ : bool
@@ -106,12 +106,7 @@ class PMLLRSClassifier(CandidateRegressor):
         "gamma": Real(at_least=0),
         "beta": Real(at_least=0),
         "eta": (Real(at_least=0), np.inf),
-        "max_iter": Integer(at_least=1),
-        "tol": Real(at_least=0),
     }
-
-    n_iter_: int
-    converged_: bool
 
     def __init__(
         self,
@@ -132,19 +127,10 @@ class PMLLRSClassifier(CandidateRegressor):
         self.tol = tol
         self.threshold = threshold
 
-    def _fit(
-        self,
-        X: Features,
-        complementary: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
-    ) -> None:
-        del relevant
-        design = Design(X, fit_intercept=self.fit_intercept)
-        candidates = candidates_from_complementary(complementary).astype(np.float64)
-        solver = Decomposition(design, candidates, gamma=self.gamma, beta=self.beta, eta=self.eta)
-        self.n_iter_, self.converged_ = solver.run(max_iter=self.max_iter, tol=self.tol)
-        self._set_weights(solver.low_rank_mapping)
+    def _rounds(self, X: Features, candidates: NDArray[np.float64]) -> Rounds:
+        solver = Decomposition(X, candidates, gamma=self.gamma, beta=self.beta, eta=self.eta)
+        for settled in solver.rounds(max_iter=self.max_iter, tol=self.tol):
+            yield solver.low_rank_mapping, settled
 
 
 class Decomposition:
@@ -155,12 +141,13 @@ class Decomposition:
 
     Parameters
     ----------
-    design : Design
-        X with p columns.
+    X : ndarray or CSR array of shape (n_samples, p), float64
     candidates : ndarray of shape (n_samples, K), float64
         T.
     gamma, beta, eta : float
         Weights of the norms of map, truth and noise.
+    max_columns : int
+        Up to this p, X^T X is formed.
 
     Attributes
     ----------
@@ -174,18 +161,20 @@ class Decomposition:
 
     def __init__(
         self,
-        design: Design,
+        X: Features,
         candidates: NDArray[np.float64],
         *,
         gamma: float,
         beta: float,
         eta: float,
+        max_columns: int = MAX_DIRECT_COLUMNS,
     ) -> None:
-        self._design = design
+        self._X = X
+        self._gram = Gram.of(X, max_columns=max_columns)
         self._candidates = candidates
         self._gamma, self._beta, self._eta = gamma, beta, eta
         self._set_penalty(1.0)
-        shape = (design.n_columns, candidates.shape[1])
+        shape = (X.shape[1], candidates.shape[1])
         self.mapping = np.zeros(shape)
         self.low_rank_mapping = np.zeros(shape)
         self.mapping_multiplier = np.zeros(shape)
@@ -195,23 +184,21 @@ class Decomposition:
         self.noise = np.zeros(candidates.shape)
         self.noise_multiplier = np.zeros(candidates.shape)
 
-    def run(self, *, max_iter: int, tol: float) -> tuple[int, bool]:
-        """Iterate; return the number of iterations and whether the residuals met ``tol``."""
+    def rounds(self, *, max_iter: int, tol: float) -> Iterator[bool]:
+        """Update all variables once, and again; yield whether the residuals meet ``tol``."""
         goal = tol * float(np.linalg.norm(self._candidates))
-        for iteration in range(1, max_iter + 1):
+        for n_iter in range(1, max_iter + 1):
             self._update_smooth()
             dual = self._update_separable()
             primal = self._update_multipliers()
-            if max(primal, dual) <= goal:
-                return iteration, True
-            if iteration % _ITERATIONS_BETWEEN_STEPS == 0 and iteration <= max_iter // 2:
+            yield max(primal, dual) <= goal
+            if n_iter % _ITERATIONS_BETWEEN_STEPS == 0 and n_iter <= max_iter // 2:
                 self._balance(primal, dual)
-        return max_iter, False
 
     def objective(self) -> float:
         """Return the objective at the feasible point W = J, C = T - E."""
         truth = self._candidates - self.noise
-        residual = truth - self._design.times(self.low_rank_mapping)
+        residual = truth - self._X @ self.low_rank_mapping
         # An infinite weight times a norm of zero would be no number.
         weighted = (
             (self._gamma, np.linalg.norm(self.low_rank_mapping, ord="nuc")),
@@ -224,19 +211,18 @@ class Decomposition:
     def _set_penalty(self, penalty: float) -> None:
         """Set mu, and with it the system that W solves."""
         self._penalty = penalty
-        self._system = RidgeSystem(
-            self._design, scale=2 * penalty / (1 + 2 * penalty), ridge=penalty
-        )
+        scale = 2 * penalty / (1 + 2 * penalty)
+        self._system = RidgeSystem(self._gram, scale=scale, ridge=penalty)
 
     def _update_smooth(self) -> None:
         """Minimize the augmented Lagrangian over W and C jointly."""
         mu = self._penalty
         pull = mu * (self.low_rank_truth + self._candidates - self.noise)
         pull += self.noise_multiplier - self.truth_multiplier
-        right = self._design.transposed_times(pull) / (1 + 2 * mu)
+        right = self._X.T @ pull / (1 + 2 * mu)
         right += mu * self.low_rank_mapping - self.mapping_multiplier
         self.mapping = self._system.solve(right, start=self.mapping)
-        self.truth = (self._design.times(self.mapping) + pull) / (1 + 2 * mu)
+        self.truth = (self._X @ self.mapping + pull) / (1 + 2 * mu)
 
     def _update_separable(self) -> float:
         """Minimize the augmented Lagrangian over J, Z and E; return the dual residual."""
