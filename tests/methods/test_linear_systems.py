@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from complabel.errors import InputError
-from complabel.methods import _ridge_system
-from complabel.methods._ridge_system import Design, RidgeSystem
+from complabel.methods import _linear_systems
+from complabel.methods._linear_systems import Design, RidgeSystem
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.normal(size=(12, 5)) * (RNG.random(size=(12, 5)) < 0.5)
@@ -27,7 +27,7 @@ def with_constant(X, fit_intercept):
 def test_products_are_those_of_the_matrix_with_its_constant_column(
     X, fit_intercept, most_columns, monkeypatch
 ):
-    monkeypatch.setattr(_ridge_system, "MAX_DIRECT_COLUMNS", most_columns)
+    monkeypatch.setattr(_linear_systems, "MAX_DIRECT_COLUMNS", most_columns)
     explicit = with_constant(DENSE, fit_intercept)
     design = Design(X, fit_intercept=fit_intercept)
     weights = RNG.normal(size=(explicit.shape[1], 3))
@@ -43,9 +43,9 @@ def test_products_are_those_of_the_matrix_with_its_constant_column(
 @INTERCEPTS
 @WAYS
 def test_solutions_solve_the_system(X, fit_intercept, most_columns, monkeypatch):
-    monkeypatch.setattr(_ridge_system, "MAX_DIRECT_COLUMNS", most_columns)
+    monkeypatch.setattr(_linear_systems, "MAX_DIRECT_COLUMNS", most_columns)
     explicit = with_constant(DENSE, fit_intercept)
-    system = RidgeSystem(Design(X, fit_intercept=fit_intercept), scale=0.7, ridge=0.3)
+    system = RidgeSystem(Design(X, fit_intercept=fit_intercept).gram, scale=0.7, ridge=0.3)
     right = RNG.normal(size=(explicit.shape[1], 2))
     matrix = 0.7 * explicit.T @ explicit + 0.3 * np.eye(explicit.shape[1])
     expected = np.linalg.solve(matrix, right)
@@ -55,12 +55,12 @@ def test_solutions_solve_the_system(X, fit_intercept, most_columns, monkeypatch)
 
 def test_single_precision_features_are_multiplied_in_double():
     design = Design(DENSE.astype(np.float32), fit_intercept=True)
-    assert design.gram.dtype == np.float64
+    assert design.gram.matrix.dtype == np.float64
     assert design.times(np.ones((6, 1))).dtype == np.float64
 
 
 def test_features_that_drown_the_ridge_are_refused():
     huge = np.outer(np.arange(1.0, 13), np.arange(1.0, 6)) * 1e12
-    system = RidgeSystem(Design(huge, fit_intercept=True), scale=1.0, ridge=1e-3)
+    system = RidgeSystem(Design(huge, fit_intercept=True).gram, scale=1.0, ridge=1e-3)
     with pytest.raises(InputError, match="Scale the features"):
         system.solve(np.ones((6, 1)))
