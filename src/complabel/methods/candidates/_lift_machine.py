@@ -17,11 +17,16 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LIBSVM_TOLERANCE = 1e-3
-"""LIBSVM's default, as in the authors' code; where the hinge degenerates, it decides the ranks."""
-
-_FOLDS = 5
-"""As many as LIBSVM takes for Platt scaling."""
+# LIBSVM's defaults, as in the authors' code. Where the hinge degenerates, the tolerance decides
+# the ranks.
+_LIBSVM_TOLERANCE = 1e-3
+_PLATT_FOLDS = 5
+# LIBSVM keeps products of rows in single precision. The Newton steps multiply the Hessian, a sum
+# of such products, with gradients.
+_LARGEST_PRODUCTS = {
+    "libsvm": float(np.finfo(np.float32).max),
+    "squared_hinge": float(np.finfo(np.float64).max) ** 0.5 / 1e6,
+}
 
 
 class Logit(NamedTuple):
@@ -51,7 +56,7 @@ class SquaredHingeSVC(LinearSVC):
             value = float(0.5 * (penalized * weights) @ weights + self.C * shortfall @ shortfall)
             return value, penalized * weights - 2 * self.C * (sign * shortfall) @ extended
 
-        def hessian(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        def hessian(weights: NDArray[np.float64]) -> Any:
             short = extended[sign * (extended @ weights) < 1]
             return np.diag(penalized) + 2 * self.C * short.T @ short
 
@@ -77,71 +82,35 @@ def fit_logit(
     max_iter: int,
     seed: int,
 ) -> Logit:
-    """Fit a machine and scale its margins to logits by those of machines on other rows.
-
-    Parameters
-    ----------
-    features : ndarray of shape (n, M), float64
-    candidate : ndarray of shape (n,), bool
-        Both values occur.
-    solver : {"libsvm", "squared_hinge"}
-    C : float
-    max_iter : int
-        LIBSVM's iterations at most, in each fit.
-    seed : int
-        Division into folds.
-
-    Returns
-    -------
-    Logit
+    """Fit a machine to features (n, M) and a label (n,); scale its margins to logits.
 
     Raises
     ------
     InputError
         If products of features are too large for the solver.
     """
+    # The greatest squared norm of a row.
+    if np.einsum("ij,ij->i", features, features).max() > _LARGEST_PRODUCTS[solver]:
+        raise InputError(
+            f"X has distances to cluster centres of up to {features.max():.3g}, too large for the"
+            " support vector machine: scale the features first"
+        )
+    machine: Any = SquaredHingeSVC(C=C)
     if solver == "libsvm":
-        # LIBSVM keeps products of rows in single precision.
-        largest_product = float(np.finfo(np.float32).max)
-        machine = SVC(kernel="linear", C=C, tol=LIBSVM_TOLERANCE, max_iter=max_iter)
-    else:
-        # The Hessian is multiplied with gradients in double precision.
-        largest_product = float(np.finfo(np.float64).max) ** 0.5 / 1e6
-        machine = SquaredHingeSVC(C=C)
-    _refuse_too_large(features, largest_product=largest_product)
+        machine = SVC(kernel="linear", C=C, tol=_LIBSVM_TOLERANCE, max_iter=max_iter)
+    n_folds = min(_PLATT_FOLDS, np.bincount(candidate).min())
     slope, offset = 1.0, 0.0
-    n_folds = min(_FOLDS, int(np.bincount(candidate).min()))
     with warnings.catch_warnings():
         # LIFTClassifier warns once for all labels.
         warnings.simplefilter("ignore", ConvergenceWarning)
         if n_folds < 2:
             machine.fit(features, candidate)
         else:
-            machine, slope, offset = _calibrated(machine, features, candidate, n_folds, seed)
+            folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+            calibrated = CalibratedClassifierCV(machine, cv=folds, ensemble=False)
+            (fitted,) = calibrated.fit(features, candidate).calibrated_classifiers_
+            (sigmoid,) = fitted.calibrators
+            machine, slope, offset = fitted.estimator, -sigmoid.a_, -sigmoid.b_
     converged = getattr(machine, "fit_status_", 0) == 0
-    intercept = slope * machine.intercept_[0] + offset
-    return Logit(slope * machine.coef_[0], float(intercept), converged)
-
-
-def _calibrated(
-    machine: Any,
-    features: NDArray[np.float64],
-    candidate: NDArray[np.bool_],
-    n_folds: int,
-    seed: int,
-) -> tuple[Any, float, float]:
-    """Return the machine fitted on all rows, and Platt's slope and offset of its margins."""
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    calibrated = CalibratedClassifierCV(machine, method="sigmoid", cv=folds, ensemble=False)
-    (fitted,) = calibrated.fit(features, candidate).calibrated_classifiers_
-    (sigmoid,) = fitted.calibrators
-    return fitted.estimator, -float(sigmoid.a_), -float(sigmoid.b_)
-
-
-def _refuse_too_large(features: NDArray[np.float64], *, largest_product: float) -> None:
-    """Refuse features (n, M) whose rows have greater squared norms than a solver can take."""
-    if float(np.einsum("ij,ij->i", features, features).max()) > largest_product:
-        raise InputError(
-            f"X has distances to cluster centres of up to {features.max():.3g}, too large for the"
-            " support vector machine: scale the features first"
-        )
+    intercept = float(slope * machine.intercept_[0] + offset)
+    return Logit(slope * machine.coef_[0], intercept, converged)

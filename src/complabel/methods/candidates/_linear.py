@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
@@ -20,29 +20,35 @@ if TYPE_CHECKING:
     Rounds = Iterator[tuple[NDArray[np.float64], bool]]
 
 
-class LinearCandidateClassifier(ComplementaryClassifier):
-    """Base of methods with scores x W; a method implements ``_rounds``.
-
-    Parameters
-    ----------
-    fit_intercept : bool
-        Append a constant feature, which the method treats like all others.
-    max_iter : int
-        Most rounds.
-    tol : float
-        When to stop; the method says what it is compared with.
-
-    Attributes
-    ----------
-    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
-        W; the intercept is zero without a constant feature.
-    objective_ : ndarray of shape (n_iter_,)
-        The objective after each round, where the method computes it.
+ATTRIBUTES = """coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
+        W; the intercept is zero without ``fit_intercept``.
     n_iter_ : int
         Rounds made.
     converged_ : bool
         Whether ``tol`` was met.
+    classes_ : ndarray of shape (K,)
+    n_features_in_ : int"""
+
+OBJECTIVE = """objective_ : ndarray of shape (n_iter_,)
+        The objective after each round; it never rises.
     """
+
+Class = TypeVar("Class", bound=type)
+
+
+def documented(**texts: str) -> Callable[[Class], Class]:
+    """Put texts into a class's docstring, each in place of its name in braces."""
+
+    def decorate(cls: Class) -> Class:
+        for name, text in texts.items():
+            cls.__doc__ = (cls.__doc__ or "").replace(f"{{{name}}}", text)
+        return cls
+
+    return decorate
+
+
+class LinearCandidateClassifier(ComplementaryClassifier):
+    """Base of methods with scores x W; a method implements ``_rounds``."""
 
     _constraints: ClassVar[Constraints] = {
         "max_iter": Integer(at_least=1),

@@ -11,7 +11,7 @@ from scipy import optimize
 
 from complabel._parameters import Constraints, Integer, Real
 from complabel.methods.candidates._confidences import Quadratic
-from complabel.methods.candidates._linear import LinearCandidateClassifier
+from complabel.methods.candidates._linear import ATTRIBUTES, OBJECTIVE, LinearCandidateClassifier
 from complabel.methods.candidates._rank_loss import RankLoss
 
 if TYPE_CHECKING:
@@ -22,6 +22,64 @@ if TYPE_CHECKING:
 
 Structure = Callable[["NDArray[np.float64]"], Quadratic]
 """Gives the structure term R as a function of the confidences it is next minimized over."""
+
+
+TEXTS = {
+    "model": """All labels not excluded are candidates. A linear ranker puts each candidate above
+    each complementary label, as far as the candidate is believed. The confidences P are learned
+    too:
+
+    minimize over W, P:  ||W||^2 / 2
+    + C1 sum_i 1/(#A_i #B_i) sum_{j in A_i, k in B_i} P_ij max(0, 1 - f_j(x_i) + f_k(x_i))^2
+    + R(P)
+    subject to  0 <= P_ij <= 1,  P_ij = 0 for j in B_i,  sum_j P_ij >= 1,
+
+    where A_i and B_i are the candidates and the complementary labels of instance i, and # is
+    their number. W is found by L-BFGS, then P by projected gradient, a quadratic program for each
+    row, and so on until the objective settles.
+""",
+    "parameters": """fit_intercept : bool, default=True
+        Add a constant feature, whose weights are penalized like all others.
+    max_iter : int, default=20
+        Most rounds of the alternation.
+    tol : float, default=1e-4
+        Stop when a round lowers the objective by no more than this share of it.
+    weight_iterations : int, default=50
+        Most L-BFGS iterations per round.
+    confidence_iterations : int, default=100
+        Most projected gradient steps per round.""",
+    "attributes": f"""confidences_ : ndarray of shape (n_samples, K)
+        P of the training instances.
+    {OBJECTIVE}{ATTRIBUTES}""",
+    "notes": """The paper's text fixes the model only in outline. The solver is ours too, and the
+    squared hinge, where the paper may have a plain one: tables should call this a
+    reimplementation.
+
+    A label is predicted where its score exceeds the middle of the row's range; the paper defines
+    no rule. ``predict_proba`` is the sigmoid of the distance from there: a score for ranking, no
+    probability. ``relevant`` labels given to ``fit`` are ignored.
+
+    It takes O(rounds iterations n (d K + K log K)) time, with d the mean number of non-zeros per
+    row: the loss over all pairs of labels comes from sorted rows, so that no pair is formed.
+    Memory holds a copy of the features, kept sparse, and a dozen (n, K) matrices; nothing is
+    (n, n).
+
+    References
+    ----------
+    M.-K. Xie and S.-J. Huang, "Partial Multi-Label Learning", AAAI 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from complabel.methods import {name}
+    >>> X = np.repeat(np.eye(3), 2, axis=0)
+    >>> complementary = np.eye(3, dtype=int)[[1, 2, 0, 2, 0, 1]]
+    >>> classifier = {name}(C1=10.0).fit(X, complementary)
+    >>> classifier.predict(np.eye(3))
+    array([[1, 0, 0],
+           [0, 1, 0],
+           [0, 0, 1]])""",
+}
 
 
 class ConfidenceRanker(LinearCandidateClassifier):

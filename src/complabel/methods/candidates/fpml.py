@@ -11,7 +11,12 @@ from scipy import linalg
 from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel.errors import InputError
 from complabel.methods._linear_systems import MAX_DIRECT_COLUMNS, Gram, RidgeSystem
-from complabel.methods.candidates._linear import CandidateRegressor
+from complabel.methods.candidates._linear import (
+    ATTRIBUTES,
+    OBJECTIVE,
+    CandidateRegressor,
+    documented,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
     from complabel.methods.candidates._linear import Rounds
 
 
+@documented(attributes=OBJECTIVE + ATTRIBUTES)
 class FPMLClassifier(CandidateRegressor):
     r"""Feature-induced partial multi-label learning (fPML) on the candidate labels.
 
@@ -39,18 +45,18 @@ class FPMLClassifier(CandidateRegressor):
         value is unknown and matters more than all else: search 2, K / 3, K / 2, K - 1. Rank 1
         ranks labels nearly alike for all instances, as the results published for fPML do.
     lambda1 : float, default=1.0
-        Weight of the features' factorization; search 0.1, 1, 10.
+        Search 0.1, 1, 10.
     lambda2 : float, default=1.0
-        Weight of the map; search 0.1, 1, 10.
+        Search 0.1, 1, 10.
     lambda3 : float, default=10.0
-        Weight of the ridge, positive; search 1, 10, 100.
+        Positive; search 1, 10, 100.
     fit_intercept : bool, default=True
         Append a constant feature, penalized like the others. Results published for fPML agree
         with it; without, base rates cannot be represented on features of mean zero.
     max_iter : int, default=100
-        Most sweeps over the four factors.
+        Most rounds over the four factors.
     tol : float, default=1e-5
-        Stop when a sweep lowers the objective by a smaller fraction.
+        Stop when a round lowers the objective by a smaller fraction.
     threshold : {"probability", "minmax"}, default="probability"
         Rule of ``predict``: score > 0.5, or the same after scaling each row to [0, 1].
     random_state : int, numpy.random.Generator or None, default=None
@@ -58,16 +64,7 @@ class FPMLClassifier(CandidateRegressor):
 
     Attributes
     ----------
-    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
-        W.
-    objective_ : ndarray of shape (n_iter_,)
-        The objective after each sweep; it never increases.
-    n_iter_ : int
-        Sweeps made.
-    converged_ : bool
-        Whether ``tol`` was met.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
+    {attributes}
 
     See Also
     --------

@@ -57,7 +57,7 @@ class LIFTClassifier(ComplementaryClassifier):
     4. Platt scaling of its out-of-fold margins gives the posterior of the label, which is
        predicted where this is at least 1/2, ties included.
 
-    A label that is a candidate of all instances, or of none, is always, or never, predicted.
+    A label that is a candidate of all instances is always predicted, and one of none never.
 
     Parameters
     ----------
@@ -76,8 +76,7 @@ class LIFTClassifier(ComplementaryClassifier):
         at most 10 million. Features far above 1 may never converge.
     threshold : {"probability", "minmax"}, default="probability"
         Rule of ``predict``: posterior >= 0.5 as in the paper, or > 0.5 after scaling each row to
-        [0, 1]. All but one label of an instance being candidates, the paper's rule predicts
-        nearly every label.
+        [0, 1]. By the paper's rule, nearly every label is predicted.
     n_jobs : int or None, default=None
         Labels learned at the same time, by joblib; the result does not depend on it.
     random_state : int, numpy.random.Generator or None, default=None
@@ -85,8 +84,7 @@ class LIFTClassifier(ComplementaryClassifier):
 
     Attributes
     ----------
-    solver_ : {"libsvm", "squared_hinge"}
-        The one used.
+    solver_ : {"squared_hinge", "libsvm"}
     centers_ : ndarray of shape (n_centers, n_features)
         Centres of all labels, label by label, those of P first.
     center_label_ : ndarray of shape (n_centers,)
@@ -98,32 +96,32 @@ class LIFTClassifier(ComplementaryClassifier):
     classes_ : ndarray of shape (K,)
     n_features_in_ : int
 
+    See Also
+    --------
+    MLKNNClassifier : Learns from candidates as well; has no objective.
+
     Notes
     -----
     ``relevant`` of ``fit`` is not used: an instance is on either side of a label.
 
     *Degenerate hinge loss.* With one complementary label per instance, \|N\| is about n / K, and
     the constant classifier w = 0 is all but optimal in step 3. What ranks instances is then the
-    residual that the solver's tolerance leaves (LIBSVM's default of 1e-3, kept here), blown up by
-    Platt scaling. A better solver of the same problem is no better baseline, and the squared
-    hinge, which does not degenerate, ranks clearly better. Tables should name the solver.
+    residual that the solver's tolerance leaves (LIBSVM's default of 1e-3), blown up by Platt
+    scaling. A better solver of the same problem is no better baseline. The squared hinge does not
+    degenerate and ranks clearly better. Tables should name the solver.
 
-    *Choices.* k-means is scikit-learn's: one random start, batch updates, an empty cluster
-    moved to a far point. Distances are neither centred nor scaled, as in the authors'
-    code; even centring them, which shifts b only, changes LIBSVM's residual. Platt scaling is
-    Platt's, with his smoothed targets, on margins from five stratified folds; fewer where a side
-    has fewer than five instances, and the margin itself is the logit where it has one. For a
-    label without one of the sides, the authors' code clusters all instances and never uses the
-    result; here there are no centres.
+    *Choices.* k-means takes one random start and at most 30 batch updates; an empty cluster moves
+    to a far point. Distances are neither centred nor scaled, as in the authors' code: even
+    centring them changes LIBSVM's residual. Platt scaling uses margins from five stratified folds,
+    or as many as the smaller side has instances. If it has one, the margin itself is the logit.
 
-    *Cost.* With M = 2 m and d the mean number of non-zeros of a row: O(n M d) time per label for
-    distances and per iteration of k-means; six fits of about ten Newton steps of O(n M^2) for
-    "squared_hinge", or of LIBSVM's at least quadratic time in n. Memory is O(n M) for the
-    label being learned. Distances are only ever taken to centres, so nothing is n x n but
-    LIBSVM's cache of kernel values, bounded by 200 MB.
+    *Cost.* With M = 2 m and d the mean number of non-zeros of a row, a label takes O(n M d) time
+    for distances and for each iteration of k-means, and six fits: about ten Newton steps of
+    O(n M^2) each for "squared_hinge", at least quadratic time in n for LIBSVM. Memory is O(n M)
+    for the label being learned, and up to 200 MB for LIBSVM's cache.
 
-    *Precision.* All is computed in float64. Sparse features are made dense where that takes at
-    most 128 MiB, so that they give what dense ones give; larger ones stay sparse, and ties of
+    *Precision.* Everything is computed in float64. Sparse features are made dense where that takes
+    at most 128 MiB, so that they give what dense ones give. Larger ones stay sparse, and ties of
     k-means and LIBSVM's residual can then fall otherwise.
 
     References
@@ -138,7 +136,7 @@ class LIFTClassifier(ComplementaryClassifier):
     >>> complementary = np.roll(np.eye(3, dtype=int), 1, axis=1).repeat(20, axis=0)
     >>> classifier = LIFTClassifier(random_state=0).fit(X, complementary)
     >>> classifier.solver_, classifier.predict(np.eye(3)).tolist()
-    ('libsvm', [[1, 0, 1], [1, 1, 0], [0, 1, 1]])
+    ('squared_hinge', [[1, 0, 1], [1, 1, 0], [0, 1, 1]])
     """
 
     _constraints: ClassVar[Constraints] = {

@@ -46,8 +46,7 @@ class MLKNNClassifier(ComplementaryClassifier):
         s; 1 is Laplace's. Where s = 0 leaves a posterior of 0/0, it is the prior.
     threshold : {"probability", "minmax"}, default="probability"
         Rule of ``predict``: posterior >= 0.5 as in the paper, or > 0.5 after scaling each row to
-        [0, 1]. All but one label of an instance being candidates, the paper's rule predicts
-        nearly every label.
+        [0, 1]. By the paper's rule, nearly every label is predicted.
 
     Attributes
     ----------
@@ -61,16 +60,19 @@ class MLKNNClassifier(ComplementaryClassifier):
     classes_ : ndarray of shape (K,)
     n_features_in_ : int
 
+    See Also
+    --------
+    LIFTClassifier : Learns from candidates as well, one support vector machine per label.
+
     Notes
     -----
-    ``relevant`` of ``fit`` is not used: the rule knows nothing between a candidate and a label.
+    ``relevant`` of ``fit`` is not used: the rule counts a label as candidate or not.
 
     Distances are Euclidean, computed in float64 by brute force. Fitting takes O(n^2 d) time with
-    d the mean number of non-zeros of a row (for CSR, of the pairs of non-zeros that meet), and
-    prediction O(m n d); K adds O(n k K). An n x n matrix never exists: distances are made for a
-    block of rows against all others, 8 million at a time, and reduced to neighbours at once.
+    d the mean number of non-zeros of a row, and prediction O(m n d); K adds O(n k K). An n x n
+    matrix never exists: 64 MiB of distances are made at a time and reduced to neighbours.
 
-    Distances equal up to rounding error are ties; the instance given first in ``fit`` wins, so
+    Distances equal up to rounding error are ties. The instance given first in ``fit`` wins, so
     that duplicate rows leave nothing to chance or to the size of a batch.
 
     References

@@ -9,7 +9,7 @@ import numpy as np
 
 from complabel._parameters import Constraints, Real
 from complabel.methods._linear_systems import MAX_DIRECT_COLUMNS, Gram, RidgeSystem
-from complabel.methods.candidates._linear import CandidateRegressor
+from complabel.methods.candidates._linear import ATTRIBUTES, CandidateRegressor, documented
 from complabel.methods.candidates._proximal import singular_value_threshold, soft_threshold
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _STEP = 2.0
 _ITERATIONS_BETWEEN_STEPS = 10
 
 
+@documented(attributes=ATTRIBUTES)
 class PMLLRSClassifier(CandidateRegressor):
     """Partial multi-label learning by low-rank and sparse decomposition (PML-LRS).
 
@@ -60,14 +61,11 @@ class PMLLRSClassifier(CandidateRegressor):
 
     Attributes
     ----------
-    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
-        W; exactly low-rank.
-    n_iter_ : int
-        Iterations made.
-    converged_ : bool
-        Whether ``tol`` was met.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
+    {attributes}
+
+    See Also
+    --------
+    FPMLClassifier : Factorizes T, with a factor that the features share.
 
     Notes
     -----
