@@ -49,19 +49,8 @@ class Quadratic:
     ) -> NDArray[np.float64]:
         """Minimize over the confidences by projected gradient steps, which never increase it.
 
-        Parameters
-        ----------
-        start : ndarray of shape (n_samples, K), float64
-            Confidences that satisfy the constraints.
-        candidates : ndarray of shape (n_samples, K), bool
-        steps : int
-            At most.
-        tolerance : float, default=1e-9
-            Stop when no confidence changes by more.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, K), float64
+        ``start`` (n, K) satisfies the constraints. At most ``steps`` are made, and none once no
+        confidence changes by more than ``tolerance``.
         """
         curvature = float(np.linalg.eigvalsh(self.matrix)[-1]) + _CURVATURE_FLOOR
         confidences = start

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -126,137 +126,92 @@ class PMLLRSClassifier(CandidateRegressor):
         self.threshold = threshold
 
     def _rounds(self, X: Features, candidates: NDArray[np.float64]) -> Rounds:
-        solver = Decomposition(X, candidates, gamma=self.gamma, beta=self.beta, eta=self.eta)
-        for settled in solver.rounds(max_iter=self.max_iter, tol=self.tol):
-            yield solver.low_rank_mapping, settled
+        iterations = decompositions(
+            X,
+            candidates,
+            gamma=self.gamma,
+            beta=self.beta,
+            eta=self.eta,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        for split in iterations:
+            yield split.mapping, split.settled
 
 
-class Decomposition:
-    """The optimization problem of PML-LRS, and where its iterations stand.
-
-    Copies J of W and Z of C carry the trace norms, so that the first block, (W, C), is smooth and
-    the second, (J, Z, E), separates.
+class Decomposition(NamedTuple):
+    """Where the iterations stand.
 
     Parameters
     ----------
-    X : ndarray or CSR array of shape (n_samples, p), float64
-    candidates : ndarray of shape (n_samples, K), float64
-        T.
-    gamma, beta, eta : float
-        Weights of the norms of map, truth and noise.
-    max_columns : int
-        Up to this p, X^T X is formed.
-
-    Attributes
-    ----------
-    mapping, low_rank_mapping, mapping_multiplier : ndarrays of shape (p, K)
-        W, J, and the multiplier of W = J.
-    truth, low_rank_truth, truth_multiplier : ndarrays of shape (n_samples, K)
-        C, Z, and the multiplier of C = Z.
+    mapping : ndarray of shape (p, K)
+        J, the copy of W that is exactly low-rank.
     noise, noise_multiplier : ndarrays of shape (n_samples, K)
         E, and the multiplier of T = C + E.
+    settled : bool
+        Whether the residuals met the tolerance.
     """
 
-    def __init__(
-        self,
-        X: Features,
-        candidates: NDArray[np.float64],
-        *,
-        gamma: float,
-        beta: float,
-        eta: float,
-        max_columns: int = MAX_DIRECT_COLUMNS,
-    ) -> None:
-        self._X = X
-        self._gram = Gram.of(X, max_columns=max_columns)
-        self._candidates = candidates
-        self._gamma, self._beta, self._eta = gamma, beta, eta
-        self._set_penalty(1.0)
-        shape = (X.shape[1], candidates.shape[1])
-        self.mapping = np.zeros(shape)
-        self.low_rank_mapping = np.zeros(shape)
-        self.mapping_multiplier = np.zeros(shape)
-        self.truth = candidates
-        self.low_rank_truth = candidates
-        self.truth_multiplier = np.zeros(candidates.shape)
-        self.noise = np.zeros(candidates.shape)
-        self.noise_multiplier = np.zeros(candidates.shape)
+    mapping: NDArray[np.float64]
+    noise: NDArray[np.float64]
+    noise_multiplier: NDArray[np.float64]
+    settled: bool
 
-    def rounds(self, *, max_iter: int, tol: float) -> Iterator[bool]:
-        """Update all variables once, and again; yield whether the residuals meet ``tol``."""
-        goal = tol * float(np.linalg.norm(self._candidates))
-        for n_iter in range(1, max_iter + 1):
-            self._update_smooth()
-            dual = self._update_separable()
-            primal = self._update_multipliers()
-            yield max(primal, dual) <= goal
-            if n_iter % _ITERATIONS_BETWEEN_STEPS == 0 and n_iter <= max_iter // 2:
-                self._balance(primal, dual)
 
-    def objective(self) -> float:
-        """Return the objective at the feasible point W = J, C = T - E."""
-        truth = self._candidates - self.noise
-        residual = truth - self._X @ self.low_rank_mapping
-        # An infinite weight times a norm of zero would be no number.
-        weighted = (
-            (self._gamma, np.linalg.norm(self.low_rank_mapping, ord="nuc")),
-            (self._beta, np.linalg.norm(truth, ord="nuc")),
-            (self._eta, np.abs(self.noise).sum()),
-        )
-        penalties = sum(float(weight * norm) for weight, norm in weighted if norm > 0)
-        return 0.5 * float(np.vdot(residual, residual)) + penalties
+def decompositions(
+    X: Features,
+    T: NDArray[np.float64],
+    *,
+    gamma: float,
+    beta: float,
+    eta: float,
+    max_iter: int,
+    tol: float,
+    imbalance: float = _IMBALANCE,
+    max_columns: int = MAX_DIRECT_COLUMNS,
+) -> Iterator[Decomposition]:
+    """Yield each iteration for features (n, p) and candidates (n, K).
 
-    def _set_penalty(self, penalty: float) -> None:
-        """Set mu, and with it the system that W solves."""
-        self._penalty = penalty
-        scale = 2 * penalty / (1 + 2 * penalty)
-        self._system = RidgeSystem(self._gram, scale=scale, ridge=penalty)
+    Copies J of W and Z of C carry the trace norms, so that the first block, (W, C), is smooth and
+    the second, (J, Z, E), separates. U_J, U_Z and U_E are the multipliers of W = J, C = Z and
+    T = C + E. Up to ``max_columns`` columns, X^T X is formed.
+    """
+    gram = Gram.of(X, max_columns=max_columns)
+    W = J = np.zeros((X.shape[1], T.shape[1]))
+    C = Z = T
+    E = np.zeros_like(T)
+    U_J, U_Z, U_E = np.zeros_like(J), np.zeros_like(T), np.zeros_like(T)
+    mu = 1.0
+    system = _system(gram, mu)
+    for n_iter in range(1, max_iter + 1):
+        pull = mu * (Z + T - E) + (U_E - U_Z)
+        right = X.T @ pull / (1 + 2 * mu) + (mu * J - U_J)
+        W = system.solve(right, start=W)
+        C = (X @ W + pull) / (1 + 2 * mu)
+        J_before, ZE_before = J, Z + E
+        J = singular_value_threshold(W + U_J / mu, gamma / mu)
+        Z = singular_value_threshold(C + U_Z / mu, beta / mu)
+        E = soft_threshold(T - C + U_E / mu, eta / mu)
+        U_J += mu * (W - J)
+        U_Z += mu * (C - Z)
+        U_E += mu * (T - C - E)
+        primal = _joint_norm(W - J, C - Z, T - C - E)
+        dual = mu * _joint_norm(J - J_before, Z + E - ZE_before)
+        yield Decomposition(J, E, U_E, max(primal, dual) <= tol * _joint_norm(T))
+        if n_iter % _ITERATIONS_BETWEEN_STEPS == 0 and n_iter <= max_iter // 2:
+            # Towards the constraints or the objective, whichever lags behind.
+            if primal > imbalance * dual:
+                mu *= _STEP
+            elif dual > imbalance * primal:
+                mu /= _STEP
+            else:
+                continue
+            system = _system(gram, mu)
 
-    def _update_smooth(self) -> None:
-        """Minimize the augmented Lagrangian over W and C jointly."""
-        mu = self._penalty
-        pull = mu * (self.low_rank_truth + self._candidates - self.noise)
-        pull += self.noise_multiplier - self.truth_multiplier
-        right = self._X.T @ pull / (1 + 2 * mu)
-        right += mu * self.low_rank_mapping - self.mapping_multiplier
-        self.mapping = self._system.solve(right, start=self.mapping)
-        self.truth = (self._X @ self.mapping + pull) / (1 + 2 * mu)
 
-    def _update_separable(self) -> float:
-        """Minimize the augmented Lagrangian over J, Z and E; return the dual residual."""
-        mu = self._penalty
-        mapping, truth = self.low_rank_mapping, self.low_rank_truth + self.noise
-        self.low_rank_mapping = singular_value_threshold(
-            self.mapping + self.mapping_multiplier / mu, self._gamma / mu
-        )
-        self.low_rank_truth = singular_value_threshold(
-            self.truth + self.truth_multiplier / mu, self._beta / mu
-        )
-        self.noise = soft_threshold(
-            self._candidates - self.truth + self.noise_multiplier / mu, self._eta / mu
-        )
-        return mu * _joint_norm(
-            self.low_rank_mapping - mapping, self.low_rank_truth + self.noise - truth
-        )
-
-    def _update_multipliers(self) -> float:
-        """Move the multipliers along the constraints' residuals; return the primal residual."""
-        residuals = (
-            self.mapping - self.low_rank_mapping,
-            self.truth - self.low_rank_truth,
-            self._candidates - self.truth - self.noise,
-        )
-        self.mapping_multiplier += self._penalty * residuals[0]
-        self.truth_multiplier += self._penalty * residuals[1]
-        self.noise_multiplier += self._penalty * residuals[2]
-        return _joint_norm(*residuals)
-
-    def _balance(self, primal: float, dual: float) -> None:
-        """Step the penalty towards the constraint or the objective, whichever lags behind."""
-        if primal > _IMBALANCE * dual:
-            self._set_penalty(self._penalty * _STEP)
-        elif dual > _IMBALANCE * primal:
-            self._set_penalty(self._penalty / _STEP)
+def _system(gram: Gram, mu: float) -> RidgeSystem:
+    """Return the system that W solves once C is eliminated."""
+    return RidgeSystem(gram, scale=2 * mu / (1 + 2 * mu), ridge=mu)
 
 
 def _joint_norm(*matrices: NDArray[np.float64]) -> float:
