@@ -11,7 +11,7 @@ import numpy as np
 from complabel._parameters import Constraints, Integer, Real
 from complabel.methods._base import ComplementaryClassifier, Features
 from complabel.methods._decisions import log_odds_of_regression
-from complabel.methods._linear_systems import with_constant
+from complabel.methods._linear_systems import side_by_side
 from complabel.methods._magnitude import refuse_overflow
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class LinearCandidateClassifier(ComplementaryClassifier):
         refuse_overflow(X)
         features: Features = X.astype(np.float64, copy=False)
         if self.fit_intercept:
-            features = with_constant(features)
+            features = side_by_side(features, np.ones((X.shape[0], 1)))
         rounds = self._rounds(features, 1 - complementary.astype(np.float64))
         self.n_iter_, self.converged_ = 0, False
         while self.n_iter_ < self.max_iter and not self.converged_:
