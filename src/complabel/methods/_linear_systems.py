@@ -11,7 +11,6 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
 from complabel.errors import InputError
-from complabel.methods._magnitude import refuse_overflow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,55 +86,6 @@ class Gram:
 def _operator(size: int, times: Callable[[NDArray[np.float64]], Any]) -> Any:
     """Return a symmetric matrix that is known by its products with (size,) and (size, q)."""
     return LinearOperator((size, size), matvec=times, matmat=times, dtype=np.float64)
-
-
-class Design:
-    """A feature matrix, with a constant last column or without, and its products.
-
-    Parameters
-    ----------
-    X : ndarray or CSR array of shape (n_samples, n_features)
-        Never made dense.
-    fit_intercept : bool
-        Whether there is a last column of ones.
-
-    Raises
-    ------
-    InputError
-        If squares of features exceed the range of float64.
-
-    Attributes
-    ----------
-    n_columns : int
-        p; the number of features, plus one for the constant column.
-    """
-
-    def __init__(self, X: Features, *, fit_intercept: bool) -> None:
-        refuse_overflow(X)
-        X = X.astype(np.float64, copy=False)
-        self._X = side_by_side(X, np.ones((X.shape[0], 1))) if fit_intercept else X
-        self.n_columns: int = self._X.shape[1]
-
-    @cached_property
-    def gram(self) -> Gram:
-        """X^T X of shape (p, p)."""
-        return Gram.of(self._X, max_columns=MAX_DIRECT_COLUMNS)
-
-    def times(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Multiply weights (p, q) to outputs (n, q)."""
-        return np.asarray(self._X @ weights)
-
-    def transposed_times(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Multiply outputs (n, q) to weights (p, q)."""
-        return np.asarray(self._X.T @ outputs)
-
-    def gram_times(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Multiply weights (p, q) by X^T X."""
-        return self.gram @ weights
-
-    def squared_column_norms(self) -> NDArray[np.float64]:
-        """Return the sum of squares of each column, shape (p,)."""
-        return self.gram.diagonal
 
 
 class RidgeSystem:
