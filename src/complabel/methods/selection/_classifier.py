@@ -18,11 +18,11 @@ from complabel.losses import (
     check_propensities,
     selection_log_likelihood,
 )
+from complabel.methods._magnitude import refuse_beyond_single
 from complabel.methods.gradient._base import (
     GradientClassifier,
     NetworkFactory,
     ProgressCallback,
-    _refuse_too_large,
 )
 from complabel.methods.selection._features import (
     SCALINGS,
@@ -262,7 +262,7 @@ class SelectionLikelihoodClassifier(GradientClassifier):
         /,
     ) -> None:
         self._forget(*_CHOSEN)
-        _refuse_too_large(X)
+        refuse_beyond_single(X)
         targets = [complementary] if relevant is None else [complementary, relevant]
         n_labels = complementary.shape[1]
         problem = Problem(X, targets, self._weights(n_labels))
