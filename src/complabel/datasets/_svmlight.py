@@ -109,16 +109,10 @@ def _parse(
         raise explain(paths, texts, largest, str(cause)) from cause
     X: CSR = sparse.csr_array(sparse.vstack(loaded[0::2], format="csr"), dtype=np.float64)
     per_row: list[tuple[float, ...]] = list(itertools.chain.from_iterable(loaded[1::2]))
-    if X.shape[1] > largest:
-        raise explain(paths, texts, largest, f"it has {X.shape[1]:,} features")
     labels = np.fromiter(itertools.chain.from_iterable(per_row), np.float64)
-    if (
-        not (labels == np.floor(labels)).all()
-        or not ((labels >= 0) & (labels < LARGEST_LABEL)).all()
-    ):
-        raise explain(paths, texts, largest, "it has labels that are no whole numbers from 0 on")
-    if not np.isfinite(X.data).all():
-        raise explain(paths, texts, largest, "it has values that are not finite")
+    whole = (labels == np.floor(labels)) & (labels >= 0) & (labels < LARGEST_LABEL)
+    if X.shape[1] > largest or not whole.all() or not np.isfinite(X.data).all():
+        raise explain(paths, texts, largest, "it holds a number out of range")
     if n_features is None and X.nnz == 0:
         raise DatasetFormatError(
             f"{paths[0]}: no row has a feature; expected 'label,label index:value'"
