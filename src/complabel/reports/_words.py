@@ -155,7 +155,7 @@ def draw_note(draw: Draw) -> str:
     return f"{labels} per instance, {_SCHEMES[draw.scheme]}{sharpness}"
 
 
-def rank_note(ranking: Ranking) -> str:
+def rank_notes(ranking: Ranking) -> list[str]:
     """Say what average ranks are over, and what was left out."""
     notes = [f"Ranked on {', '.join(ranking.datasets)}; 1 is best."]
     if ranking.left_out_rows:
@@ -170,7 +170,7 @@ def rank_note(ranking: Ranking) -> str:
             f"Ranks closer than {ranking.critical_difference:.2f} (Nemenyi, 5 % level) do not"
             " differ."
         )
-    return " ".join(notes)
+    return notes
 
 
 def headline(summary: Summary) -> str:
