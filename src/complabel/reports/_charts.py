@@ -189,6 +189,9 @@ class ParameterChart(Chart):
             axes.plot(*zip(*printed, strict=True), "D:", linewidth=1, alpha=0.8, **_DIAMOND)
         if values[0] > 0 and values[-1] / values[0] >= _LOG_FROM:
             _make_logarithmic(axes, values[0] / 1.3, values[-1] * 1.3)
+        else:
+            whole = all(float(value).is_integer() for value in values)
+            axes.locator_params(axis="x", nbins=5, integer=whole)
         axes.locator_params(axis="y", nbins=4)
 
 
@@ -228,7 +231,7 @@ class RankChart(Chart):
         place[order] = np.arange(n_rows)
         axes = self._axes(figure, left=_beside(self.names))
         axes.hlines(place, 1, self.ranks, color=INK, alpha=0.2, linewidth=1)
-        axes.plot(self.ranks, place, "o", color=ACCENT, markersize=5)
+        axes.plot(self.ranks, place, "o", color=ACCENT, markersize=5, clip_on=False)
         for column, group in enumerate(self.groups):
             x = n_rows + 0.5 + 0.035 * n_rows * column
             ends = place[list(group)][[0, -1]] + [-0.3, 0.3]

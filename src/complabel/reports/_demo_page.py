@@ -66,11 +66,8 @@ def render_demo(summary: Record) -> str:
         dagger=DAGGER,
         by_name={record["method"]: record for record in methods},
         criteria=_criteria(methods),
-        strip=_strip(methods).svg("folds"),
-        matrices=[
-            {"title": chart.title, "rows": chart.matrix.tolist(), "svg": chart.svg(f"matrix-{n}")}
-            for n, chart in enumerate(heat_maps)
-        ],
+        strip=_strip(methods),
+        matrices=list(heat_maps),
         transition_error=choice.reach([matrices["transition_"]]),
         training=_with_images(example["training"]),
         test=_with_images(example["test"]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Final, TypeAlias
 
 from complabel._files import write_texts
 from complabel.reports import _words
-from complabel.reports._charts import Chart
 from complabel.reports._csv import results_csv
 from complabel.reports._study_charts import study_charts
 from complabel.reports._summarize import summarize_study
@@ -28,11 +26,6 @@ Renderer: TypeAlias = Callable[[Summary, StudyResults], str]
 def render_page(summary: Summary, _: StudyResults) -> str:
     """Render the page."""
     tables = study_tables(summary)
-    numbers = itertools.count(1)
-
-    def svg(chart: Chart) -> str:
-        return chart.svg(ident=f"figure-{next(numbers)}")
-
     return get_template("report.html.j2").render(
         complabel=summary.complabel,
         summary=summary,
@@ -40,7 +33,6 @@ def render_page(summary: Summary, _: StudyResults) -> str:
         tables=tables,
         charts=study_charts(summary, tables),
         words=_words,
-        svg=svg,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -104,6 +105,8 @@ def get_template(name: str) -> Template:
             comment_end_string="#>",
         )
     environment.filters |= {function.__name__: function for function in _FILTERS}
+    numbers = itertools.count(1)
+    environment.filters["svg"] = lambda chart: chart.svg(f"figure-{next(numbers)}")
     for ending, escape in _ESCAPES.items():
         if name.endswith(ending):
             environment.filters["escape"] = escape

@@ -20,7 +20,7 @@ SHADES: Final = (1.0, FAR, 4.0)
 MATRICES: Final = {
     "initial_transition_": ("S", "transition, as first estimated"),
     "label_correlation_": ("C", "which labels stay possible together"),
-    "transition_": ("T", "transition, corrected and used for learning"),
+    "transition_": ("T", "transition, corrected"),
 }
 """Symbol and caption of each matrix, by the attribute of the fitted classifier."""
 
