@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from complabel._files import write_texts
-from complabel.reports import _words
 from complabel.reports._csv import results_csv
 from complabel.reports._study_charts import study_charts
 from complabel.reports._summarize import summarize_study
@@ -32,14 +31,13 @@ def render_page(summary: Summary, _: StudyResults) -> str:
         study=summary.study,
         tables=tables,
         charts=study_charts(summary, tables),
-        words=_words,
     )
 
 
 def render_tables(template: str, summary: Summary, _: StudyResults) -> str:
     """Render all tables of a study with a template."""
     text = get_template(template).render(
-        summary=summary, study=summary.study, tables=study_tables(summary), words=_words
+        summary=summary, study=summary.study, tables=study_tables(summary)
     )
     return text.rstrip("\n") + "\n"
 

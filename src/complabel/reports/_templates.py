@@ -95,15 +95,7 @@ def get_template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    if name.endswith(".tex.j2"):  # LaTeX has braces of its own
-        environment = environment.overlay(
-            variable_start_string="<<",
-            variable_end_string=">>",
-            block_start_string="<%",
-            block_end_string="%>",
-            comment_start_string="<#",
-            comment_end_string="#>",
-        )
+    environment.globals["words"] = _words
     environment.filters |= {function.__name__: function for function in _FILTERS}
     numbers = itertools.count(1)
     environment.filters["svg"] = lambda chart: chart.svg(f"figure-{next(numbers)}")

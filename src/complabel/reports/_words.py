@@ -1,13 +1,11 @@
-"""How every form of the report writes numbers, names rows and puts its sentences."""
+"""How every form of the report writes numbers and names, and what it says first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
-from complabel.reports._summary import Cell, Ranking, Row, Summary
+from complabel.reports._summary import Cell, Row, Summary
 from complabel.statistics import MARKS
-from complabel.studies import Draw
 
 DAGGER: Final = "†"
 MINUS: Final = "−"  # noqa: RUF001  # stands before negative numbers, where a hyphen is too short
@@ -23,16 +21,6 @@ MATRICES: Final = {
     "transition_": ("T", "transition, corrected"),
 }
 """Symbol and caption of each matrix, by the attribute of the fitted classifier."""
-
-_SCHEMES = {
-    "uniform": "uniform over the irrelevant labels",
-    "biased": "more likely a label that seldom occurs with the relevant ones",
-}
-_NOT_DONE = {
-    "failed": "failed",
-    "running": "were still running",
-    "pending": "had not been run",
-}
 
 
 def title_of(row: Row) -> str:
@@ -94,83 +82,6 @@ def p_value(value: float | None) -> str:
     if value is None:
         return "n/a"
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def method_note(summary: Summary) -> str:
-    """Say how figures were obtained."""
-    return (
-        f"Mean ± sample standard deviation over {summary.study.folds} folds of a cross-validation,"
-        f" seed {summary.study.seed}. Bold: best of the rows that learn from complementary labels"
-        " and are complete."
-    )
-
-
-def mark_note(summary: Summary) -> str:
-    """Say what the marks mean."""
-    return (
-        f"{MARKS['better']} {summary.study.reference} is better than the row, {MARKS['worse']}"
-        " worse, at the 5 % level by a paired t-test over the folds; in brackets where the"
-        " corrected resampled t-test, which allows for overlapping training sets, does not agree."
-    )
-
-
-def published_note(summary: Summary) -> str:
-    """Say what the published figures are; empty where there are none."""
-    if not any(cell.published for cell in summary.cells):
-        return ""
-    table = summary.study.published.removeprefix("table")
-    return (
-        f"Below ours, in brackets: the paper's Table {table} (ten folds), and by how many"
-        f" published standard deviations ours is better (+) or worse ({MINUS})."
-    )
-
-
-def dagger_note(summary: Summary) -> str:
-    """Say what the dagger means; empty where there is none."""
-    if all(row.competes for row in summary.rows):
-        return ""
-    return f"{DAGGER} learns from true labels: a reference, out of competition."
-
-
-def table_notes(summary: Summary) -> list[str]:
-    """Return all that must be said of the tables of criteria."""
-    notes = (method_note, mark_note, published_note, dagger_note)
-    return [said for note in notes if (said := note(summary))]
-
-
-def missing_notes(summary: Summary) -> Iterator[str]:
-    """Say what is not in the report: datasets that were not at hand, folds not done."""
-    for name, reason in summary.missing.items():
-        yield f"Dataset {name} is not in this report: {reason}"
-    for status, said in _NOT_DONE.items():
-        if count := getattr(summary.units, status):
-            yield f"{count} of {summary.units.planned} units {said}."
-
-
-def draw_note(draw: Draw) -> str:
-    """Say how complementary labels were drawn."""
-    n = draw.labels_per_row
-    labels = "one complementary label" if n == 1 else f"{n} complementary labels"
-    sharpness = f", sharpness {draw.sharpness:g}" if draw.scheme == "biased" else ""
-    return f"{labels} per instance, {_SCHEMES[draw.scheme]}{sharpness}"
-
-
-def rank_notes(ranking: Ranking) -> list[str]:
-    """Say what average ranks are over, and what was left out."""
-    notes = [f"Ranked on {', '.join(ranking.datasets)}; 1 is best."]
-    if ranking.left_out_rows:
-        notes.append(f"Left out, without a complete dataset: {', '.join(ranking.left_out_rows)}.")
-    if ranking.left_out_datasets:
-        notes.append(
-            "Left out, not complete for every row that is ranked:"
-            f" {', '.join(ranking.left_out_datasets)}."
-        )
-    if ranking.critical_difference is not None:
-        notes.append(
-            f"Ranks closer than {ranking.critical_difference:.2f} (Nemenyi, 5 % level) do not"
-            " differ."
-        )
-    return notes
 
 
 def headline(summary: Summary) -> str:
