@@ -9,7 +9,7 @@ from scipy.special import expit
 from complabel import metrics
 from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset
-from complabel.methods.gradient.comrank import ComRankClassifier
+from complabel.methods import ComRankClassifier
 
 
 def problem(seed=0, n=120, d=5, n_labels=4):

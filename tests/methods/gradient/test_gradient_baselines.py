@@ -10,11 +10,13 @@ from complabel import metrics
 from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset, make_synthetic
 from complabel.errors import InputError
-from complabel.methods.bars.prior import PriorClassifier
-from complabel.methods.gradient.ctl import CTLClassifier
-from complabel.methods.gradient.gdf import GDFClassifier
-from complabel.methods.gradient.luw import LUWClassifier
-from complabel.methods.gradient.unbiased_bce import UnbiasedBCEClassifier
+from complabel.methods import (
+    CTLClassifier,
+    GDFClassifier,
+    LUWClassifier,
+    PriorClassifier,
+    UnbiasedBCEClassifier,
+)
 
 CLASSIFIERS = [LUWClassifier, GDFClassifier, UnbiasedBCEClassifier, CTLClassifier]
 every_baseline = pytest.mark.parametrize("classifier", CLASSIFIERS)
