@@ -20,16 +20,9 @@ _INSTALLED = {"site-packages", "dist-packages"}
 def code_digest(*modules: str) -> str:
     """Return a checksum of modules and of all that they import, directly or not.
 
-    Parameters
-    ----------
-    *modules : str
-        Dotted names. Modules of the standard library and of installed packages other than
-        complabel do not count: the versions of those that matter belong to a result's key.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits. Comments, docstrings and the layout of the code do not count.
+    Modules of the standard library and of installed packages other than complabel do not count:
+    the versions of those that matter belong to a result's key. Neither do comments, docstrings
+    and the layout of the code.
     """
     digest = hashlib.sha256()
     for name in sorted(_reached(modules)):

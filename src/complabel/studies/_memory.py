@@ -18,13 +18,7 @@ def reset_peak_memory() -> None:
 
 
 def peak_memory_mb() -> float:
-    """Return the most resident memory since the peak was reset, or since the process began.
-
-    Returns
-    -------
-    float
-        In 1e6 bytes; NaN where the system does not tell.
-    """
+    """Return the most resident memory since the peak was reset, in 1e6 bytes, or NaN."""
     try:
         for line in _STATUS.read_text(encoding="ascii", errors="replace").splitlines():
             if line.startswith("VmHWM:"):
