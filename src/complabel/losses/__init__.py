@@ -15,7 +15,6 @@ from complabel.losses._selection import (
     SelectionLikelihoodLoss,
     check_propensities,
     selection_log_likelihood,
-    selection_probabilities,
 )
 from complabel.losses._supervised import BinaryCrossEntropy
 from complabel.losses._unbiased import GDFLoss, UnbiasedBCELoss
@@ -36,5 +35,4 @@ __all__ = [
     "complementary_mse",
     "implied_complementary",
     "selection_log_likelihood",
-    "selection_probabilities",
 ]

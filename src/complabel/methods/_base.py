@@ -16,7 +16,6 @@ from complabel.annotations import (
     check_complementary,
     check_indicator,
     check_label_names,
-    warn_unchosen,
 )
 from complabel.errors import AnnotationError, InputError
 from complabel.methods._canonical import canonical_csr
@@ -140,16 +139,15 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         features = self._validate(X, y)
         refuse_other_number_of_rows(y, features.shape[0])
         if self.learns_from == "relevant":
-            targets = Targets.from_relevant(y)
+            targets = Targets.from_true_labels(y)
         else:
             targets = Targets.from_complementary(y, relevant=relevant)
-            warn_unchosen(targets.indicator, targets.classes.tolist())
         self._check_parameters()
         self.classes_ = targets.classes
         self._single = targets.single
         if targets.answered is not None:
             features = features[targets.answered]
-        self._fit(features, targets.indicator, targets.known)
+        self._fit(features, targets.complementary, targets.relevant)
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
