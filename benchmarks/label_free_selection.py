@@ -35,7 +35,10 @@ def models(n_labels: int) -> Iterator[tuple[str, ComplementaryClassifier]]:
             yield (
                 "selection-likelihood",
                 make_classifier(
-                    "selection-likelihood-linear", alpha=alpha, cardinality=c, scaling=scaling
+                    "selection-likelihood:kernel=linear",
+                    alpha=alpha,
+                    cardinality=c,
+                    scaling=scaling,
                 ),
             )
     for rate, beta, decay in itertools.product((1e-1, 1e-2, 1e-3), (0.1, 1.0), (1e-4, 1e-2)):

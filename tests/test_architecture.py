@@ -91,6 +91,34 @@ def test_a_room_imports_only_from_rooms_above_it(path):
         assert ROOMS.index(room) <= ROOMS.index(own), f"{module_name(path)} imports {name}"
 
 
+FAMILIES = ("bars", "candidates", "gradient", "selection")
+
+
+@every_source
+def test_families_of_methods_do_not_know_each_other(path):
+    parts = module_name(path).split(".")
+    if parts[1:2] != ["methods"] or parts[-1] == "_registry" or len(parts) == 2:
+        return  # the registry and the room's door know them all
+    own = parts[2] if parts[2] in FAMILIES else None
+    for name in imported_names(parse(path)):
+        target = name.split(".")
+        if target[:2] == ["complabel", "methods"] and len(target) > 2:
+            assert target[2] not in set(FAMILIES) - {own}, f"{module_name(path)} imports {name}"
+
+
+def n_lines(folder):
+    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in folder.rglob("*.py"))
+
+
+def test_no_room_and_no_family_grows_into_a_house_of_its_own():
+    total = n_lines(PACKAGE)
+    folders = [folder for folder in PACKAGE.rglob("*") if (folder / "__init__.py").exists()]
+    assert len(folders) > len(ROOMS) / 2
+    for folder in folders:
+        share = 0.27 if folder.parent == PACKAGE else 0.12
+        assert n_lines(folder) <= share * total, folder.name
+
+
 @every_source
 def test_only_a_room_itself_opens_its_private_modules(path):
     own = room_of(module_name(path))
@@ -125,6 +153,22 @@ def test_the_rooms_without_tensors_load_no_torch():
     loaded = loaded_after(imports)
     assert "numpy" in loaded  # else nothing was imported at all
     assert not loaded & {"torch", "matplotlib", "pandas"}
+
+
+def test_the_library_needs_nothing_that_only_studies_need():
+    blocked = "import sys\nfor name in ('typer', 'rich', 'pydantic'): sys.modules[name] = None\n"
+    loaded = loaded_after(f"{blocked}import complabel.methods, complabel.losses, complabel.paper")
+    assert "torch" in loaded
+
+
+def test_without_the_extra_the_command_says_what_to_install():
+    script = "import sys\nsys.modules['typer'] = None\nfrom complabel.__main__ import main\nmain()"
+    completed = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert completed.returncode == 1
+    assert completed.stderr.startswith("error: the command line needs typer, which is not")
+    assert 'pip install "complabel[studies]"' in completed.stderr
 
 
 def test_the_command_line_starts_without_anything_heavy():

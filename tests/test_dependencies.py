@@ -11,7 +11,9 @@ def minima():
     """The lower bound of every dependency that a user may install."""
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *extras["cluster"], *extras["report"]]
+    wanted = [*project["dependencies"]]
+    for extra in ("studies", "cluster", "report"):
+        wanted += [line for line in extras[extra] if not line.startswith("complabel[")]
     for requirement in wanted:
         name, bound = requirement.split(">=")
         yield re.sub(r"\[.*\]", "", name), bound

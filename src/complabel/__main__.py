@@ -1,6 +1,24 @@
 """``python -m complabel`` is the ``complabel`` command."""
 
-from complabel.cli import main
+import sys
+
+# What the command line and studies need beyond the library; the extra ``studies`` brings it.
+_EXTRA = {"pydantic", "rich", "typer"}
+
+
+def main() -> None:
+    """Run the command line, or say what to install for it."""
+    try:
+        from complabel.cli import main as run
+    except ModuleNotFoundError as error:
+        if error.name not in _EXTRA:
+            raise
+        sys.exit(
+            f"error: the command line needs {error.name}, which is not installed:"
+            ' run pip install "complabel[studies]"'
+        )
+    run()
+
 
 if __name__ == "__main__":
     main()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from complabel.errors import OutputError
 
-__all__ = ["replacing", "write_text", "write_texts"]
+__all__ = ["explained", "replacing", "write_text", "write_texts"]
 
 
 @contextlib.contextmanager
@@ -63,7 +63,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         If it cannot be written; what was there before is unchanged.
     """
     target = Path(path)
-    with _explained(target), replacing(target) as partial:
+    with explained(target), replacing(target) as partial:
         partial.write_text(text, encoding="utf-8")
 
 
@@ -83,7 +83,7 @@ def write_texts(folder: str | os.PathLike[str], texts: Mapping[str, str]) -> Non
         If one cannot be written; what was there before is unchanged.
     """
     target = Path(folder)
-    with _explained(target):
+    with explained(target):
         made = [path for path in (target, *target.parents) if not path.exists()]
         try:
             target.mkdir(parents=True, exist_ok=True)
@@ -101,8 +101,8 @@ def write_texts(folder: str | os.PathLike[str], texts: Mapping[str, str]) -> Non
 
 
 @contextlib.contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Turn the system's complaint into a sentence that says what to do."""
+def explained(path: Path) -> Iterator[None]:
+    """Turn the system's complaint about a file into an OutputError that says what to do."""
     try:
         yield
     except OSError as error:

@@ -5,136 +5,182 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Sequence
-from typing import TypeGuard
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from complabel.errors import InputError
 
-__all__ = ["check_choice", "check_integer", "check_random_state", "check_real"]
+__all__ = [
+    "Constraints",
+    "Integer",
+    "RandomState",
+    "Real",
+    "check_choice",
+    "check_integer",
+    "check_parameters",
+    "check_random_state",
+    "check_real",
+]
+
+Constraints: TypeAlias = Mapping[str, Any]
+"""What each parameter may be: a constraint, or a tuple of which one must hold.
+
+A constraint is a :class:`Real`, an :class:`Integer`, a :class:`RandomState`, a type, or else the
+one allowed value itself, such as ``"auto"`` or None.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Real:
+    """A finite number within bounds; True and False are none.
+
+    Parameters
+    ----------
+    at_least, at_most : float or None, default=None
+        Closed bounds.
+    above, below : float or None, default=None
+        Open bounds.
+    """
+
+    at_least: float | None = None
+    above: float | None = None
+    at_most: float | None = None
+    below: float | None = None
+
+    def __contains__(self, value: Any) -> bool:
+        if not isinstance(value, numbers.Real) or isinstance(value, bool):
+            return False
+        return math.isfinite(value) and all(holds(value, bound) for _, bound, holds in self._given)
+
+    def __str__(self) -> str:
+        bounds = " and ".join(f"{text} {bound:g}" for text, bound, _ in self._given)
+        return f"a finite number {bounds}".rstrip()
+
+    @property
+    def _given(self) -> list[tuple[str, float, Any]]:
+        """The bounds there are, in words and as comparisons."""
+        bounds = (
+            ("of at least", self.at_least, operator.ge),
+            ("above", self.above, operator.gt),
+            ("of at most", self.at_most, operator.le),
+            ("below", self.below, operator.lt),
+        )
+        return [(text, bound, holds) for text, bound, holds in bounds if bound is not None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Integer:
+    """An integer of at least ``at_least``; True and False are none."""
+
+    at_least: int
+
+    def __contains__(self, value: Any) -> bool:
+        valid = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        return valid and value >= self.at_least
+
+    def __str__(self) -> str:
+        return f"an integer of at least {self.at_least}"
+
+
+class RandomState:
+    """A seed, a generator, or None, which draws differently every time."""
+
+    def __contains__(self, value: Any) -> bool:
+        try:
+            np.random.default_rng(value)
+        except (TypeError, ValueError):
+            return False
+        return True
+
+    def __str__(self) -> str:
+        return "a non-negative integer, a numpy.random.Generator or None"
+
+
+_RANGES = (Real, Integer, RandomState)
+
+
+def check_parameters(owner: object) -> None:
+    """Refuse attributes that break the ``_constraints`` of the owner's class and its bases.
+
+    Parameters
+    ----------
+    owner : object
+        Its class and its bases may each have :data:`Constraints`; the derived class's replace
+        those of the same name.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> class Tree:
+    ...     _constraints = {"depth": (None, Integer(at_least=1)), "rule": ("gini", "entropy")}
+    ...     depth, rule = 0, "gini"
+    >>> check_parameters(Tree())
+    Traceback (most recent call last):
+    complabel.errors.InputError: depth must be None or an integer of at least 1, got 0
+    """
+    constraints: dict[str, Any] = {}
+    for base in reversed(type(owner).__mro__):
+        constraints |= vars(base).get("_constraints", {})
+    for name, allowed in constraints.items():
+        _check(name, getattr(owner, name), allowed)
 
 
 def check_integer(name: str, value: object, *, at_least: int) -> None:
-    """Refuse what is no integer, or too small a one.
-
-    Parameters
-    ----------
-    name : str
-        What the parameter is called.
-    value : object
-    at_least : int
-
-    Raises
-    ------
-    InputError
-
-    Examples
-    --------
-    >>> check_integer("epochs", 0, at_least=1)
-    Traceback (most recent call last):
-    complabel.errors.InputError: epochs must be an integer of at least 1, got 0
-    """
-    valid = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not (valid and value >= at_least):  # type: ignore[operator]
-        raise InputError(f"{name} must be an integer of at least {at_least}, got {value!r}")
+    """Refuse what is not an :class:`Integer`, with an InputError that has its name."""
+    _check(name, value, Integer(at_least=at_least))
 
 
-def check_real(
-    name: str,
-    value: object,
-    *,
-    at_least: float | None = None,
-    above: float | None = None,
-    at_most: float | None = None,
-    below: float | None = None,
-) -> None:
-    """Refuse what is no finite number, or one out of range.
-
-    Parameters
-    ----------
-    name : str
-        What the parameter is called.
-    value : object
-    at_least, above, at_most, below : float or None, default=None
-        Bounds, closed or open.
-
-    Raises
-    ------
-    InputError
-
-    Examples
-    --------
-    >>> check_real("beta", -1, at_least=0)
-    Traceback (most recent call last):
-    complabel.errors.InputError: beta must be a finite number of at least 0, got -1
-    """
-    bounds = [
-        ("of at least", at_least, operator.ge),
-        ("above", above, operator.gt),
-        ("of at most", at_most, operator.le),
-        ("below", below, operator.lt),
-    ]
-    given = [(text, limit, holds) for text, limit, holds in bounds if limit is not None]
-    if _is_finite(value) and all(holds(value, limit) for _, limit, holds in given):
-        return
-    allowed = " and ".join(f"{text} {limit:g}" for text, limit, _ in given)
-    raise InputError(f"{name} must be a finite number {allowed}, got {value!r}")
-
-
-def _is_finite(value: object) -> TypeGuard[float]:
-    """Tell whether something is a finite real number; True and False are none."""
-    valid: bool = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return valid and math.isfinite(value)  # type: ignore[arg-type]
+def check_real(name: str, value: object, **bounds: float) -> None:
+    """Refuse what is not a :class:`Real` of these bounds, with an InputError that has its name."""
+    _check(name, value, Real(**bounds))
 
 
 def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
-    """Refuse what is not one of the choices.
-
-    Parameters
-    ----------
-    name : str
-        What the parameter is called.
-    value : object
-    choices : sequence
-
-    Raises
-    ------
-    InputError
-
-    Examples
-    --------
-    >>> check_choice("solver", "magic", ("exact", "fast"))
-    Traceback (most recent call last):
-    complabel.errors.InputError: solver must be one of 'exact', 'fast', got 'magic'
-    """
-    # A matrix compares with every choice elementwise; only values of a choice's type can be one.
-    if not any(type(value) is type(choice) and value == choice for choice in choices):
-        allowed = ", ".join(map(repr, choices))
-        raise InputError(f"{name} must be one of {allowed}, got {value!r}")
+    """Refuse what is not one of the choices, with an InputError that has its name."""
+    _check(name, value, tuple(choices))
 
 
 def check_random_state(value: int | np.random.Generator | None) -> np.random.Generator:
-    """Turn a ``random_state`` into the one generator of a fit.
-
-    Parameters
-    ----------
-    value : int, numpy.random.Generator or None
-        A generator is used as it is and moves on; None draws differently every time.
-
-    Returns
-    -------
-    numpy.random.Generator
+    """Return the one generator of a fit; a generator is used as it is and moves on.
 
     Raises
     ------
     InputError
-        If it is something else.
+        Unless it is a :class:`RandomState`.
     """
-    try:
-        return np.random.default_rng(value)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            "random_state must be a non-negative integer, a numpy.random.Generator or None,"
-            f" got {value!r}"
-        ) from error
+    _check("random_state", value, RandomState())
+    return np.random.default_rng(value)
+
+
+def _check(name: str, value: object, allowed: object) -> None:
+    """Refuse a value unless one of the constraints holds."""
+    constraints = allowed if isinstance(allowed, tuple) else (allowed,)
+    if not any(_holds(value, constraint) for constraint in constraints):
+        raise InputError(f"{name} must be {_text(constraints)}, got {value!r}")
+
+
+def _holds(value: object, constraint: object) -> bool:
+    """Tell whether a value keeps one constraint."""
+    if isinstance(constraint, _RANGES):
+        return value in constraint
+    if isinstance(constraint, type):
+        return isinstance(value, constraint)
+    # A matrix compares with a number elementwise; only a value of its type can be the one allowed.
+    return type(value) is type(constraint) and bool(value == constraint)
+
+
+def _text(constraints: tuple[object, ...]) -> str:
+    """Say what is allowed."""
+    *texts, last = [
+        str(each) if isinstance(each, _RANGES) else getattr(each, "__name__", repr(each))
+        for each in constraints
+    ]
+    if any(isinstance(each, (*_RANGES, type)) for each in constraints):
+        return f"{', '.join(texts)} or {last}" if texts else last
+    return f"one of {', '.join([*texts, last])}"

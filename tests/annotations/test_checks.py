@@ -8,6 +8,7 @@ from complabel.annotations import (
     UnchosenLabelWarning,
     check_complementary,
     check_indicator,
+    check_known,
     check_label_names,
     check_relevant,
     label_names_of,
@@ -66,7 +67,7 @@ def test_checking_leaves_a_sparse_input_with_duplicates_as_it_was(kind):
         ([["a", "b", "c"]], "it holds 'a' at row 0, label 0; .*indicator_from_names"),
         ([[0, 1, 0], [1, 0]], "not a matrix of numbers: row 0 has 3 entries and row 1 has 2 ent"),
         ([["a"], ["b", "c"]], "row 0 has 1 entry and row 1 has 2 entries; .*indicator_from_names"),
-        ([[0, 1, 1], [1, 0, "x"]], "not a matrix of numbers: it holds '0' at row 0, label 0"),
+        ([[0, 1, 1], [1, 0, "x"]], "not a matrix of numbers: it holds 'x' at row 1, label 2"),
         (np.array([[0, 1, 0], [1, 0, "x"]], object), "it holds 'x' at row 1, label 2"),
         (np.array([[0], [1, 0, 1]], object), "row 0 has 1 entry and row 1 has 3 entries"),
         ([[0, 1, np.nan], [1, 0, 1]], "where nothing was answered, give 0"),
@@ -166,12 +167,6 @@ def test_an_indicator_may_have_rows_that_a_set_of_labels_may_not():
     np.testing.assert_array_equal(check_indicator([[0, 0], [1, 1]]), [[0, 0], [1, 1]])
 
 
-def test_the_number_of_rows_must_be_that_of_the_samples():
-    check_complementary(VALID, n_samples=3)
-    with pytest.raises(AnnotationError, match="3 rows but there are 4 samples"):
-        check_complementary(VALID, n_samples=4)
-
-
 @pytest.mark.parametrize(
     "relevant",
     [
@@ -196,6 +191,32 @@ def test_relevant_labels_that_contradict_are_refused(relevant, message):
         check_complementary(VALID, relevant=relevant)
 
 
+@pytest.mark.parametrize(
+    ("labels", "shown"), [(None, "3"), (["sea", "sky", "sun", "fog"], "'fog'"), ([2, 4, 6, 8], "8")]
+)
+def test_a_contradiction_is_told_in_the_words_of_the_labels(labels, shown):
+    relevant = np.zeros_like(VALID)
+    relevant[1, 3] = 1
+    with pytest.raises(AnnotationError, match=f"row 1 gives label {shown} as complementary and as"):
+        check_known(relevant, VALID.astype(np.uint8), labels)
+    if labels is None or isinstance(labels[0], str):
+        frame = VALID if labels is None else Frame(VALID, labels)
+        with pytest.raises(AnnotationError, match=f"row 1 gives label {shown} as"):
+            check_complementary(frame, relevant=relevant)
+
+
+def test_known_labels_are_returned_after_they_were_held_against_names():
+    known = check_known(
+        Frame(1 - VALID, ["a", "b", "c", "d"]), VALID.astype(np.uint8), list("abcd")
+    )
+    assert known.dtype == np.uint8
+    np.testing.assert_array_equal(known, 1 - VALID)
+    with pytest.raises(AnnotationError, match="relevant lacks the column 'd', which y was given"):
+        check_known(
+            Frame(VALID[:, :3], list("abc")), VALID.astype(np.uint8), list("abcd"), name="y"
+        )
+
+
 def test_a_label_never_chosen_is_allowed_but_warned_of():
     unchosen = check_complementary([[0, 1, 0], [0, 1, 0]])
     with pytest.warns(UnchosenLabelWarning, match="labels 0, 2;"):
@@ -203,15 +224,10 @@ def test_a_label_never_chosen_is_allowed_but_warned_of():
     with pytest.warns(UnchosenLabelWarning, match="labels city, water;"):
         warn_unchosen(unchosen, ["city", "desert", "water"])
     with pytest.warns(UnchosenLabelWarning, match="label 2;"):
-        warn_unchosen([[0, 1, 0], [1, 0, 0]])
+        warn_unchosen(np.array([[0, 1, 0], [1, 0, 0]], dtype=np.uint8))
 
 
 def test_no_warning_where_every_label_was_chosen():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_unchosen(VALID)
-
-
-def test_the_warning_needs_a_name_for_every_label():
-    with pytest.raises(AnnotationError, match="2 label names for 4 columns"):
-        warn_unchosen(VALID, ["a", "b"])

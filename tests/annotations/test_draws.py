@@ -6,7 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
-from complabel.annotations import draw_complementary, draw_relevant, indices_from_indicator
+from complabel.annotations import (
+    SCHEMES,
+    draw_complementary,
+    draw_relevant,
+    indices_from_indicator,
+)
 from complabel.errors import AnnotationError, InputError
 
 PATTERNS = np.array(
@@ -122,7 +127,7 @@ def test_biased_draws_allow_a_label_that_is_never_relevant():
 
 
 @given(Y=relevant_sets(), n_per_row=st.integers(1, 9), seed=st.integers(0, 2**32 - 1))
-@pytest.mark.parametrize("scheme", ["uniform", "biased"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_draws_lie_outside_the_relevant_set_and_are_as_many_as_asked(scheme, Y, n_per_row, seed):
     drawn = draw_complementary(Y, scheme=scheme, n_per_row=n_per_row, random_state=seed)
     assert drawn.dtype == np.uint8
@@ -181,15 +186,20 @@ def test_the_same_seed_gives_the_same_labels_on_every_machine(draw, options, exp
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scheme": "skewed"}, "scheme is 'skewed'; use one of 'uniform', 'biased'"),
-        ({"n_per_row": 0}, "n_per_row is 0"),
-        ({"scheme": "biased", "sharpness": -1.0}, "sharpness is -1.0"),
-        ({"scheme": "biased", "sharpness": np.inf}, "sharpness is inf"),
+        ({"scheme": "skewed"}, "scheme must be .*'uniform'.*'biased', got 'skewed'"),
+        ({"n_per_row": 0}, "n_per_row must be an integer of at least 1, got 0"),
+        ({"n_per_row": 1.5}, "n_per_row must be an integer of at least 1, got 1.5"),
+        ({"random_state": "now"}, "random_state must be a non-negative integer, .*, got 'now'"),
+        (
+            {"scheme": "biased", "sharpness": -1.0},
+            "sharpness must be a finite number of at least 0",
+        ),
+        ({"scheme": "biased", "sharpness": np.inf}, "sharpness must be .*, got inf"),
     ],
 )
 def test_impossible_options_are_refused(options, message):
     with pytest.raises(InputError, match=message):
-        draw_complementary(PATTERNS, random_state=0, **options)
+        draw_complementary(PATTERNS, **options)
 
 
 @pytest.mark.parametrize("draw", [draw_complementary, draw_relevant])

@@ -71,7 +71,7 @@ def test_what_failed_is_told_once(tune):
     [
         (["synthetic", "--method", "prior"], "prior chooses what matters by itself"),
         (["synthetic", "--method", "mlc"], "no method 'mlc'. Did you mean 'mlcl'?"),
-        (["synthetic", "--grid", "bta=1"], "mlcl has no parameter 'bta'. Did you mean 'beta'?"),
+        (["synthetic", "--grid", "bta=1"], "mlcl has no parameter 'bta'; did you mean 'beta'?"),
         (["synthetic", "--grid", "beta"], "--grid beta: write it as NAME=VALUE,VALUE,..."),
         (["synthetic", "--json", "no/such/x.json"], "there is no folder no/such"),
         (["sceen"], "unknown dataset 'sceen'"),

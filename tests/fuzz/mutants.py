@@ -12,7 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from complabel.datasets import MultiLabelDataset, read_meka, read_mulan, read_svmlight
+import numpy as np
+
+from complabel.datasets import MultiLabelDataset, load_file, read_meka, read_mulan, read_svmlight
 
 DENSE = """@relation 'toy: -C 2'
 % a comment
@@ -46,6 +48,19 @@ XML = """<?xml version="1.0" encoding="utf-8"?>
 <label name="c"></label>
 </labels>
 """
+OWN = {
+    "X": np.array([[0.5, 0], [0, -1], [2, 3], [4, 0]]),
+    "Y": np.array([[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 0]], dtype=np.uint8),
+    "label_names": np.array(["sea", "sky", "sun"]),
+    "groups": np.array([1, 1, 2, 2]),
+}
+OWN_SPARSE = {
+    "X_data": np.array([0.5, -1, 2, 3, 4]),
+    "X_indices": np.array([0, 1, 0, 1, 0], dtype=np.int32),
+    "X_indptr": np.array([0, 1, 2, 4, 5], dtype=np.int32),
+    "X_shape": np.array([4, 2]),
+    **{name: OWN[name] for name in ("Y", "label_names")},
+}
 CHINESE = "\u5929\u7a7a"
 SVMLIGHT = "0,2 1:0.5 3:2\n1 2:-1e-1 # sea\n\n 4:1\n2,0 qid:3 1:1\n7 1:3 2:4 3:5 4:6\n"
 WORDS = r"""
@@ -56,6 +71,8 @@ WORDS = r"""
 string date relational -C -2 99 <label <label/> name="a"/> </labels> </label> <!DOCTYPE <!ENTITY
 &lt; &a; &#0; <![CDATA[ ]]> <!-- --> name= xmlns="" qid:1 qid: PK encoding="gb18030"
 encoding="utf-16" encoding="shift_jis" encoding="klingon" encoding="idna" encoding="utf-7"
+descr fortran_order shape (4,2) (4,-2) (99999999999,2) (4,2,1) (True,) '<f8' '>i4' '|O' '<U3' '<U0'
+'<M8[s]' '|b1' '<f2' '<c16' False
 encoding="punycode" encoding="unicode_escape" encoding="cp037" encoding="rot13" encoding=""
 """
 TOKENS = WORDS.split()
@@ -115,6 +132,32 @@ def zipped(method: int) -> Callable[[bytes], bytes]:
     return pack
 
 
+def npy(array: np.ndarray) -> bytes:
+    """Write an array as a member of a NumPy archive."""
+    content = io.BytesIO()
+    np.lib.format.write_array(content, array, allow_pickle=False)
+    return content.getvalue()
+
+
+def archived(member: str, others: dict[str, np.ndarray]) -> Callable[[bytes], bytes]:
+    """Make a packer that puts one member, damaged or not, beside sound ones."""
+
+    def pack(content: bytes) -> bytes:
+        whole = io.BytesIO()
+        with zipfile.ZipFile(whole, "w") as archive:
+            for name, array in others.items():
+                archive.writestr(
+                    zipfile.ZipInfo(f"{name}.npy"), content if name == member else npy(array)
+                )
+        return whole.getvalue()
+
+    return pack
+
+
+def own(folder: Path) -> MultiLabelDataset:
+    return load_file(next(folder.iterdir()))
+
+
 def meka(folder: Path) -> MultiLabelDataset:
     return read_meka(next(folder.iterdir()))
 
@@ -158,7 +201,12 @@ def make_kinds() -> list[Kind]:
         Kind({"toy.svm.bz2": SVMLIGHT.encode()}, svmlight, bz2.compress, "toy.svm.bz2"),
     ]
     methods = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
-    return kinds + [Kind({"toy.zip": dense}, meka, zipped(way), "toy.zip") for way in methods]
+    kinds += [Kind({"toy.zip": dense}, meka, zipped(way), "toy.zip") for way in methods]
+    return kinds + [
+        Kind({"toy.npz": npy(array)}, own, archived(member, arrays), "toy.npz")
+        for arrays in (OWN, OWN_SPARSE)
+        for member, array in arrays.items()
+    ]
 
 
 KINDS = make_kinds()

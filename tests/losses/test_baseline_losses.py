@@ -107,14 +107,6 @@ def test_ctl_by_hand():
     assert loss_at(CTLLoss(), [0.8, 0.2, 0.3, 0.4], [1, 0, 0, 0]) == pytest.approx(expected)
 
 
-def test_ctl_doubts_the_lowest_candidate_too_unless_it_follows_the_code():
-    positive, negative = log_losses([0.8, 0.2, 0.3, 0.4])
-    candidates = positive[1] + negative[1] + positive[2] + negative[2] + positive[3]
-    expected = math.exp(-0.5) * candidates + math.exp(1) * negative[0]
-    found = loss_at(CTLLoss(strict_code=False), [0.8, 0.2, 0.3, 0.4], [1, 0, 0, 0])
-    assert found == pytest.approx(expected)
-
-
 def test_ctl_weighs_by_the_number_of_complementary_labels():
     # The lowest score is that of a complementary label, and the other candidate stands at 3/4.
     positive, negative = log_losses([0.9, 0.1, 0.7, 0.3])

@@ -89,10 +89,7 @@ def selection(*, cardinality=None, with_relevant=False, with_propensities=False)
 # Every loss the room exports has at least one line here; a new one adds its own.
 CASES = {
     "BinaryCrossEntropy": [supervised],
-    "CTLLoss": [
-        of_complementary("CTLLoss"),
-        of_complementary("CTLLoss", strict_code=False),
-    ],
+    "CTLLoss": [of_complementary("CTLLoss")],
     "ComplementaryCrossEntropy": [softmax_cross_entropy],
     "ExponentialRankingLoss": [of_complementary("ExponentialRankingLoss")],
     "GDFLoss": [of_complementary("GDFLoss")],
@@ -110,7 +107,6 @@ CASES = {
         selection(cardinality=1.5, with_relevant=True),
         selection(cardinality=1.5, with_propensities=True),
     ],
-    "SquaredHingeRankingLoss": [of_complementary("SquaredHingeRankingLoss")],
     "UnbiasedBCELoss": [of_complementary("UnbiasedBCELoss")],
 }
 
@@ -141,9 +137,13 @@ def case(build, *, n_rows, n_labels, dtype=torch.float64, scale=2.0, seed=0):
 
 
 def by_hand(loss, logits, targets):
-    """The loss's own gradient, which is label-major, turned back to (b, K)."""
-    label_major = [tensor.t().contiguous() for tensor in (logits, *targets)]
-    return loss.logit_gradient(*label_major).t()
+    """The loss's own gradient, given labels by name as training gives them."""
+    return loss.logit_gradient(logits, **dict(zip(loss.label_names, targets, strict=False)))
+
+
+def label_major(logits, targets):
+    """The same tensors laid out as training does: each label's numbers side by side."""
+    return [tensor.t().contiguous().t() for tensor in (logits, *targets)]
 
 
 def by_autograd(loss, logits, targets):
@@ -185,11 +185,11 @@ def test_the_gradient_by_hand_equals_autograd_in_single_precision(build):
 @every_loss
 def test_neither_way_changes_what_it_is_given(build):
     loss, logits, targets = case(build, n_rows=9, n_labels=5)
-    inputs = [tensor.t().contiguous() for tensor in (logits, *targets)]
+    inputs = [logits, *targets]
     copies = [tensor.clone() for tensor in inputs]
     first = loss.logit_gradient(*inputs)
     torch.testing.assert_close(loss.logit_gradient(*inputs), first, rtol=0, atol=0)
-    loss(*(tensor.t() for tensor in inputs))
+    loss(*inputs)
     for tensor, copy in zip(inputs, copies, strict=True):
         assert torch.equal(tensor, copy)
 
@@ -288,7 +288,42 @@ def test_the_helpers_indicator_is_what_a_loss_takes():
 def test_the_gradient_by_default_is_that_by_hand(build):
     loss, logits, targets = case(build, n_rows=9, n_labels=5)
     expected = by_hand(loss, logits, targets)
-    label_major = [tensor.t().contiguous() for tensor in (logits, *targets)]
     with torch.inference_mode():  # where linear models train
-        found = LogitLoss.logit_gradient(loss, *(tensor.clone() for tensor in label_major))
-    torch.testing.assert_close(found.t(), expected, rtol=1e-9, atol=1e-12)
+        inputs = [tensor.clone() for tensor in label_major(logits, targets)]
+        found = LogitLoss.logit_gradient(loss, *inputs)
+    torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@every_loss
+@pytest.mark.parametrize("n_labels", [4, 300])
+def test_the_layout_of_tensors_does_not_matter(build, n_labels):
+    loss, logits, targets = case(build, n_rows=9, n_labels=n_labels)
+    inputs = label_major(logits, targets)
+    torch.testing.assert_close(loss(*inputs), loss(logits, *targets), rtol=1e-12, atol=0)
+    found = loss.logit_gradient(*inputs)
+    torch.testing.assert_close(found, by_hand(loss, logits, targets), rtol=1e-11, atol=1e-13)
+
+
+def test_labels_have_the_names_of_the_arguments():
+    assert losses.GDFLoss.label_names == ("complementary",)
+    assert losses.MLCLLoss.label_names == ("complementary", "relevant")
+    assert losses.BinaryCrossEntropy.label_names == ("true_labels",)
+
+
+@every_loss
+def test_labels_may_be_given_by_position_or_by_name(build):
+    loss, logits, targets = case(build, n_rows=6, n_labels=5)
+    named = dict(zip(loss.label_names, targets, strict=False))
+    assert torch.equal(loss(logits, **named), loss(logits, *targets))
+    if "relevant" in loss.label_names and len(targets) == 1:
+        assert torch.equal(loss(logits, *targets, None), loss(logits, *targets))
+
+
+def test_labels_that_a_loss_does_not_know_are_refused():
+    loss, logits, labels = losses.GDFLoss(), torch.zeros(2, 3), torch.eye(3)[:2]
+    with pytest.raises(InputError, match="GDFLoss takes complementary after the logits, got 2"):
+        loss(logits, labels, labels)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'relevant'"):
+        loss(logits, complementary=labels, relevant=labels)
+    with pytest.raises(InputError, match="relevant of a loss must be an indicator"):
+        losses.MLCLLoss(torch.eye(3))(logits, labels, torch.ones(2, 4))

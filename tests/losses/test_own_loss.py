@@ -9,7 +9,7 @@ from complabel._training import Schedule, train_linear
 from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
 from complabel.losses import GDFLoss, LogitLoss
-from complabel.methods import GDFClassifier
+from complabel.methods import ComplementaryLossClassifier
 
 PROBLEM = make_synthetic(1200, n_features=6, n_labels=5, signal=6.0, random_state=1)
 COMPLEMENTARY = draw_complementary(PROBLEM.Y, random_state=1)
@@ -23,24 +23,22 @@ class OwnGDF(LogitLoss):
         super().__init__()
         self.register_buffer("one", torch.ones(()))
 
-    def forward(self, logits, *targets):
-        (complementary,) = targets
+    def forward(self, logits, complementary):
         sign = 2 * complementary - self.one
         return torch.nn.functional.softplus(sign * logits).sum(dim=1).mean()
 
 
-class OwnClassifier(GDFClassifier):
+class OwnClassifier(ComplementaryLossClassifier):
     """A method of that loss."""
 
-    def _loss(self):
-        return OwnGDF()
+    loss = OwnGDF
 
 
 def trained(loss):
     return train_linear(
         PROBLEM.X[TRAIN],
-        [COMPLEMENTARY[TRAIN]],
-        loss=loss,
+        loss,
+        {"complementary": COMPLEMENTARY[TRAIN]},
         schedule=Schedule(epochs=3, batch_size=64, learning_rate=0.01, weight_decay=1e-4),
         generator=torch.Generator().manual_seed(0),
         device=torch.device("cpu"),

@@ -11,20 +11,19 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
+from tests.losses.selection_reference import (
+    irrelevant_count_distribution,
+    selection_log_likelihood_reference,
+)
 
 from complabel.errors import InputError
 from complabel.losses import (
     SelectionLikelihoodLoss,
     _selection_kernel,
     selection_log_likelihood,
-    selection_probabilities,
 )
 from complabel.losses._quadrature import exponential_rule, gauss_rule, uniform_rule
 from complabel.losses._selection_kernel import log_likelihood_and_gradient
-from complabel.losses._selection_reference import (
-    irrelevant_count_distribution,
-    selection_log_likelihood_reference,
-)
 
 
 def enumerate_choice(p, chosen, *, known=(), propensities=None):
@@ -116,20 +115,15 @@ def test_only_the_ratios_of_propensities_matter():
     weights=st.none() | st.integers(0, 9),
 )
 def test_all_choices_sum_to_the_probability_that_there_is_one(logits, weights):
+    n_labels = len(logits)
     tensor = torch.tensor([logits], dtype=torch.float64)
     if weights is not None:
-        weights = np.random.default_rng(weights).uniform(0.1, 9, len(logits))
-    total = float(selection_probabilities(tensor, propensities=weights).sum())
+        weights = np.random.default_rng(weights).uniform(0.1, 9, n_labels)
+    each = selection_log_likelihood(
+        tensor.repeat(n_labels, 1), torch.eye(n_labels), propensities=weights
+    )
     nothing_left = float(torch.nn.functional.logsigmoid(tensor).sum().exp())
-    assert total == pytest.approx(1 - nothing_left, rel=1e-9, abs=1e-13)
-
-
-@pytest.mark.parametrize("propensities", [None, np.linspace(0.2, 4, 9)], ids=["uniform", "given"])
-def test_the_probabilities_of_all_labels_are_those_of_each(propensities):
-    logits = torch.tensor(np.random.default_rng(0).normal(size=(9, 9)) * 3)
-    probabilities = selection_probabilities(logits, propensities=propensities)
-    each = selection_log_likelihood(logits, torch.eye(9).double(), propensities=propensities)
-    torch.testing.assert_close(probabilities.diagonal().log(), each, rtol=1e-12, atol=1e-12)
+    assert float(each.exp().sum()) == pytest.approx(1 - nothing_left, rel=1e-9, abs=1e-13)
 
 
 def random_rows(seed, n_rows, n_labels, *, most):
@@ -241,11 +235,11 @@ def test_nodes_are_left_out_only_where_they_add_nothing(monkeypatch):
         for row in complementary:
             row[rng.permutation(n_labels)[:most]] = 1
         for rows in (slice(0, n), slice(n - 1, n)):
-            targets = [complementary[rows].t()]
-            found = log_likelihood_and_gradient(logits[rows].t(), targets, None)
+            of_rows = logits[rows], complementary[rows], None, None
+            found = log_likelihood_and_gradient(*of_rows)
             with monkeypatch.context() as patch:
-                patch.setattr(_selection_kernel, "_that_matter", lambda nodes, *_: nodes)
-                whole = log_likelihood_and_gradient(logits[rows].t(), targets, None)
+                patch.setattr(_selection_kernel, "_that_matter", lambda nodes, *_, **__: nodes)
+                whole = log_likelihood_and_gradient(*of_rows)
             for value, expected in zip(found, whole, strict=True):
                 torch.testing.assert_close(value, expected, rtol=1e-12, atol=1e-14)
 
@@ -280,7 +274,7 @@ def test_the_loss_is_the_mean_of_its_two_terms():
     expected = float((penalty - likelihood).mean())
     loss = SelectionLikelihoodLoss(cardinality=1.3)
     assert float(loss(logits, complementary)) == pytest.approx(expected, rel=1e-12)
-    losses, _ = loss.sums(logits.t(), complementary.t())
+    losses, _ = loss.losses_and_gradient(logits, complementary)
     torch.testing.assert_close(losses, penalty - likelihood)
 
 
@@ -293,9 +287,6 @@ def test_rows_do_not_depend_on_how_many_are_worked_on_at_once():
         for rows in torch.split(torch.arange(3001), 700)
     ]
     torch.testing.assert_close(torch.cat(parts), whole, rtol=1e-13, atol=1e-13)
-    probabilities = selection_probabilities(logits)
-    chosen = (probabilities * complementary).sum(dim=1)
-    torch.testing.assert_close(chosen.log(), whole, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -310,8 +301,6 @@ def test_rows_do_not_depend_on_how_many_are_worked_on_at_once():
 def test_propensities_are_checked(propensities, message):
     with pytest.raises(InputError, match=message):
         selection_log_likelihood(torch.zeros(1, 3), torch.eye(3)[:1], propensities=propensities)
-    with pytest.raises(InputError, match=message):
-        selection_probabilities(torch.zeros(1, 3), propensities=propensities)
 
 
 def test_propensities_with_several_labels_a_row_are_refused():

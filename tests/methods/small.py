@@ -16,11 +16,9 @@ def brief(name, **settings):
     Settings that the method does not have are left out.
     """
     settings = {"random_state": 0, "epochs": 5, "max_iter": 20, **settings}
-    if name.startswith("selection-likelihood"):
-        linear = {"kernel": "linear", "scaling": "global"}
+    if name == "selection-likelihood":
         kernel = {"kernel": "rbf", "gamma": 0.1, "n_components": 20}
-        features = linear if name.endswith("linear") else kernel
-        settings = {"alpha": 0.1, "cardinality": 1.5, **features, **settings}
+        settings = {"alpha": 0.1, "cardinality": 1.5, **kernel, **settings}
     known = METHODS[name].classifier().get_params()
     return make_classifier(name, **{key: settings[key] for key in settings if key in known})
 

@@ -10,6 +10,7 @@ from complabel import metrics
 from complabel.annotations import (
     ClassPerRowWarning,
     UnansweredRowWarning,
+    UnchosenLabelWarning,
     names_from_indicator,
 )
 from complabel.errors import AnnotationError
@@ -32,7 +33,7 @@ def with_gaps():
         ("ridge", sparse.csr_array),
         ("mlcl", sparse.csr_matrix),
         ("ml-knn", np.asarray),
-        ("selection-likelihood-linear", np.asarray),  # scores by a rule of its own
+        ("selection-likelihood", np.asarray),  # scores by a rule of its own
     ],
 )
 def test_rows_without_an_answer_are_left_out_and_counted(name, kind):
@@ -117,3 +118,12 @@ def test_named_classes_work_under_cross_validation():
 def test_names_of_true_classes_are_taken_as_they_are():
     names = np.array(LABELS)[PROBLEM.Y.argmax(axis=1)]
     assert brief("supervised").fit(X, names).predict(X).shape == (N_SAMPLES,)
+
+
+def test_the_warning_of_an_unchosen_label_points_to_the_call_of_fit():
+    unchosen = COMPLEMENTARY.copy()
+    unchosen[:, 2] = 0
+    unchosen[~unchosen.any(axis=1), 0] = 1
+    with pytest.warns(UnchosenLabelWarning, match="label 2;") as caught:
+        brief("prior").fit(X, unchosen)
+    assert [warning.filename for warning in caught] == [__file__]

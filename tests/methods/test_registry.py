@@ -1,19 +1,25 @@
 import re
+import sys
+import textwrap
 
 import pytest
 from sklearn.base import clone
+from tests.methods.small import COMPLEMENTARY, PROBLEM
 
 from complabel.errors import InputError
 from complabel.methods import (
     METHODS,
     ComplementaryClassifier,
+    FPMLClassifier,
+    GDFClassifier,
+    LIFTClassifier,
     MLCLClassifier,
+    PMLLRSClassifier,
     PriorClassifier,
     SupervisedClassifier,
     get_method,
     make_classifier,
 )
-from complabel.paper import published_results
 
 # The learning rates that the paper states per dataset.
 PUBLISHED_RATES = {
@@ -42,15 +48,6 @@ def test_every_method_is_constructible_by_its_name(name):
     assert not hasattr(classifier, "classes_")
 
 
-@pytest.mark.parametrize("dataset", [*PUBLISHED_RATES, "digits", ""])
-@pytest.mark.parametrize("name", METHODS)
-def test_every_method_has_settings_for_every_dataset(name, dataset):
-    settings = METHODS[name].settings(dataset)
-    classifier = make_classifier(name, dataset=dataset)
-    parameters = classifier.get_params()
-    assert {key: parameters[key] for key in settings} == settings
-
-
 @pytest.mark.parametrize("name", METHODS)
 def test_only_references_learn_from_relevant_labels(name):
     expected = "relevant" if name in REFERENCES else "complementary"
@@ -66,10 +63,13 @@ def test_the_names_lead_to_the_classes():
 
 def test_titles_are_told_apart():
     assert len({method.title for method in METHODS.values()}) == len(METHODS)
-    columns = {method.published_as for method in METHODS.values() if method.published_as}
-    assert columns == {method for _, method, _ in published_results("uniform")}
-    assert METHODS["mlcl"].published_as == "MLCL"
-    assert METHODS["prior"].published_as is None
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_default_grid_has_parameters_of_the_method(name):
+    method = METHODS[name]
+    assert set(method.grid) <= set(make_classifier(name).get_params())
+    assert all(len(values) > 1 for values in method.grid.values())
 
 
 @pytest.mark.parametrize(("dataset", "rate"), PUBLISHED_RATES.items())
@@ -114,3 +114,133 @@ def test_the_registry_cannot_be_changed_by_its_users():
         METHODS["mlcl"] = METHODS["prior"]
     with pytest.raises(AttributeError):
         METHODS["mlcl"].name = "other"
+
+
+@pytest.mark.parametrize(
+    ("name", "classifier", "settings", "title"),
+    [
+        ("lift:solver=libsvm", LIFTClassifier, {"solver": "libsvm"}, "LIFT (solver = libsvm)"),
+        ("fpml:rank=1", FPMLClassifier, {"rank": 1}, "fPML (rank = 1)"),
+        (
+            "pml-lrs:fit_intercept=false,eta=0.5",
+            PMLLRSClassifier,
+            {"fit_intercept": False, "eta": 0.5},
+            "PML-LRS (fit_intercept = False, eta = 0.5)",
+        ),
+        ("gdf:milestones=(5,8),epochs=9", GDFClassifier, {"milestones": (5, 8), "epochs": 9}, None),
+        ("mlcl:correlation=none", MLCLClassifier, {"correlation": None}, None),
+    ],
+)
+def test_settings_follow_a_name(name, classifier, settings, title):
+    method = get_method(name)
+    assert (method.name, method.base, method.classifier) == (name, name.split(":")[0], classifier)
+    assert method.settings == settings
+    assert title in (None, method.title)
+    made = make_classifier(name, dataset="yeast")
+    assert type(made) is classifier
+    assert settings.items() <= made.get_params().items()
+    assert not method.grid.keys() & settings.keys()
+
+
+def test_the_papers_settings_hold_for_a_name_with_settings():
+    made = make_classifier("mlcl:beta=0.5", dataset="yeast")
+    assert (made.learning_rate, made.beta) == (0.1, 0.5)
+    assert make_classifier("mlcl:learning_rate=0.2", dataset="yeast").learning_rate == 0.2
+    assert make_classifier("mlcl:beta=0.5", beta=0.1).beta == 0.1
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("lift:solvr=libsvm", "lift has no parameter 'solvr'; did you mean 'solver'"),
+        ("prior:alpha=1", "prior has no parameter 'alpha'; it has none"),
+        ("lyft:solver=libsvm", "no method 'lyft'. Did you mean 'lift'"),
+    ],
+)
+def test_a_name_with_wrong_settings_is_refused(name, message):
+    with pytest.raises(InputError, match=message):
+        get_method(name)
+
+
+@pytest.mark.parametrize(
+    ("former", "today"),
+    [
+        ("lift-libsvm", "lift:solver=libsvm"),
+        ("fpml-rank-1", "fpml:rank=1"),
+        ("pml-lrs-no-intercept", "pml-lrs:fit_intercept=false"),
+        ("selection-likelihood-linear", "selection-likelihood:kernel=linear"),
+    ],
+)
+def test_former_names_still_work_with_a_hint(former, today):
+    with pytest.warns(FutureWarning, match=f"'{former}' is now spelled '{today}'"):
+        method = get_method(former)
+    assert method == get_method(today)
+
+
+OWN = """
+    import numpy as np
+    from complabel.methods import ComplementaryClassifier
+
+
+    class OwnClassifier(ComplementaryClassifier):
+        def __init__(self, *, weight=1.0):
+            self.weight = weight
+
+        def _fit(self, X, complementary, relevant, /):
+            self.rate_ = complementary.mean(axis=0)
+
+        def _decision(self, X):
+            return np.tile(-self.weight * self.rate_, (X.shape[0], 1))
+
+
+    NOT_A_CLASS = 3
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A module of somebody's own, importable; and its name."""
+    name = f"own_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(textwrap.dedent(OWN), encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield name
+    sys.modules.pop(name, None)
+
+
+def test_a_class_of_ones_own_is_named_by_its_module(own):
+    method = get_method(f"{own}:OwnClassifier")
+    assert (method.title, method.grid) == ("OwnClassifier", {})
+    made = make_classifier(f"{own}:OwnClassifier:weight=2.5", dataset="scene")
+    assert made.weight == 2.5
+    made.fit(PROBLEM.X, COMPLEMENTARY)
+    assert made.predict_proba(PROBLEM.X).shape == COMPLEMENTARY.shape
+
+
+def test_an_installed_package_offers_methods_under_names_of_its_own(own, tmp_path):
+    record = tmp_path / f"{own}-1.0.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {own}\nVersion: 1.0\n")
+    (record / "entry_points.txt").write_text(
+        f"[complabel.methods]\nown-rate = {own}:OwnClassifier\n"
+    )
+    assert get_method("own-rate").classifier.__name__ == "OwnClassifier"
+    assert make_classifier("own-rate:weight=3.0").weight == 3.0
+    with pytest.raises(InputError, match="Did you mean 'own-rate'"):
+        get_method("own-rat")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "message"),
+    [
+        ("NOT_A_CLASS", "is 3; it must be a class that derives from"),
+        ("Absent", "cannot be imported: AttributeError: .*Absent"),
+    ],
+)
+def test_what_is_no_method_is_refused(own, attribute, message):
+    with pytest.raises(InputError, match=message):
+        get_method(f"{own}:{attribute}")
+
+
+def test_a_module_that_does_not_exist_is_named():
+    with pytest.raises(InputError, match=r"cannot be imported: ModuleNotFoundError: .*no_such"):
+        get_method("no_such_module:Thing")

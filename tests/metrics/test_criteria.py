@@ -63,16 +63,6 @@ def test_equal_to_scikit_learn_over_several_chunks_of_default_size():
     assert_equal_to_scikit_learn(Y.astype(int), scores)
 
 
-@given(labels_and_scores())
-def test_the_paper_convention_breaks_ties_by_column_and_skips_rows_without_relevant_labels(case):
-    Y, scores = case
-    Y[0, 0] = 1
-    kept = Y.any(axis=1)
-    # Lowering each column by a little more than the one before leaves no ties to interpret.
-    untied = (scores - 1e-3 * np.arange(Y.shape[1]))[kept]
-    assert_equal_to_scikit_learn(Y[kept], untied, of=(Y, scores), convention="paper")
-
-
 @settings(max_examples=30)
 @given(labels_and_scores(), st.randoms(use_true_random=False))
 @pytest.mark.parametrize("criterion", RANKING)
@@ -98,41 +88,41 @@ ONE_ROW = np.array([[1, 0, 1, 1, 0]]), np.array([[0.6, 0.6, 0.9, 0.2, 0.1]])
 
 
 @pytest.mark.parametrize(
-    ("criterion", "convention", "expected"),
+    ("criterion", "expected"),
     [
-        (ranking_loss, "sklearn", 2 / 6),  # label 1 above label 3, and tied with label 0
-        (ranking_loss, "paper", 1 / 6),
-        (one_error, "sklearn", 0.0),
-        (one_error, "paper", 0.0),
-        (coverage, "sklearn", 3 / 5),
-        (coverage, "paper", 3 / 5),
-        (average_precision, "sklearn", (1 + 2 / 3 + 3 / 4) / 3),
-        (average_precision, "paper", (1 + 2 / 2 + 3 / 4) / 3),
+        (ranking_loss, 2 / 6),  # label 1 above label 3, and tied with label 0
+        (one_error, 0.0),
+        (coverage, 3 / 5),
+        (average_precision, (1 + 2 / 3 + 3 / 4) / 3),
     ],
 )
-def test_worked_by_hand(criterion, convention, expected):
-    assert criterion(*ONE_ROW, convention=convention) == pytest.approx(expected, abs=1e-15)
+def test_worked_by_hand(criterion, expected):
+    assert criterion(*ONE_ROW) == pytest.approx(expected, abs=1e-15)
 
 
-@pytest.mark.parametrize("convention", ["sklearn", "paper"])
 @pytest.mark.parametrize("criterion", RANKING)
-def test_a_perfect_ranking(criterion, convention):
+def test_a_perfect_ranking(criterion):
     Y = np.array([[1, 0, 0, 0], [0, 0, 0, 1]])
     expected = 1.0 if criterion is average_precision else 0.0
-    assert criterion(Y, Y + 0.5, convention=convention) == expected
+    assert criterion(Y, Y + 0.5) == expected
 
 
 @pytest.mark.parametrize("criterion", RANKING)
 @pytest.mark.parametrize(
     ("Y", "scores", "error", "message"),
     [
-        ([[1, 0, 0]], [[0.1, 0.2]], InputError, r"Y has shape \(1, 3\) but scores \(1, 2\)"),
+        (
+            [[1, 0, 0]],
+            [[0.1, 0.2]],
+            InputError,
+            r"true_labels has shape \(1, 3\) but scores \(1, 2\)",
+        ),
         ([[1, 0]], [[0.1, np.nan]], InputError, "scores holds nan at row 0, label 1"),
         ([[1, 0]], [[-np.inf, 0.1]], InputError, "scores holds -inf at row 0, label 0"),
         ([[1, 0]], [0.1, 0.2], InputError, r"scores has shape \(2,\)"),
         ([[1, 0]], [["a", "b"]], InputError, "scores is not a matrix of numbers"),
         (np.zeros((0, 2)), np.zeros((0, 2)), InputError, "non-empty"),
-        ([[1, 2]], [[0.1, 0.2]], AnnotationError, "Y holds 2 at row 0, label 1"),
+        ([[1, 2]], [[0.1, 0.2]], AnnotationError, "true_labels holds 2 at row 0, label 1"),
     ],
 )
 def test_what_cannot_be_ranked_is_refused(criterion, Y, scores, error, message):
@@ -140,18 +130,10 @@ def test_what_cannot_be_ranked_is_refused(criterion, Y, scores, error, message):
         criterion(Y, scores)
 
 
-@pytest.mark.parametrize("criterion", RANKING)
-def test_an_unknown_convention_or_one_that_skips_all_rows_is_refused(criterion):
-    with pytest.raises(InputError, match="convention is 'mulan'; use one of 'sklearn', 'paper'"):
-        criterion(*ONE_ROW, convention="mulan")
-    with pytest.raises(InputError, match="no row with a relevant label"):
-        criterion([[0, 0]], [[0.1, 0.2]], convention="paper")
-
-
 def test_hamming_loss_refuses_what_it_cannot_compare():
-    with pytest.raises(InputError, match=r"shape \(1, 2\) but predictions \(1, 3\)"):
+    with pytest.raises(InputError, match=r"shape \(1, 2\) but predicted \(1, 3\)"):
         hamming_loss([[1, 0]], [[1, 0, 0]])
-    with pytest.raises(AnnotationError, match=r"predictions holds 0\.4"):
+    with pytest.raises(AnnotationError, match=r"predicted holds 0\.4"):
         hamming_loss([[1, 0]], [[0.4, 0]])
     with pytest.raises(InputError, match="at least one row"):
         hamming_loss(np.zeros((0, 3)), np.zeros((0, 3)))

@@ -4,7 +4,7 @@ from scipy import sparse
 from sklearn import metrics as sklearn_metrics
 
 from complabel.errors import AnnotationError, InputError
-from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES, evaluate
+from complabel.metrics import CRITERIA, HIGHER_IS_BETTER, METRIC_NAMES, Criterion, evaluate
 
 
 @pytest.fixture
@@ -46,7 +46,20 @@ def test_input_that_does_not_fit_is_refused(case):
     Y, scores, predictions = case
     with pytest.raises(InputError, match="but scores"):
         evaluate(Y, scores[:-1], predictions)
-    with pytest.raises(InputError, match="but predictions"):
+    with pytest.raises(InputError, match="but predicted"):
         evaluate(Y, scores, predictions[:, :-1])
-    with pytest.raises(AnnotationError, match="predictions holds"):
+    with pytest.raises(AnnotationError, match="predicted holds"):
         evaluate(Y, scores, scores)
+
+
+def test_a_criterion_of_ones_own_stands_where_it_was_put(case):
+    Y, scores, predictions = case
+
+    def micro_f1(true_labels, _scores, predicted):
+        return sklearn_metrics.f1_score(true_labels, predicted, average="micro")
+
+    own = Criterion(name="micro_f1", title="Micro F1", higher_is_better=True, measure=micro_f1)
+    values = evaluate(Y, scores, predictions, criteria=(CRITERIA[0], own, CRITERIA[-1]))
+    assert list(values) == ["hamming_loss", "micro_f1", "average_precision"]
+    both, either = (Y & predictions).sum(), Y.sum() + predictions.sum()
+    assert values["micro_f1"] == pytest.approx(2 * both / either)

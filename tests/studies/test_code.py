@@ -143,12 +143,12 @@ def test_installed_libraries_do_not_count():
 HELPERS = {
     "mlcl": """
         transition _parameters annotations._cooccurrence losses._complementary
-        methods.gradient._base methods._base methods._targets _training._adam _training._linear""",
+        methods.gradient._base methods._base methods._targets _training._linear""",
     "selection-likelihood": """
-        losses._quadrature losses._selection losses._selection_kernel methods.selection._features
-        methods.selection._fit methods.selection._search _training._lbfgs""",
-    "ridge": "methods.bars._centred_ridge",
-    "pml-lrs": "methods._ridge_system methods.candidates._proximal",
+        losses._quadrature losses._selection losses._selection_kernel methods.selection._model
+        methods.selection._search _training._lbfgs""",
+    "ridge": "methods.bars._reduced_rank",
+    "pml-lrs": "methods._linear_systems methods.candidates._proximal",
     "prior": "annotations._draws metrics._ranked studies._protocol",
 }
 

@@ -2,8 +2,8 @@ import pytest
 
 from complabel.errors import PlanError
 from complabel.methods import METHODS, get_method
-from complabel.paper import published_cells
-from complabel.studies import PAPER_TABLES, SHIPPED_PLANS, read_plan, shipped_plan
+from complabel.paper import PLANS, TABLES, printed_name, published_cells
+from complabel.studies import read_plan, shipped_plan
 
 SMALL = """
 name = "small"
@@ -151,19 +151,21 @@ def test_a_quick_plan_takes_what_is_at_hand_and_a_name_of_its_own():
     assert quick.name == "table2-quick"
 
 
-@pytest.mark.parametrize("name", SHIPPED_PLANS)
+@pytest.mark.parametrize("name", PLANS)
 def test_shipped_plans_can_be_read(name):
     assert shipped_plan(name).name == name
 
 
-@pytest.mark.parametrize("name", PAPER_TABLES)
+@pytest.mark.parametrize("name", TABLES)
 def test_the_papers_plans_hold_every_published_row_on_every_published_dataset(name):
     plan = shipped_plan(name)
     assert plan.name == plan.published == name
     cells = published_cells(name)
     assert set(plan.datasets) == {dataset for dataset, *_ in cells}
     assert {draw.scheme for draw in plan.draws} == {scheme for _, scheme, *_ in cells}
-    rows = {row.published or get_method(row.method).published_as for row in plan.expanded_rows()}
+    rows = {
+        row.published or printed_name(get_method(row.method).base) for row in plan.expanded_rows()
+    }
     assert {row for _, _, row, _ in cells} <= rows
 
 

@@ -37,10 +37,11 @@ LOSSES = {
 
 
 def fit(X, targets, *, loss=None, schedule=SCHEDULE, seed=0, device="cpu", on_epoch=None):
+    loss = mlcl_loss() if loss is None else loss
     return train_linear(
         X,
-        targets,
-        loss=mlcl_loss() if loss is None else loss,
+        loss,
+        dict(zip(loss.label_names, targets, strict=False)),
         schedule=schedule,
         generator=torch.Generator().manual_seed(seed),
         device=torch.device(device),
@@ -220,8 +221,8 @@ def test_a_network_that_is_linear_trains_to_the_same_map(form):
     train_network(
         linear,
         form(X),
-        [complementary, relevant],
-        loss=mlcl_loss(),
+        mlcl_loss(),
+        {"complementary": complementary, "relevant": relevant},
         schedule=SCHEDULE,
         generator=generator,
         device=CPU,

@@ -36,8 +36,8 @@ def train(network, X, complementary, *, epochs=3, on_epoch=None, seed=0):
         train_network(
             network,
             X,
-            [complementary],
-            loss=MLCLLoss((1 - torch.eye(N_LABELS)) / (N_LABELS - 1)),
+            MLCLLoss((1 - torch.eye(N_LABELS)) / (N_LABELS - 1)),
+            {"complementary": complementary},
             schedule=Schedule(epochs=epochs, batch_size=32, learning_rate=0.02),
             generator=torch.Generator().manual_seed(seed),
             device=CPU,

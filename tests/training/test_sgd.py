@@ -6,7 +6,7 @@ import torch
 from scipy import sparse
 
 from complabel._training import Schedule, train_linear, train_network
-from complabel._training._sgd import SGD
+from complabel._training._optimizers import SGD
 from complabel.errors import InputError
 from complabel.losses import GDFLoss
 
@@ -85,8 +85,8 @@ def test_a_linear_map_trains_as_torch_trains_it(problem, as_given):
     X, complementary = problem
     found = train_linear(
         as_given(X),
-        [complementary],
-        loss=GDFLoss(),
+        GDFLoss(),
+        {"complementary": complementary},
         schedule=SCHEDULE,
         generator=torch.Generator().manual_seed(1),
         device=torch.device("cpu"),
@@ -98,16 +98,17 @@ def test_a_linear_map_trains_as_torch_trains_it(problem, as_given):
 
 def test_a_network_trains_as_a_linear_map_does(problem):
     X, complementary = problem
-    settings = {"loss": GDFLoss(), "schedule": SCHEDULE, "device": torch.device("cpu")}
+    labels = {"complementary": complementary}
+    settings = {"schedule": SCHEDULE, "device": torch.device("cpu")}
     generator = torch.Generator().manual_seed(2)
-    expected = train_linear(X, [complementary], generator=generator, **settings)
+    expected = train_linear(X, GDFLoss(), labels, generator=generator, **settings)
 
     generator = torch.Generator().manual_seed(2)
     bound = N_FEATURES**-0.5
     start = torch.empty(N_LABELS, N_FEATURES + 1).uniform_(-bound, bound, generator=generator)
     network = torch.nn.Linear(N_FEATURES, N_LABELS)
     network.load_state_dict({"weight": start[:, :-1], "bias": start[:, -1]})
-    train_network(network, X, [complementary], generator=generator, **settings)
+    train_network(network, X, GDFLoss(), labels, generator=generator, **settings)
     np.testing.assert_allclose(network.weight.detach(), expected.coef, atol=1e-5)
     np.testing.assert_allclose(network.bias.detach(), expected.intercept, atol=1e-5)
 

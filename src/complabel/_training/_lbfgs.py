@@ -50,9 +50,8 @@ class Scaling:
 
     Parameters
     ----------
-    shift : ndarray of shape (n_features,)
-    factor : ndarray of shape (n_features,)
-        Positive.
+    shift, factor : ndarrays of shape (n_features,)
+        Factors are positive.
     """
 
     shift: NDArray[np.float64]
@@ -83,8 +82,8 @@ def minimize_linear(
 ) -> LBFGSResult:
     r"""Find the linear map with the least objective, by L-BFGS in float64.
 
-    Minimizes objective(X W^T + b) + alpha ||W||_F^2. With a ``scaling``, W belongs to the scaled
-    features, of which no copy is made: sparse features stay sparse even where they are centred.
+    Minimizes objective(X W^T + b) + alpha ||W||_F^2, where W belongs to the scaled features. No
+    copy of them is made: sparse features stay sparse even where they are centred.
 
     Parameters
     ----------
@@ -96,6 +95,7 @@ def minimize_linear(
     alpha : float, default=0.0
         Weight of the squared norm; biases are not penalized.
     scaling : Scaling or None, default=None
+        None leaves the features as they are.
     tolerance : float, default=1e-8
         Stop once an iteration improves the objective by less than this share of it, or no entry
         of the gradient exceeds it.
@@ -140,8 +140,24 @@ def minimize_linear(
     check_real("alpha", alpha, at_least=0)
     check_real("tolerance", tolerance, at_least=0)
     check_integer("max_iter", max_iter, at_least=1)
-    problem = _Problem(X, objective, alpha=alpha, scaling=scaling)
-    iterations = 0
+    features: Any = X.astype(np.float64, copy=False)
+    n_features, iterations = X.shape[1], 0
+    scale = scaling or Scaling(shift=np.zeros(n_features), factor=np.ones(n_features))
+
+    def scaled_map(vector: NDArray[np.float64]) -> LinearMap:
+        """View a vector as a map of the scaled features: for each label its weights and bias."""
+        matrix = vector.reshape(-1, n_features + 1)
+        return LinearMap(coef=matrix[:, :-1], intercept=matrix[:, -1])
+
+    def value_and_gradient(vector: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        scaled = scaled_map(vector)
+        value, through_logits = objective(scale.to_raw(scaled)(features))  # (n, K)
+        through_bias = through_logits.sum(axis=0)
+        through_coef = np.asarray(features.T @ through_logits).T  # (K, d)
+        through_coef = (through_coef - np.outer(through_bias, scale.shift)) * scale.factor
+        through_coef += 2 * alpha * scaled.coef
+        penalty = alpha * float(np.vdot(scaled.coef, scaled.coef))
+        return value + penalty, np.column_stack([through_coef, through_bias]).ravel()
 
     # SciPy hands over the value only to a callback with an argument of just this name.
     def after_iteration(intermediate_result: optimize.OptimizeResult) -> None:
@@ -150,12 +166,14 @@ def minimize_linear(
         if on_iteration is not None:
             on_iteration(iterations, max_iter, float(intermediate_result.fun))
 
+    first = scale.to_scaled(start)
     result = optimize.minimize(
-        problem.value_and_gradient,
-        problem.flatten(start),
+        value_and_gradient,
+        np.column_stack([first.coef, first.intercept]).ravel(),
         jac=True,
         method="L-BFGS-B",
         callback=after_iteration,
+        # A line search seldom takes more than two evaluations: 20 each are no limit of their own.
         options={
             "maxiter": max_iter,
             "maxfun": 20 * max_iter,
@@ -172,60 +190,10 @@ def minimize_linear(
             ConvergenceWarning,
             stacklevel=2,
         )
+    raw = scale.to_raw(scaled_map(result.x))
     return LBFGSResult(
-        model=problem.to_model(result.x),
+        model=LinearMap(np.ascontiguousarray(raw.coef), raw.intercept),
         value=float(result.fun),
         n_iter=int(result.nit),
         converged=converged,
     )
-
-
-class _Problem:
-    """The penalized objective as a function of one vector: W of the scaled features, then b."""
-
-    def __init__(
-        self,
-        X: NDArray[np.floating[Any]] | sparse.csr_array,
-        objective: LogitObjective,
-        *,
-        alpha: float,
-        scaling: Scaling | None,
-    ) -> None:
-        self._X: Any = X.astype(np.float64, copy=False)
-        self._X_transposed: Any = self._X.T
-        self._objective = objective
-        self._alpha = alpha
-        self._scaling = scaling
-
-    def value_and_gradient(self, vector: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the objective and its gradient, as SciPy wants them."""
-        scaled = self._unflatten(vector)
-        raw = scaled if self._scaling is None else self._scaling.to_raw(scaled)
-        value, through_logits = self._objective(raw(self._X))  # (n, K)
-        gradient = np.empty((len(scaled.intercept), self._X.shape[1] + 1))
-        through_bias = through_logits.sum(axis=0)
-        through_coef = np.asarray(self._X_transposed @ through_logits).T  # (K, d)
-        if self._scaling is not None:
-            through_coef = through_coef - np.outer(through_bias, self._scaling.shift)
-            through_coef *= self._scaling.factor
-        gradient[:, :-1] = through_coef
-        gradient[:, :-1] += 2 * self._alpha * scaled.coef
-        gradient[:, -1] = through_bias
-        penalty = self._alpha * float(np.vdot(scaled.coef, scaled.coef))
-        return value + penalty, gradient.ravel()
-
-    def flatten(self, raw: LinearMap) -> NDArray[np.float64]:
-        """Return the vector of a map of X itself."""
-        scaled = raw if self._scaling is None else self._scaling.to_scaled(raw)
-        return np.column_stack([scaled.coef, scaled.intercept]).ravel()
-
-    def to_model(self, vector: NDArray[np.float64]) -> LinearMap:
-        """Return the map of X itself that a vector stands for."""
-        scaled = self._unflatten(vector)
-        raw = scaled if self._scaling is None else self._scaling.to_raw(scaled)
-        return LinearMap(coef=np.ascontiguousarray(raw.coef), intercept=raw.intercept.copy())
-
-    def _unflatten(self, vector: NDArray[np.float64]) -> LinearMap:
-        """View a vector as a map of the scaled features."""
-        matrix = vector.reshape(-1, self._X.shape[1] + 1)
-        return LinearMap(coef=matrix[:, :-1], intercept=matrix[:, -1])

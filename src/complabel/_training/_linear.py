@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +10,9 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from complabel._training._adam import Adam
 from complabel._training._device import denormals_as_zero, no_autocast
+from complabel._training._optimizers import optimizer_of_tensor
 from complabel._training._rows import row_source
-from complabel._training._sgd import SGD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,9 +42,9 @@ class LinearMap:
 
 def train_linear(
     X: NDArray[np.floating[Any]] | sparse.csr_array,
-    targets: Sequence[NDArray[Any]],
-    *,
     loss: LogitLoss,
+    labels: Mapping[str, NDArray[Any]],
+    *,
     schedule: Schedule,
     generator: torch.Generator,
     device: torch.device,
@@ -60,12 +59,12 @@ def train_linear(
     ----------
     X : ndarray or CSR array of shape (n_samples, n_features)
         Sparse input is never made dense on CPU; on other devices one batch at a time is.
-    targets : sequence of ndarrays of shape (n_samples, K)
-        What the loss takes after the logits.
     loss : LogitLoss
+    labels : mapping of str to ndarray of shape (n_samples, K)
+        What the loss takes after the logits, by name.
     schedule : Schedule
     generator : torch.Generator
-        Of the CPU: initial weights and the order of instances in each epoch.
+        A generator on the CPU: it draws initial weights and each epoch's order of instances.
     device : torch.device
     on_epoch : callable or None, default=None
         See :data:`EpochCallback`. The loss is only computed where it is given.
@@ -77,54 +76,38 @@ def train_linear(
     loss = loss.to(device)  # outside inference mode, so that a loss may differentiate by autograd
     # Tensors made inside inference mode skip version counting, a third of a small step's time.
     with torch.inference_mode(), denormals_as_zero(), no_autocast(device):
-        n_samples, n_features = X.shape
-        labels = [_label_major(target, device) for target in targets]  # each (K, n)
+        # (K, n) and contiguous: on CPU both products of a step are fastest on that layout.
+        by_label = [_label_major(matrix, device) for matrix in labels.values()]
         rows = row_source(X, device)
-        weights = _initial_weights(n_features, labels[0].shape[0], generator).to(device)
+        weights = _initial_weights(X.shape[1], len(by_label[0]), generator).to(device)
         weights = rows.arrange(weights)
         gradient = torch.empty_like(weights)
-        optimizer = _optimizer(weights, schedule)
-        for epoch in range(schedule.epochs):
-            optimizer.learning_rate = schedule.learning_rate_in(epoch + 1)
-            order = torch.randperm(n_samples, generator=generator, device="cpu").to(device)
-            batches = rows.batches(order, schedule.batch_size)
-            shuffled = zip(
-                *(
-                    torch.split(target.index_select(1, order), schedule.batch_size, dim=1)
-                    for target in labels
-                ),
-                strict=True,
-            )
+        optimizer = optimizer_of_tensor(weights, schedule)
+        for epoch in range(1, schedule.epochs + 1):
+            optimizer.learning_rate = schedule.learning_rate_in(epoch)
+            order = torch.randperm(X.shape[0], generator=generator, device="cpu").to(device)
+            shuffled = (matrix.index_select(1, order).t() for matrix in by_label)  # (n, K) views
+            split = zip(*(torch.split(view, schedule.batch_size) for view in shuffled), strict=True)
             total = 0.0
-            for batch, batch_targets in zip(batches, shuffled, strict=True):  # each (K, b)
-                logits = rows.logits(batch, weights)  # (K, b)
+            for batch, parts in zip(rows.batches(order, schedule.batch_size), split, strict=True):
+                named = dict(zip(labels, parts, strict=True))
+                logits = rows.logits(batch, weights)  # (b, K)
                 if on_epoch is not None:
-                    value = loss(logits.t(), *(target.t() for target in batch_targets))
-                    total += float(value) * logits.shape[1]
+                    total += float(loss(logits, **named)) * len(logits)
+                through_logits = loss.logit_gradient(logits, **named)  # (b, K)
                 rows.weight_gradient(
-                    batch,
-                    loss.logit_gradient(logits, *batch_targets),
-                    weights,
-                    schedule.weight_decay,
-                    out=gradient,
+                    batch, through_logits, weights, schedule.weight_decay, out=gradient
                 )
                 optimizer.step(gradient)
             if on_epoch is not None:
-                on_epoch(epoch + 1, schedule.epochs, total / n_samples)
+                on_epoch(epoch, schedule.epochs, total / X.shape[0])
         augmented = rows.arrange(weights).cpu().numpy().astype(np.float64)  # (K, d + 1)
     return LinearMap(coef=augmented[:, :-1].copy(), intercept=augmented[:, -1].copy())
 
 
-def _optimizer(weights: torch.Tensor, schedule: Schedule) -> Adam | SGD:
-    """Return what updates the weights in place."""
-    if schedule.optimizer == "sgd":
-        return SGD(weights, learning_rate=schedule.learning_rate, momentum=schedule.momentum)
-    return Adam(weights, learning_rate=schedule.learning_rate)
-
-
-def _label_major(target: NDArray[Any], device: torch.device) -> torch.Tensor:
+def _label_major(matrix: NDArray[Any], device: torch.device) -> torch.Tensor:
     """Copy an (n, K) indicator to a contiguous (K, n) float32 tensor."""
-    return torch.from_numpy(np.ascontiguousarray(target.T, dtype=np.float32)).to(device)
+    return torch.from_numpy(np.ascontiguousarray(matrix.T, dtype=np.float32)).to(device)
 
 
 def _initial_weights(n_features: int, n_labels: int, generator: torch.Generator) -> torch.Tensor:

@@ -5,11 +5,12 @@ from complabel.annotations._checks import (
     UnansweredRowWarning,
     UnchosenLabelWarning,
     check_complementary,
+    check_known,
     check_relevant,
     warn_unchosen,
 )
 from complabel.annotations._cooccurrence import cooccurrence
-from complabel.annotations._draws import draw_complementary, draw_relevant
+from complabel.annotations._draws import SCHEMES, Scheme, draw_complementary, draw_relevant
 from complabel.annotations._forms import (
     candidates_from_complementary,
     indicator_from_indices,
@@ -17,21 +18,20 @@ from complabel.annotations._forms import (
     indices_from_indicator,
     names_from_indicator,
 )
-from complabel.annotations._indicator import (
-    IndicatorLike,
-    check_indicator,
-    check_label_names,
-    label_names_of,
-)
+from complabel.annotations._indicator import IndicatorLike, check_indicator
+from complabel.annotations._names import check_label_names, label_names_of
 
 __all__ = [
+    "SCHEMES",
     "ClassPerRowWarning",
     "IndicatorLike",
+    "Scheme",
     "UnansweredRowWarning",
     "UnchosenLabelWarning",
     "candidates_from_complementary",
     "check_complementary",
     "check_indicator",
+    "check_known",
     "check_label_names",
     "check_relevant",
     "cooccurrence",

@@ -6,13 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel.annotations._indicator import (
-    IndicatorLike,
-    check_indicator,
-    check_label_names,
-    label_names_of,
-    name_some,
-)
+from complabel.annotations._indicator import IndicatorLike, check_indicator, name_some
+from complabel.annotations._names import check_label_names, label_names_of
 from complabel.errors import AnnotationError
 
 _MIN_LABELS = 3
@@ -33,7 +28,6 @@ class ClassPerRowWarning(UserWarning):
 def check_complementary(
     complementary: IndicatorLike,
     *,
-    n_samples: int | None = None,
     relevant: IndicatorLike | None = None,
     min_labels: int = _MIN_LABELS,
     allow_unanswered: bool = False,
@@ -43,30 +37,26 @@ def check_complementary(
 
     Parameters
     ----------
-    complementary : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+    complementary : array-like or sparse matrix of shape (n_samples, n_labels)
         1 where a label is known *not* to apply; at least one, and not all, per row.
-    n_samples : int, optional
-        How many rows there must be, the number of rows of the features.
-    relevant : array_like or scipy sparse matrix of shape (n_samples, n_labels), optional
-        1 where a label is known to apply; a row may have none. Of two data frames the columns
-        must agree.
-    min_labels : int, default 3
+    relevant : array-like or sparse matrix of shape (n_samples, n_labels), or None, default=None
+        Known relevant labels, checked as by :func:`check_known`.
+    min_labels : int, default=3
         Fewest labels to accept: with two, a complementary label is just the other label.
-    allow_unanswered : bool, default False
+    allow_unanswered : bool, default=False
         Whether rows may have no complementary label, as long as some row has one.
-    name : str, default "complementary"
+    name : str, default="complementary"
         What to call the matrix in an error message.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), dtype uint8
-        The complementary labels.
 
     Raises
     ------
     AnnotationError
-        If the matrix is not 2-D or not 0/1, has fewer than three labels or a wrong number of
-        rows, has a row with no or only complementary labels, or contradicts `relevant`.
+        If the matrix is not 2-D or not 0/1, has too few labels, has a row with no or only
+        complementary labels, or contradicts ``relevant``.
 
     Examples
     --------
@@ -77,17 +67,58 @@ def check_complementary(
     checked = _check_proper_subsets(
         complementary, name, min_labels=min_labels, allow_empty=allow_unanswered
     )
-    if n_samples is not None and len(checked) != n_samples:
-        raise AnnotationError(
-            f"{name} has {len(checked)} rows but there are {n_samples} samples; "
-            "give one row of labels for each sample"
-        )
     if relevant is not None:
-        check_label_names(
-            relevant, label_names_of(complementary) or [], name="relevant", reference=name
-        )
-        _refuse_contradiction(checked, relevant, name)
+        check_known(relevant, checked, label_names_of(complementary), name=name)
     return checked
+
+
+def check_known(
+    relevant: IndicatorLike,
+    complementary: NDArray[np.uint8],
+    labels: Sequence[object] | None = None,
+    *,
+    name: str = "complementary",
+) -> NDArray[np.uint8]:
+    """Return known relevant labels as a dense 0/1 array, after holding them against others.
+
+    Parameters
+    ----------
+    relevant : array-like or sparse matrix of shape (n_samples, n_labels)
+        1 where a label is known to apply; a row may have none.
+    complementary : ndarray of shape (n_samples, n_labels), dtype uint8
+        Complementary labels, already checked.
+    labels : sequence of length n_labels, or None, default=None
+        What the columns stand for; by default their numbers. If these are names, the columns of
+        a data frame must have the same.
+    name : str, default="complementary"
+        What to call the complementary labels in an error message.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels), dtype uint8
+
+    Raises
+    ------
+    AnnotationError
+        If ``relevant`` is not 0/1, has other rows or columns, or names a complementary label.
+    """
+    names = list(range(complementary.shape[1]) if labels is None else labels)
+    check_label_names(relevant, names, name="relevant", reference=name)
+    known = check_indicator(relevant, name="relevant")
+    if known.shape != complementary.shape:
+        raise AnnotationError(
+            f"relevant has shape {known.shape} but {name} {complementary.shape}; both need one row "
+            "per sample and one column per label (of classes, in sorted order)"
+        )
+    both = known & complementary
+    if both.any():
+        row, label = np.unravel_index(np.argmax(both), both.shape)
+        rows = name_some(np.flatnonzero(both.any(axis=1)), "row")
+        raise AnnotationError(
+            f"row {row} gives label {names[label]!r} as complementary and as relevant (so in "
+            f"{rows}); a label either applies or does not, correct one"
+        )
+    return known
 
 
 def check_relevant(Y: IndicatorLike) -> NDArray[np.uint8]:
@@ -95,65 +126,53 @@ def check_relevant(Y: IndicatorLike) -> NDArray[np.uint8]:
 
     Parameters
     ----------
-    Y : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+    Y : array-like or sparse matrix of shape (n_samples, n_labels)
         1 where a label applies; at least one, and not all, per row.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), dtype uint8
-        The relevant labels.
 
     Raises
     ------
     AnnotationError
         If the matrix is not 2-D or not 0/1, has fewer than three labels, or has a row with no
         or only relevant labels.
-
-    Examples
-    --------
-    >>> check_relevant([[0, 1, 1], [1, 0, 0]])
-    array([[0, 1, 1],
-           [1, 0, 0]], dtype=uint8)
     """
     return _check_proper_subsets(Y, "relevant", min_labels=_MIN_LABELS, allow_empty=False)
 
 
-def warn_unchosen(complementary: IndicatorLike, label_names: Sequence[str] | None = None) -> None:
+def warn_unchosen(
+    complementary: NDArray[np.uint8],
+    label_names: Sequence[object] | None = None,
+    *,
+    stacklevel: int = 2,
+) -> None:
     """Warn of labels that are complementary in no row.
 
     Parameters
     ----------
-    complementary : array_like or scipy sparse matrix of shape (n_samples, n_labels)
-        1 where a label is known not to apply.
-    label_names : sequence of str, optional
-        The labels' names for the message; their column numbers if not given.
+    complementary : ndarray of shape (n_samples, n_labels), dtype uint8
+        Complementary labels, already checked.
+    label_names : sequence of length n_labels, or None, default=None
+        What to call the labels; by default their column numbers.
+    stacklevel : int, default=2
+        Which caller the warning points to, as for :func:`warnings.warn`.
 
     Warns
     -----
     UnchosenLabelWarning
         If a label is never complementary; the message names all such labels.
-
-    Raises
-    ------
-    AnnotationError
-        If the matrix is not 2-D or not 0/1, or `label_names` has another number of labels.
     """
-    checked = check_indicator(complementary, name="complementary")
-    names = list(range(checked.shape[1]) if label_names is None else label_names)
-    if len(names) != checked.shape[1]:
-        raise AnnotationError(
-            f"there are {len(names)} label names for {checked.shape[1]} columns of "
-            "complementary; give one name for each column"
-        )
-    unchosen = [names[label] for label in np.flatnonzero(~checked.any(axis=0))]
-    if unchosen:
-        listed = ", ".join(map(str, unchosen))
+    columns = np.flatnonzero(~complementary.any(axis=0)).tolist()
+    if columns:
+        listed = [str(at if label_names is None else label_names[at]) for at in columns]
         warnings.warn(
-            f"never chosen as complementary: {'label' if len(unchosen) == 1 else 'labels'} "
-            f"{listed}; nothing in the data says where they do not apply, so they will tend to "
-            "be ranked high everywhere",
+            f"never chosen as complementary: {'label' if len(columns) == 1 else 'labels'} "
+            f"{', '.join(listed)}; nothing in the data says where they do not apply, so they will "
+            "tend to be ranked high everywhere",
             UnchosenLabelWarning,
-            stacklevel=2,
+            stacklevel=stacklevel,
         )
 
 
@@ -164,56 +183,28 @@ def _check_proper_subsets(
     checked = check_indicator(values, name=name)
     n_samples, n_labels = checked.shape
     if n_labels < min_labels:
-        raise AnnotationError(_too_few_labels(name, n_labels, min_labels))
+        labels = "1 label (column)" if n_labels == 1 else f"{n_labels} labels (columns)"
+        advice = "give one column per label"
+        if n_labels == 2:
+            advice = (
+                "with two, 'not a' means 'b': fit an ordinary classifier on the label that is left"
+            )
+        raise AnnotationError(
+            f"{name} has {labels}; learning from complementary labels needs at least {min_labels}: "
+            f"{advice}"
+        )
     if n_samples == 0:
         raise AnnotationError(f"{name} has no rows; give at least one")
     counts = checked.sum(axis=1, dtype=np.intp)
     empty, full = np.flatnonzero(counts == 0), np.flatnonzero(counts == n_labels)
     if len(empty) == n_samples or (len(empty) and not allow_empty):
-        raise AnnotationError(
-            f"{name} marks no label in {name_some(empty, 'row')}; "
-            + (
-                "at least one row needs a mark"
-                if allow_empty
-                else "every row needs at least one, drop the rows without"
-            )
-        )
+        advice = "every row needs at least one, drop the rows without"
+        if allow_empty:
+            advice = "at least one row needs a mark"
+        raise AnnotationError(f"{name} marks no label in {name_some(empty, 'row')}; {advice}")
     if len(full):
         raise AnnotationError(
             f"{name} marks all {n_labels} labels in {name_some(full, 'row')}; every row must "
             "leave at least one, drop or correct these rows"
         )
     return checked
-
-
-def _too_few_labels(name: str, n_labels: int, min_labels: int) -> str:
-    """Say why a matrix of one or two labels is refused, and what to do with it."""
-    labels = "1 label (column)" if n_labels == 1 else f"{n_labels} labels (columns)"
-    advice = {
-        1: "give one column per label",
-        2: "with two, 'not a' means 'b': fit an ordinary classifier on the label that is left",
-    }.get(n_labels, "give one column per label")
-    return (
-        f"{name} has {labels}; learning from complementary labels needs at least {min_labels}: "
-        f"{advice}"
-    )
-
-
-def _refuse_contradiction(
-    complementary: NDArray[np.uint8], relevant: IndicatorLike, name: str
-) -> None:
-    """Raise where a label is said both to apply and not to apply."""
-    known = check_indicator(relevant, name="relevant")
-    if known.shape != complementary.shape:
-        raise AnnotationError(
-            f"relevant has shape {known.shape} but {name} {complementary.shape}; "
-            "both need one row per sample and one column per label"
-        )
-    both = (known & complementary).astype(bool)
-    if both.any():
-        row, label = np.argwhere(both)[0]
-        rows = np.flatnonzero(both.any(axis=1))
-        raise AnnotationError(
-            f"row {row} gives label {label} as complementary and as relevant (so in "
-            f"{name_some(rows, 'row')}); a label either applies or does not, correct one"
-        )

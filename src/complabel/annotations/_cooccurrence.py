@@ -12,7 +12,7 @@ def cooccurrence(indicator: IndicatorLike) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    indicator : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+    indicator : array-like or sparse matrix of shape (n_samples, n_labels)
         Zeros and ones, such as relevant or candidate labels.
 
     Returns
@@ -44,7 +44,7 @@ def cooccurrence(indicator: IndicatorLike) -> NDArray[np.float64]:
 
 
 def conditional_rates(indicator: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Return the rates of `cooccurrence`, with a row of zeros for a label that never occurs."""
+    """Return the rates of ``cooccurrence``, with a row of zeros for a label that never occurs."""
     occurs = indicator.astype(np.float64)  # (n, K); integer products would bypass BLAS
     together = occurs.T @ occurs  # (K, K), exact counts
     rates: NDArray[np.float64] = together / np.maximum(together.diagonal(), 1)[:, np.newaxis]

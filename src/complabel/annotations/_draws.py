@@ -1,22 +1,26 @@
 """Simulated annotators: draw complementary or relevant labels from known label sets."""
 
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from complabel._parameters import check_choice, check_integer, check_random_state, check_real
 from complabel.annotations._checks import check_relevant
 from complabel.annotations._cooccurrence import conditional_rates
 from complabel.annotations._indicator import IndicatorLike
-from complabel.errors import InputError
 
-SCHEMES = ("uniform", "biased")
+Scheme: TypeAlias = Literal["uniform", "biased"]
+"""How a simulated annotator chooses the labels that do not apply."""
+
+SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
+"""All schemes of ``draw_complementary``."""
 
 
 def draw_complementary(
     Y: IndicatorLike,
     *,
-    scheme: Literal["uniform", "biased"] = "uniform",
+    scheme: Scheme = "uniform",
     n_per_row: int = 1,
     sharpness: float = 1.0,
     random_state: int | np.random.Generator | None = None,
@@ -25,19 +29,19 @@ def draw_complementary(
 
     Parameters
     ----------
-    Y : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+    Y : array-like or sparse matrix of shape (n_samples, n_labels)
         Relevant labels; at least one, and not all, per row.
-    scheme : {"uniform", "biased"}, default "uniform"
+    scheme : {"uniform", "biased"}, default="uniform"
         "uniform": every irrelevant label is equally likely. "biased": label j is drawn with a
         probability proportional to ``(1 - r_j) ** sharpness``, where r_j is the mean over the
-        row's relevant labels k of P(label j | label k) as estimated from `Y`: a label seldom
+        row's relevant labels k of P(label j | label k) as estimated from ``Y``: a label seldom
         seen with the relevant ones is likelier to be named as not applying.
-    n_per_row : int, default 1
+    n_per_row : int, default=1
         Labels drawn per row, one after the other without replacement; a row with fewer
         irrelevant labels gives all of them.
-    sharpness : float, default 1.0
+    sharpness : float, default=1.0
         How strongly "biased" prefers labels that seldom co-occur; 0 is uniform.
-    random_state : int, numpy.random.Generator or None, default None
+    random_state : int, numpy.random.Generator or None, default=None
         Seed or source of the draws; None draws differently every time.
 
     Returns
@@ -48,9 +52,9 @@ def draw_complementary(
     Raises
     ------
     AnnotationError
-        If `Y` is not 2-D or not 0/1, or has a row with no or only relevant labels.
+        If ``Y`` is not 2-D or not 0/1, or has a row with no or only relevant labels.
     InputError
-        If `scheme` is unknown, `n_per_row` is below 1 or `sharpness` is negative or not finite.
+        If another parameter is out of its range.
 
     Notes
     -----
@@ -65,16 +69,10 @@ def draw_complementary(
            [0, 0, 1]], dtype=uint8)
     """
     relevant = check_relevant(Y)
-    if scheme not in SCHEMES:
-        raise InputError(f"scheme is {scheme!r}; use one of {', '.join(map(repr, SCHEMES))}")
-    if not (np.isfinite(sharpness) and sharpness >= 0):
-        raise InputError(f"sharpness is {sharpness}; give a finite number of at least 0")
-    irrelevant = relevant == 0
-    rng = np.random.default_rng(random_state)
-    if scheme == "uniform":
-        return _first_arrivals(irrelevant, n_per_row=n_per_row, rng=rng)
-    log_weights = sharpness * _log_dissimilarity(relevant)
-    return _first_arrivals(irrelevant, n_per_row=n_per_row, rng=rng, log_weights=log_weights)
+    check_choice("scheme", scheme, SCHEMES)
+    check_real("sharpness", sharpness, at_least=0)
+    log_weights = sharpness * _log_dissimilarity(relevant) if scheme == "biased" else 0.0
+    return _first_arrivals(relevant == 0, n_per_row, random_state, log_weights)
 
 
 def draw_relevant(
@@ -87,12 +85,10 @@ def draw_relevant(
 
     Parameters
     ----------
-    Y : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+    Y : array-like or sparse matrix of shape (n_samples, n_labels)
         Relevant labels; at least one, and not all, per row.
-    n_per_row : int, default 1
-        Labels drawn per row without replacement; a row with fewer relevant labels gives all.
-    random_state : int, numpy.random.Generator or None, default None
-        Seed or source of the draws; None draws differently every time.
+    n_per_row, random_state
+        See :func:`draw_complementary`.
 
     Returns
     -------
@@ -101,10 +97,8 @@ def draw_relevant(
 
     Raises
     ------
-    AnnotationError
-        If `Y` is not 2-D or not 0/1, or has a row with no or only relevant labels.
-    InputError
-        If `n_per_row` is below 1.
+    AnnotationError, InputError
+        See :func:`draw_complementary`.
 
     Examples
     --------
@@ -112,9 +106,7 @@ def draw_relevant(
     array([[0, 1, 0],
            [0, 0, 1]], dtype=uint8)
     """
-    eligible = check_relevant(Y) == 1
-    rng = np.random.default_rng(random_state)
-    return _first_arrivals(eligible, n_per_row=n_per_row, rng=rng)
+    return _first_arrivals(check_relevant(Y) == 1, n_per_row, random_state)
 
 
 def _log_dissimilarity(relevant: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -129,14 +121,13 @@ def _log_dissimilarity(relevant: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 def _first_arrivals(
     eligible: NDArray[np.bool_],
-    *,
     n_per_row: int,
-    rng: np.random.Generator,
+    random_state: int | np.random.Generator | None,
     log_weights: NDArray[np.float64] | float = 0.0,
 ) -> NDArray[np.uint8]:
-    """Mark the first `n_per_row` eligible labels to arrive, each at the rate of its weight."""
-    if n_per_row < 1:
-        raise InputError(f"n_per_row is {n_per_row}; draw at least 1 label per row")
+    """Mark the first ``n_per_row`` eligible labels to arrive, each at the rate of its weight."""
+    check_integer("n_per_row", n_per_row, at_least=1)
+    rng = check_random_state(random_state)
     with np.errstate(divide="ignore"):  # a uniform draw of exactly 0 arrives first, at log 0
         arrivals = np.log(-np.log1p(-rng.random(eligible.shape)))
     # Logarithms of times: a weight such as 0.01 ** 200 must not underflow to a draw that is void.

@@ -1,6 +1,6 @@
 """Read answers row by row: bare entries, collections of them, data frames, and gaps."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,12 +9,18 @@ from numpy.typing import NDArray
 from complabel.errors import AnnotationError
 
 
-def flatten(
-    per_row: Any, *, scalar: tuple[type, ...], noun: str
-) -> tuple[list[Any], NDArray[np.intp], int]:
-    """Return all entries in one list, the row of each, and the number of rows.
+def read_entries(
+    per_row: Any,
+    columns: Mapping[Any, int],
+    *,
+    scalar: tuple[type, ...],
+    noun: str,
+    complain: Callable[[Any], str],
+) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
+    """Return the indicator (n, K) of the entries' columns, and how many entries each row has.
 
-    Gaps are left out, so that a row may have no entry. A data frame is read by rows.
+    Gaps are left out, so that a row may have no entry. A data frame is read by rows. ``complain``
+    says what is wrong with an entry that has no column.
     """
     if isinstance(per_row, (str, bytes, Mapping)):
         raise AnnotationError(
@@ -23,8 +29,10 @@ def flatten(
         )
     if hasattr(per_row, "columns") and hasattr(per_row, "to_numpy"):
         per_row = per_row.to_numpy()
-    entries: list[Any] = []
+    if isinstance(per_row, np.ndarray):
+        per_row = per_row.tolist()  # Python's own numbers and strings are several times as fast
     rows: list[int] = []
+    labels: list[int] = []
     n_rows = 0
     for position, row in enumerate(per_row):
         n_rows += 1
@@ -33,11 +41,15 @@ def flatten(
                 continue
             if not isinstance(entry, scalar) or isinstance(entry, bool):
                 raise AnnotationError(f"row {position} holds {entry!r}, which is no {noun}")
-            entries.append(entry)
+            if entry not in columns:
+                raise AnnotationError(f"row {position} has {complain(entry)}")
             rows.append(position)
+            labels.append(columns[entry])
     if n_rows == 0:
         raise AnnotationError(f"there are no rows; give one {noun} or more for each sample")
-    return entries, np.array(rows, dtype=np.intp), n_rows
+    indicator = np.zeros((n_rows, len(columns)), dtype=np.uint8)
+    indicator[rows, labels] = 1
+    return indicator, np.bincount(np.array(rows, dtype=np.intp), minlength=n_rows)
 
 
 def is_missing(entry: object) -> bool:

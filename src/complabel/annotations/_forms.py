@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel.annotations._entries import flatten, is_missing
-from complabel.annotations._indicator import IndicatorLike, check_indicator, suggest
+from complabel.annotations._entries import is_missing, read_entries
+from complabel.annotations._indicator import IndicatorLike, check_indicator
+from complabel.annotations._names import suggest
 from complabel.errors import AnnotationError
 
 
@@ -45,26 +46,24 @@ def indicator_from_indices(indices: Iterable[Any], n_labels: int) -> NDArray[np.
     array([[1, 0, 1],
            [0, 1, 0]], dtype=uint8)
     """
-    if isinstance(indices, np.ndarray) and indices.dtype.kind in "iu" and _is_table(indices):
-        n_samples = len(indices)
-        labels = indices.reshape(-1)
-        rows = np.repeat(np.arange(n_samples), labels.size // n_samples)
-    else:
-        numbers = (int, float, np.integer, np.floating)
-        flat, rows, n_samples = flatten(indices, scalar=numbers, noun="label number")
-        labels = np.asarray(flat) if flat else np.zeros(0, dtype=np.intp)
-    labels = _label_numbers(labels, rows, n_labels)
-    # Duplicates are allowed, so an indicator would pass as labels 0 and 1 in every row.
-    if (
-        n_labels > 2
-        and (np.bincount(rows, minlength=n_samples) == n_labels).all()
-        and (labels <= 1).all()
-    ):
+    numbers = range(n_labels)
+    indicator, n_entries = read_entries(
+        indices,
+        dict(zip(numbers, numbers, strict=True)),
+        scalar=(int, float, np.integer, np.floating),
+        noun="label number",
+        complain=lambda number: (
+            f"label number {number}, but with {n_labels} labels the numbers go from 0 to "
+            f"{n_labels - 1}"
+        ),
+    )
+    # A number given twice counts once, so that an indicator would pass as labels 0 and 1.
+    if n_labels > 2 and (n_entries == n_labels).all() and not indicator[:, 2:].any():
         raise AnnotationError(
             f"every row has {n_labels} numbers, all 0 or 1: this is an indicator matrix already,"
             " so use it as it is; if they are label numbers, give each once in a row"
         )
-    return _mark(rows, labels, (n_samples, n_labels))
+    return indicator
 
 
 def indicator_from_names(names: Iterable[Any], label_names: Sequence[str]) -> NDArray[np.uint8]:
@@ -87,7 +86,7 @@ def indicator_from_names(names: Iterable[Any], label_names: Sequence[str]) -> ND
     Raises
     ------
     AnnotationError
-        If a row names an unknown label or holds something else than names, or `label_names`
+        If a row names an unknown label or holds something else than names, or ``label_names``
         repeats itself.
 
     Examples
@@ -98,15 +97,14 @@ def indicator_from_names(names: Iterable[Any], label_names: Sequence[str]) -> ND
            [0, 0, 0]], dtype=uint8)
     """
     column = _columns_by_name(label_names)
-    flat, rows, n_samples = flatten(names, scalar=(str,), noun="label name")
-    unknown = next((at for at, name in enumerate(flat) if name not in column), None)
-    if unknown is not None:
-        raise AnnotationError(
-            f"row {rows[unknown]} has the unknown label {str(flat[unknown])!r}"
-            f"{suggest(flat[unknown], list(column))}"
-        )
-    labels = np.fromiter((column[name] for name in flat), dtype=np.intp, count=len(flat))
-    return _mark(rows, labels, (n_samples, len(column)))
+    indicator, _ = read_entries(
+        names,
+        column,
+        scalar=(str,),
+        noun="label name",
+        complain=lambda name: f"the unknown label {str(name)!r}{suggest(name, list(column))}",
+    )
+    return indicator
 
 
 def indices_from_indicator(indicator: IndicatorLike) -> list[NDArray[np.intp]]:
@@ -114,7 +112,7 @@ def indices_from_indicator(indicator: IndicatorLike) -> list[NDArray[np.intp]]:
 
     Parameters
     ----------
-    indicator : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+    indicator : array-like or sparse matrix of shape (n_samples, n_labels)
         Zeros and ones.
 
     Returns
@@ -144,7 +142,7 @@ def names_from_indicator(
 
     Parameters
     ----------
-    indicator : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+    indicator : array-like or sparse matrix of shape (n_samples, n_labels)
         Zeros and ones.
     label_names : sequence of str, length n_labels
         The name of each column, all different.
@@ -157,7 +155,7 @@ def names_from_indicator(
     Raises
     ------
     AnnotationError
-        If the matrix is not 2-D or not 0/1, or `label_names` has another length or repeats
+        If the matrix is not 2-D or not 0/1, or ``label_names`` has another length or repeats
         itself.
 
     Examples
@@ -180,13 +178,13 @@ def candidates_from_complementary(complementary: IndicatorLike) -> NDArray[np.ui
 
     Parameters
     ----------
-    complementary : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+    complementary : array-like or sparse matrix of shape (n_samples, n_labels)
         1 where a label is known not to apply.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), dtype uint8
-        1 where `complementary` is 0.
+        1 where ``complementary`` is 0.
 
     Raises
     ------
@@ -214,36 +212,3 @@ def _columns_by_name(label_names: Sequence[str]) -> dict[str, int]:
     if blank is not None:
         raise AnnotationError(f"label_names[{blank}] is {names[blank]!r}; every label needs a name")
     return {name: column for column, name in enumerate(names)}
-
-
-def _is_table(indices: NDArray[Any]) -> bool:
-    """Tell an array of one number, or one row of numbers, for each sample."""
-    return indices.ndim in (1, 2) and len(indices) > 0
-
-
-def _label_numbers(labels: NDArray[Any], rows: NDArray[np.intp], n_labels: int) -> NDArray[np.intp]:
-    """Return label numbers as integers; a column with a gap may hold them as floats."""
-    if labels.dtype.kind not in "iuf":
-        raise AnnotationError(
-            f"label numbers are of type {labels.dtype}; give integers from 0 to {n_labels - 1}, "
-            "one or a collection of them per row"
-        )
-    inside = (labels >= 0) & (labels < n_labels)
-    wrong = ~inside | (labels != np.floor(labels))
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        raise AnnotationError(
-            f"row {rows[at]} has label number {labels[at]}, but with {n_labels} labels the "
-            f"numbers go from 0 to {n_labels - 1}"
-        )
-    whole: NDArray[np.intp] = labels.astype(np.intp, copy=False)
-    return whole
-
-
-def _mark(
-    rows: NDArray[np.intp], labels: NDArray[np.intp], shape: tuple[int, int]
-) -> NDArray[np.uint8]:
-    """Return the indicator with ones at the given cells."""
-    indicator = np.zeros(shape, dtype=np.uint8)
-    indicator[rows, labels] = 1
-    return indicator

@@ -10,6 +10,8 @@ from complabel.datasets._load import load_dataset
 from complabel.datasets._locate import find_dataset_dir
 from complabel.datasets._meka import read_meka
 from complabel.datasets._mulan import read_mulan
+from complabel.datasets._npz import save_file
+from complabel.datasets._own import load_file
 from complabel.datasets._preprocess import preprocess
 from complabel.datasets._svmlight import read_svmlight
 from complabel.datasets._synthetic import SyntheticProblem, make_synthetic, make_synthetic_problem
@@ -25,6 +27,7 @@ __all__ = [
     "download_dataset",
     "find_dataset_dir",
     "load_dataset",
+    "load_file",
     "make_digits",
     "make_synthetic",
     "make_synthetic_problem",
@@ -32,4 +35,5 @@ __all__ = [
     "read_meka",
     "read_mulan",
     "read_svmlight",
+    "save_file",
 ]

@@ -21,7 +21,7 @@ _DATA = re.compile(r"^[ \t]*@data\b[^\n]*(?:\n|\Z)", re.IGNORECASE | re.MULTILIN
 
 @dataclass(frozen=True, eq=False)
 class ArffTable:
-    """One ARFF file: `values` has one column per attribute; `binary`: declared as 0/1."""
+    """One ARFF file: ``values`` has one column per attribute; ``binary``: declared as 0/1."""
 
     source: str
     relation: str
@@ -39,7 +39,7 @@ def read_arff(
 ) -> ArffTable:
     """Read a plain or zipped ARFF file; sparse rows become CSR without passing through dense.
 
-    `encoding` is what a file that is no UTF-8 is tried with, before Latin-1.
+    ``encoding`` is what a file that is no UTF-8 is tried with, before Latin-1.
     """
     source, raw = _read_bytes(path, member, max_unpacked)
     text = decode(raw, encoding)

@@ -15,9 +15,9 @@ _WORDS = {"FALSE": 0, "TRUE": 1}
 
 @dataclass(frozen=True)
 class Attribute:
-    """One column: a number, or one of 0 and 1 (`words`: written FALSE and TRUE).
+    """One column: a number, or one of 0 and 1 (``words``: written FALSE and TRUE).
 
-    `omitted_means_one`: 1 is declared first, so that sparse rows leave out ones instead of zeros.
+    ``omitted_means_one``: 1 is declared first, so that sparse rows leave out ones instead of zeros.
     """
 
     name: str
@@ -78,7 +78,7 @@ def _parse_attribute(source: str, number: int, line: str) -> Attribute:
 
 
 def _nominal(source: str, number: int, name: str, kind: str) -> Attribute:
-    """Read `{0,1}` or `{FALSE,TRUE}` in either order."""
+    """Read ``{0,1}`` or ``{FALSE,TRUE}`` in either order."""
     declared = [unquote(value.strip()) for value in kind[1:-1].split(",")]
     upper = [value.upper() for value in declared]
     for meaning, words in ((_BINARY, False), (_WORDS, True)):

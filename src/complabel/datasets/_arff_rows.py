@@ -45,55 +45,63 @@ def parse_dense(rows: DataLines, attributes: Sequence[Attribute]) -> NDArray[np.
             lines, delimiter=",", comments=None, converters=words or None, ndmin=2, encoding=None
         )
     except ValueError as cause:
-        raise _explain_dense(rows, lines, attributes) from cause
-    if values.shape != (len(lines), len(attributes)):
-        raise _explain_dense(rows, lines, attributes)
-    _refuse(rows, attributes, values, ~np.isfinite(values), "a finite number")
-    binary = np.flatnonzero([attribute.binary for attribute in attributes])
-    if binary.size:
-        block = values[:, binary]
-        wrong = np.zeros_like(values, dtype=bool)
-        wrong[:, binary] = (block != 0) & (block != 1)
-        _refuse(rows, attributes, values, wrong, "0 or 1")
+        raise _explain(rows, lines, attributes, _dense_problem) from cause
+    sound = values.shape == (len(lines), len(attributes)) and np.isfinite(values).all()
+    if sound:
+        block = values[:, [attribute.binary for attribute in attributes]]
+        sound = ((block == 0) | (block == 1)).all()
+    if not sound:
+        raise _explain(rows, lines, attributes, _dense_problem)
     return values
 
 
 def parse_sparse(rows: DataLines, attributes: Sequence[Attribute]) -> CSR:
-    """Parse rows `{index value, ...}`; what a row leaves out is zero."""
-    _refuse_omitted_ones(rows.source, attributes)
+    """Parse rows ``{index value, ...}``; what a row leaves out is zero."""
+    for attribute in attributes:
+        if attribute.omitted_means_one:
+            raise DatasetFormatError(
+                f"{rows.source}: attribute {attribute.name!r} declares 1 before 0, so that sparse "
+                "rows without it would mean 1; declare it as {0,1} or save the rows in dense form"
+            )
     lines = _without_quotes(rows.lines)
     if any(attribute.words for attribute in attributes):
         lines = [_SPARSE_WORD.sub(lambda m: _replace_word(m, attributes), line) for line in lines]
-    if not all(line[0] == "{" and line[-1] == "}" for line in lines):
-        raise _explain_sparse(rows, lines, attributes)
-    inner = (line[1:-1].strip() for line in lines)
-    counts = np.array([text.count(",") + 1 if text else 0 for text in inner], dtype=np.intp)
-    parts = [
-        _parse_pairs(lines[start : start + _ROWS_AT_ONCE], counts[start : start + _ROWS_AT_ONCE])
-        for start in range(0, len(lines), _ROWS_AT_ONCE)
-    ]
-    sound = [part for part in parts if part is not None]
-    if len(sound) < len(parts):
-        raise _explain_sparse(rows, lines, attributes)
-    pairs = np.concatenate(sound)
-    indices = pairs[:, 0].astype(np.int32)
-    values = np.ascontiguousarray(pairs[:, 1])
-    binary = np.array([attribute.binary for attribute in attributes])
-    in_range = (indices == pairs[:, 0]) & (indices >= 0) & (indices < len(attributes))
-    fits = np.isfinite(values)
-    fits &= ~binary[np.where(in_range, indices, 0)] | (values == 0) | (values == 1)
-    if not (in_range & fits).all():
-        raise _explain_sparse(rows, lines, attributes)
-    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    matrix = sparse.csr_array((values, indices, starts), shape=(len(lines), len(attributes)))
-    matrix.sort_indices()
-    _refuse_repeated(rows, matrix)
+    matrix = _try_sparse(lines, attributes)
+    if matrix is None:
+        raise _explain(rows, lines, attributes, _sparse_problem)
     matrix.eliminate_zeros()
     return matrix
 
 
+def _try_sparse(lines: list[str], attributes: Sequence[Attribute]) -> "CSR | None":
+    """Parse sparse rows; None where one is malformed."""
+    if not all(line[0] == "{" and line[-1] == "}" for line in lines):
+        return None
+    inner = (line[1:-1].strip() for line in lines)
+    counts = np.array([text.count(",") + 1 if text else 0 for text in inner], dtype=np.intp)
+    parts = []
+    for start in range(0, len(lines), _ROWS_AT_ONCE):
+        chunk = slice(start, start + _ROWS_AT_ONCE)
+        part = _parse_pairs(lines[chunk], counts[chunk])
+        if part is None:
+            return None
+        parts.append(part)
+    pairs = np.concatenate(parts)
+    indices = pairs[:, 0].astype(np.int32)
+    values = np.ascontiguousarray(pairs[:, 1])
+    if not ((indices == pairs[:, 0]) & (indices >= 0) & (indices < len(attributes))).all():
+        return None
+    binary = np.array([attribute.binary for attribute in attributes])[indices]
+    if not (np.isfinite(values) & (~binary | (values == 0) | (values == 1))).all():
+        return None
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    matrix = sparse.csr_array((values, indices, starts), shape=(len(lines), len(attributes)))
+    matrix.sort_indices()
+    return matrix if matrix.has_canonical_format else None  # else an index is given twice
+
+
 def _parse_pairs(lines: list[str], counts: NDArray[np.intp]) -> NDArray[np.float64] | None:
-    """Parse the `index value` pairs of some rows to (pairs, 2); None where one is malformed."""
+    """Parse the ``index value`` pairs of some rows to (pairs, 2); None where one is malformed."""
     n_pairs = int(counts.sum())
     if n_pairs == 0:
         return np.empty((0, 2))
@@ -131,87 +139,49 @@ def _replace_word(match: re.Match[str], attributes: Sequence[Attribute]) -> str:
     return match[0]
 
 
-def _refuse_omitted_ones(source: str, attributes: Sequence[Attribute]) -> None:
-    """In sparse rows an omitted value is the first declared one, which must then be 0."""
-    for attribute in attributes:
-        if attribute.omitted_means_one:
-            raise DatasetFormatError(
-                f"{source}: attribute {attribute.name!r} declares 1 before 0, so that sparse rows "
-                "without it would mean 1; declare it as {0,1} or save the rows in dense form"
-            )
-
-
-def _refuse_repeated(rows: DataLines, matrix: CSR) -> None:
-    """Refuse a row that gives the same index twice; the indices of `matrix` are sorted."""
-    row_of_pair = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    twice = (matrix.indices[1:] == matrix.indices[:-1]) & (row_of_pair[1:] == row_of_pair[:-1])
-    if twice.any():
-        position = int(np.argmax(twice))
-        raise DatasetFormatError(
-            f"{rows.source}, line {rows.numbers[row_of_pair[position]]}: found index "
-            f"{matrix.indices[position]} twice, expected each attribute at most once"
-        )
-
-
-def _refuse(
+def _explain(
     rows: DataLines,
+    lines: list[str],
     attributes: Sequence[Attribute],
-    values: NDArray[np.float64],
-    wrong: NDArray[np.bool_],
-    expected: str,
-) -> None:
-    """Name the first value that is not as expected."""
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise DatasetFormatError(
-            f"{rows.source}, line {rows.numbers[row]}: found {values[row, column]:g} for attribute "
-            f"{attributes[column].name!r}, expected {expected}"
-        )
-
-
-def _explain_dense(
-    rows: DataLines, lines: list[str], attributes: Sequence[Attribute]
+    problem: Callable[[str, Sequence[Attribute]], str],
 ) -> DatasetFormatError:
-    """Find the first row that does not parse; only runs once parsing has failed."""
+    """Name the first row that does not parse; only runs once parsing has failed."""
     for number, line in zip(rows.numbers, lines, strict=True):
-        where = f"{rows.source}, line {number}"
-        if line.startswith("{"):
-            return DatasetFormatError(f"{where}: found a sparse row, expected dense as before it")
-        values = line.split(",")
-        if len(values) != len(attributes):
-            return DatasetFormatError(
-                f"{where}: found {len(values)} values, expected {len(attributes)}"
-            )
-        for value, attribute in zip(values, attributes, strict=True):
-            problem = _problem(value.strip(), attribute)
-            if problem:
-                return DatasetFormatError(f"{where}: {problem}")
-    return DatasetFormatError(f"{rows.source}: the rows do not parse as numbers")
+        found = problem(line, attributes)
+        if found:
+            return DatasetFormatError(f"{rows.source}, line {number}: {found}")
+    return DatasetFormatError(f"{rows.source}: the rows do not parse as the header declares them")
 
 
-def _explain_sparse(
-    rows: DataLines, lines: list[str], attributes: Sequence[Attribute]
-) -> DatasetFormatError:
-    """Find the first row that does not parse; only runs once parsing has failed."""
-    for number, line in zip(rows.numbers, lines, strict=True):
-        where = f"{rows.source}, line {number}"
-        if line[0] != "{" or line[-1] != "}":
-            return DatasetFormatError(
-                f"{where}: found {line[:60]!r}, expected {{index value, ...}}"
-            )
-        for text in line[1:-1].split(",") if line[1:-1].strip() else []:
-            pair = _PAIR.fullmatch(text)
-            if pair is None:
-                return DatasetFormatError(f"{where}: found {_cut(text)!r}, expected 'index value'")
-            index = _index(pair[1], len(attributes))
-            if index is None:
-                return DatasetFormatError(
-                    f"{where}: found index {_cut(pair[1])}, expected 0 to {len(attributes) - 1}"
-                )
-            problem = _problem(pair[2], attributes[index])
-            if problem:
-                return DatasetFormatError(f"{where}: {problem}")
-    return DatasetFormatError(f"{rows.source}: the rows do not parse as index and value")
+def _dense_problem(line: str, attributes: Sequence[Attribute]) -> str:
+    """Say what is wrong with a dense row; empty where nothing is."""
+    if line.startswith("{"):
+        return "found a sparse row, expected dense as before it"
+    values = line.split(",")
+    if len(values) != len(attributes):
+        return f"found {len(values)} values, expected {len(attributes)}"
+    return next(filter(None, map(_problem, values, attributes)), "")
+
+
+def _sparse_problem(line: str, attributes: Sequence[Attribute]) -> str:
+    """Say what is wrong with a sparse row; empty where nothing is."""
+    if line[0] != "{" or line[-1] != "}":
+        return f"found {line[:60]!r}, expected {{index value, ...}}"
+    seen: set[int] = set()
+    for text in line[1:-1].split(",") if line[1:-1].strip() else []:
+        pair = _PAIR.fullmatch(text)
+        if pair is None:
+            return f"found {_cut(text)!r}, expected 'index value'"
+        index = _index(pair[1], len(attributes))
+        if index is None:
+            return f"found index {_cut(pair[1])}, expected 0 to {len(attributes) - 1}"
+        if index in seen:
+            return f"found index {index} twice, expected each attribute at most once"
+        seen.add(index)
+        problem = _problem(pair[2], attributes[index])
+        if problem:
+            return problem
+    return ""
 
 
 def _index(text: str, n_attributes: int) -> int | None:
@@ -223,6 +193,7 @@ def _index(text: str, n_attributes: int) -> int | None:
 
 def _problem(value: str, attribute: Attribute) -> str:
     """Say what is wrong with one value; empty where nothing is."""
+    value = value.strip()
     found = f"found {_cut(value)!r} for attribute {attribute.name!r}"
     if value == "?":
         return f"{found}, a missing value; impute it or drop the row first"

@@ -1,6 +1,8 @@
 """Which datasets exist, as told by catalog.toml beside this file."""
 
 import difflib
+import logging
+import pkgutil
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,10 +10,11 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any, Literal
 
-from complabel.errors import DatasetNotFoundError, InputError
+from complabel.datasets._dataset import MultiLabelDataset
+from complabel.datasets._paths import wrong_type
+from complabel.errors import DatasetNotFoundError
 
-EMBEDDED = ("digits", "synthetic")
-"""Datasets that need no file."""
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -22,10 +25,18 @@ class DataFile:
     sha256: str | None = None
     mirrors: tuple[str, ...] = ()
 
+    def problem(self, where: object, digest: str) -> str:
+        """Say how a file's SHA-256 differs from ours, or log it where we have none."""
+        if self.sha256 is None:
+            _logger.info("%s: SHA-256 %s; the catalog has none to compare with", where, digest)
+        return (
+            "" if self.sha256 in (None, digest) else f"SHA-256 is {digest}, expected {self.sha256}"
+        )
+
 
 @dataclass(frozen=True)
 class Layout:
-    """One set of files a dataset can be read from; `labels` is Mulan's XML file."""
+    """One set of files a dataset can be read from; ``labels`` is Mulan's XML file."""
 
     format: Literal["mulan", "meka", "svmlight"]
     files: tuple[DataFile, ...]
@@ -47,8 +58,8 @@ class Layout:
 class Statistics:
     """Size of a dataset after preprocessing; None where nothing is published."""
 
-    n_features: int
-    n_labels: int
+    n_features: int | None = None
+    n_labels: int | None = None
     n_samples: int | None = None
     label_cardinality: float | None = None
 
@@ -60,21 +71,17 @@ class CatalogEntry:
     Parameters
     ----------
     name : str
-        What `load_dataset` calls it.
-    title : str
-        What it is about.
-    citation : str
-        Whom to cite.
+        What ``load_dataset`` calls it.
+    title, citation, licence, note : str
+        What it is about, whom to cite, the terms of use as far as known, and what else to know.
     source : str
         The page it is offered on.
-    licence : str
-        What is known of the terms of use.
     expected : Statistics
         Published size after preprocessing.
     layouts : tuple of Layout
         The sets of files it can be read from, preferred first.
-    note : str
-        What else a user should know.
+    make : str
+        ``package.module:function`` of a dataset that needs no file; takes ``random_state``.
     """
 
     name: str
@@ -82,14 +89,20 @@ class CatalogEntry:
     citation: str
     source: str
     licence: str
-    expected: Statistics
-    layouts: tuple[Layout, ...]
+    expected: Statistics = Statistics()
+    layouts: tuple[Layout, ...] = ()
     note: str = ""
+    make: str = ""
 
     @property
     def downloadable(self) -> bool:
-        """Whether `download_dataset` can fetch it."""
+        """Whether ``download_dataset`` can fetch it."""
         return any(layout.downloadable for layout in self.layouts)
+
+    def generate(self, random_state: int) -> MultiLabelDataset:
+        """Make a dataset that needs no file, at its default size."""
+        dataset: MultiLabelDataset = pkgutil.resolve_name(self.make)(random_state=random_state)
+        return dataset
 
 
 def catalog_entry(name: str) -> CatalogEntry:
@@ -104,30 +117,25 @@ def catalog_entry(name: str) -> CatalogEntry:
     known = [*CATALOG, *EMBEDDED]
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    raise DatasetNotFoundError(f"unknown dataset {name!r}; {hint}Known: {', '.join(known)}")
+    raise DatasetNotFoundError(
+        f"unknown dataset {name!r}; {hint}Known: {', '.join(known)}. load_file reads your own"
+    )
 
 
 def check_name(name: object) -> None:
     """Refuse a name of a dataset that is no text."""
     if not isinstance(name, str):
-        raise InputError(
-            f"the name of a dataset is {repr(name)[:60]} (of type {type(name).__name__}); "
-            "give one name as a str"
-        )
+        raise wrong_type("the name of a dataset", name, "one name as a str")
 
 
-def _read_catalog() -> Mapping[str, CatalogEntry]:
-    """Read catalog.toml."""
-    text = resources.files("complabel.datasets").joinpath("catalog.toml").read_text("utf-8")
-    entries = {name: _entry(name, table) for name, table in tomllib.loads(text).items()}
-    return MappingProxyType(entries)
-
-
-def _entry(name: str, table: dict[str, Any]) -> CatalogEntry:
-    """Build one entry; an unknown key is a TypeError."""
-    layouts = tuple(_layout(layout) for layout in table.pop("layouts"))
-    expected = Statistics(**table.pop("expected"))
-    return CatalogEntry(name=name, expected=expected, layouts=layouts, **table)
+def parse_catalog(text: str) -> dict[str, CatalogEntry]:
+    """Build the entries of a catalog in TOML; an unknown key is a TypeError."""
+    entries = {}
+    for name, table in tomllib.loads(text).items():
+        layouts = tuple(_layout(layout) for layout in table.pop("layouts", ()))
+        expected = Statistics(**table.pop("expected", {}))
+        entries[name] = CatalogEntry(name=name, expected=expected, layouts=layouts, **table)
+    return entries
 
 
 def _layout(table: dict[str, Any]) -> Layout:
@@ -139,8 +147,19 @@ def _layout(table: dict[str, Any]) -> Layout:
 
 def _file(table: dict[str, Any]) -> DataFile:
     """Build one file."""
-    return DataFile(**{**table, "mirrors": tuple(table.get("mirrors", ()))})
+    return DataFile(mirrors=tuple(table.pop("mirrors", ())), **table)
 
 
-CATALOG: Mapping[str, CatalogEntry] = _read_catalog()
+_ENTRIES = parse_catalog(
+    resources.files("complabel.datasets").joinpath("catalog.toml").read_text("utf-8")
+)
+
+CATALOG: Mapping[str, CatalogEntry] = MappingProxyType(
+    {name: entry for name, entry in _ENTRIES.items() if not entry.make}
+)
 """Datasets that are read from files, by name."""
+
+EMBEDDED: Mapping[str, CatalogEntry] = MappingProxyType(
+    {name: entry for name, entry in _ENTRIES.items() if entry.make}
+)
+"""Datasets that need no file, by name."""

@@ -30,13 +30,13 @@ class MultiLabelDataset:
         Names of the labels, all different.
     feature_names : tuple of str, length d
         Names of the features.
-    groups : ndarray of int, shape (n,), optional
+    groups : ndarray of int, shape (n,), or None, default=None
         Rows of one group must not be split between training and test. None: rows are independent.
 
     Raises
     ------
     InputError
-        When shapes, types, values or names do not fit together.
+        If shapes, types, values or names do not fit together.
 
     Examples
     --------
@@ -99,8 +99,14 @@ def _check_features(name: str, X: object) -> None:
     if X.shape[1] == 0:
         raise InputError(f"dataset {name!r}: X has no column; at least one feature is needed")
     values = X if isinstance(X, np.ndarray) else X.data
-    if not np.isfinite(values).all():
-        raise InputError(f"dataset {name!r}: X holds NaN or infinity; impute or drop those rows")
+    finite = np.isfinite(values)
+    if not finite.all():
+        at = np.unravel_index(np.argmin(finite), finite.shape)
+        row, column = at if isinstance(X, np.ndarray) else (axis[at] for axis in X.tocoo().coords)
+        raise InputError(
+            f"dataset {name!r}: X holds {values[at]} at row {row}, column {column}; impute or drop "
+            "such rows"
+        )
 
 
 def _check_labels(name: str, Y: object, n_samples: int) -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from complabel._parameters import check_integer, check_random_state
 from complabel.datasets._dataset import MultiLabelDataset
-from complabel.errors import InputError
 
 N_GROUPS = 10
 _SIDE = 8
@@ -20,14 +20,14 @@ def make_digits(
     stay empty. The labels are the digits on it, wherever they are.
 
     The 1797 source images are dealt to 10 groups that each hold all ten digits, and a canvas draws
-    from the images of its own group only. Split by `groups`, so that no handwriting is in both
+    from the images of its own group only. Split by ``groups``, so that no handwriting is in both
     training and test.
 
     Parameters
     ----------
-    n_samples : int, default 5000
+    n_samples : int, default=5000
         Number of canvases n; the groups share them evenly.
-    random_state : int or numpy.random.Generator, default 0
+    random_state : int or numpy.random.Generator, default=0
         The same number gives the same dataset.
 
     Returns
@@ -38,12 +38,12 @@ def make_digits(
     Raises
     ------
     InputError
-        When `n_samples` is below 1.
+        If ``n_samples`` is below 1.
 
     Notes
     -----
     Images: Alpaydin and Kaynak, "Optical Recognition of Handwritten Digits", UCI Machine Learning
-    Repository, 1998, as in `sklearn.datasets.load_digits`.
+    Repository, 1998, as in ``sklearn.datasets.load_digits``.
 
     Examples
     --------
@@ -53,9 +53,8 @@ def make_digits(
     """
     from sklearn.datasets import load_digits  # takes over a second
 
-    if n_samples < 1:
-        raise InputError(f"n_samples is {n_samples}; at least one canvas is needed")
-    rng = np.random.default_rng(random_state)
+    check_integer("n_samples", n_samples, at_least=1)
+    rng = check_random_state(random_state)
     source = load_digits()
     images = source.images / 16.0  # (1797, 8, 8)
     pools, pool_sizes = _deal(source.target, rng)

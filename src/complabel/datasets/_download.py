@@ -2,7 +2,6 @@
 
 import hashlib
 import http.client
-import logging
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,6 @@ from complabel.errors import DownloadError
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 
-_logger = logging.getLogger(__name__)
 _CHUNK = 1 << 16
 _TIMEOUT_SECONDS = 30.0
 # Sites answer with an HTML page, and status 200, for files they no longer have.
@@ -26,7 +24,7 @@ _FIRST_BYTES = {".zip": b"PK", ".bz2": b"BZh", ".gz": b"\x1f\x8b"}
 def download_dataset(
     name: str, directory: StrPath, *, progress: Progress | None = None
 ) -> list[Path]:
-    """Download the files of a dataset to `directory/name`.
+    """Download the files of a dataset to ``directory/name``.
 
     Each file is written beside its final place, verified, and only then renamed: a failure or an
     interruption leaves nothing half-written. Files already there and intact are kept.
@@ -34,11 +32,11 @@ def download_dataset(
     Parameters
     ----------
     name : str
-        A name in `CATALOG`.
+        A name in ``CATALOG``.
     directory : path
         Created where it does not exist.
-    progress : callable, optional
-        Called as `progress(bytes_done, bytes_total)` for each file; the total is None where the
+    progress : callable or None, default=None
+        Called as ``progress(bytes_done, bytes_total)`` for each file; the total is None where the
         server does not say.
 
     Returns
@@ -49,9 +47,9 @@ def download_dataset(
     Raises
     ------
     DatasetNotFoundError
-        When the name is not in the catalog.
+        If the name is not in the catalog.
     DownloadError
-        When no mirror delivers the files intact, or the catalog knows no address; the message
+        If no mirror delivers the files intact, or the catalog knows no address; the message
         says what to put where by hand.
     """
     entry = catalog_entry(name)
@@ -128,10 +126,8 @@ def _stream(url: str, partial: Path, progress: Progress | None) -> str:
 
 def _verify(url: str, partial: Path, file: DataFile, digest: str) -> None:
     """Refuse a download that is not the file the catalog means."""
-    if file.sha256 is None:
-        _logger.info("%s: SHA-256 %s; the catalog has none to compare with", url, digest)
-    elif digest != file.sha256:
-        raise DownloadError(f"SHA-256 is {digest}, expected {file.sha256}")
+    if problem := file.problem(url, digest):
+        raise DownloadError(problem)
     expected = _FIRST_BYTES.get(Path(file.name).suffix, b"")
     with partial.open("rb") as content:
         found = content.read(len(expected))

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from complabel.datasets._catalog import EMBEDDED, CatalogEntry, catalog_entry, check_name
 from complabel.datasets._dataset import MultiLabelDataset
-from complabel.datasets._digits import make_digits
 from complabel.datasets._download import Progress, download_dataset, sha256_of
 from complabel.datasets._locate import Located, dataset_directories, locate, not_found
 from complabel.datasets._meka import read_meka
@@ -13,7 +12,6 @@ from complabel.datasets._mulan import read_mulan
 from complabel.datasets._paths import StrPath
 from complabel.datasets._preprocess import preprocess
 from complabel.datasets._svmlight import read_svmlight
-from complabel.datasets._synthetic import make_synthetic
 from complabel.datasets._unpack import MAX_UNPACKED, check_limit
 from complabel.errors import DatasetFormatError
 
@@ -36,20 +34,20 @@ def load_dataset(
     Parameters
     ----------
     name : str
-        A name in `CATALOG`, or "digits" or "synthetic", which need no files.
-    data_dir : path, optional
-        Searched first; then `$COMPLABEL_DATA`, then the user's cache directory.
-    download : bool, default False
+        A name in ``CATALOG``, or "digits" or "synthetic", which need no files.
+    data_dir : path or None, default=None
+        Searched first; then ``$COMPLABEL_DATA``, then the user's cache directory.
+    download : bool, default=False
         Fetch missing files to the first of these directories.
-    preprocessed : bool, default True
-        Apply `preprocess`: at most 15 labels, no instance with none or all of them.
-    verify : bool, default True
+    preprocessed : bool, default=True
+        Apply ``preprocess``: at most 15 labels, no instance with none or all of them.
+    verify : bool, default=True
         Compare files with the catalog's checksums, where it has any.
-    random_state : int, default 0
+    random_state : int, default=0
         For "digits" and "synthetic"; the same number gives the same dataset.
-    progress : callable, optional
-        Told about downloads as `progress(bytes_done, bytes_total)`.
-    max_unpacked : int, default 2**30
+    progress : callable or None, default=None
+        Told about downloads as ``progress(bytes_done, bytes_total)``.
+    max_unpacked : int, default=2**30
         The most bytes that an archive may unpack to; the default is 1 GiB.
 
     Returns
@@ -60,14 +58,14 @@ def load_dataset(
     Raises
     ------
     DatasetNotFoundError
-        When the name is unknown or files are missing; the message lists every place looked at,
+        If the name is unknown or files are missing; the message lists every place looked at,
         and what to do.
     DatasetFormatError
-        When a file does not parse or unpack, or its checksum differs from the catalog's.
+        If a file does not parse or unpack, or its checksum differs from the catalog's.
     DownloadError
-        When `download` was asked for and failed.
+        If ``download`` was asked for and failed.
     InputError
-        When an argument is of the wrong type.
+        If an argument is of the wrong type.
 
     Examples
     --------
@@ -77,7 +75,7 @@ def load_dataset(
     check_name(name)
     check_limit(max_unpacked)
     if name in EMBEDDED:
-        return make_embedded(name, random_state)
+        return EMBEDDED[name].generate(random_state)
     entry = catalog_entry(name)
     directories = dataset_directories(data_dir)
     located = locate(entry, directories)
@@ -89,12 +87,6 @@ def load_dataset(
     return read_located(
         entry, located, preprocessed=preprocessed, verify=verify, limit=max_unpacked
     )
-
-
-def make_embedded(name: str, random_state: int) -> MultiLabelDataset:
-    """Make an embedded dataset at its default size."""
-    make = make_digits if name == "digits" else make_synthetic
-    return make(random_state=random_state)
 
 
 def read_located(
@@ -130,15 +122,10 @@ def _verify(located: Located) -> None:
     """Compare the files with their checksums; report what the catalog does not know."""
     for file in located.layout.all_files:
         path = located.folder / file.name
-        if file.sha256 is None and not _logger.isEnabledFor(logging.INFO):
-            continue
-        found = sha256_of(path)
-        if file.sha256 is None:
-            _logger.info("%s: SHA-256 %s; the catalog has none to compare with", path, found)
-        elif found != file.sha256:
+        if problem := file.problem(path, sha256_of(path)):
             raise DatasetFormatError(
-                f"{path}: SHA-256 is {found}, expected {file.sha256}; the file is damaged or "
-                "another version: get it again, or use it as it is with verify=False"
+                f"{path}: {problem}; the file is damaged or another version: get it again, or use "
+                "it as it is with verify=False"
             )
 
 

@@ -23,7 +23,7 @@ class Located:
 
 
 def dataset_directories(data_dir: StrPath | None = None) -> list[Path]:
-    """List the directories searched: `data_dir`, then $COMPLABEL_DATA, then the user's cache."""
+    """List the directories searched: ``data_dir``, then $COMPLABEL_DATA, then the user's cache."""
     variable = os.environ.get(DATA_VARIABLE)
     asked = None if data_dir in (None, "") else as_path("data_dir", data_dir)
     given = [Path(place) for place in (asked, variable) if place]
@@ -36,9 +36,9 @@ def find_dataset_dir(name: str, data_dir: StrPath | None = None) -> Path | None:
     Parameters
     ----------
     name : str
-        A name in `CATALOG`.
-    data_dir : path, optional
-        Searched first; then `$COMPLABEL_DATA`, then the user's cache directory. In each, the
+        A name in ``CATALOG``.
+    data_dir : path or None, default=None
+        Searched first; then ``$COMPLABEL_DATA``, then the user's cache directory. In each, the
         files may lie in a subfolder of the dataset's name or in the directory itself.
 
     Returns
@@ -49,7 +49,7 @@ def find_dataset_dir(name: str, data_dir: StrPath | None = None) -> Path | None:
     Raises
     ------
     DatasetNotFoundError
-        When the name is not in the catalog.
+        If the name is not in the catalog.
     """
     located = locate(catalog_entry(name), dataset_directories(data_dir))
     return None if located is None else located.folder

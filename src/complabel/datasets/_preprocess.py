@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from complabel._parameters import check_integer
 from complabel.datasets._dataset import MultiLabelDataset
 from complabel.errors import InputError
 
@@ -15,19 +16,19 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
     ----------
     dataset : MultiLabelDataset
         The dataset as read.
-    max_labels : int, default 15
-        The `max_labels` labels with most positives are kept where there are more; among equally
+    max_labels : int, default=15
+        The ``max_labels`` labels with most positives are kept where there are more; among equally
         frequent labels the earlier column wins. The order of the columns stays.
 
     Returns
     -------
     MultiLabelDataset
-        With sparse features still sparse; `dataset` itself where nothing had to change.
+        With sparse features still sparse; ``dataset`` itself where nothing had to change.
 
     Raises
     ------
     InputError
-        When `max_labels` is below 2, or no instance is left.
+        If ``max_labels`` is below 2, or no instance is left.
 
     Notes
     -----
@@ -41,8 +42,7 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
     >>> preprocess(data, max_labels=4).n_labels
     4
     """
-    if max_labels < 2:
-        raise InputError(f"max_labels is {max_labels}; keep at least 2 labels")
+    check_integer("max_labels", max_labels, at_least=2)
     Y = dataset.Y
     label_names = dataset.label_names
     if dataset.n_labels > max_labels:

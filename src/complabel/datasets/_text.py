@@ -23,7 +23,7 @@ def decode(raw: bytes, declared: str | None = None) -> str:
 def numbered_lines(text: str, start: int, stop: int, number: int) -> Iterator[tuple[int, str]]:
     """Give number and stripped text of the lines of text[start:stop], without blank ones.
 
-    `number` is the first line's.
+    ``number`` is the first line's.
     """
     while start < stop:
         end = text.find("\n", min(start + _CHUNK, stop), stop) + 1 or stop

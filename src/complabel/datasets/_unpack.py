@@ -1,12 +1,14 @@
 """Reads files whole, unpacking .zip, .gz and .bz2 up to a limit."""
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -33,44 +35,40 @@ _DAMAGE = (
 
 def read_plain(path: Path) -> bytes:
     """Read a file as it is."""
-    try:
-        return path.read_bytes()
-    except OSError as cause:
-        raise _unreadable(path, cause) from cause
+    with _opened(path) as file:
+        return file.read()
 
 
 def read_compressed(path: Path, max_unpacked: int) -> bytes:
     """Read a file, unpacked where its name ends in .gz or .bz2."""
-    if path.suffix not in {".gz", ".bz2"}:
+    ending = path.suffix.lower()
+    if ending not in {".gz", ".bz2"}:
         return read_plain(path)
-    try:
-        packed = path.open("rb")
-    except OSError as cause:
-        raise _unreadable(path, cause) from cause
-    opener = gzip.open if path.suffix == ".gz" else bz2.open
-    with packed:
-        try:
-            with opener(packed, "rb") as unpacked:
-                return _read_limited(str(path), unpacked, max_unpacked)
-        except ComplabelError:
-            raise
-        except _DAMAGE as cause:
-            raise _damaged(str(path), cause) from cause
+    opener = gzip.open if ending == ".gz" else bz2.open
+    with _opened(path) as packed, _explained(str(path)), opener(packed, "rb") as unpacked:
+        return _read_limited(str(path), unpacked, max_unpacked)
 
 
 def read_member(path: Path, member: str | None, max_unpacked: int) -> tuple[str, bytes]:
     """Read the ARFF file inside a .zip; return what to call it in messages, and its bytes."""
-    source = str(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            inside = _choose_member(source, archive.namelist(), member)
-            source = f"{path}!{inside}"
-            with archive.open(inside) as unpacked:
-                return source, _read_limited(source, unpacked, max_unpacked)
-    except ComplabelError:
-        raise
-    except _DAMAGE as cause:
-        raise _damaged(source, cause) from cause
+    with _opened(path) as file:
+        with _explained(str(path)):
+            archive = zipfile.ZipFile(file)
+        inside = _choose_member(str(path), archive.namelist(), member)
+        source = f"{path}!{inside}"
+        with _explained(source), archive.open(inside) as unpacked:
+            return source, _read_limited(source, unpacked, max_unpacked)
+
+
+def read_members(path: Path, wanted: Sequence[str], max_unpacked: int) -> dict[str, bytes]:
+    """Read those of the wanted files that a .zip holds, all together up to the limit."""
+    found: dict[str, bytes] = {}
+    with _opened(path) as file, _explained(str(path)), zipfile.ZipFile(file) as archive:
+        for inside in [name for name in wanted if name in archive.namelist()]:
+            source, taken = f"{path}!{inside}", sum(map(len, found.values()))
+            with _explained(source), archive.open(inside) as unpacked:
+                found[inside] = _read_limited(source, unpacked, max_unpacked, taken)
+    return found
 
 
 def check_limit(max_unpacked: object) -> None:
@@ -79,12 +77,12 @@ def check_limit(max_unpacked: object) -> None:
 
 
 def _read_limited(
-    source: str, unpacked: IO[bytes] | gzip.GzipFile | bz2.BZ2File, limit: int
+    source: str, unpacked: IO[bytes] | gzip.GzipFile | bz2.BZ2File, limit: int, taken: int = 0
 ) -> bytes:
-    """Read to the end, but not past the limit."""
+    """Read to the end, but not past the limit, of which some may be taken."""
     content = io.BytesIO()
     while chunk := unpacked.read(_CHUNK):
-        if content.tell() + len(chunk) > limit:
+        if taken + content.tell() + len(chunk) > limit:
             raise DatasetFormatError(
                 f"{source}: unpacks to more than {limit:,} bytes, the limit that keeps a damaged "
                 "or hostile archive from filling the memory; if the file is sound, give a larger "
@@ -114,15 +112,26 @@ def _of_macos(name: str) -> bool:
     return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith("._")
 
 
-def _unreadable(path: Path, cause: OSError) -> DatasetNotFoundError:
-    """Say that a file is there and does not open."""
-    return DatasetNotFoundError(f"{path}: cannot be read ({cause.strerror or cause})")
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file, or say that it is there and cannot be read."""
+    try:
+        with path.open("rb") as file:
+            yield file
+    except OSError as cause:
+        raise DatasetNotFoundError(f"{path}: cannot be read ({cause.strerror or cause})") from cause
 
 
-def _damaged(source: str, cause: Exception) -> DatasetFormatError:
+@contextlib.contextmanager
+def _explained(source: str) -> Iterator[None]:
     """Say that an archive does not unpack."""
-    encrypted = isinstance(cause, RuntimeError) and "encrypted" in str(cause)
-    todo = "unpack it by hand" if encrypted else "download it again, or unpack it by hand"
-    return DatasetFormatError(
-        f"{source}: cannot be unpacked ({str(cause) or type(cause).__name__}); {todo}"
-    )
+    try:
+        yield
+    except ComplabelError:
+        raise
+    except _DAMAGE as cause:
+        encrypted = isinstance(cause, RuntimeError) and "encrypted" in str(cause)
+        todo = "unpack it by hand" if encrypted else "download it again, or unpack it by hand"
+        raise DatasetFormatError(
+            f"{source}: cannot be unpacked ({str(cause) or type(cause).__name__}); {todo}"
+        ) from cause

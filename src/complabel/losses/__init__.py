@@ -10,12 +10,11 @@ from complabel.losses._complementary import (
 )
 from complabel.losses._ctl import CTLLoss
 from complabel.losses._luw import LUWLoss
-from complabel.losses._ranking import ExponentialRankingLoss, SquaredHingeRankingLoss
+from complabel.losses._ranking import ExponentialRankingLoss
 from complabel.losses._selection import (
     SelectionLikelihoodLoss,
     check_propensities,
     selection_log_likelihood,
-    selection_probabilities,
 )
 from complabel.losses._supervised import BinaryCrossEntropy
 from complabel.losses._unbiased import GDFLoss, UnbiasedBCELoss
@@ -30,12 +29,10 @@ __all__ = [
     "LogitLoss",
     "MLCLLoss",
     "SelectionLikelihoodLoss",
-    "SquaredHingeRankingLoss",
     "UnbiasedBCELoss",
     "check_propensities",
     "complementary_bce",
     "complementary_mse",
     "implied_complementary",
     "selection_log_likelihood",
-    "selection_probabilities",
 ]

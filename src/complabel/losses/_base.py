@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -13,83 +14,113 @@ from complabel.errors import InputError
 class LogitLoss(torch.nn.Module, ABC):
     """A loss of a network's K outputs, averaged over instances.
 
-    ``forward`` is all that a loss needs, in any training loop and in the methods here: what a
-    call is given is checked first. ``logit_gradient`` is the same loss differentiated, for
-    linear models; it works by autograd unless a loss differentiates by hand, which is faster.
-    It takes *label-major* tensors, one row per label, because on CPU both matrix products of a
-    step are fastest on that layout.
+    ``forward`` is all that a loss needs, in any training loop and in the methods here. A call of
+    the loss first checks what it is given.
+
+    Attributes
+    ----------
+    label_names : tuple of str
+        What ``forward`` takes after the logits, usually ``complementary`` and perhaps
+        ``relevant``, the known relevant labels. Methods pass labels by these names.
 
     Examples
     --------
     >>> class Hinge(LogitLoss):
-    ...     def forward(self, logits, *targets):
-    ...         (complementary,) = targets
+    ...     def forward(self, logits, complementary):
     ...         return (complementary * torch.relu(1 + logits)).sum(dim=1).mean()
     >>> complementary = torch.tensor([[1.0, 0.0, 0.0]])
     >>> float(Hinge()(torch.zeros(1, 3), complementary))
     1.0
     """
 
-    def __call__(self, logits: torch.Tensor, *targets: torch.Tensor) -> Any:
+    label_names: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        """Read from ``forward`` which labels the loss takes."""
+        super().__init_subclass__(**settings)
+        cls.label_names = tuple(inspect.signature(cls.forward).parameters)[2:]
+
+    def __call__(
+        self, logits: torch.Tensor, *labels: torch.Tensor | None, **named: torch.Tensor | None
+    ) -> Any:
         """Compute the loss as ``forward`` does, after checking what it is given."""
-        return super().__call__(logits, *check_targets(logits, *targets))
+        if len(labels) > len(self.label_names):
+            expected = " and ".join(self.label_names)
+            raise InputError(
+                f"{type(self).__name__} takes {expected} after the logits, got {len(labels)}"
+                " arguments"
+            )
+        given = dict(zip(self.label_names, labels, strict=False))
+        return super().__call__(logits, **check_labels(logits, **given, **named))
 
     @abstractmethod
-    def forward(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
+    def forward(self, logits: torch.Tensor, *labels: Any, **named: Any) -> torch.Tensor:
         """Compute the loss.
 
         Parameters
         ----------
         logits : tensor of shape (b, K)
             Network outputs before any sigmoid or softmax.
-        *targets : tensors of shape (b, K)
-            Indicator matrices; which ones, the loss says. A call of the loss brings them to the
-            logits' dtype.
+        complementary : tensor of shape (b, K)
+            Indicator of the complementary labels. Here and below, a loss may take other labels,
+            or more; a call of the loss brings them to the logits' dtype.
+        relevant : tensor of shape (b, K) or None, default=None
+            Indicator of known relevant labels, where the loss has a use for them.
 
         Returns
         -------
         tensor of shape ()
         """
 
-    def logit_gradient(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
+    def logit_gradient(self, logits: torch.Tensor, *labels: Any, **named: Any) -> torch.Tensor:
         """Differentiate the loss, summed over instances, with respect to the logits.
+
+        Linear models are trained by it. It works by autograd; a loss that overrides it by a
+        formula trains faster.
 
         Parameters
         ----------
-        logits : tensor of shape (K, b)
-        *targets : tensors of shape (K, b)
+        logits : tensor of shape (b, K)
+            It may be the transposed view of a (K, b) tensor, as the labels: training lays out
+            tensors so.
+        complementary, relevant : tensors of shape (b, K)
+            As for ``forward``, in the logits' dtype.
 
         Returns
         -------
-        tensor of shape (K, b)
+        tensor of shape (b, K)
         """
         # Copies made outside inference mode, in which linear models train, can be recorded.
         with torch.inference_mode(False), torch.enable_grad():
-            leaf = logits.t().clone().requires_grad_()  # (b, K)
-            mean = self.forward(leaf, *(target.t().clone() for target in targets))
+            leaf = logits.clone().requires_grad_()
+            given = {**dict(zip(self.label_names, labels, strict=False)), **named}
+            copies = {n: None if tensor is None else tensor.clone() for n, tensor in given.items()}
+            mean = self.forward(leaf, **copies)
             (gradient,) = torch.autograd.grad(mean * len(leaf), leaf)
-        return gradient.t().contiguous()
+        return gradient
 
 
-def check_targets(logits: torch.Tensor, *targets: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Return a loss's targets in the logits' dtype, after checking everybody's shape.
+def check_labels(logits: torch.Tensor, /, **labels: torch.Tensor | None) -> dict[str, torch.Tensor]:
+    """Return a loss's labels in the logits' dtype, after checking everybody's shape.
 
     Parameters
     ----------
     logits : tensor of shape (b, K)
-    *targets : tensors of shape (b, K)
+    **labels : tensors of shape (b, K), or None
         Any real dtype will do.
 
     Returns
     -------
-    tuple of tensors of shape (b, K)
+    dict of tensors of shape (b, K)
+        Without those that are None.
 
     Raises
     ------
     InputError
         If something is no tensor, or has another shape.
     """
-    for name, tensor in [("logits", logits), *(("the labels", target) for target in targets)]:
+    given = {name: tensor for name, tensor in labels.items() if tensor is not None}
+    for name, tensor in [("logits", logits), *given.items()]:
         if not isinstance(tensor, torch.Tensor):
             raise InputError(
                 f"{name} of a loss must be a tensor, got {type(tensor).__name__}; torch.as_tensor"
@@ -100,23 +131,23 @@ def check_targets(logits: torch.Tensor, *targets: torch.Tensor) -> tuple[torch.T
             f"logits of a loss must be floats of shape (b, K), one column per label, got"
             f" {logits.dtype} of shape {tuple(logits.shape)}"
         )
-    if not targets:
+    if not given:
         raise InputError("a loss needs labels beside the logits: an indicator of shape (b, K)")
-    for target in targets:
-        if target.shape != logits.shape or target.is_complex():
-            raise InputError(_wrong_target(target, tuple(logits.shape)))
-    return tuple(target.to(logits.dtype) for target in targets)
+    for name, tensor in given.items():
+        if tensor.shape != logits.shape or tensor.is_complex():
+            raise InputError(_wrong_labels(name, tensor, tuple(logits.shape)))
+    return {name: tensor.to(logits.dtype) for name, tensor in given.items()}
 
 
-def _wrong_target(target: torch.Tensor, expected: tuple[int, ...]) -> str:
+def _wrong_labels(name: str, tensor: torch.Tensor, expected: tuple[int, ...]) -> str:
     """Say what a loss was given for labels, what it needs, and how to come by it."""
-    found = f"got {target.dtype} of shape {tuple(target.shape)} for logits of shape {expected}"
-    needed = "labels of a loss must be an indicator of the logits' shape (b, K)"
-    if not target.is_floating_point() and (target.ndim == 1 or target.shape[1:] == (1,)):
+    found = f"got {tensor.dtype} of shape {tuple(tensor.shape)} for logits of shape {expected}"
+    needed = f"{name} of a loss must be an indicator of the logits' shape (b, K)"
+    if not tensor.is_floating_point() and (tensor.ndim == 1 or tensor.shape[1:] == (1,)):
         return (
             f"{needed}, {found}: of class numbers,"
             f" complabel.annotations.indicator_from_indices(numbers, {expected[1]}) makes one"
         )
-    if tuple(target.shape) == expected[::-1]:
+    if tuple(tensor.shape) == expected[::-1]:
         return f"{needed}, {found}: it looks transposed"
     return f"{needed}, {found}: give one row per instance and one column per label"

@@ -96,15 +96,14 @@ class ComplementaryCrossEntropy(LogitLoss):
     Gao, Xu and Zhang, section 4.2 and Algorithm 1.
     """
 
-    def forward(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Compute the loss from logits and target distribution, both of shape (b, K)."""
-        (distribution,) = targets
+    def forward(self, logits: torch.Tensor, distribution: torch.Tensor) -> torch.Tensor:
+        """Compute the loss from tensors of shape (b, K)."""
         return functional.cross_entropy(logits, distribution)
 
-    def logit_gradient(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Return softmax(logits) minus the target, all of shape (K, b)."""
-        (distribution,) = targets
-        return torch.softmax(logits, dim=0).sub_(distribution)
+    def logit_gradient(self, logits: torch.Tensor, distribution: torch.Tensor) -> torch.Tensor:
+        """Return softmax(logits) - distribution, all of shape (b, K)."""
+        # A softmax over rows would copy the transposed views that training hands over.
+        return torch.softmax(logits.t(), dim=0).t().sub_(distribution)
 
 
 class MLCLLoss(LogitLoss):
@@ -142,45 +141,40 @@ class MLCLLoss(LogitLoss):
         self.register_buffer("_one", transition.new_ones(()), persistent=False)
         self.beta = beta
 
-    def forward(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Compute the loss.
-
-        Parameters
-        ----------
-        logits : tensor of shape (b, K)
-        *targets : tensors of shape (b, K)
-            The complementary labels and, optionally, the known relevant labels.
-
-        Returns
-        -------
-        tensor of shape ()
-        """
-        complementary, *rest = targets
+    def forward(
+        self,
+        logits: torch.Tensor,
+        complementary: torch.Tensor,
+        relevant: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Compute the loss from tensors of shape (b, K)."""
         scores = torch.sigmoid(logits)
         implied = implied_complementary(scores, self.transition)
-        loss = complementary_bce(implied, complementary)
         squared = self.beta * (complementary - implied).square().sum(dim=1)  # (b,)
-        for relevant in rest:
+        if relevant is not None:
             to_relevant = (relevant - scores).square().sum(dim=1)
             squared = torch.where(relevant.any(dim=1), to_relevant, squared)
-        return loss + squared.mean()
+        return complementary_bce(implied, complementary) + squared.mean()
 
-    def logit_gradient(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Differentiate the loss, summed over instances; all tensors of shape (K, b)."""
-        complementary, *rest = targets
-        transition = self.transition
+    def logit_gradient(
+        self,
+        logits: torch.Tensor,
+        complementary: torch.Tensor,
+        relevant: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Differentiate the loss, summed over instances, by hand; all tensors are (b, K)."""
         scores = torch.sigmoid(logits)
-        implied = torch.mm(transition.t(), scores)
+        # The products run over the labels of the transposed views that training hands over.
+        implied = torch.mm(self.transition.t(), scores.t()).t()
         implied.clamp_(PROBABILITY_MARGIN, 1 - PROBABILITY_MARGIN)
         error = implied - complementary
         # d BCE / d implied = error / (implied (1 - implied)).
         through_implied = _bce_backward(self._one, implied, complementary, None, _SUM)
-        if not rest:
+        if relevant is None:
             through_implied.add_(error, alpha=2 * self.beta)
-            return _sigmoid_backward(torch.mm(transition, through_implied), scores)
-        (relevant,) = rest
-        known = relevant.any(dim=0)  # (b,)
+            return _sigmoid_backward(torch.mm(self.transition, through_implied.t()).t(), scores)
+        known = relevant.any(dim=1, keepdim=True)  # (b, 1)
         through_implied.addcmul_(error, (~known).to(error.dtype), value=2 * self.beta)
-        through_scores = torch.mm(transition, through_implied)
+        through_scores = torch.mm(self.transition, through_implied.t()).t()
         through_scores.addcmul_(scores - relevant, known.to(error.dtype), value=2)
         return _sigmoid_backward(through_scores, scores)

@@ -7,7 +7,8 @@ from torch.nn import functional
 
 from complabel.losses._base import LogitLoss
 
-DOUBTED_BELOW = 0.3
+# As in the released code; the paper calls such candidates likely irrelevant.
+DOUBTED_UP_TO = 0.3
 
 
 class CTLLoss(LogitLoss):
@@ -20,14 +21,8 @@ class CTLLoss(LogitLoss):
     exp(-0.5^s) [- sum over candidates j of log f_j - sum over doubted j of log(1 - f_j)]
     - exp(0.5^(s-1)) sum over complementary labels j of log(1 - f_j)
 
-    where the doubted labels are the candidates with 0 < z_j <= 0.3. A row of equal scores is
-    not scaled.
-
-    Parameters
-    ----------
-    strict_code : bool, default=True
-        Do as the released code, which never doubts the label with the lowest score (its z is 0);
-        ``False`` doubts candidates with 0 <= z_j <= 0.3.
+    where the doubted labels are the candidates with 0 < z_j <= 0.3: the label with
+    the lowest score is never doubted. A row of equal scores is not scaled.
 
     References
     ----------
@@ -42,39 +37,34 @@ class CTLLoss(LogitLoss):
     2.725
     """
 
-    def __init__(self, *, strict_code: bool = True) -> None:
-        super().__init__()
-        self.strict_code = strict_code
-
-    def forward(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Compute the loss from logits and complementary labels, both of shape (b, K)."""
-        (complementary,) = targets
-        relevant, irrelevant = self._weights(torch.sigmoid(logits.detach()), complementary, dim=1)
+    def forward(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+        """Compute the loss from tensors of shape (b, K)."""
+        relevant, irrelevant = _weights(torch.sigmoid(logits.detach()), complementary)
         losses = relevant * functional.softplus(-logits) + irrelevant * functional.softplus(logits)
         return losses.sum(dim=1).mean()
 
-    def logit_gradient(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Differentiate the loss, summed over instances; all tensors of shape (K, b)."""
-        (complementary,) = targets
+    def logit_gradient(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+        """Differentiate the loss, summed over instances, by hand; all tensors are (b, K)."""
         scores = torch.sigmoid(logits)
-        relevant, irrelevant = self._weights(scores, complementary, dim=0)
+        relevant, irrelevant = _weights(scores, complementary)
         return irrelevant.add_(relevant).mul_(scores).sub_(relevant)
 
-    def _weights(
-        self, scores: torch.Tensor, complementary: torch.Tensor, *, dim: int
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the weights of -log f and of -log(1 - f); labels lie along ``dim``."""
-        n_complementary = complementary.sum(dim=dim, keepdim=True)
-        on_candidates = torch.exp(-torch.exp2(-n_complementary))
-        on_complementary = torch.exp(torch.exp2(1 - n_complementary))
-        relevant = on_candidates * (1 - complementary)
-        irrelevant = relevant * self._doubted(scores, dim=dim)
-        return relevant, irrelevant.addcmul_(on_complementary, complementary)
 
-    def _doubted(self, scores: torch.Tensor, *, dim: int) -> torch.Tensor:
-        """Tell which labels are scored low within their instance."""
-        lowest = scores.amin(dim=dim, keepdim=True)
-        spread = scores.amax(dim=dim, keepdim=True) - lowest
-        scaled = torch.where(spread > 0, (scores - lowest) / spread, scores)
-        doubted = scaled <= DOUBTED_BELOW
-        return doubted & (scaled > 0) if self.strict_code else doubted
+def _weights(
+    scores: torch.Tensor, complementary: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the weights of -log f and of -log(1 - f)."""
+    n_complementary = complementary.sum(dim=1, keepdim=True)
+    on_candidates = torch.exp(-torch.exp2(-n_complementary))
+    on_complementary = torch.exp(torch.exp2(1 - n_complementary))
+    relevant = on_candidates * (1 - complementary)
+    irrelevant = relevant * _doubted(scores)
+    return relevant, irrelevant.addcmul_(on_complementary, complementary)
+
+
+def _doubted(scores: torch.Tensor) -> torch.Tensor:
+    """Tell which labels are scored low within their instance, but not lowest."""
+    lowest = scores.amin(dim=1, keepdim=True)
+    spread = scores.amax(dim=1, keepdim=True) - lowest
+    scaled = torch.where(spread > 0, (scores - lowest) / spread, scores)
+    return (scaled > 0) & (scaled <= DOUBTED_UP_TO)

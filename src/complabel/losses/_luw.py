@@ -36,14 +36,12 @@ class LUWLoss(LogitLoss):
     0.8074
     """
 
-    def forward(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Compute the loss from logits and complementary labels, both of shape (b, K)."""
-        (complementary,) = targets
+    def forward(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+        """Compute the loss from tensors of shape (b, K)."""
         return functional.binary_cross_entropy_with_logits(1 - torch.sigmoid(logits), complementary)
 
-    def logit_gradient(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Return -(Q - complementary) g (1 - g) / K, all of shape (K, b)."""
-        (complementary,) = targets
+    def logit_gradient(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+        """Return -(Q - complementary) g (1 - g) / K, all of shape (b, K)."""
         scores = torch.sigmoid(logits)
         through_scores = complementary - torch.sigmoid(1 - scores)
-        return through_scores.mul_(scores).mul_(1 - scores).div_(logits.shape[0])
+        return through_scores.mul_(scores).mul_(1 - scores).div_(logits.shape[1])

@@ -19,11 +19,16 @@ MAX_LABELS_OF_GAUSS = 96
 MANY_LABELS = 512
 # Steps of a quarter are exact to rounding; steps of a third would be wrong by 8e-12.
 _STEP = 0.25
+# With finer steps there are more nodes than Gauss and Legendre take.
 _FINEST_PER_UNIT = 64
 _LOG_ERROR_OF_STEP = float(np.log(1e-14))
-_LOWEST, _HIGHEST = -6.0, 60.0
+# Nodes of less weight are lost to rounding: the integral is at least 1 in this unit.
 _NEGLIGIBLE_WEIGHT = 1e-17
+# So are nodes at which the slowest power is exp(-60) = 1e-26; exp(-30) was wrong by 2e-13.
 _NEGLIGIBLE_EXPONENT = 60.0
+# Where nodes are looked for: at -4 their weight is negligible, and at 4 + log(most / least) the
+# slowest power, so that 60 serves every ratio up to 1e24.
+_LOWEST, _HIGHEST = -6.0, 60.0
 
 
 @dataclass(frozen=True)

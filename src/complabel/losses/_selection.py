@@ -25,14 +25,8 @@ import torch
 
 from complabel._parameters import check_real
 from complabel.errors import InputError
-from complabel.losses._base import LogitLoss, check_targets
-from complabel.losses._selection_kernel import (
-    LogLikelihood,
-    blocks_of_rows,
-    choose_nodes,
-    factors_at,
-    log_likelihood_and_gradient,
-)
+from complabel.losses._base import LogitLoss, check_labels
+from complabel.losses._selection_kernel import LogLikelihood, log_likelihood_and_gradient
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -84,51 +78,12 @@ def selection_log_likelihood(
     >>> round(float(chance), 4)  # a third of 1 - P(all labels apply)
     0.2917
     """
-    given = [complementary] if relevant is None else [complementary, relevant]
-    targets = [target.t() for target in check_targets(logits, *given)]
+    labels = check_labels(logits, complementary=complementary, relevant=relevant)
     weights = None if propensities is None else check_propensities(propensities, logits.shape[1])
-    found: torch.Tensor = LogLikelihood.apply(logits.t(), weights, *targets)  # type: ignore[no-untyped-call]
+    found: torch.Tensor = LogLikelihood.apply(  # type: ignore[no-untyped-call]
+        logits, labels["complementary"], labels.get("relevant"), weights
+    )
     return found
-
-
-def selection_probabilities(
-    logits: torch.Tensor, *, propensities: Sequence[float] | NDArray[np.float64] | None = None
-) -> torch.Tensor:
-    """Compute the probability of each label to be the one complementary label.
-
-    Parameters
-    ----------
-    logits : tensor of shape (n, K)
-    propensities : sequence of K floats or None, default=None
-        As for :func:`selection_log_likelihood`.
-
-    Returns
-    -------
-    tensor of shape (n, K)
-        q; a row sums to 1 minus the probability that all labels apply.
-
-    Raises
-    ------
-    InputError
-        If propensities are not positive or not one per label.
-
-    Examples
-    --------
-    >>> selection_probabilities(torch.tensor([[30.0, -30.0, -30.0]])).round(decimals=3)
-    tensor([[0.0000, 0.5000, 0.5000]])
-    """
-    weights = None if propensities is None else check_propensities(propensities, logits.shape[1])
-    nodes = choose_nodes(logits.t(), weights, most_named=1)
-    probabilities = torch.empty_like(logits)
-    for rows in blocks_of_rows(logits.t(), nodes):
-        block = logits[rows].t().contiguous()  # (K, b)
-        factors = factors_at(torch.sigmoid(block), nodes)  # (K, n_nodes, b)
-        product = factors.prod(dim=0) * nodes.log_weight.exp()  # (n_nodes, b)
-        each = product / factors
-        if nodes.log_chosen is not None:
-            each *= nodes.log_chosen.t().unsqueeze(2).exp()
-        probabilities[rows] = (torch.sigmoid(-block) * each.sum(dim=1)).t()
-    return probabilities
 
 
 class SelectionLikelihoodLoss(LogitLoss):
@@ -171,60 +126,60 @@ class SelectionLikelihoodLoss(LogitLoss):
         self.cardinality = cardinality
         self.propensities = None if propensities is None else check_propensities(propensities)
 
-    def forward(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Compute the loss.
-
-        Parameters
-        ----------
-        logits : tensor of shape (b, K)
-        *targets : tensors of shape (b, K)
-            The complementary labels and, optionally, the known relevant labels.
-
-        Returns
-        -------
-        tensor of shape ()
-        """
-        complementary, *rest = targets
+    def forward(
+        self,
+        logits: torch.Tensor,
+        complementary: torch.Tensor,
+        relevant: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Compute the loss; all tensors have shape (b, K)."""
         log_likelihood = selection_log_likelihood(
-            logits,
-            complementary,
-            relevant=rest[0] if rest else None,
-            propensities=self.propensities,
+            logits, complementary, relevant=relevant, propensities=self.propensities
         )
         if self.cardinality is None:
             return -log_likelihood.mean()
         excess = torch.sigmoid(logits).sum(dim=1) - self.cardinality
         return (excess.square() - log_likelihood).mean()
 
-    def logit_gradient(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Differentiate the loss, summed over instances; all tensors of shape (K, b)."""
-        return self.sums(logits, *targets)[1]
+    def logit_gradient(
+        self,
+        logits: torch.Tensor,
+        complementary: torch.Tensor,
+        relevant: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Differentiate the loss, summed over instances; all tensors have shape (b, K)."""
+        return self.losses_and_gradient(logits, complementary, relevant)[1]
 
-    def sums(
-        self, logits: torch.Tensor, *targets: torch.Tensor
+    def losses_and_gradient(
+        self,
+        logits: torch.Tensor,
+        complementary: torch.Tensor,
+        relevant: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Compute the loss of each instance, and its gradient, in one go and without autograd.
 
         Parameters
         ----------
-        logits : tensor of shape (K, b)
-        *targets : tensors of shape (K, b)
+        logits : tensor of shape (b, K)
+        complementary, relevant : tensors of shape (b, K)
             As for ``logit_gradient``.
 
         Returns
         -------
         losses : tensor of shape (b,)
-        gradient : tensor of shape (K, b)
-            Of the sum of the losses, with respect to the logits.
+        gradient : tensor of shape (b, K)
+            The derivative of the sum of the losses with respect to the logits.
         """
-        losses, gradient = log_likelihood_and_gradient(logits, targets, self.propensities)
+        losses, gradient = log_likelihood_and_gradient(
+            logits, complementary, relevant, self.propensities
+        )
         losses.neg_()
         gradient.neg_()
         if self.cardinality is not None:
             p = torch.sigmoid(logits)
-            excess = p.sum(dim=0).sub_(self.cardinality)
+            excess = p.sum(dim=1).sub_(self.cardinality)
             losses.addcmul_(excess, excess)
-            gradient.addcmul_(p.mul_(1 - p), excess, value=2)
+            gradient.addcmul_(p.mul_(1 - p), excess.unsqueeze(1), value=2)
         return losses, gradient
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,7 @@ from complabel.losses._quadrature import MANY_LABELS, exponential_rule, uniform_
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Factors (labels x nodes x rows) held at once: what nearly fits a core's cache, or a little of a
-# GPU.
+# Factors (labels x nodes x rows) held at once: in float64 1 MiB, about a core's cache, or 128 MiB.
 _FACTORS_AT_ONCE = {"cpu": 2**17, "other": 2**24}
 # For m > 1 the product of factors, where it matters, can be as small as exp(-K / e); with more
 # labels than these it could underflow, and is taken in logarithms.
@@ -28,7 +27,7 @@ _LOG_OF_NOTHING = -45.0
 
 
 @dataclass(frozen=True)
-class Nodes:
+class _Nodes:
     """A quadrature rule as tensors; C is 1, or K where propensities make labels differ."""
 
     t: torch.Tensor  # (C, n_nodes, 1): t^(w_k)
@@ -40,35 +39,38 @@ class Nodes:
 
 
 class LogLikelihood(torch.autograd.Function):
-    """log q_S of each column of label-major logits; the gradient is found along the way."""
+    """log q_S of each row; the gradient is found along the way."""
 
     @staticmethod
     def forward(
         ctx: Any,
         logits: torch.Tensor,
+        complementary: torch.Tensor,
+        relevant: torch.Tensor | None,
         propensities: NDArray[np.float64] | None,
-        *targets: torch.Tensor,
     ) -> torch.Tensor:
-        """Compute (b,) values and keep the (K, b) gradient."""
-        values, gradient = log_likelihood_and_gradient(logits, targets, propensities)
+        """Compute (b,) values and keep the (b, K) gradient."""
+        values, gradient = log_likelihood_and_gradient(
+            logits, complementary, relevant, propensities
+        )
         ctx.save_for_backward(gradient)
         return values
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        """Multiply the gradient kept by what comes in."""
+        """Scale the kept gradient."""
         (gradient,) = ctx.saved_tensors
-        nothing = (None,) * (len(ctx.needs_input_grad) - 1)
-        return (gradient * grad_outputs[0], *nothing)
+        return gradient * grad_outputs[0].unsqueeze(1), None, None, None
 
 
 def log_likelihood_and_gradient(
     logits: torch.Tensor,
-    targets: Sequence[torch.Tensor],
+    complementary: torch.Tensor,
+    relevant: torch.Tensor | None,
     propensities: NDArray[np.float64] | None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return log q_S of each column (b,), and the gradient (K, b)."""
-    counts = targets[0].sum(dim=0)
+    """Return log q_S of each row (b,), and the gradient (b, K), for tensors of shape (b, K)."""
+    counts = complementary.sum(dim=1)
     several = bool((counts > 1).any())
     if several and propensities is not None:
         row = int((counts > 1).nonzero()[0])
@@ -76,38 +78,39 @@ def log_likelihood_and_gradient(
             f"row {row} has {int(counts[row])} complementary labels; with propensities give"
             " one per row"
         )
-    nodes = choose_nodes(logits, propensities, most_named=max(1, int(counts.max())))
-    if propensities is None and len(logits) > MANY_LABELS:
-        nodes = _that_matter(nodes, logits, targets)
-    values = torch.empty_like(logits[0])
+    most_named = max(1, int(counts.max()))
+    nodes = _choose_nodes(logits, propensities, most_named=most_named)
+    # A label whose case is settled leaves the product: its p becomes 1, and so every power of it.
+    settled = complementary if relevant is None else torch.maximum(complementary, relevant)
+    if propensities is None and logits.shape[1] > MANY_LABELS:
+        nodes = _that_matter(nodes, logits, settled, most_named=most_named)
+    values = torch.empty_like(logits[:, 0])
     gradient = torch.empty_like(logits)
-    for rows in blocks_of_rows(logits, nodes):
-        block = logits[:, rows].contiguous()
-        marks = [target[:, rows] for target in targets]
-        values[rows], gradient[:, rows] = _of_block(block, marks, nodes, several=several)
+    for rows in _blocks_of_rows(logits, nodes):
+        block, named, inside = (
+            tensor[rows].t().contiguous() for tensor in (logits, complementary, settled)
+        )
+        values[rows], through_logits = _of_block(block, named, inside, nodes, several=several)
+        if relevant is not None:
+            known = relevant[rows].t()
+            through_logits.addcmul_(1 - torch.sigmoid(block), known)
+            values[rows] += (functional.logsigmoid(block) * known).sum(dim=0)
+        gradient[rows] = through_logits.t()
     return values, gradient
 
 
-def _inside(p: torch.Tensor, targets: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Return p (K, b) with 1 for labels that leave the product.
-
-    Their factor is 1, and so is every power of it.
-    """
-    for target in targets:
-        p = torch.maximum(p, target)
-    return p
-
-
-def _that_matter(nodes: Nodes, logits: torch.Tensor, targets: Sequence[torch.Tensor]) -> Nodes:
+def _that_matter(
+    nodes: _Nodes, logits: torch.Tensor, settled: torch.Tensor, *, most_named: int
+) -> _Nodes:
     """Leave out the nodes that add less than rounding to the integral of every row.
 
     As log a_k(t) <= -(1 - p_k) (1 - t), the product of all factors is at most exp(-(1 - t) E) for
     E expected irrelevant labels. The integral is at least 1 / C(K, m), the chance to name m of K.
     """
-    n_labels, most_named = len(logits), float(targets[0].sum(dim=0).max())
+    n_labels = logits.shape[1]
     least = -(math.lgamma(n_labels + 1) - math.lgamma(most_named + 1))
     least += math.lgamma(n_labels - most_named + 1) + _LOG_OF_NOTHING - math.log(most_named)
-    expected = (1 - _inside(torch.sigmoid(logits), targets)).sum(dim=0).min()
+    expected = (1 - torch.maximum(torch.sigmoid(logits), settled)).sum(dim=1).min()
     matter = (nodes.log_weight - nodes.one_minus_t[0] * expected)[:, 0] > least
     return replace(
         nodes,
@@ -119,13 +122,21 @@ def _that_matter(nodes: Nodes, logits: torch.Tensor, targets: Sequence[torch.Ten
 
 
 def _of_block(
-    logits: torch.Tensor, targets: Sequence[torch.Tensor], nodes: Nodes, *, several: bool
+    logits: torch.Tensor,
+    complementary: torch.Tensor,
+    settled: torch.Tensor,
+    nodes: _Nodes,
+    *,
+    several: bool,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return values (b,) and gradient (K, b) for as many rows as are held at once."""
-    complementary, *rest = targets
+    """Return values (b,) and gradient (K, b) for as many rows as are held at once.
+
+    All tensors have shape (K, b): the integrals multiply over labels.
+    """
     p = torch.sigmoid(logits)
-    inside = _inside(p, targets)
-    factors = factors_at(inside, nodes)  # (K, n_nodes, b)
+    inside = torch.maximum(p, settled)
+    # a_k(t) = p_k + (1 - p_k) t
+    factors = torch.mul(inside.unsqueeze(1), nodes.one_minus_t).add_(nodes.t)  # (K, n_nodes, b)
     log_terms = nodes.log_weight + _log_product(factors, several=several)  # (n_nodes, b)
     if several:
         counts = complementary.sum(dim=0)
@@ -141,16 +152,7 @@ def _of_block(
         log_rest = -(functional.softplus(logits) * complementary).sum(dim=0)
     else:  # one label per row is picked out first: softplus is slow
         log_rest = functional.logsigmoid(-(logits * complementary).sum(dim=0))
-    values = log_integral.add_(log_rest)
-    for relevant in rest:
-        gradient.addcmul_(1 - p, relevant)
-        values.add_((functional.logsigmoid(logits) * relevant).sum(dim=0))
-    return values, gradient
-
-
-def factors_at(p: torch.Tensor, nodes: Nodes) -> torch.Tensor:
-    """Return a_k(t) of shape (K, n_nodes, b) for p of shape (K, b)."""
-    return torch.mul(p.unsqueeze(1), nodes.one_minus_t).add_(nodes.t)
+    return log_integral.add_(log_rest), gradient
 
 
 def _log_product(factors: torch.Tensor, *, several: bool) -> torch.Tensor:
@@ -163,38 +165,37 @@ def _log_product(factors: torch.Tensor, *, several: bool) -> torch.Tensor:
     return factors.prod(dim=0).log_()
 
 
-def blocks_of_rows(logits: torch.Tensor, nodes: Nodes) -> Iterator[slice]:
-    """Yield slices of the columns of (K, b) logits, so many that their factors fit."""
-    n_labels, n_rows = logits.shape
+def _blocks_of_rows(logits: torch.Tensor, nodes: _Nodes) -> Iterator[slice]:
+    """Yield slices of so many rows that their factors fit."""
+    n_rows, n_labels = logits.shape
     budget = _FACTORS_AT_ONCE["cpu" if logits.device.type == "cpu" else "other"]
     size = max(1, math.ceil(budget / (n_labels * len(nodes.log_weight))))
     for start in range(0, n_rows, size):
         yield slice(start, start + size)
 
 
-def choose_nodes(
+def _choose_nodes(
     logits: torch.Tensor, propensities: NDArray[np.float64] | None, *, most_named: int
-) -> Nodes:
+) -> _Nodes:
     """Choose a quadrature rule for up to so many complementary labels, and lay it out."""
-    n_labels = logits.shape[0]
+
+    def tensor(values: NDArray[np.float64]) -> torch.Tensor:
+        return torch.tensor(values, dtype=logits.dtype, device=logits.device)
+
     log_chosen = None
     if propensities is None:
-        rule = uniform_rule(n_labels, most_named)
+        rule = uniform_rule(logits.shape[1], most_named)
         log_powers = rule.log_t[None, :]
     else:
         relative = propensities / propensities.min()
         rule = exponential_rule(1.0, float(relative.sum()))
         log_powers = relative[:, None] * rule.log_t
-        log_chosen = (np.log(relative) + np.outer(rule.log_t, relative - 1)).astype(np.float64)
-
-    def tensor(values: NDArray[np.float64]) -> torch.Tensor:
-        return torch.tensor(values, dtype=logits.dtype, device=logits.device)
-
-    return Nodes(
+        log_chosen = tensor(np.log(relative) + np.outer(rule.log_t, relative - 1))
+    return _Nodes(
         # Never 0, so that a factor can always be divided by.
         t=tensor(np.exp(log_powers)[:, :, None]).clamp_(min=torch.finfo(logits.dtype).tiny),
         one_minus_t=tensor(-np.expm1(log_powers)[:, :, None]),
         log_weight=tensor(rule.log_weight[:, None]),
         log_rest=tensor(np.log(-np.expm1(rule.log_t))[:, None]),
-        log_chosen=None if log_chosen is None else tensor(log_chosen),
+        log_chosen=log_chosen,
     )

@@ -20,13 +20,11 @@ class BinaryCrossEntropy(LogitLoss):
     2.7726
     """
 
-    def forward(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Compute the loss from logits and relevant labels, both of shape (b, K)."""
-        (relevant,) = targets
-        total = functional.binary_cross_entropy_with_logits(logits, relevant, reduction="sum")
+    def forward(self, logits: torch.Tensor, true_labels: torch.Tensor) -> torch.Tensor:
+        """Compute the loss from tensors of shape (b, K)."""
+        total = functional.binary_cross_entropy_with_logits(logits, true_labels, reduction="sum")
         return total / len(logits)
 
-    def logit_gradient(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Return sigmoid(logits) - relevant, all of shape (K, b)."""
-        (relevant,) = targets
-        return torch.sigmoid(logits).sub_(relevant)
+    def logit_gradient(self, logits: torch.Tensor, true_labels: torch.Tensor) -> torch.Tensor:
+        """Return sigmoid(logits) - true_labels, all of shape (b, K)."""
+        return torch.sigmoid(logits).sub_(true_labels)

@@ -30,17 +30,15 @@ class GDFLoss(LogitLoss):
     2.0794
     """
 
-    def forward(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Compute the loss from logits and complementary labels, both of shape (b, K)."""
-        (complementary,) = targets
+    def forward(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+        """Compute the loss from tensors of shape (b, K)."""
         total = functional.binary_cross_entropy_with_logits(
             logits, 1 - complementary, reduction="sum"
         )
         return total / len(logits)
 
-    def logit_gradient(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Return sigmoid(logits) - (1 - complementary), all of shape (K, b)."""
-        (complementary,) = targets
+    def logit_gradient(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+        """Return sigmoid(logits) - (1 - complementary), all of shape (b, K)."""
         return torch.sigmoid(logits).add_(complementary).sub_(1)
 
 
@@ -76,35 +74,30 @@ class UnbiasedBCELoss(LogitLoss):
     66.6667
     """
 
-    def forward(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Compute the loss from logits and complementary labels, both of shape (b, K)."""
-        (complementary,) = targets
-        expected = expected_relevance(complementary, dim=1)
+    def forward(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+        """Compute the loss from tensors of shape (b, K)."""
+        expected = expected_relevance(complementary)
         total = functional.binary_cross_entropy_with_logits(logits, expected, reduction="sum")
         return total / len(logits)
 
-    def logit_gradient(self, logits: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
-        """Return sigmoid(logits) minus the expected relevance, all of shape (K, b)."""
-        (complementary,) = targets
-        return torch.sigmoid(logits).sub_(expected_relevance(complementary, dim=0))
+    def logit_gradient(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+        """Return sigmoid(logits) minus the expected relevance, all of shape (b, K)."""
+        return torch.sigmoid(logits).sub_(expected_relevance(complementary))
 
 
-def expected_relevance(complementary: torch.Tensor, *, dim: int) -> torch.Tensor:
+def expected_relevance(complementary: torch.Tensor) -> torch.Tensor:
     """Compute each label's share of the non-empty label sets that avoid complementary labels.
 
     Parameters
     ----------
-    complementary : tensor of shape (b, K) or (K, b)
-        Indicator of the complementary labels.
-    dim : int
-        The labels' dimension.
+    complementary : tensor of shape (b, K)
 
     Returns
     -------
-    tensor of the shape of ``complementary``
+    tensor of shape (b, K)
         a for candidates, 0 for complementary labels.
     """
-    n_candidates = complementary.shape[dim] - complementary.sum(dim=dim, keepdim=True)
+    n_candidates = complementary.shape[1] - complementary.sum(dim=1, keepdim=True)
     # 2^(m-1) / (2^m - 1) for m candidates, in a form that does not overflow for large m.
     share = 0.5 / (1 - torch.exp2(-n_candidates))
     return share * (1 - complementary)

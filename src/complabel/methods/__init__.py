@@ -1,7 +1,14 @@
 """Methods that learn from complementary labels: scikit-learn classifiers, one file each."""
 
 from complabel.methods._base import ComplementaryClassifier
-from complabel.methods._registry import METHODS, Method, get_method, make_classifier
+from complabel.methods._registry import (
+    METHODS,
+    Grid,
+    Method,
+    check_parameter,
+    get_method,
+    make_classifier,
+)
 from complabel.methods.bars.prior import PriorClassifier
 from complabel.methods.bars.ridge import ComplementaryRidgeClassifier
 from complabel.methods.candidates.fpml import FPMLClassifier
@@ -10,13 +17,16 @@ from complabel.methods.candidates.mlknn import MLKNNClassifier
 from complabel.methods.candidates.pml_fp import PMLFPClassifier
 from complabel.methods.candidates.pml_lc import PMLLCClassifier
 from complabel.methods.candidates.pml_lrs import PMLLRSClassifier
-from complabel.methods.gradient.comrank import ComRankClassifier
-from complabel.methods.gradient.ctl import CTLClassifier
-from complabel.methods.gradient.gdf import GDFClassifier
-from complabel.methods.gradient.luw import LUWClassifier
+from complabel.methods.gradient.complementary_loss import (
+    ComplementaryLossClassifier,
+    ComRankClassifier,
+    CTLClassifier,
+    GDFClassifier,
+    LUWClassifier,
+    UnbiasedBCEClassifier,
+)
 from complabel.methods.gradient.mlcl import MLCLClassifier
 from complabel.methods.gradient.supervised import SupervisedClassifier
-from complabel.methods.gradient.unbiased_bce import UnbiasedBCEClassifier
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
 
 __all__ = [
@@ -24,9 +34,11 @@ __all__ = [
     "CTLClassifier",
     "ComRankClassifier",
     "ComplementaryClassifier",
+    "ComplementaryLossClassifier",
     "ComplementaryRidgeClassifier",
     "FPMLClassifier",
     "GDFClassifier",
+    "Grid",
     "LIFTClassifier",
     "LUWClassifier",
     "MLCLClassifier",
@@ -39,6 +51,7 @@ __all__ = [
     "SelectionLikelihoodClassifier",
     "SupervisedClassifier",
     "UnbiasedBCEClassifier",
+    "check_parameter",
     "get_method",
     "make_classifier",
 ]

@@ -11,12 +11,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from complabel import metrics
-from complabel._parameters import check_choice, check_real
+from complabel._parameters import Constraints, Real, check_parameters
 from complabel.annotations import (
     check_complementary,
     check_indicator,
     check_label_names,
-    warn_unchosen,
 )
 from complabel.errors import AnnotationError, InputError
 from complabel.methods._canonical import canonical_csr
@@ -52,6 +51,12 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     models_the_choice: ClassVar[bool] = False
     threshold: str = "probability"
     cut: float = 0.5
+
+    # What each parameter may be; a method declares its own beside these.
+    _constraints: ClassVar[Constraints] = {
+        "threshold": THRESHOLDS,
+        "cut": Real(above=0, below=1),
+    }
 
     classes_: NDArray[Any]
     n_features_in_: int
@@ -134,16 +139,15 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         features = self._validate(X, y)
         refuse_other_number_of_rows(y, features.shape[0])
         if self.learns_from == "relevant":
-            targets = Targets.from_relevant(y)
+            targets = Targets.from_true_labels(y)
         else:
             targets = Targets.from_complementary(y, relevant=relevant)
-            warn_unchosen(targets.indicator, targets.classes.tolist())
         self._check_parameters()
         self.classes_ = targets.classes
         self._single = targets.single
         if targets.answered is not None:
             features = features[targets.answered]
-        self._fit(features, targets.indicator, targets.known)
+        self._fit(features, targets.complementary, targets.relevant)
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -266,9 +270,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         return labels_above(self._log_odds(decision), threshold=self.threshold, cut=self.cut)
 
     def _check_parameters(self) -> None:
-        """Refuse parameters out of range; methods extend it."""
-        check_choice("threshold", self.threshold, THRESHOLDS)
-        check_real("cut", self.cut, above=0, below=1)
+        """Refuse parameters that break ``_constraints``; methods may extend it."""
+        check_parameters(self)
 
     def _forget(self, *attributes: str) -> None:
         """Drop what an earlier fit with other parameters may have left."""

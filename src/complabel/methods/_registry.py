@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import ast
+import importlib
+import inspect
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from importlib import metadata
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from complabel import paper
 from complabel.errors import InputError
+from complabel.methods._base import ComplementaryClassifier
 from complabel.methods.bars.prior import PriorClassifier
 from complabel.methods.bars.ridge import ComplementaryRidgeClassifier
 from complabel.methods.candidates.fpml import FPMLClassifier
@@ -17,29 +25,22 @@ from complabel.methods.candidates.mlknn import MLKNNClassifier
 from complabel.methods.candidates.pml_fp import PMLFPClassifier
 from complabel.methods.candidates.pml_lc import PMLLCClassifier
 from complabel.methods.candidates.pml_lrs import PMLLRSClassifier
-from complabel.methods.gradient.comrank import ComRankClassifier
-from complabel.methods.gradient.ctl import CTLClassifier
-from complabel.methods.gradient.gdf import GDFClassifier
-from complabel.methods.gradient.luw import LUWClassifier
+from complabel.methods.gradient.complementary_loss import (
+    ComRankClassifier,
+    CTLClassifier,
+    GDFClassifier,
+    LUWClassifier,
+    UnbiasedBCEClassifier,
+)
 from complabel.methods.gradient.mlcl import MLCLClassifier
 from complabel.methods.gradient.supervised import SupervisedClassifier
-from complabel.methods.gradient.unbiased_bce import UnbiasedBCEClassifier
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
 
-if TYPE_CHECKING:
-    from complabel.methods._base import ComplementaryClassifier
+ENTRY_POINTS = "complabel.methods"
+"""The group of entry points under which an installed package offers methods of its own."""
 
-# Chosen per dataset by the authors of MLCL from 1e-1, 1e-2, 1e-3; fixed here, never tuned.
-PAPER_LEARNING_RATES = {
-    "yeast": 1e-1,
-    "scene": 1e-2,
-    "corel5k": 1e-2,
-    "corel16k": 1e-2,
-    "eurlex_dc": 1e-3,
-    "eurlex_sm": 1e-3,
-    "bookmark": 1e-3,
-    "delicious": 1e-3,
-}
+Grid = Mapping[str, Sequence[Any]]
+"""The values to try of each parameter."""
 
 
 @dataclass(frozen=True)
@@ -49,130 +50,86 @@ class Method:
     Parameters
     ----------
     name : str
-        The name on the command line.
+        How it was asked for: ``"lift"`` or, with settings, ``"lift:solver=libsvm"``.
     title : str
         The name in tables.
-    classifier : callable
-        Makes the classifier from keyword arguments.
-    published_as : str or None
-        Its column in the paper's Tables 2 and 3, if it has one.
-    settings : callable
-        From a dataset's name to the settings that the paper used there.
-    published_rule : {"hamming_loss", "hamming_loss_minmax"}, default="hamming_loss"
-        Which of our Hamming losses the published one is to be held against.
+    classifier : type
+        The class, a :class:`ComplementaryClassifier`.
+    grid : mapping of str to sequence, default={}
+        What ``tune`` searches if nothing is said. The first of equally good settings is taken,
+        so stronger regularization comes first.
+    settings : mapping of str to object, default={}
+        Parameters that the name fixes.
+    base : str, default=""
+        The name without the settings; ``name`` where empty.
     """
 
     name: str
     title: str
-    classifier: Callable[..., ComplementaryClassifier]
-    published_as: str | None = None
-    settings: Callable[[str], dict[str, Any]] = field(default=lambda _: {})
-    published_rule: str = "hamming_loss"
+    classifier: type[ComplementaryClassifier]
+    grid: Grid = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    base: str = ""
 
-    @property
-    def published_columns(self) -> dict[str, str]:
-        """Our criteria mapped to the published ones they are held against."""
-        ranking = ("ranking_loss", "one_error", "coverage", "average_precision")
-        return {self.published_rule: "hamming_loss", **{name: name for name in ranking}}
+    def __post_init__(self) -> None:
+        if not self.base:
+            object.__setattr__(self, "base", self.name)
 
     @property
     def learns_from(self) -> str:
         """``"complementary"``, or ``"relevant"`` for a reference."""
-        return self.classifier.learns_from  # type: ignore[attr-defined,no-any-return]
+        return self.classifier.learns_from
 
 
-def _paper_learning_rate(dataset: str) -> dict[str, Any]:
-    """Return the paper's learning rate where it names one; the default elsewhere."""
-    rate = PAPER_LEARNING_RATES.get(dataset)
-    return {} if rate is None else {"learning_rate": rate}
-
-
-def _always(**settings: Any) -> Callable[[str], dict[str, Any]]:
-    """Return settings that do not depend on the dataset."""
-    return lambda _: settings
-
+_GRADIENT: Grid = {"learning_rate": (1e-3, 1e-2, 1e-1), "weight_decay": (1e-3, 1e-4)}
+_REFINED: Grid = {"C2": (1e-3, 1e-2, 0.1, 1.0, 10.0)}
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         method.name: method
         for method in (
-            Method(
-                "mlcl",
-                "MLCL",
-                MLCLClassifier,
-                published_as="MLCL",
-                settings=_paper_learning_rate,
-                published_rule="hamming_loss_minmax",
-            ),
+            Method("mlcl", "MLCL", MLCLClassifier, {**_GRADIENT, "beta": (1.0, 0.5)}),
             Method("selection-likelihood", "Selection likelihood", SelectionLikelihoodClassifier),
-            Method(
-                "selection-likelihood-linear",
-                "Selection likelihood (linear)",
-                SelectionLikelihoodClassifier,
-                settings=_always(kernel="linear"),
-            ),
             Method("ridge", "Ridge", ComplementaryRidgeClassifier),
             Method("prior", "Prior", PriorClassifier),
-            Method("ml-knn", "ML-KNN", MLKNNClassifier, published_as="ML-KNN"),
-            # One solver on every dataset, so that the rows of a table can be compared.
+            Method("ml-knn", "ML-KNN", MLKNNClassifier, {"n_neighbors": (40, 20, 10, 5)}),
+            Method("lift", "LIFT (squared hinge)", LIFTClassifier, {"ratio": (0.05, 0.1, 0.2)}),
             Method(
-                "lift",
-                "LIFT (squared hinge)",
-                LIFTClassifier,
-                published_as="LIFT",
-                settings=_always(solver="squared_hinge"),
-            ),
-            Method(
-                "lift-libsvm",
-                "LIFT (LIBSVM)",
-                LIFTClassifier,
-                published_as="LIFT",
-                settings=_always(solver="libsvm"),
-            ),
-            Method("fpml", "fPML", FPMLClassifier, published_as="fPML"),
-            Method(
-                "fpml-rank-1",
-                "fPML (rank 1)",
+                "fpml",
+                "fPML",
                 FPMLClassifier,
-                published_as="fPML",
-                settings=_always(rank=1),
+                {"rank": (2, None), "lambda3": (100.0, 10.0, 1.0), "lambda1": (1.0, 0.1)},
             ),
-            Method("pml-lc", "PML-lc", PMLLCClassifier, published_as="PML-lc"),
-            Method("pml-fp", "PML-fp", PMLFPClassifier),
-            Method("pml-lrs", "PML-LRS", PMLLRSClassifier, published_as="PML-LRS"),
+            Method("pml-lc", "PML-lc", PMLLCClassifier, _REFINED),
+            Method("pml-fp", "PML-fp", PMLFPClassifier, _REFINED),
             Method(
-                "pml-lrs-no-intercept",
-                "PML-LRS (no intercept)",
+                "pml-lrs",
+                "PML-LRS",
                 PMLLRSClassifier,
-                published_as="PML-LRS",
-                settings=_always(fit_intercept=False),
+                {"gamma": (100.0, 50.0, 10.0, 1.0), "eta": (1.0, 0.1)},
             ),
-            Method(
-                "l-uw",
-                "L-UW",
-                LUWClassifier,
-                published_as="L-UW",
-                settings=_paper_learning_rate,
-            ),
-            Method("gdf", "GDF", GDFClassifier, settings=_paper_learning_rate),
-            Method(
-                "unbiased-bce",
-                "Unbiased BCE",
-                UnbiasedBCEClassifier,
-                settings=_paper_learning_rate,
-            ),
-            Method("ctl", "CTL", CTLClassifier, settings=_paper_learning_rate),
-            Method("comrank", "ComRank", ComRankClassifier, settings=_paper_learning_rate),
-            Method(
-                "supervised",
-                "Supervised",
-                SupervisedClassifier,
-                settings=_paper_learning_rate,
-            ),
+            Method("l-uw", "L-UW", LUWClassifier, _GRADIENT),
+            Method("gdf", "GDF", GDFClassifier, _GRADIENT),
+            Method("unbiased-bce", "Unbiased BCE", UnbiasedBCEClassifier, _GRADIENT),
+            Method("ctl", "CTL", CTLClassifier, _GRADIENT),
+            Method("comrank", "ComRank", ComRankClassifier, _GRADIENT),
+            Method("supervised", "Supervised", SupervisedClassifier),
         )
     }
 )
 """All methods by name, in the order tables list them."""
+
+# Names that earlier versions had for a method with settings.
+_FORMER = {
+    "lift-libsvm": "lift:solver=libsvm",
+    "fpml-rank-1": "fpml:rank=1",
+    "pml-lrs-no-intercept": "pml-lrs:fit_intercept=false",
+    "selection-likelihood-linear": "selection-likelihood:kernel=linear",
+}
+# NAME:key=value,key=value; a value in brackets may hold commas.
+_WITH_SETTINGS = re.compile(r"(?P<base>.+?):(?P<settings>\w+=.*)")
+_BETWEEN_SETTINGS = re.compile(r",(?=\w+=)")
+_CONSTANTS = {"true": True, "false": False, "none": None}
 
 
 def get_method(name: str) -> Method:
@@ -181,7 +138,10 @@ def get_method(name: str) -> Method:
     Parameters
     ----------
     name : str
-        A key of :data:`METHODS`.
+        A key of :data:`METHODS`; a name that an installed package offers as an entry point of
+        the group ``complabel.methods``; or ``"package.module:Class"``, a class of one's own that
+        derives from :class:`ComplementaryClassifier`. Settings may follow:
+        ``"lift:solver=libsvm"``, ``"pml-lrs:fit_intercept=false,eta=0.1"``.
 
     Returns
     -------
@@ -190,13 +150,29 @@ def get_method(name: str) -> Method:
     Raises
     ------
     InputError
-        If there is none; the message suggests the nearest name.
+        If there is none, or it has no such parameter; the message suggests the nearest name.
+
+    Warns
+    -----
+    FutureWarning
+        If the name is one that earlier versions had; the message gives today's.
+
+    Examples
+    --------
+    >>> get_method("lift:solver=libsvm").title
+    'LIFT (solver = libsvm)'
     """
+    if name in _FORMER:
+        today = _FORMER[name]
+        warnings.warn(f"the method {name!r} is now spelled {today!r}", FutureWarning, stacklevel=2)
+        name = today
     if name in METHODS:
         return METHODS[name]
-    nearest = get_close_matches(name, METHODS, n=1)
-    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
-    raise InputError(f"there is no method {name!r}.{hint} Known are: {', '.join(METHODS)}")
+    found = _WITH_SETTINGS.fullmatch(name)
+    if found is None:
+        return _of_somebody(name)
+    settings = dict(map(_setting, _BETWEEN_SETTINGS.split(found["settings"])))
+    return _with_settings(get_method(found["base"]), name, settings)
 
 
 def make_classifier(name: str, *, dataset: str = "", **parameters: Any) -> ComplementaryClassifier:
@@ -205,7 +181,7 @@ def make_classifier(name: str, *, dataset: str = "", **parameters: Any) -> Compl
     Parameters
     ----------
     name : str
-        A key of :data:`METHODS`.
+        As for :func:`get_method`.
     dataset : str, default=""
         Name of the dataset; one that the paper does not use gets the defaults.
     **parameters
@@ -227,4 +203,90 @@ def make_classifier(name: str, *, dataset: str = "", **parameters: Any) -> Compl
     0.1
     """
     method = get_method(name)
-    return method.classifier(**{**method.settings(dataset), **parameters})
+    of_paper = paper.settings(method.base, dataset)
+    return method.classifier(**{**of_paper, **method.settings, **parameters})
+
+
+def check_parameter(method: Method, name: str) -> None:
+    """Refuse a parameter that a method does not have.
+
+    Parameters
+    ----------
+    method : Method
+    name : str
+
+    Raises
+    ------
+    InputError
+        The message suggests the nearest name, or lists all.
+    """
+    known = inspect.signature(method.classifier).parameters
+    if name in known:
+        return
+    nearest = get_close_matches(name, known, n=1)
+    has = f"it has {', '.join(known)}" if known else "it has none"
+    hint = f"did you mean {nearest[0]!r}?" if nearest else has
+    raise InputError(f"{method.base} has no parameter {name!r}; {hint}")
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """Read ``key=value``; what is no number, constant or list is a string."""
+    key, _, value = text.partition("=")
+    if value.lower() in _CONSTANTS:
+        return key, _CONSTANTS[value.lower()]
+    try:
+        return key, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return key, value
+
+
+def _with_settings(method: Method, name: str, settings: Mapping[str, Any]) -> Method:
+    """Return a method under a name that fixes some of its parameters."""
+    for parameter in settings:
+        check_parameter(method, parameter)
+    said = ", ".join(f"{key} = {value}" for key, value in settings.items())
+    return replace(
+        method,
+        name=name,
+        title=f"{method.title.partition(' (')[0]} ({said})",
+        grid={key: values for key, values in method.grid.items() if key not in settings},
+        settings={**method.settings, **settings},
+    )
+
+
+def _of_somebody(name: str) -> Method:
+    """Return a method that is not part of the package."""
+    offered = {entry.name: entry for entry in metadata.entry_points(group=ENTRY_POINTS)}
+    if name in offered:
+        found = _loaded(name, offered[name].load)
+    elif ":" in name:
+        found = _loaded(name, lambda: _imported(*name.split(":", 1)))
+    else:
+        known = (*METHODS, *offered)
+        nearest = get_close_matches(name, known, n=1)
+        hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+        raise InputError(
+            f"there is no method {name!r}.{hint} Known are: {', '.join(known)}; a class of your"
+            " own is named package.module:Class"
+        )
+    if not (isinstance(found, type) and issubclass(found, ComplementaryClassifier)):
+        raise InputError(
+            f"the method {name!r} is {found!r}; it must be a class that derives from"
+            " complabel.methods.ComplementaryClassifier"
+        )
+    return Method(name, found.__name__, found)
+
+
+def _loaded(name: str, load: Any) -> object:
+    """Load what a name stands for, saying which name it was if that fails."""
+    try:
+        return load()
+    except Exception as error:
+        raise InputError(
+            f"the method {name!r} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _imported(module: str, attribute: str) -> object:
+    """Import ``attribute`` from ``module``."""
+    return getattr(importlib.import_module(module), attribute)

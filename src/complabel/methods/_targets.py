@@ -15,8 +15,9 @@ from complabel.annotations import (
     UnansweredRowWarning,
     check_complementary,
     check_indicator,
-    check_label_names,
+    check_known,
     label_names_of,
+    warn_unchosen,
 )
 from complabel.errors import AnnotationError
 from complabel.methods._complaints import shape_of
@@ -29,74 +30,72 @@ _USER = 4  # from a helper below over its constructor and fit to the caller of f
 
 @dataclass(frozen=True)
 class Targets:
-    """Checked targets.
+    """What ``fit`` was given, checked; rows without an answer are left out.
 
     Parameters
     ----------
-    indicator : ndarray of shape (n_rows, K), uint8
-        Complementary labels, or relevant ones for a method that learns from those.
+    complementary : ndarray of shape (n_rows, K), uint8
+        Complementary labels; the true labels instead for a reference method.
     classes : ndarray of shape (K,)
         What the columns stand for: names where a data frame has them.
     single : bool
         Whether they came as one class per instance rather than as an indicator.
-    known : ndarray of shape (n_rows, K), uint8, or None
-        Labels known to be relevant, if any are.
+    relevant : ndarray of shape (n_rows, K), uint8, or None
+        Known relevant labels, if any are.
     answered : ndarray of shape (n_samples,), bool, or None
         Which samples the rows are, where some were left out.
     """
 
-    indicator: NDArray[np.uint8]
+    complementary: NDArray[np.uint8]
     classes: NDArray[Any]
     single: bool
-    known: NDArray[np.uint8] | None = None
+    relevant: NDArray[np.uint8] | None = None
     answered: NDArray[np.bool_] | None = None
 
     @classmethod
     def from_complementary(cls, y: Any, *, relevant: Any) -> Targets:
         """Check complementary labels, given as an indicator or as one class per instance."""
-        known = None if relevant is None else check_indicator(relevant, name="relevant")
-        if is_single(y):
-            targets = cls._from_classes(y)
-            _warn_of_doubtful_classes(y, targets.classes)
-            if known is not None:
-                check_label_names(
-                    relevant, targets.classes.tolist(), name="relevant", reference="y"
-                )
-                _refuse_contradiction(targets.indicator, known)
-            return cls(targets.indicator, targets.classes, single=True, known=known)
-        checked = check_complementary(y, relevant=relevant, allow_unanswered=True, name="y")
-        classes = _classes_of(y, checked.shape[1])
-        answered: NDArray[np.bool_] = np.asarray(checked.any(axis=1))
+        single = is_single(y)
+        if single:
+            complementary, classes = _read_classes(y)
+            _warn_of_doubtful_classes(y, classes)
+        else:
+            complementary = check_complementary(y, allow_unanswered=True, name="y")
+            classes = _classes_of(y, complementary.shape[1])
+        if relevant is not None:
+            relevant = check_known(relevant, complementary, classes.tolist(), name="y")
+        warn_unchosen(complementary, classes.tolist(), stacklevel=_USER)
+        answered: NDArray[np.bool_] = np.asarray(complementary.any(axis=1))
         if answered.all():
-            return cls(checked, classes, single=False, known=known)
-        _warn_unanswered(answered, known)
-        known = None if known is None else known[answered]
-        return cls(checked[answered], classes, single=False, known=known, answered=answered)
+            return cls(complementary, classes, single, relevant)
+        _warn_unanswered(answered, relevant)
+        relevant = None if relevant is None else relevant[answered]
+        return cls(complementary[answered], classes, single, relevant, answered)
 
     @classmethod
-    def from_relevant(cls, y: Any) -> Targets:
-        """Check relevant labels, given as an indicator or as one class per instance."""
+    def from_true_labels(cls, y: Any) -> Targets:
+        """Check the labels that a reference learns from, an indicator or one class per instance."""
         if is_single(y):
-            return cls._from_classes(y)
-        checked = check_indicator(y, name="y")
-        return cls(checked, _classes_of(y, checked.shape[1]), single=False)
+            return cls(*_read_classes(y), single=True)
+        true_labels = check_indicator(y, name="y")
+        return cls(true_labels, _classes_of(y, true_labels.shape[1]), single=False)
 
-    @classmethod
-    def _from_classes(cls, y: Any) -> Targets:
-        """Encode one class per instance; only classes that occur are known."""
-        flat = _flat_classes(y)
-        _refuse_indicator_of_one_label(y, flat)
-        try:
-            check_classification_targets(flat)
-            classes = np.unique(flat)
-        except (TypeError, ValueError) as error:
-            raise AnnotationError(f"y is no list of classes: {error}") from error
-        if len(classes) < 2:
-            raise AnnotationError(
-                f"every instance carries one class, {classes[0]}; at least 2 classes are"
-                " needed. Give an indicator matrix if some labels were never chosen."
-            )
-        return cls(encode_classes(flat, classes), classes, single=True)
+
+def _read_classes(y: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+    """Return one class per instance as an indicator, and the classes; only those that occur."""
+    flat = _flat_classes(y)
+    _refuse_indicator_of_one_label(y, flat)
+    try:
+        check_classification_targets(flat)
+        classes = np.unique(flat)
+    except (TypeError, ValueError) as error:
+        raise AnnotationError(f"y is no list of classes: {error}") from error
+    if len(classes) < 2:
+        raise AnnotationError(
+            f"every instance carries one class, {classes[0]}; at least 2 classes are"
+            " needed. Give an indicator matrix if some labels were never chosen."
+        )
+    return encode_classes(flat, classes), classes
 
 
 def encode_classes(y: Any, classes: NDArray[Any]) -> NDArray[np.uint8]:
@@ -183,11 +182,11 @@ def _warn_of_doubtful_classes(y: Any, classes: NDArray[Any]) -> None:
     )
 
 
-def _warn_unanswered(answered: NDArray[np.bool_], known: NDArray[np.uint8] | None) -> None:
+def _warn_unanswered(answered: NDArray[np.bool_], relevant: NDArray[np.uint8] | None) -> None:
     """Warn of rows without a complementary label, which are left out."""
     empty = np.flatnonzero(~answered)
     shown = ", ".join(map(str, empty[:5])) + (", ..." if len(empty) > 5 else "")
-    lost = 0 if known is None else int(known[~answered].any(axis=1).sum())
+    lost = 0 if relevant is None else int(relevant[~answered].any(axis=1).sum())
     also = f"; so are the known relevant labels that {lost} of them have" if lost else ""
     warnings.warn(
         f"{len(empty)} of {len(answered)} rows of y mark no label (row{'s' * (len(empty) > 1)}"
@@ -195,18 +194,3 @@ def _warn_unanswered(answered: NDArray[np.bool_], known: NDArray[np.uint8] | Non
         UnansweredRowWarning,
         stacklevel=_USER,
     )
-
-
-def _refuse_contradiction(complementary: NDArray[np.uint8], relevant: NDArray[np.uint8]) -> None:
-    """Refuse relevant labels of another shape, or that are complementary as well."""
-    if relevant.shape != complementary.shape:
-        raise AnnotationError(
-            f"relevant has shape {relevant.shape}, but the complementary classes make"
-            f" {complementary.shape}: give one column per class, in sorted order"
-        )
-    both = np.argwhere(complementary & relevant)
-    if both.size:
-        row, label = both[0]
-        raise AnnotationError(
-            f"row {row}: label {label} is given both as complementary and as relevant"
-        )

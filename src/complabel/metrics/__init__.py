@@ -8,9 +8,11 @@ from complabel.metrics._criteria import (
     ranking_loss,
 )
 from complabel.metrics._evaluate import (
+    CRITERIA,
     HIGHER_IS_BETTER,
     METRIC_NAMES,
     METRIC_TITLES,
+    Criterion,
     evaluate,
 )
 from complabel.metrics._label_free import (
@@ -33,9 +35,11 @@ from complabel.metrics._scorers import (
 from complabel.metrics._thresholds import threshold_minmax
 
 __all__ = [
+    "CRITERIA",
     "HIGHER_IS_BETTER",
     "METRIC_NAMES",
     "METRIC_TITLES",
+    "Criterion",
     "TrueLabelScorer",
     "average_precision",
     "average_precision_scorer",

@@ -1,15 +1,18 @@
 """All criteria at once."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from numpy.typing import ArrayLike
+import numpy as np
 
-from complabel.annotations import IndicatorLike, check_indicator
+from complabel.annotations import check_indicator
 from complabel.metrics._criteria import hamming_loss
 from complabel.metrics._inputs import check_same_shape, check_scores
-from complabel.metrics._ranked import mean_over_rows
+from complabel.metrics._ranked import RowCriterion, mean_over_rows
 from complabel.metrics._rows import (
     average_precision_of_rows,
     coverage_of_rows,
@@ -18,71 +21,128 @@ from complabel.metrics._rows import (
 )
 from complabel.metrics._thresholds import threshold_minmax
 
-_RANKING = {
-    "ranking_loss": ranking_loss_of_rows,
-    "one_error": one_error_of_rows,
-    "coverage": coverage_of_rows,
-    "average_precision": average_precision_of_rows,
-}
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
 
-METRIC_NAMES: Final = ("hamming_loss", "hamming_loss_minmax", *_RANKING)
-"""The names of all criteria, in the order in which tables show them."""
+    from complabel.annotations import IndicatorLike
+
+Measure = Callable[["NDArray[np.uint8]", "NDArray[np.float64]", "NDArray[np.uint8]"], float]
+"""Computes a criterion from true labels, scores and predicted labels, each of shape (n, K)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Criterion:
+    """One criterion as tables know it; give either ``measure`` or ``of_rows``.
+
+    Parameters
+    ----------
+    name : str
+        Its key in results.
+    title : str
+        What tables call it.
+    higher_is_better : bool, default=False
+    measure : callable or None, default=None
+        Of true labels, scores and predicted labels, arrays of shape (n, K); returns a float.
+    of_rows : callable or None, default=None
+        The value of each row from its ranked labels. Criteria of this kind share one sorting.
+    """
+
+    name: str
+    title: str
+    higher_is_better: bool = False
+    measure: Measure | None = None
+    of_rows: RowCriterion | None = None
+
+
+CRITERIA: Final = (
+    Criterion(
+        name="hamming_loss",
+        title="Hamming loss",
+        measure=lambda true_labels, _scores, predicted: hamming_loss(true_labels, predicted),
+    ),
+    Criterion(
+        name="hamming_loss_minmax",
+        title="Hamming loss (min-max)",
+        measure=lambda true_labels, scores, _predicted: hamming_loss(
+            true_labels, threshold_minmax(scores)
+        ),
+    ),
+    Criterion(name="ranking_loss", title="Ranking loss", of_rows=ranking_loss_of_rows),
+    Criterion(name="one_error", title="One-error", of_rows=one_error_of_rows),
+    Criterion(name="coverage", title="Coverage", of_rows=coverage_of_rows),
+    Criterion(
+        name="average_precision",
+        title="Average precision",
+        higher_is_better=True,
+        of_rows=average_precision_of_rows,
+    ),
+)
+"""All criteria, in the order in which tables show them."""
+
+METRIC_NAMES: Final = tuple(criterion.name for criterion in CRITERIA)
+"""The names of all criteria, in the same order."""
 
 METRIC_TITLES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "hamming_loss": "Hamming loss",
-        "hamming_loss_minmax": "Hamming loss (min-max)",
-        "ranking_loss": "Ranking loss",
-        "one_error": "One-error",
-        "coverage": "Coverage",
-        "average_precision": "Average precision",
-    }
+    {criterion.name: criterion.title for criterion in CRITERIA}
 )
 """What tables call each criterion, in the same order."""
 
-HIGHER_IS_BETTER: Final = frozenset({"average_precision"})
+HIGHER_IS_BETTER: Final = frozenset(
+    criterion.name for criterion in CRITERIA if criterion.higher_is_better
+)
 """The criteria of which more is better; of all others less is."""
 
 
-def evaluate(Y: IndicatorLike, scores: ArrayLike, predictions: IndicatorLike) -> dict[str, float]:
+def evaluate(
+    true_labels: IndicatorLike,
+    scores: ArrayLike,
+    predicted: IndicatorLike,
+    *,
+    criteria: Sequence[Criterion] = CRITERIA,
+) -> dict[str, float]:
     """Return all criteria by name, for a fraction of the time of one call each.
 
     Parameters
     ----------
-    Y : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+    true_labels : array-like or sparse matrix of shape (n_samples, K)
         Relevant labels, 0/1.
-    scores : array_like of shape (n_samples, n_labels)
+    scores : array-like of shape (n_samples, K)
         Finite scores, higher for labels more likely relevant.
-    predictions : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+    predicted : array-like or sparse matrix of shape (n_samples, K)
         Predicted labels, 0/1.
+    criteria : sequence of Criterion, default=CRITERIA
 
     Returns
     -------
     dict of str to float
-        One entry for each of `METRIC_NAMES`, in their order. "hamming_loss" is that of
-        `predictions`, "hamming_loss_minmax" that of ``threshold_minmax(scores)``; the others
+        One entry for each criterion, in their order. ``"hamming_loss"`` is that of
+        ``predicted``, ``"hamming_loss_minmax"`` that of ``threshold_minmax(scores)``; the others
         follow scikit-learn's conventions.
 
     Raises
     ------
     AnnotationError
-        If `Y` or `predictions` is not 2-D or not 0/1.
+        If ``true_labels`` or ``predicted`` is not 2-D or not 0/1.
     InputError
         If the shapes differ or a score is not finite.
 
     Examples
     --------
-    >>> criteria = evaluate([[1, 0, 0]], [[0.4, 0.3, 0.1]], [[0, 0, 0]])
-    >>> criteria["hamming_loss_minmax"], criteria["average_precision"]
+    >>> values = evaluate([[1, 0, 0]], [[0.4, 0.3, 0.1]], [[0, 0, 0]])
+    >>> values["hamming_loss_minmax"], values["average_precision"]
     (0.3333333333333333, 1.0)
     """
-    relevant = check_indicator(Y, name="Y")
+    relevant = check_indicator(true_labels, name="true_labels")
+    labels = check_indicator(predicted, name="predicted")
     checked = check_scores(scores)
-    check_same_shape(relevant, checked, names=("Y", "scores"))
-    rankings = mean_over_rows(tuple(_RANKING.values()), relevant, checked, convention="sklearn")
-    values = (
-        hamming_loss(relevant, predictions),
-        hamming_loss(relevant, threshold_minmax(checked)),
-        *rankings,
-    )
-    return dict(zip(METRIC_NAMES, values, strict=True))
+    check_same_shape(relevant, checked, names=("true_labels", "scores"))
+    check_same_shape(relevant, labels, names=("true_labels", "predicted"))
+    ranked = {item.name: item.of_rows for item in criteria if item.of_rows is not None}
+    means = mean_over_rows(tuple(ranked.values()), relevant, checked)
+    values = dict(zip(ranked, means, strict=True))
+    values |= {
+        item.name: item.measure(relevant, checked, labels)
+        for item in criteria
+        if item.measure is not None
+    }
+    return {item.name: values[item.name] for item in criteria}

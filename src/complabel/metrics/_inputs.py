@@ -14,7 +14,7 @@ def check_scores(scores: ArrayLike, *, name: str = "scores") -> NDArray[np.float
         raise InputError(f"{name} is not a matrix of numbers: {error}") from error
     if checked.ndim != 2 or checked.size == 0:
         raise InputError(
-            f"{name} has shape {checked.shape}; give a non-empty matrix (n_samples, n_labels)"
+            f"{name} has shape {checked.shape}; give a non-empty matrix (n_samples, K)"
         )
     finite = np.isfinite(checked)
     if not finite.all():

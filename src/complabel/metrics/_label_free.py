@@ -17,9 +17,9 @@ def complementary_ranking_error(complementary: IndicatorLike, scores: ArrayLike)
 
     Parameters
     ----------
-    complementary : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+    complementary : array-like or sparse matrix of shape (n_samples, K)
         1 where a label is known not to apply; at least one, and not all, per row.
-    scores : array_like of shape (n_samples, n_labels)
+    scores : array-like of shape (n_samples, K)
         Finite scores, higher for labels more likely relevant.
 
     Returns
@@ -32,7 +32,7 @@ def complementary_ranking_error(complementary: IndicatorLike, scores: ArrayLike)
     Raises
     ------
     AnnotationError
-        If `complementary` is no valid matrix of complementary labels.
+        If ``complementary`` is no valid matrix of complementary labels.
     InputError
         If the shapes differ or a score is not finite.
 
@@ -51,20 +51,20 @@ def complementary_ranking_error_of_rows(
 
     Parameters
     ----------
-    complementary : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+    complementary : array-like or sparse matrix of shape (n_samples, K)
         1 where a label is known not to apply; at least one, and not all, per row.
-    scores : array_like of shape (n_samples, n_labels)
+    scores : array-like of shape (n_samples, K)
         Finite scores, higher for labels more likely relevant.
 
     Returns
     -------
     ndarray of shape (n_samples,), float64
-        What `complementary_ranking_error` averages.
+        What ``complementary_ranking_error`` averages.
 
     Raises
     ------
     AnnotationError
-        If `complementary` is no valid matrix of complementary labels.
+        If ``complementary`` is no valid matrix of complementary labels.
     InputError
         If the shapes differ or a score is not finite.
 
@@ -93,9 +93,9 @@ def least_cardinality(complementary: IndicatorLike, scores: ArrayLike) -> float:
 
     Parameters
     ----------
-    complementary : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+    complementary : array-like or sparse matrix of shape (n_samples, K)
         1 where a label is known not to apply; at least one, and not all, per row.
-    scores : array_like of shape (n_samples, n_labels)
+    scores : array-like of shape (n_samples, K)
         Finite scores, higher for labels more likely relevant, of a method that did not see
         these rows.
 
@@ -108,7 +108,7 @@ def least_cardinality(complementary: IndicatorLike, scores: ArrayLike) -> float:
     Raises
     ------
     AnnotationError
-        If `complementary` is no valid matrix of complementary labels.
+        If ``complementary`` is no valid matrix of complementary labels.
     InputError
         If the shapes differ or a score is not finite.
 
@@ -139,9 +139,9 @@ def complementary_log_likelihood(complementary: IndicatorLike, probabilities: Ar
 
     Parameters
     ----------
-    complementary : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+    complementary : array-like or sparse matrix of shape (n_samples, K)
         1 where a label is known not to apply; at least one, and not all, per row.
-    probabilities : array_like of shape (n_samples, n_labels)
+    probabilities : array-like of shape (n_samples, K)
         Non-negative q_j, in proportion to the modelled probability that label j is the
         complementary one; each row is divided by its sum.
 
@@ -155,7 +155,7 @@ def complementary_log_likelihood(complementary: IndicatorLike, probabilities: Ar
     Raises
     ------
     AnnotationError
-        If `complementary` is no valid matrix of complementary labels.
+        If ``complementary`` is no valid matrix of complementary labels.
     InputError
         If the shapes differ, a probability is negative or not finite, or a row of probabilities
         is all 0.
@@ -175,21 +175,21 @@ def complementary_log_likelihood_of_rows(
 
     Parameters
     ----------
-    complementary : array_like or scipy sparse matrix of shape (n_samples, n_labels)
+    complementary : array-like or sparse matrix of shape (n_samples, K)
         1 where a label is known not to apply; at least one, and not all, per row.
-    probabilities : array_like of shape (n_samples, n_labels)
+    probabilities : array-like of shape (n_samples, K)
         Non-negative q_j, in proportion to the modelled probability that label j is the
         complementary one.
 
     Returns
     -------
     ndarray of shape (n_samples,), float64
-        What `complementary_log_likelihood` averages.
+        What ``complementary_log_likelihood`` averages.
 
     Raises
     ------
     AnnotationError
-        If `complementary` is no valid matrix of complementary labels.
+        If ``complementary`` is no valid matrix of complementary labels.
     InputError
         If the shapes differ, a probability is negative or not finite, or a row of probabilities
         is all 0.

@@ -78,7 +78,7 @@ def complementary_ranking_scorer(estimator: Any, X: Any, y: Any) -> float:
     Returns
     -------
     float
-        Minus :func:`complementary_ranking_error`; greater is better. It is one quantity for
+        Minus :func:``complementary_ranking_error``; greater is better. It is one quantity for
         every method, so methods can be compared by it.
 
     Raises
@@ -236,27 +236,27 @@ class TrueLabelScorer:
 average_precision_scorer: Final = TrueLabelScorer(
     average_precision, response="decision_function", greater_is_better=True
 )
-"""Average precision on true labels; see :class:`TrueLabelScorer`."""
+"""Average precision on true labels; see :class:``TrueLabelScorer``."""
 
 hamming_loss_scorer: Final = TrueLabelScorer(
     hamming_loss, response="predict", greater_is_better=False
 )
-"""Minus the Hamming loss on true labels; see :class:`TrueLabelScorer`."""
+"""Minus the Hamming loss on true labels; see :class:``TrueLabelScorer``."""
 
 ranking_loss_scorer: Final = TrueLabelScorer(
     ranking_loss, response="decision_function", greater_is_better=False
 )
-"""Minus the ranking loss on true labels; see :class:`TrueLabelScorer`."""
+"""Minus the ranking loss on true labels; see :class:``TrueLabelScorer``."""
 
 one_error_scorer: Final = TrueLabelScorer(
     one_error, response="decision_function", greater_is_better=False
 )
-"""Minus the one-error on true labels; see :class:`TrueLabelScorer`."""
+"""Minus the one-error on true labels; see :class:``TrueLabelScorer``."""
 
 coverage_scorer: Final = TrueLabelScorer(
     coverage, response="decision_function", greater_is_better=False
 )
-"""Minus the coverage on true labels; see :class:`TrueLabelScorer`."""
+"""Minus the coverage on true labels; see :class:``TrueLabelScorer``."""
 
 
 def _innermost(estimator: Any, X: Any) -> tuple[Any, Any]:

@@ -16,18 +16,18 @@ def threshold_minmax(scores: ArrayLike) -> NDArray[np.uint8]:
 
     Parameters
     ----------
-    scores : array_like of shape (n_samples, n_labels)
+    scores : array-like of shape (n_samples, K)
         Finite scores on any scale.
 
     Returns
     -------
-    ndarray of shape (n_samples, n_labels), dtype uint8
+    ndarray of shape (n_samples, K), uint8
         1 at the predicted labels.
 
     Raises
     ------
     InputError
-        If `scores` is not a non-empty matrix or holds a value that is not finite.
+        If ``scores`` is not a non-empty matrix or holds a value that is not finite.
 
     Examples
     --------

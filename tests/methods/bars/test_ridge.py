@@ -12,26 +12,38 @@ from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset, make_synthetic
 from complabel.errors import InputError
 from complabel.methods import ComplementaryRidgeClassifier, PriorClassifier
-from complabel.methods.bars import _centred_ridge
+from complabel.methods.bars import ridge
 from complabel.metrics import average_precision, complementary_ranking_error, evaluate
 from complabel.studies import draw_labels, split_folds
 
 PROBLEM = make_synthetic(400, n_features=8, n_labels=5, random_state=1)
 X, Y = PROBLEM.X, PROBLEM.Y
 COMPLEMENTARY = draw_complementary(Y, random_state=0)
-# The covariance decomposed, or conjugate gradients.
-WAYS = pytest.mark.parametrize("most_columns", [3000, 0], ids=["eigen", "iterative"], indirect=True)
+# The covariance factorized, or conjugate gradients.
+WAYS = pytest.mark.parametrize(
+    "most_columns", [3000, 0], ids=["direct", "iterative"], indirect=True
+)
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csr_matrix])
 
 
 @pytest.fixture
 def most_columns(request, monkeypatch):
-    monkeypatch.setattr(_centred_ridge, "MAX_EIGEN_COLUMNS", request.param)
+    monkeypatch.setattr(ridge, "MAX_FORMED_FEATURES", request.param)
 
 
 def prediction(classifier, features):
     """Undo the decision 1/2 - prediction / c."""
-    return classifier.choice_rate_ * (0.5 - classifier.decision_function(features))
+    return classifier.irrelevant_rate_ * (0.5 - classifier.decision_function(features))
+
+
+def table_of_errors(classifier):
+    """Penalties and ranks tried, and the mean squared error of each pair, one row per penalty."""
+    results = classifier.cv_results_
+    alphas = results["param_alpha"][:: len(set(results["param_rank"]))]
+    ranks = results["param_rank"][: len(results["param_rank"]) // len(alphas)]
+    assert_array_equal(results["param_alpha"], np.repeat(alphas, len(ranks)))
+    assert_array_equal(results["param_rank"], np.tile(ranks, len(alphas)))
+    return alphas, ranks, -results["mean_test_score"].reshape(len(alphas), len(ranks))
 
 
 def scikit_learns(features, targets, *, alpha):
@@ -70,7 +82,7 @@ def test_no_map_of_that_rank_has_a_lower_objective(rank, most_columns):
 
     starts = np.random.default_rng(0).normal(scale=0.3, size=(2, 13 * rank))
     least = min(optimize.minimize(of_factors, start).fun for start in starts)
-    found = -classifier.choice_rate_ * classifier.coef_.T * np.var(X, axis=0).mean() ** 0.5
+    found = -classifier.irrelevant_rate_ * classifier.coef_.T * np.var(X, axis=0).mean() ** 0.5
     assert np.linalg.matrix_rank(found, tol=1e-8) == rank
     assert objective(found) == pytest.approx(least, abs=1e-6)
 
@@ -80,29 +92,30 @@ def test_no_map_of_that_rank_has_a_lower_objective(rank, most_columns):
 def test_the_table_of_errors_is_that_of_held_out_predictions(form, most_columns):
     classifier = ComplementaryRidgeClassifier(alpha=2.0, cv=4, random_state=3)
     classifier.fit(form(X), COMPLEMENTARY)
-    alphas, ranks, errors = (
-        classifier.cv_results_[key] for key in ("alpha", "rank", "squared_error")
-    )
+    alphas, ranks, errors = table_of_errors(classifier)
     assert_array_equal(alphas, [2.0])
     assert_array_equal(ranks, [1, 2, 3, 4, 5])
     seed = int(np.random.default_rng(3).integers(2**31))
     parts = np.array_split(np.random.RandomState(seed).permutation(len(X)), 4)
     for rank in (1, 3, 5):
-        total = 0.0
+        of_parts = []
         for part in parts:
             rest = np.setdiff1d(np.arange(len(X)), part)
             inner = ComplementaryRidgeClassifier(alpha=2.0, rank=rank)
             inner.fit(X[rest], COMPLEMENTARY[rest])
-            total += np.sum((COMPLEMENTARY[part] - prediction(inner, X[part])) ** 2)
-        assert errors[0, rank - 1] == pytest.approx(total / len(X), rel=1e-6)
+            residuals = COMPLEMENTARY[part] - prediction(inner, X[part])
+            of_parts.append(np.sum(residuals**2) / len(part))
+        assert errors[0, rank - 1] == pytest.approx(np.mean(of_parts), rel=1e-6)
+        deviation = classifier.cv_results_["std_test_score"][rank - 1]
+        assert deviation == pytest.approx(np.std(of_parts), rel=1e-4)
+    order = classifier.cv_results_["rank_test_score"].argsort()
+    assert (np.diff(errors[0, order]) >= 0).all()
 
 
 @WAYS
 def test_the_chosen_penalty_and_rank_have_the_least_error_and_lie_inside(most_columns):
     classifier = ComplementaryRidgeClassifier(random_state=0).fit(X, COMPLEMENTARY)
-    alphas, ranks, errors = (
-        classifier.cv_results_[key] for key in ("alpha", "rank", "squared_error")
-    )
+    alphas, ranks, errors = table_of_errors(classifier)
     assert (np.diff(alphas) < 0).all()
     row, column = np.unravel_index(errors.argmin(), errors.shape)
     assert 0 < row < len(alphas) - 1
@@ -114,10 +127,10 @@ def test_the_chosen_penalty_and_rank_have_the_least_error_and_lie_inside(most_co
 def test_a_search_can_be_of_one_of_the_two_only():
     of_alpha = ComplementaryRidgeClassifier(rank=2, random_state=0).fit(X, COMPLEMENTARY)
     assert of_alpha.rank_ == 2
-    assert of_alpha.cv_results_["squared_error"].shape == (len(of_alpha.cv_results_["alpha"]), 1)
+    assert set(of_alpha.cv_results_["param_rank"]) == {2}
     of_rank = ComplementaryRidgeClassifier(alpha=7, random_state=0).fit(X, COMPLEMENTARY)
     assert of_rank.alpha_ == 7.0
-    assert of_rank.cv_results_["squared_error"].shape == (1, 5)
+    assert table_of_errors(of_rank)[2].shape == (1, 5)
     assert not hasattr(of_rank.set_params(rank=1).fit(X, COMPLEMENTARY), "cv_results_")
 
 
@@ -159,7 +172,7 @@ def test_the_rate_of_choice_and_the_decision_worked_by_hand():
     classifier = ComplementaryRidgeClassifier(alpha=1.0, rank=None).fit(
         np.ones((8, 1)), complementary
     )
-    assert classifier.choice_rate_ == pytest.approx(1 / 2)
+    assert classifier.irrelevant_rate_ == pytest.approx(1 / 2)
     # 1/2 - rate / c
     expected = [-1 / 2, 0, 1 / 4, 1 / 4]
     assert_allclose(classifier.decision_function([[1.0]]), [expected], atol=1e-15)
@@ -167,7 +180,7 @@ def test_the_rate_of_choice_and_the_decision_worked_by_hand():
     # Two labels per row of four: 2 / 3 exceeds every rate.
     pairs = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]])
     classifier.fit(np.ones((4, 1)), pairs)
-    assert classifier.choice_rate_ == pytest.approx(2 / 3)
+    assert classifier.irrelevant_rate_ == pytest.approx(2 / 3)
 
 
 def test_one_label_per_row_predicts_rates_that_sum_to_one():
@@ -199,7 +212,7 @@ def test_the_same_seed_gives_the_same_fit():
         ComplementaryRidgeClassifier(random_state=5).fit(X, COMPLEMENTARY) for _ in range(2)
     )
     assert_array_equal(first.coef_, second.coef_)
-    assert_array_equal(first.cv_results_["squared_error"], second.cv_results_["squared_error"])
+    assert_array_equal(first.cv_results_["mean_test_score"], second.cv_results_["mean_test_score"])
 
 
 def test_wide_sparse_features_are_never_made_dense(monkeypatch):
@@ -218,11 +231,11 @@ def test_wide_sparse_features_are_never_made_dense(monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"alpha": 0.0}, "alpha must be a finite number above 0, got 0.0"),
-        ({"alpha": "best"}, "alpha must be a positive number or 'auto', got 'best'"),
-        ({"rank": 0}, "rank must be an integer of at least 1, got 0"),
+        ({"alpha": 0.0}, "alpha must be 'auto' or a finite number above 0, got 0.0"),
+        ({"alpha": "best"}, "alpha must be 'auto' or a finite number above 0, got 'best'"),
+        ({"rank": 0}, "rank must be 'auto', None or an integer of at least 1, got 0"),
         ({"rank": 6}, "rank must be from 1 to the number of labels, 5, got 6"),
-        ({"rank": "full"}, "rank must be an integer, None or 'auto', got 'full'"),
+        ({"rank": "full"}, "rank must be 'auto', None or an integer of at least 1, got 'full'"),
         ({"cv": 1}, "cv must be an integer of at least 2, got 1"),
         ({"cv": 401}, "cv=401 parts cannot be made of n_samples=400"),
         ({"random_state": "x"}, "random_state must be"),

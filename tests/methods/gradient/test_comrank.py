@@ -1,4 +1,4 @@
-"""ComRank: what it orders by, its kinship with PML, and its rule."""
+"""ComRank: what it orders by, and its rule."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,7 @@ from scipy.special import expit
 from complabel import metrics
 from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset
-from complabel.errors import InputError
-from complabel.methods.candidates._pml import fit_weights
-from complabel.methods.candidates._rank_loss import RankLoss
-from complabel.methods.gradient.comrank import ComRankClassifier
-
-SURROGATES = pytest.mark.parametrize("surrogate", ["exponential", "squared_hinge"])
+from complabel.methods import ComRankClassifier
 
 
 def problem(seed=0, n=120, d=5, n_labels=4):
@@ -26,45 +21,22 @@ def problem(seed=0, n=120, d=5, n_labels=4):
     return X[usable], Y[usable], draw_complementary(Y[usable], random_state=seed)
 
 
-@SURROGATES
-def test_orders_labels_by_how_unlikely_they_are_to_be_complementary(surrogate):
+def test_orders_labels_by_how_unlikely_they_are_to_be_complementary():
     # Three kinds of instances, each with known chances of the complementary label.
     counts = np.array([[50, 30, 20, 0], [0, 10, 35, 55], [25, 60, 5, 10]])
     X = np.repeat(np.eye(3), 100, axis=0)
     chosen = np.concatenate([np.repeat(np.arange(4), row) for row in counts])
     complementary = np.eye(4, dtype=int)[chosen]
-    model = ComRankClassifier(
-        surrogate=surrogate, learning_rate=0.1, epochs=100, weight_decay=1e-4, random_state=0
-    ).fit(X, complementary)
+    model = ComRankClassifier(learning_rate=0.1, epochs=100, weight_decay=1e-4, random_state=0).fit(
+        X, complementary
+    )
     ranks = model.decision_function(np.eye(3)).argsort(axis=1)
     assert_array_equal(ranks, (-counts).argsort(axis=1))
 
 
-def test_squared_hinge_minimises_what_pml_does_at_full_confidence():
-    X, _, complementary = problem(n=60)
-    features = np.hstack([X, np.ones((len(X), 1))])
-    candidates = 1.0 - complementary
-    # PML sums over instances, ComRank averages; the decay of both is the same with C1 = 1 / n.
-    loss = RankLoss(candidates, weight=1 / len(X) / 0.1)
-    start = np.zeros((features.shape[1], candidates.shape[1]))
-    expected = fit_weights(features, candidates, loss=loss, start=start, iterations=500)
-    model = ComRankClassifier(
-        surrogate="squared_hinge",
-        weight_decay=0.1,
-        learning_rate=0.05,
-        batch_size=60,
-        epochs=600,
-        milestones=(),
-        random_state=0,
-    ).fit(X, complementary)
-    assert_allclose(model.coef_, expected[:-1].T, atol=1e-4)
-    assert_allclose(model.intercept_, expected[-1], atol=1e-4)
-
-
-@SURROGATES
-def test_learns_the_relevant_labels(surrogate):
+def test_learns_the_relevant_labels():
     X, Y, complementary = problem(n=400)
-    model = ComRankClassifier(surrogate=surrogate, learning_rate=0.1, epochs=40, random_state=0)
+    model = ComRankClassifier(learning_rate=0.1, epochs=40, random_state=0)
     model.fit(X[:300], complementary[:300])
     rarely_chosen = np.tile(-complementary[:300].sum(axis=0), (100, 1))
     found = metrics.average_precision(Y[300:], model.decision_function(X[300:]))
@@ -89,12 +61,6 @@ def test_sparse_equals_dense_and_a_seed_its_repetition():
     found = ComRankClassifier(**settings).fit(rows, complementary).predict_proba(rows)
     assert_array_equal(again, dense)
     assert_allclose(found, dense, atol=1e-5)
-
-
-def test_unknown_surrogate_is_refused():
-    X, _, complementary = problem(n=10)
-    with pytest.raises(InputError, match="surrogate must be one of 'exponential'"):
-        ComRankClassifier(surrogate="hinge").fit(X, complementary)
 
 
 @pytest.mark.slow

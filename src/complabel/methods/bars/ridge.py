@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy import stats
 from sklearn.model_selection import KFold
 
-from complabel._parameters import check_integer, check_random_state, check_real
+from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_of_regression
-from complabel.methods.bars._centred_ridge import Moments, make_ridge, moments_of_parts, total
+from complabel.methods._linear_systems import Gram, side_by_side
+from complabel.methods._magnitude import refuse_overflow
+from complabel.methods.bars._reduced_rank import ReducedRankRidge
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from complabel.methods._base import Features
 
+# Up to this many features the moments are formed: those of all parts of the data at once, and
+# every penalty costs each of them a factorization.
+MAX_FORMED_FEATURES = 3000
 # Penalties are tried at half decades, from strong to weak, until none of this many is better.
 _STEPS_PER_DECADE = 2
 _PATIENCE = 5
+# Beside a weaker penalty the rounding of a covariance matrix is not small any more.
 _WEAKEST = 1e-10
+# Errors that differ by less of their size differ by rounding: the last rank adds nothing where
+# all rows have the same number of complementary labels.
 _TIE = 1e-12
 
 
@@ -49,7 +58,7 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     cv : int, default=5
         Parts of the training data, each held out once to choose what is ``"auto"``.
     threshold : {"probability", "minmax"}, default="probability"
-        Rule of ``predict``: the prediction lies below half of ``choice_rate_``, or
+        Rule of ``predict``: the prediction lies below half of ``irrelevant_rate_``, or
         ``predict_proba`` exceeds 0.5 after scaling each row to [0, 1].
     random_state : int, numpy.random.Generator or None, default=None
         Division into parts.
@@ -58,11 +67,11 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     ----------
     alpha_ : float
     rank_ : int
-    cv_results_ : dict of str to ndarray
-        ``"alpha"`` (A,), strongest first, ``"rank"`` (R,) and ``"squared_error"`` (A, R): the
-        mean over held-out instances of the squared error, summed over labels. Only if something
-        was chosen.
-    choice_rate_ : float
+    cv_results_ : dict of str to ndarray of shape (number of pairs tried,)
+        ``"param_alpha"``, ``"param_rank"``, and of minus the squared error, summed over labels:
+        ``"mean_test_score"`` over held-out instances, ``"std_test_score"`` of the means of the
+        ``cv`` parts, and ``"rank_test_score"``. Only if something was chosen.
+    irrelevant_rate_ : float
         c, see Notes.
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
         The decision, 1/2 - prediction / c, as a linear map of the features as given.
@@ -85,9 +94,9 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     Known relevant labels given to ``fit`` are checked but change nothing: the target of a
     relevant label is 0 already, being never complementary.
 
-    O(n d^2 + cv d^3) time for dense features; sparse ones are centred only in effect. Above 3000
-    features no d x d matrix is formed, and each penalty is solved by conjugate gradients that
-    start from the one before, O(K nnz) a step.
+    O(n d^2) time for dense features, and O(cv d^3) for each penalty; sparse ones are centred only
+    in effect. Above 3000 features no d x d matrix is formed, and each penalty is solved by
+    conjugate gradients that start from the one before, O(K nnz) a step.
 
     References
     ----------
@@ -109,10 +118,17 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
            [0, 0, 1, 1]])
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "alpha": ("auto", Real(above=0)),
+        "rank": ("auto", None, Integer(at_least=1)),
+        "cv": Integer(at_least=2),
+        "random_state": RandomState(),
+    }
+
     alpha_: float
     rank_: int
     cv_results_: dict[str, NDArray[Any]]
-    choice_rate_: float
+    irrelevant_rate_: float
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]
 
@@ -131,19 +147,6 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if isinstance(self.alpha, str) and self.alpha != "auto":
-            raise InputError(f"alpha must be a positive number or 'auto', got {self.alpha!r}")
-        if not isinstance(self.alpha, str):
-            check_real("alpha", self.alpha, above=0)
-        if isinstance(self.rank, str) and self.rank != "auto":
-            raise InputError(f"rank must be an integer, None or 'auto', got {self.rank!r}")
-        if not isinstance(self.rank, str | None):
-            check_integer("rank", self.rank, at_least=1)
-        check_integer("cv", self.cv, at_least=2)
-        check_random_state(self.random_state)
-
     def _fit(
         self,
         X: Features,
@@ -153,29 +156,40 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     ) -> None:
         del relevant
         self._forget("cv_results_")
-        targets = complementary.astype(np.float64)
-        ranks = self._ranks(complementary.shape[1])
+        refuse_overflow(X)
+        n_labels = complementary.shape[1]
+        ranks = self._ranks(n_labels)
         parts = self._parts(X.shape[0])
         features: Features = X.astype(np.float64, copy=False)
         shift = np.zeros(X.shape[1])
         if isinstance(X, np.ndarray):
-            # Features far from zero would leave little of their covariance in a difference.
+            # Features far from zero would leave little of their variance in a difference.
             shift = features.mean(axis=0)
             features = features - shift
-        moments = moments_of_parts(features, targets, parts)
-        if len(parts) > 1:
-            self._choose(moments, ranks)
-        else:
+        Z = side_by_side(np.ones((X.shape[0], 1)), features, complementary.astype(np.float64))
+        max_columns = MAX_FORMED_FEATURES + 1 + n_labels
+        moments = [Gram.of(Z[part], max_columns=max_columns) for part in parts]
+        if len(parts) == 1:
             self.alpha_, self.rank_ = float(self.alpha), int(ranks[0])
-        ridge = make_ridge(total(moments))
-        weights = ridge.weights(self.alpha_)
-        if self.rank_ < complementary.shape[1]:
-            leading = ridge.directions(weights)[:, : self.rank_]
-            weights = weights @ leading @ leading.T
-        constant = ridge.target_mean - (ridge.feature_mean + shift) @ weights
-        self.choice_rate_ = _choice_rate(targets)
-        self.coef_ = np.ascontiguousarray(weights.T) / -self.choice_rate_
-        self.intercept_ = 0.5 - constant / self.choice_rate_
+        else:
+            others = (moments[:i] + moments[i + 1 :] for i in range(len(parts)))
+            ridges = [ReducedRankRidge(rest, n_labels=n_labels) for rest in others]
+
+            def squared_errors(alpha: float) -> NDArray[np.float64]:
+                pairs = zip(ridges, moments, strict=True)
+                sums = [ridge.squared_errors(part, alpha=alpha) for ridge, part in pairs]
+                return np.array(sums)[:, ranks - 1]
+
+            self._choose(squared_errors, ranks, [len(part) for part in parts])
+        ridge = ReducedRankRidge(moments, n_labels=n_labels)
+        coefficients = ridge.coefficients(self.alpha_, rank=self.rank_)
+        weights = coefficients[1:]
+        constant = coefficients[0] - shift @ weights
+        rates = ridge.target_mean
+        # c, see Notes.
+        self.irrelevant_rate_ = float(max(rates.max(), rates.sum() / (n_labels - 1)))
+        self.coef_ = np.ascontiguousarray(weights.T) / -self.irrelevant_rate_
+        self.intercept_ = 0.5 - constant / self.irrelevant_rate_
 
     def _ranks(self, n_labels: int) -> NDArray[np.intp]:
         """Return the ranks to choose from."""
@@ -201,33 +215,44 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         folds = KFold(n_splits=self.cv, shuffle=True, random_state=seed)
         return [part for _, part in folds.split(np.empty(n_samples))]
 
-    def _choose(self, parts: Sequence[Moments], ranks: NDArray[np.intp]) -> None:
-        """Set penalty and rank to those of least squared error on the parts held out."""
-        held_out = [
-            (part, make_ridge(total([*parts[:i], *parts[i + 1 :]]))) for i, part in enumerate(parts)
-        ]
-        n_samples = sum(part.count for part in parts)
-        alphas: list[float] = []
-        errors: list[NDArray[np.float64]] = []
-        for alpha in self._alphas(len(parts[0].feature_sum)):
-            sums = [ridge.squared_errors(part, alpha=alpha) for part, ridge in held_out]
-            alphas.append(alpha)
-            errors.append(np.sum(sums, axis=0)[ranks - 1] / n_samples)
-            if np.argmin([error.min() for error in errors]) < len(errors) - _PATIENCE:
-                break
-        table = np.array(errors)  # (A, R)
-        # Of equally good ones the strongest penalty, then the least rank.
-        best = int(np.argmax(table <= table.min() * (1 + _TIE)))
-        self.cv_results_ = {"alpha": np.array(alphas), "rank": ranks, "squared_error": table}
-        row, column = divmod(best, len(ranks))
-        self.alpha_, self.rank_ = alphas[row], int(ranks[column])
+    def _choose(
+        self,
+        squared_errors: Callable[[float], NDArray[np.float64]],
+        ranks: NDArray[np.intp],
+        sizes: Sequence[int],
+    ) -> None:
+        """Set penalty and rank to those of least squared error on the parts held out.
 
-    def _alphas(self, n_features: int) -> Sequence[float]:
+        ``squared_errors(alpha)`` of shape (cv, R) sums over the instances of each part.
+        """
+        alphas: list[float] = []
+        tables: list[NDArray[np.float64]] = []
+        for alpha in self._alphas():
+            alphas.append(alpha)
+            tables.append(squared_errors(alpha))
+            least = [table.sum(axis=0).min() for table in tables]
+            if np.argmin(least) < len(least) - _PATIENCE:
+                break
+        by_part = np.stack(tables, axis=1).reshape(len(sizes), -1)  # (cv, A R)
+        means = by_part.sum(axis=0) / sum(sizes)
+        # Of equally good ones the strongest penalty, then the least rank.
+        best = int(np.argmax(means <= means.min() * (1 + _TIE)))
+        self.cv_results_ = {
+            "param_alpha": np.repeat(alphas, len(ranks)),
+            "param_rank": np.tile(ranks, len(alphas)),
+            "mean_test_score": -means,
+            "std_test_score": (by_part / np.array(sizes)[:, np.newaxis]).std(axis=0),
+            "rank_test_score": stats.rankdata(means, method="min"),
+        }
+        self.alpha_ = float(self.cv_results_["param_alpha"][best])
+        self.rank_ = int(self.cv_results_["param_rank"][best])
+
+    def _alphas(self) -> Sequence[float]:
         """Return the penalties to try, strongest first."""
         if self.alpha != "auto":
             return [float(self.alpha)]
-        # No eigenvalue of the scaled covariance exceeds their sum, n_features.
-        strongest = 1 + np.ceil(np.log10(n_features))
+        # No eigenvalue of the scaled covariance exceeds their sum, the number of features.
+        strongest = 1 + np.ceil(np.log10(self.n_features_in_))
         steps = int((strongest - np.log10(_WEAKEST)) * _STEPS_PER_DECADE) + 1
         exponents = strongest - np.arange(steps) / _STEPS_PER_DECADE
         return [float(alpha) for alpha in 10.0**exponents]
@@ -237,9 +262,3 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
 
     def _log_odds(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
         return log_odds_of_regression(decision)
-
-
-def _choice_rate(targets: NDArray[np.float64]) -> float:
-    """Return c, the rate at which an irrelevant label is taken to be chosen."""
-    rates = targets.mean(axis=0)
-    return float(max(rates.max(), rates.sum() / (len(rates) - 1)))

@@ -1,6 +1,7 @@
 """The selection likelihood as a whole: what it learns, what it chooses, and how it refuses."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy import sparse
@@ -9,12 +10,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.losses.selection_reference import selection_log_likelihood_reference
 
 from complabel import metrics
 from complabel.annotations import draw_complementary, draw_relevant
 from complabel.datasets import load_dataset, preprocess
 from complabel.errors import AnnotationError, InputError
-from complabel.losses._selection_reference import selection_log_likelihood_reference
 from complabel.methods import (
     MLCLClassifier,
     PriorClassifier,
@@ -61,16 +62,23 @@ def test_the_choice_is_the_best_of_what_was_tried(chosen):
     results = chosen.cv_results_
     at = np.flatnonzero(results["chosen"])
     assert len(at) == 1
-    assert results["alpha"][at[0]] == chosen.alpha_
-    assert results["cardinality"][at[0]] == chosen.cardinality_
-    assert results["gamma"][at[0]] == chosen.gamma_
-    names = ("scaling", "gamma", "alpha", "cardinality")
-    settings = {
-        tuple(str(results[name][i]) for name in names) for i in range(len(results["alpha"]))
-    }
-    assert len(settings) == len(results["alpha"])
-    best = results["mean_log_likelihood"].max()
-    assert results["mean_log_likelihood"][at[0]] > best - 0.01
+    for name in ("kernel", "gamma", "alpha", "cardinality"):
+        assert results[f"param_{name}"][at[0]] == getattr(chosen, f"{name}_")
+    columns = [column for name, column in results.items() if name.startswith("param_")]
+    settings = list(zip(*columns, strict=True))
+    assert len({str(setting) for setting in settings}) == len(settings)
+    best = results["mean_test_score"].max()
+    assert results["mean_test_score"][at[0]] > best - 0.01
+
+
+def test_the_results_read_as_those_of_scikit_learns_searches(chosen):
+    results = pd.DataFrame(chosen.cv_results_)
+    assert results.loc[results["mean_test_score"].idxmax(), "rank_test_score"] == 1
+    assert (results["std_test_score"] > 0).all()
+    of_kernel = results["param_kernel"] == "rbf"
+    assert results.loc[of_kernel, "param_scaling"].isna().all()
+    assert results.loc[~of_kernel, "param_gamma"].isna().all()
+    assert set(results.loc[~of_kernel, "param_scaling"]) == {"global", "standardize", "rows"}
 
 
 def test_the_mean_held_out_likelihood_is_that_of_refits(X, complementary):
@@ -79,13 +87,15 @@ def test_the_mean_held_out_likelihood_is_that_of_refits(X, complementary):
     classifier = SelectionLikelihoodClassifier(random_state=3, **settings)
     classifier.fit(X, complementary)
     seed = int(np.random.default_rng(3).integers(2**32))
-    scores = np.empty(300)
+    scores, of_folds = np.empty(300), []
     for train, test in KFold(3, shuffle=True, random_state=seed).split(X):
         part = fixed(alpha=0.05, cardinality=1.5, scaling=classifier.scaling_)
         probability = part.fit(X[train], complementary[train]).predict_proba(X[test])
         scores[test] = selection_log_likelihood_reference(probability, complementary[test])
-    found = classifier.cv_results_["mean_log_likelihood"][classifier.cv_results_["chosen"]]
-    assert found[0] == pytest.approx(scores.mean(), abs=1e-3)
+        of_folds.append(scores[test].mean())
+    results = classifier.cv_results_
+    assert results["mean_test_score"][results["chosen"]] == pytest.approx(scores.mean(), abs=1e-3)
+    assert results["std_test_score"][results["chosen"]] == pytest.approx(np.std(of_folds), abs=1e-3)
 
 
 def test_the_curve_over_cardinalities_peaks_near_the_truth(chosen, relevant):
@@ -185,7 +195,7 @@ def test_a_kernel_is_chosen_where_no_linear_map_will_do():
 def test_a_given_gamma_is_kept(X, complementary):
     classifier = kernel(alpha="auto", gamma=0.2).fit(X[:300], complementary[:300])
     assert classifier.gamma_ == 0.2
-    assert set(classifier.cv_results_["gamma"]) == {0.2}
+    assert set(classifier.cv_results_["param_gamma"]) == {0.2}
     assert not hasattr(classifier, "scaling_")
 
 
@@ -201,7 +211,7 @@ def test_the_kernel_takes_sparse_features(X, complementary):
 def test_a_kernel_is_applied_in_batches(X, complementary, monkeypatch):
     classifier = kernel().fit(X, complementary)
     whole = classifier.predict_proba(X)
-    monkeypatch.setattr("complabel.methods.selection._features._BATCH", 7)
+    monkeypatch.setattr("complabel.methods.selection._model._BATCH", 7)
     np.testing.assert_allclose(classifier.predict_proba(X), whole, atol=1e-12)
 
 
@@ -210,7 +220,7 @@ def test_many_rows_are_not_tried_with_a_kernel(X, complementary, monkeypatch):
     classifier = fixed(kernel="auto", random_state=0).fit(X[:101], complementary[:101])
     assert classifier.kernel_ == "linear"
     classifier = fixed(kernel="auto", random_state=0).fit(X[:100], complementary[:100])
-    assert np.isfinite(classifier.cv_results_["gamma"]).any()
+    assert "rbf" in classifier.cv_results_["param_kernel"]
 
 
 def test_standardizing_makes_up_for_uneven_features(X, complementary):
@@ -281,30 +291,6 @@ def test_the_score_is_the_mean_log_likelihood_by_another_algorithm(n_per_row, ch
     assert chosen.score(X[TEST], held_out) == pytest.approx(expected, rel=1e-9)
 
 
-def test_mini_batches_find_about_the_same_as_lbfgs(X, complementary, precision_of):
-    settings = {"epochs": 60, "learning_rate": 0.05, "random_state": 0}
-    adam = fixed(solver="adam", **settings).fit(X[TRAIN], complementary[TRAIN])
-    lbfgs = fixed(alpha=1e-4).fit(X[TRAIN], complementary[TRAIN])
-    assert precision_of(adam) == pytest.approx(precision_of(lbfgs), abs=0.02)
-    assert not hasattr(adam, "alpha_")
-    difference = adam.predict_proba(X[TEST]) - lbfgs.predict_proba(X[TEST])
-    assert np.abs(difference).mean() < 0.05
-
-
-def test_a_network_learns_with_a_cardinality_found_by_linear_maps(X, complementary, precision_of):
-    def network(n_features, n_labels):
-        hidden = torch.nn.Linear(n_features, 16)
-        return torch.nn.Sequential(hidden, torch.nn.Tanh(), torch.nn.Linear(16, n_labels))
-
-    classifier = SelectionLikelihoodClassifier(
-        solver="adam", network=network, epochs=15, scaling="global", alpha=0.01, random_state=0
-    )
-    classifier.fit(X[TRAIN], complementary[TRAIN])
-    assert classifier.cardinality_ in classifier.cv_results_["cardinality"]
-    assert precision_of(classifier) > 0.8
-    assert not hasattr(classifier, "coef_")
-
-
 @pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
 def test_one_class_per_row_has_one_relevant_label(X):
     rng = np.random.default_rng(0)
@@ -330,9 +316,10 @@ def test_progress_is_reported(X, complementary):
     )
     classifier.fit(X[:200], complementary[:200])
     stages = [stage for stage, *_ in seen]
-    assert stages.count("search") == len(classifier.cv_results_["alpha"])
+    assert stages.count("search") == len(classifier.cv_results_["param_alpha"])
     assert stages.count("classifier") == classifier.n_iter_
-    assert all(number <= most for _, number, most, _ in seen)
+    for stage, number, most, _ in seen:
+        assert most is None if stage == "search" else number <= most
 
 
 def test_a_fit_keeps_to_one_thread_and_gives_the_others_back(X, complementary):
@@ -374,19 +361,16 @@ def test_searches_by_its_own_score(X, complementary):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"alpha": 0}, "alpha must be a finite number above 0"),
-        ({"alpha": "best"}, "alpha must be 'auto' or a number above 0, got 'best'"),
-        ({"cardinality": "many"}, "cardinality must be 'auto', None or"),
+        ({"alpha": 0}, "alpha must be 'auto' or a finite number above 0, got 0"),
+        ({"alpha": "best"}, "alpha must be 'auto' or a finite number above 0, got 'best'"),
+        ({"cardinality": "many"}, "cardinality must be 'auto', None or a finite number above 0"),
         ({"cardinality": 5}, "cardinality must be a finite number above 0 and below 5, got 5"),
         ({"scaling": "none"}, "scaling must be one of 'auto'"),
         ({"kernel": "cosine"}, "kernel must be one of 'auto', 'linear', 'rbf', got 'cosine'"),
-        ({"kernel": "rbf", "gamma": -1}, "gamma must be a finite number above 0, got -1"),
-        ({"gamma": "scale"}, "gamma must be 'auto' or a number above 0, got 'scale'"),
+        ({"kernel": "rbf", "gamma": -1}, "gamma must be 'auto' or a finite number above 0, got -1"),
         ({"n_components": 0}, "n_components must be an integer of at least 1"),
-        ({"kernel": "rbf", "solver": "adam"}, "solver='adam' takes no kernel"),
-        ({"solver": "sgd"}, "solver must be one of 'lbfgs', 'adam'"),
         ({"cv": 1}, "cv must be an integer of at least 2"),
-        ({"network": torch.nn.Linear}, "give solver='adam' for a network"),
+        ({"random_state": -1}, "random_state must be a non-negative integer"),
         ({"propensities": [1, 2]}, "give a sequence of 5, one per label"),
     ],
     ids=str,
@@ -394,6 +378,28 @@ def test_searches_by_its_own_score(X, complementary):
 def test_parameters_are_checked(settings, message, X, complementary):
     with pytest.raises(InputError, match=message):
         fixed(**settings).fit(X, complementary)
+
+
+def test_a_given_alpha_leaves_the_cardinality_to_choose():
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(150, 3)), rng.normal(size=(3, 16))
+    relevant = X @ weights - 1.2 + 0.3 * rng.logistic(size=(150, 16)) > 0
+    proper = relevant.any(axis=1) & (relevant.sum(axis=1) < 15)
+    complementary = draw_complementary(relevant[proper].astype(int), random_state=1)
+    classifier = fixed(alpha=0.003, cardinality="auto", random_state=0)
+    classifier.fit(X[proper], complementary)
+    tried = set(classifier.cardinality_curve_["cardinality"])
+    assert set(classifier.cv_results_["param_alpha"]) == {0.003}
+    # It climbs from 2 to 3 and beyond, and looks below 2 only then.
+    assert {1.0, 1.5, 2.0, 3.0, 4.0} <= tried
+
+
+def test_new_features_far_from_those_of_fit_are_at_fault(X, complementary):
+    classifier = fixed().fit(X, complementary)
+    new = X[:5].copy()
+    new[3] = 1.7e308 * np.sign(classifier.coef_[0])
+    with pytest.raises(InputError, match=r"row 3 of X has infinite scores\. .*as those given"):
+        classifier.decision_function(new)
 
 
 def test_too_few_rows_for_the_folds_are_refused(X, complementary):

@@ -4,16 +4,14 @@ import numpy as np
 import pytest
 from scipy import special
 
-from complabel.methods.selection._fit import Problem
+from complabel.methods.selection._model import Choices
 
 
 def start(counts, *, cardinality, propensities=None):
     """The probabilities of the constant model for labels chosen so many times."""
     complementary = np.repeat(np.eye(len(counts), dtype=np.uint8), counts, axis=0)
-    problem = Problem(np.ones((len(complementary), 2)), [complementary], propensities)
-    model = problem.start(cardinality)
-    assert not model.coef.any()
-    return special.expit(model.intercept)
+    choices = Choices(complementary, propensities=propensities)
+    return special.expit(choices.constant_logits(cardinality))
 
 
 def test_a_label_chosen_twice_as_often_is_irrelevant_twice_as_often():

@@ -1,0 +1,223 @@
+"""Datasets of one's own as NumPy archives: one array for each part of the dataset."""
+
+import io
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+from scipy import sparse
+
+from complabel._files import explained, replacing
+from complabel.annotations import check_indicator
+from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
+from complabel.datasets._paths import StrPath, as_path
+from complabel.datasets._unpack import read_members
+from complabel.errors import AnnotationError, DatasetFormatError, InputError
+
+_CSR_PARTS = ("data", "indices", "indptr", "shape")
+_SPARSE = {name: tuple(f"{name}_{part}" for part in _CSR_PARTS) for name in "XY"}
+_KNOWN = ("X", *_SPARSE["X"], "Y", *_SPARSE["Y"], "label_names", "feature_names", "groups")
+# What a str takes at least: a shape of a few bytes could ask for names that fill the memory.
+_BYTES_PER_NAME = 64
+_READ_HEADER = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+
+
+def save_file(dataset: MultiLabelDataset, path: StrPath) -> None:
+    """Save a dataset as a NumPy archive that ``load_file`` reads.
+
+    Parameters
+    ----------
+    dataset : MultiLabelDataset
+    path : path
+        Must end in ``.npz``. The folder must exist, and a file of this name is replaced.
+
+    Raises
+    ------
+    InputError
+        If ``path`` has another ending.
+    OutputError
+        If the file cannot be written. What was there before is unchanged.
+
+    Notes
+    -----
+    The name of the dataset is not saved: ``load_file`` takes it from the file's name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from complabel.datasets import load_file, make_synthetic
+    >>> path = Path(tempfile.mkdtemp()) / "mine.npz"
+    >>> save_file(make_synthetic(50), path)
+    >>> load_file(path).Y.shape
+    (50, 6)
+    """
+    target = as_path("path", path)
+    if target.suffix.lower() != ".npz":
+        raise InputError(f"path is {str(target)!r}; give a name that ends in .npz")
+    X = dataset.X
+    if isinstance(X, np.ndarray):
+        arrays: dict[str, Any] = {"X": X}
+    else:
+        arrays = dict(zip(_SPARSE["X"], (X.data, X.indices, X.indptr, X.shape), strict=True))
+    arrays |= {"Y": dataset.Y, "label_names": np.array(dataset.label_names)}
+    arrays["feature_names"] = np.array(dataset.feature_names)
+    if dataset.groups is not None:
+        arrays["groups"] = dataset.groups
+    with explained(target), replacing(target) as partial, partial.open("wb") as out:
+        np.savez_compressed(out, **arrays)
+
+
+def read_npz(path: Path, name: str, max_unpacked: int) -> MultiLabelDataset:
+    """Read an archive in the layout that ``load_file`` describes."""
+    raw = read_members(path, [f"{member}.npy" for member in _KNOWN], max_unpacked)
+    # Popped, so that the bytes of one array at a time are in memory twice.
+    arrays = {file.removesuffix(".npy"): _parse(f"{path}!{file}", raw.pop(file)) for file in [*raw]}
+    archive = _Archive(arrays, max_unpacked)
+    try:
+        X, Y = archive.features(), archive.labels()
+        return MultiLabelDataset(
+            name=name,
+            X=X,
+            Y=Y,
+            label_names=archive.names("label", Y.shape[1]),
+            feature_names=archive.names("feature", X.shape[1]),
+            groups=arrays.get("groups"),
+        )
+    except (AnnotationError, InputError) as cause:
+        raise DatasetFormatError(f"{path}: {cause}") from cause
+
+
+@dataclass(frozen=True)
+class _Archive:
+    """The arrays of a file, and how many bytes each may grow to in memory."""
+
+    arrays: Mapping[str, NDArray[Any]]
+    limit: int
+
+    def features(self) -> Features:
+        """Return X as float64."""
+        X: CSR | NDArray[Any] = self._matrix("X")
+        if not isinstance(X, np.ndarray):
+            return X
+        if X.dtype.kind == "U":
+            raise InputError("X holds text; give numbers")
+        self._refuse_large("X as float64", 8 * X.size)
+        return _as_float(X)
+
+    def labels(self) -> NDArray[np.uint8]:
+        """Return Y as a dense indicator."""
+        Y = self._matrix("Y")
+        self._refuse_large("Y as a dense matrix", math.prod(Y.shape))
+        return check_indicator(Y, name="Y")
+
+    def names(self, kind: str, count: int) -> tuple[str, ...]:
+        """Return the names of the columns; without any, they are numbered."""
+        self._refuse_large(f"{count:,} {kind} names", _BYTES_PER_NAME * count)
+        given = self.arrays.get(f"{kind}_names")
+        if given is None:
+            return tuple(f"{kind}_{i}" for i in range(count))
+        if given.dtype.kind != "U" or given.shape != (count,):
+            raise InputError(
+                f"{kind}_names has shape {given.shape} and type {given.dtype}; give one name for "
+                f"each of the {count} columns, as np.array(names, dtype=str)"
+            )
+        try:
+            names = given.tolist()
+            "".join(names).encode()
+        except ValueError as cause:
+            raise InputError(f"{kind}_names holds text that is no Unicode ({cause})") from cause
+        return tuple(names)
+
+    def _matrix(self, name: str) -> Any:
+        """Return X or Y as it was saved, dense or sparse."""
+        parts = _SPARSE[name]
+        given = {key for key in (name, *parts) if key in self.arrays}
+        if given not in ({name}, set(parts)):
+            found = ", ".join(self.arrays) or "(none)"
+            raise InputError(
+                f"found the arrays {found}; expected either {name}, or all of {', '.join(parts)}"
+            )
+        matrix = self.arrays[name] if given == {name} else self._csr(name)
+        if matrix.ndim != 2:
+            raise InputError(
+                f"{name} has shape {matrix.shape}; give a matrix with a row for each instance"
+            )
+        return matrix
+
+    def _csr(self, name: str) -> CSR:
+        """Build a CSR matrix from its parts, each of which may lie."""
+        data, indices, indptr, shape = (self.arrays[part] for part in _SPARSE[name])
+        whole = all(part.dtype.kind in "iu" for part in (indices, indptr, shape))
+        if not whole or shape.shape != (2,) or data.dtype.kind not in "biuf":
+            raise InputError(
+                f"{', '.join(_SPARSE[name])} are no parts of a CSR matrix; expected numbers, "
+                "integers, integers and (rows, columns)"
+            )
+        self._refuse_large(f"{name} in CSR form", 16 * data.size)
+        try:
+            matrix: CSR = sparse.csr_array(
+                (_as_float(data), indices.astype(np.int64), indptr.astype(np.int64)),
+                shape=tuple(shape.tolist()),
+            )
+            matrix.check_format(full_check=True)
+        except ValueError as cause:
+            raise InputError(f"{', '.join(_SPARSE[name])} do not fit together: {cause}") from cause
+        matrix.sort_indices()
+        if not matrix.has_canonical_format:
+            raise InputError(f"{name} gives one cell twice; call sum_duplicates() before saving")
+        return matrix
+
+    def _refuse_large(self, what: str, n_bytes: int) -> None:
+        """Refuse what a small file would blow up to."""
+        if n_bytes > self.limit:
+            raise InputError(
+                f"{what} would take {n_bytes:,} bytes, more than {self.limit:,}, the limit that "
+                "keeps a damaged or hostile file from filling the memory; if the file is sound, "
+                "give a larger max_unpacked"
+            )
+
+
+def _parse(source: str, raw: bytes) -> NDArray[Any]:
+    """Read an array without pickle, and without memory for more than the file holds."""
+    stream = io.BytesIO(raw)
+    try:
+        shape, fortran, dtype = _READ_HEADER[npy.read_magic(stream)](stream)
+    except Exception as cause:  # NumPy's and Python's parsers raise a dozen kinds
+        raise DatasetFormatError(
+            f"{source}: found no header of a NumPy array ({str(cause)[:60]}); save it again with "
+            "numpy.savez"
+        ) from cause
+    if dtype.kind not in "biufU":
+        raise DatasetFormatError(
+            f"{source}: found values of type {str(dtype)[:60]}; save numbers as numbers and names "
+            "as np.array(names, dtype=str), since Python objects are not read"
+        )
+    if dtype.kind == "b":
+        dtype = np.dtype(np.uint8)  # a byte of a bool that is neither 0 nor 1 must show
+    found = len(raw) - stream.tell()
+    if (
+        min(shape, default=1) < 0
+        or not dtype.itemsize
+        or math.prod(shape) * dtype.itemsize != found
+    ):
+        raise DatasetFormatError(
+            f"{source}: found {found:,} bytes of values, which does not fit the shape "
+            f"{str(shape)[:60]} and type {dtype} in its header; save it again"
+        )
+    try:
+        flat = np.frombuffer(raw, dtype, offset=stream.tell())
+        shaped = flat.reshape(shape, order="F" if fortran else "C")
+        return np.array(shaped, dtype=dtype.newbyteorder("="), order="C")
+    except (ValueError, OverflowError) as cause:  # too many axes, or one too long
+        raise DatasetFormatError(f"{source}: found shape {str(shape)[:60]} ({cause})") from cause
+
+
+def _as_float(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Convert to float64; what a long double holds beyond it becomes infinite."""
+    with np.errstate(over="ignore"):
+        return values.astype(np.float64, copy=False)

@@ -1,0 +1,165 @@
+"""Ridge systems of one feature matrix, solved by Cholesky factors or by conjugate gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.sparse.linalg import LinearOperator, cg
+
+from complabel.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from complabel.methods._base import Features
+
+# Up to this many columns the Gram matrix is formed and factorized: half a gigabyte each.
+MAX_DIRECT_COLUMNS = 8000
+# The residual's share of the right-hand side: far below what the methods' own iterations, which
+# stop at changes of 1e-5, could notice.
+_CG_TOLERANCE = 1e-8
+# A system so ill-conditioned that these run out is solved as if its ridge were slightly stronger.
+_CG_MAX_ITERATIONS = 2000
+
+
+def side_by_side(*blocks: Features) -> Features:
+    """Return matrices (n, p1), (n, p2), ... as one, which is sparse if one of them is."""
+    if all(isinstance(block, np.ndarray) for block in blocks):
+        return np.hstack(blocks)
+    return sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr")
+
+
+@dataclass(frozen=True)
+class Gram:
+    """A symmetric matrix without negative eigenvalues, such as X^T X.
+
+    Parameters
+    ----------
+    matrix : ndarray or LinearOperator of shape (p, p)
+        An operator where the matrix would be too large.
+    diagonal : ndarray of shape (p,)
+    """
+
+    matrix: Any
+    diagonal: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, X: Features, *, max_columns: int) -> Gram:
+        """Return X^T X of a matrix (n, p), as an operator if p exceeds ``max_columns``."""
+        dense = isinstance(X, np.ndarray)
+        squares = np.einsum("ij,ij->j", X, X) if dense else X.multiply(X).sum(axis=0)
+        matrix: Any
+        if X.shape[1] > max_columns:
+            matrix = _operator(X.shape[1], lambda weights: X.T @ (X @ weights))
+        else:
+            matrix = X.T @ X if dense else (X.T @ X).toarray()
+        return cls(matrix, np.asarray(squares).ravel())
+
+    @property
+    def formed(self) -> bool:
+        """Whether the matrix is more than its products."""
+        return isinstance(self.matrix, np.ndarray)
+
+    def leading(self, size: int) -> Gram:
+        """Return the first rows and columns."""
+        rest = (0, len(self.diagonal) - size)
+
+        def times(weights: NDArray[np.float64]) -> Any:
+            return (self @ np.pad(weights, [rest, *[(0, 0)] * (weights.ndim - 1)]))[:size]
+
+        matrix = self.matrix[:size, :size] if self.formed else _operator(size, times)
+        return Gram(matrix, self.diagonal[:size])
+
+    def __add__(self, other: Gram) -> Gram:
+        return Gram(self.matrix + other.matrix, self.diagonal + other.diagonal)
+
+    def __matmul__(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(self.matrix @ weights)
+
+
+def _operator(size: int, times: Callable[[NDArray[np.float64]], Any]) -> Any:
+    """Return a symmetric matrix that is known by its products with (size,) and (size, q)."""
+    return LinearOperator((size, size), matvec=times, matmat=times, dtype=np.float64)
+
+
+class RidgeSystem:
+    """Solve (scale A + ridge I) W = R for one right-hand side after the other.
+
+    If A is formed, one Cholesky factorization serves all of them. If it is an operator,
+    conjugate gradients need nothing but products.
+
+    Parameters
+    ----------
+    gram : Gram
+        A of shape (p, p).
+    scale : float, default=1.0
+        Not negative.
+    ridge : float or ndarray of shape (p,)
+        Positive. An array has one for each row; that of a constant column in the first place may
+        be 0: eliminating it centres the others.
+
+    Raises
+    ------
+    InputError
+        From ``solve``, if A is so large that the ridge is lost to rounding.
+    """
+
+    def __init__(
+        self, gram: Gram, *, scale: float = 1.0, ridge: float | NDArray[np.float64]
+    ) -> None:
+        self._gram = gram
+        self._scale = scale
+        self._ridge: NDArray[np.float64] = np.broadcast_to(ridge, gram.diagonal.shape)
+
+    def solve(
+        self, right: NDArray[np.float64], *, start: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return W of shape (p, q) for R of that shape; ``start`` is a guess of W."""
+        if self._gram.formed:
+            return np.asarray(linalg.cho_solve(self._factor, right, check_finite=False))
+        return self._solve_iteratively(right, start)
+
+    @cached_property
+    def _factor(self) -> tuple[NDArray[np.float64], bool]:
+        """Factorize the system's matrix."""
+        matrix = self._scale * self._gram.matrix
+        matrix.flat[:: matrix.shape[0] + 1] += self._ridge
+        try:
+            factor: tuple[NDArray[np.float64], bool] = linalg.cho_factor(
+                matrix.T, lower=True, overwrite_a=True, check_finite=False
+            )
+        except linalg.LinAlgError as error:
+            largest = self._gram.diagonal.max() ** 0.5
+            raise InputError(
+                f"X^T X cannot be told from a singular matrix: the largest norm of a column of X"
+                f" is {largest:.3g}. Scale the features to a standard deviation near 1, or raise"
+                " the weight of the ridge."
+            ) from error
+        return factor
+
+    def _solve_iteratively(
+        self, right: NDArray[np.float64], start: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Run conjugate gradients on all columns of R at once, as one long vector."""
+
+        def times(flat: NDArray[np.float64]) -> NDArray[np.float64]:
+            weights = flat.reshape(right.shape)
+            product = self._scale * (self._gram @ weights)
+            return (product + self._ridge[:, np.newaxis] * weights).ravel()
+
+        diagonal = np.repeat(self._scale * self._gram.diagonal + self._ridge, right.shape[1])
+        solution, _ = cg(
+            _operator(right.size, times),
+            right.ravel(),
+            x0=None if start is None else start.ravel(),
+            rtol=_CG_TOLERANCE,
+            maxiter=_CG_MAX_ITERATIONS,
+            M=_operator(right.size, lambda flat: flat / diagonal),
+        )
+        return np.asarray(solution).reshape(right.shape)

@@ -1,0 +1,85 @@
+"""Ridge regression with an intercept, for one penalty after the other and for every rank."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from complabel.methods._linear_systems import RidgeSystem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from complabel.methods._linear_systems import Gram
+
+
+class ReducedRankRidge:
+    r"""Minimize ||Y - 1 b^T - X W||^2 / n + alpha s^2 ||W||^2 over W (d, K) and b (K,).
+
+    s^2 is the mean variance of a feature, so that alpha has no unit. Of rank r, the minimizer
+    predicts the centred targets by the full-rank prediction times Q Q^T, where Q (K, r) holds the
+    leading directions of that prediction (Mukherjee and Zhu, "Reduced rank ridge regression and
+    its kernel extensions", 2011): in the coordinates of all of Q (K, K), it predicts the first r
+    as at full rank, and the others by their means.
+
+    Conjugate gradients for one penalty start from the solution for the one before: go from strong
+    to weak penalties.
+
+    Parameters
+    ----------
+    parts : sequence of Gram of shape (1 + d + K, 1 + d + K)
+        Z^T Z of sets of rows that together are those to learn from, for Z = [1, X, Y].
+    n_labels : int
+        K.
+
+    Attributes
+    ----------
+    target_mean : ndarray of shape (K,)
+    """
+
+    def __init__(self, parts: Sequence[Gram], *, n_labels: int) -> None:
+        moments = sum(parts[1:], start=parts[0])
+        end = len(moments.diagonal) - n_labels  # of the features
+        columns = np.zeros((len(moments.diagonal), 1 + n_labels))
+        columns[0, 0], columns[end:, 1:] = 1, np.eye(n_labels)
+        sums = moments @ columns  # of z, and of z y^T
+        self._count = sums[0, 0]
+        means, squares = sums[:, 0] / self._count, moments.diagonal / self._count
+        self.target_mean = means[end:]
+        square = squares[1:end].mean()
+        variance = (squares - means**2)[1:end].clip(min=0).mean()
+        # What the rounding of sums leaves of constant features is no variance.
+        if variance <= self._count * np.finfo(np.float64).eps * square:
+            variance = square or 1.0
+        self._penalties = np.full(end, self._count * variance)
+        self._penalties[0] = 0  # the intercept's
+        self._gram = moments.leading(end)
+        self._right = sums[:end, 1:]
+        self._last = np.zeros_like(self._right)
+
+    def coefficients(self, alpha: float, *, rank: int) -> NDArray[np.float64]:
+        """Return b as first row and W below it, (1 + d, K), of a rank from 1 to K."""
+        fitted, means, directions = self._rotated(alpha)
+        return np.hstack([fitted[:, :rank], means[:, rank:]]) @ directions.T
+
+    def squared_errors(self, held_out: Gram, *, alpha: float) -> NDArray[np.float64]:
+        """Return the sum of ||y - prediction||^2 over other rows for each rank from 1 to K."""
+        fitted, means, directions = self._rotated(alpha)
+        # Z times these are the residuals.
+        residuals = np.vstack([-fitted, directions]), np.vstack([-means, directions])
+        of_fitted, of_means = (np.sum(each * (held_out @ each), axis=0) for each in residuals)
+        return np.asarray(of_means.sum() + np.cumsum(of_fitted - of_means))
+
+    def _rotated(self, alpha: float) -> tuple[NDArray[np.float64], ...]:
+        """Return all coefficients and those that predict the means, both times Q, and Q (K, K)."""
+        system = RidgeSystem(self._gram, ridge=alpha * self._penalties)
+        self._last = system.solve(self._right, start=self._last)
+        explained = self._right.T @ self._last / self._count
+        explained -= np.outer(self.target_mean, self.target_mean)
+        directions = np.linalg.eigh(explained + explained.T)[1][:, ::-1]
+        means = np.zeros_like(self._last)
+        means[0] = self.target_mean
+        return self._last @ directions, means @ directions, directions

@@ -1,0 +1,33 @@
+"""The plans that come with the package."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+TABLES = ("table2", "table3", "table4", "table5", "table6")
+"""The paper's tables of results, each a plan that comes with the package."""
+
+PLANS = (*TABLES, "more-labels", "some-relevant")
+"""All plans that come with the package: besides the paper's tables, what more labels bring."""
+
+
+def plan_text(name: str) -> str:
+    """Return a plan that comes with the package.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`PLANS`.
+
+    Returns
+    -------
+    str
+        TOML.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such plan.
+    """
+    plans = resources.files("complabel.paper") / "plans"
+    return (plans / f"{name}.toml").read_text(encoding="utf-8")

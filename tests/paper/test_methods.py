@@ -1,0 +1,33 @@
+import pytest
+
+from complabel import paper
+from complabel.methods import METHODS, make_classifier
+from complabel.metrics import METRIC_NAMES
+
+
+def test_every_printed_method_has_one_of_ours():
+    ours = {paper.printed_name(name) for name in METHODS} - {""}
+    assert ours == {method for _, method, _ in paper.published_results("uniform")}
+    assert paper.printed_name("prior") == ""
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_criteria_are_held_against_printed_ones(name):
+    criteria = paper.printed_criteria(name)
+    assert set(criteria) <= set(METRIC_NAMES)
+    printed = {metric for _, _, metric in paper.published_results("uniform")}
+    assert set(criteria.values()) == printed
+
+
+@pytest.mark.parametrize("dataset", ["yeast", "bookmark", "digits", ""])
+@pytest.mark.parametrize("name", METHODS)
+def test_settings_are_parameters_of_the_method(name, dataset):
+    settings = paper.settings(name, dataset)
+    assert settings.items() <= make_classifier(name, dataset=dataset).get_params().items()
+    if dataset not in ("yeast", "bookmark"):
+        assert settings == {}
+
+
+@pytest.mark.parametrize("name", paper.PLANS)
+def test_every_plan_has_its_name(name):
+    assert f'name = "{name}"' in paper.plan_text(name)

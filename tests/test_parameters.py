@@ -1,0 +1,152 @@
+import math
+
+import numpy as np
+import pytest
+
+from complabel._parameters import (
+    Integer,
+    RandomState,
+    Real,
+    check_choice,
+    check_integer,
+    check_parameters,
+    check_random_state,
+    check_real,
+)
+from complabel.errors import InputError
+
+
+@pytest.mark.parametrize("value", [0.5, 1, np.float32(0.25), np.int64(1)])
+def test_numbers_within_bounds(value):
+    assert value in Real(above=0, at_most=1)
+
+
+@pytest.mark.parametrize(
+    "value", [0, 1.5, math.nan, math.inf, True, np.bool_(True), "1", None, [0.5], 1j, np.ones(1)]
+)
+def test_what_is_no_such_number(value):
+    assert value not in Real(above=0, at_most=1)
+
+
+def test_open_and_closed_bounds():
+    assert 0 in Real(at_least=0)
+    assert 1 not in Real(below=1)
+    assert -1e300 in Real()
+
+
+@pytest.mark.parametrize(("value", "valid"), [(2, True), (np.uint8(9), True), (1, False)])
+def test_integers(value, valid):
+    assert (value in Integer(at_least=2)) == valid
+
+
+@pytest.mark.parametrize("value", [True, 2.0, "2", None, [2]])
+def test_what_is_no_integer(value):
+    assert value not in Integer(at_least=0)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "text"),
+    [
+        (Real(), "a finite number"),
+        (Real(above=0, at_most=1), "a finite number above 0 and of at most 1"),
+        (Real(at_least=-0.5, below=2), "a finite number of at least -0.5 and below 2"),
+        (Integer(at_least=1), "an integer of at least 1"),
+        (RandomState(), "a non-negative integer, a numpy.random.Generator or None"),
+    ],
+)
+def test_constraints_in_words(constraint, text):
+    assert str(constraint) == text
+
+
+class Base:
+    _constraints = {"cut": Real(above=0), "rule": ("first", "last", None)}  # noqa: RUF012
+    cut = 0.5
+    rule = "first"
+
+
+class Derived(Base):
+    _constraints = {  # noqa: RUF012
+        "cut": ("auto", Real(above=0, below=1)),
+        "labels": ("all", None, Integer(at_least=1)),
+        "seed": RandomState(),
+        "path": (str, None),
+    }
+    labels = None
+    seed = 3
+    path = "here"
+
+
+def changed(**values):
+    owner = Derived()
+    vars(owner).update(values)
+    return owner
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"cut": "auto", "rule": None, "labels": "all", "path": None},
+        {"seed": np.random.default_rng(0)},
+        {"seed": None},
+        {"labels": np.int64(4)},
+    ],
+)
+def test_what_a_class_allows(values):
+    check_parameters(changed(**values))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"cut": 1}, "cut must be 'auto' or a finite number above 0 and below 1, got 1"),
+        ({"rule": "middle"}, "rule must be one of 'first', 'last', None, got 'middle'"),
+        ({"rule": ["first"]}, "rule must be one of 'first', 'last', None, got ['first']"),
+        ({"labels": 0}, "labels must be 'all', None or an integer of at least 1, got 0"),
+        ({"labels": "few"}, "labels must be 'all', None or an integer of at least 1, got 'few'"),
+        ({"seed": -1}, f"seed must be {RandomState()}, got -1"),
+        ({"path": 1}, "path must be str or None, got 1"),
+        # Of two wrong ones the base class's comes first.
+        ({"labels": 0, "rule": 1}, "rule must be one of 'first', 'last', None, got 1"),
+    ],
+)
+def test_refusals_name_the_parameter_what_is_allowed_and_what_was_given(values, message):
+    with pytest.raises(InputError) as error:
+        check_parameters(changed(**values))
+    assert str(error.value) == message
+
+
+def test_a_derived_class_may_allow_less_but_its_base_stays_as_it_is():
+    base = Base()
+    base.cut = 5.0
+    check_parameters(base)
+
+
+def test_matrices_are_compared_with_no_literal():
+    with pytest.raises(InputError, match="rule must be one of"):
+        check_choice("rule", np.eye(2), (1.0, "first"))
+
+
+def test_true_is_not_the_choice_1():
+    with pytest.raises(InputError, match="n must be one of 1, 2, got True"):
+        check_choice("n", True, [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        (lambda: check_integer("epochs", 0, at_least=1), "epochs must be an integer of at least 1"),
+        (lambda: check_real("beta", -1, at_least=0), "beta must be a finite number of at least 0"),
+        (lambda: check_choice("solver", "x", ("exact", "fast")), "solver must be one of 'exact'"),
+        (lambda: check_random_state("x"), "random_state must be a non-negative integer"),
+    ],
+)
+def test_checks_of_single_values(check, message):
+    with pytest.raises(InputError, match=message):
+        check()
+
+
+def test_a_generator_is_used_as_it_is():
+    rng = np.random.default_rng(0)
+    assert check_random_state(rng) is rng
+    assert check_random_state(7).integers(100) == np.random.default_rng(7).integers(100)
