@@ -12,7 +12,7 @@ import pytest
 from complabel.errors import StoreError
 from complabel.metrics import METRIC_NAMES
 from complabel.reports import results_csv, summarize_study
-from complabel.studies import Outcome, Plan, Row, Store, plan_units, run_study, units_json
+from complabel.studies import Outcome, Plan, Row, Store, plan_units, run_study
 
 PLAN = Plan(
     name="small",
@@ -117,7 +117,7 @@ def looked_at(path, study="small"):
     """Return all that status, report and export make of a store."""
     with Store(path, create=False) as store:
         results = store.results(study)
-    return summarize_study(results), units_json(results), results_csv(results)
+    return summarize_study(results), results.as_json(), results_csv(results)
 
 
 def old_store(path):
