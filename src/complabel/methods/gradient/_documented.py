@@ -60,6 +60,15 @@ intercept_ : ndarray of shape (K,)
 classes_ : ndarray of shape (K,)
 n_features_in_ : int"""
 
+_SECTIONS = """\
+Parameters
+----------
+{parameters}
+
+Attributes
+----------
+{attributes}"""
+
 _EXAMPLE = """\
 >>> import numpy as np
 >>> X = np.eye(3).repeat(50, axis=0)
@@ -75,12 +84,13 @@ def documented(cls: Class) -> Class:
     """Fill in the shared parts of a class's docstring.
 
     ``{parameters}`` stands for the constructor's parameters that the docstring does not describe
-    itself, ``{attributes}`` for what every classifier of this family has after ``fit``, and
-    ``{example}`` for three separate classes, learned from what they are not.
+    itself, ``{attributes}`` for what every classifier of this family has after ``fit``,
+    ``{sections}`` for the sections of both, and ``{example}`` for three separate classes that are
+    learned from what they are not.
     """
     if cls.__doc__ is None:  # python -OO
         return cls
-    text = inspect.cleandoc(cls.__doc__)
+    text = inspect.cleandoc(cls.__doc__).replace("{sections}", _SECTIONS)
     entries = [
         _entry(name, parameter.default)
         for name, parameter in inspect.signature(cls).parameters.items()

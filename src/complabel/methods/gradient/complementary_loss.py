@@ -56,6 +56,8 @@ class ComplementaryLossClassifier(GradientClassifier):
 
     Notes
     -----
+    The methods of one loss below it check known relevant labels and do not use them.
+
     Training takes O(epochs n d K) time with d the mean number of non-zeros per row, and memory
     for one copy of the features. The model is that of the last epoch; the released code of the
     methods below keeps the epoch that is best on the test fold, which needs true labels.
@@ -179,24 +181,18 @@ class GDFClassifier(ComplementaryLossClassifier):
     risk estimator by strengthening what draws candidates towards 1. The cut is that of the
     released code.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {sections}
 
     See Also
     --------
     complabel.losses.GDFLoss : The formula.
+    ComplementaryLossClassifier : What the methods of one loss share.
     UnbiasedBCEClassifier : The estimator that it comes from.
 
     Notes
     -----
     The published numbers agree with those of the epoch that is best on the test fold, which needs
-    true labels and is about 0.02 better in average precision on scene. Known relevant labels
-    given to ``fit`` are checked but not used.
+    true labels and is about 0.02 better in average precision on scene.
 
     References
     ----------
@@ -219,23 +215,18 @@ class UnbiasedBCEClassifier(ComplementaryLossClassifier):
     It is unbiased if every non-empty label set that avoids an instance's complementary labels is
     equally likely to be the relevant one. The cut is that of the released code.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {sections}
 
     See Also
     --------
     complabel.losses.UnbiasedBCELoss : The formula.
+    ComplementaryLossClassifier : What the methods of one loss share.
     GDFClassifier : The form that learns more from many labels.
 
     Notes
     -----
     With many labels all candidates are drawn to 1/2, and only the complementary labels teach
-    anything. Known relevant labels given to ``fit`` are checked but not used.
+    anything.
 
     References
     ----------
@@ -258,21 +249,12 @@ class CTLClassifier(ComplementaryLossClassifier):
     Complementary labels count most. Candidates whose current score is low within its row count as
     relevant and as irrelevant. Constants and the cut are those of the released code.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {sections}
 
     See Also
     --------
     complabel.losses.CTLLoss : The formula.
-
-    Notes
-    -----
-    Known relevant labels given to ``fit`` are checked but not used.
+    ComplementaryLossClassifier : What the methods of one loss share.
 
     References
     ----------
@@ -295,21 +277,12 @@ class ComRankClassifier(ComplementaryLossClassifier):
     way these are drawn: no transition matrix is assumed or estimated. Settings are those of the
     released code.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {sections}
 
     See Also
     --------
     complabel.losses.ExponentialRankingLoss : The formula.
-
-    Notes
-    -----
-    Known relevant labels given to ``fit`` are checked but not used.
+    ComplementaryLossClassifier : What the methods of one loss share.
 
     References
     ----------
@@ -333,17 +306,12 @@ class LUWClassifier(ComplementaryLossClassifier):
     functions and comes near the numbers of the GDF paper; the form without the outer sigmoid is
     :class:`GDFClassifier` again.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {sections}
 
     See Also
     --------
     complabel.losses.LUWLoss : The formula.
+    ComplementaryLossClassifier : What the methods of one loss share.
 
     Notes
     -----
@@ -352,8 +320,7 @@ class LUWClassifier(ComplementaryLossClassifier):
 
     Q cannot fall below one half, so all scores are drawn towards 1 and their order within a row
     is all that is learned: the method is weak by construction. ``score`` is the log-likelihood of
-    Q, each row divided by its sum. Known relevant labels given to ``fit`` are checked but not
-    used.
+    Q, each row divided by its sum.
 
     References
     ----------

@@ -24,13 +24,7 @@ class SupervisedClassifier(GradientClassifier):
     It is a reference, not a method of this setting: its ``fit`` takes the true labels where the
     others take complementary ones, and says so by ``learns_from = "relevant"``.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {sections}
 
     See Also
     --------

@@ -127,7 +127,8 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
 
     See Also
     --------
-    complabel.losses.SelectionLikelihoodLoss : The same likelihood for networks of one's own.
+    ComplementaryLossClassifier : Trains a network by a loss.
+    complabel.losses.SelectionLikelihoodLoss : This likelihood; ``cardinality_`` serves there too.
 
     Notes
     -----
