@@ -147,8 +147,11 @@ def test_a_class_of_ones_own_runs_in_workers_and_counts_in_the_key(tmp_path, mon
     plan = benchmark_plan(["synthetic"], names, n_folds=3)
     assert [row.title for row in plan.expanded_rows()] == ["Level", "Level (shift = 2.0)"]
     with Store(":memory:") as store:
-        # The workers of another test do not know this folder: a cluster is asked for by its size.
-        summary = run_study(plan, store, n_jobs=3)
+        # These processes are there before the folder is known.
+        monkeypatch.undo()
+        run_study(benchmark_plan(["synthetic"], ["prior"], n_folds=3), store, n_jobs=2)
+        monkeypatch.syspath_prepend(str(tmp_path))
+        summary = run_study(plan, store, n_jobs=2)
         results = store.results(plan.name)
         assert (summary.n_ran, summary.n_failed) == (6, 0), results.having("failed")
         assert [record["method"] for record in results.records()] == names

@@ -137,7 +137,7 @@ def test_impossible_numbers_of_folds_are_refused_at_once(dataset, seen, n_folds,
 
 
 def test_an_unknown_scheme_is_refused_at_once(dataset):
-    with pytest.raises(InputError, match="'odd'; use one of 'uniform', 'biased'"):
+    with pytest.raises(InputError, match="'uniform', 'biased', got 'odd'"):
         draw_labels(dataset, scheme="odd", seed=0)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import time
 import warnings
 from collections.abc import Generator, Iterable, Iterator
@@ -247,8 +248,10 @@ class _Run:
 
     def _task(self, unit: Unit, workers: _Workers) -> Any:
         """Return what a worker is to do for a unit."""
-        parent = os.getpid() if workers.are_children else None
-        return joblib.delayed(_timed)(unit, self._data_dir, parent)
+        if not workers.are_children:
+            return joblib.delayed(_timed)(unit, self._data_dir)
+        # Processes that were started before have the folders of that time to import from.
+        return joblib.delayed(_timed)(unit, self._data_dir, os.getpid(), tuple(sys.path))
 
     def _claimed(self, units: list[Unit], workers: _Workers) -> Iterator[Any]:
         """Yield a task for each unit that is this run's to run.
@@ -278,11 +281,15 @@ class _Run:
 
 
 def _timed(
-    unit: Unit, data_dir: str | Path | None, parent: int | None
+    unit: Unit,
+    data_dir: str | Path | None,
+    parent: int | None = None,
+    folders: tuple[str, ...] = (),
 ) -> tuple[Unit, Outcome, float]:
     """Run a unit in a worker, a child of ``parent`` if that is given; measure all that it took."""
     if parent is not None:
         end_with(parent)
+    sys.path.extend(folder for folder in folders if folder not in sys.path)
     started = time.perf_counter()
     outcome = run_unit(unit, data_dir)
     return unit, outcome, time.perf_counter() - started
