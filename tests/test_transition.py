@@ -207,6 +207,8 @@ def test_a_label_that_is_complementary_everywhere_has_no_transitions():
     complementary = np.array([[1, 1, 0, 0], [1, 0, 0, 1]], dtype=np.uint8)
     with pytest.raises(TransitionError, match="label 0 is complementary for every instance"):
         initial_transition(np.full((2, 4), 0.25), complementary)
+    with pytest.raises(TransitionError, match="label 0 is complementary for every instance"):
+        label_correlation(complementary)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -34,18 +33,8 @@ one allowed value itself, such as ``"auto"`` or None.
 """
 
 
-class Range(ABC):
-    """Some set of values, named in words by ``str``."""
-
-    @abstractmethod
-    def __contains__(self, value: Any) -> bool: ...
-
-    @abstractmethod
-    def __str__(self) -> str: ...
-
-
 @dataclass(frozen=True, kw_only=True)
-class Real(Range):
+class Real:
     """A finite number within bounds; True and False are none.
 
     Parameters
@@ -83,7 +72,7 @@ class Real(Range):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Integer(Range):
+class Integer:
     """An integer of at least ``at_least``; True and False are none."""
 
     at_least: int
@@ -96,7 +85,7 @@ class Integer(Range):
         return f"an integer of at least {self.at_least}"
 
 
-class RandomState(Range):
+class RandomState:
     """A seed, a generator, or None, which draws differently every time."""
 
     def __contains__(self, value: Any) -> bool:
@@ -110,14 +99,17 @@ class RandomState(Range):
         return "a non-negative integer, a numpy.random.Generator or None"
 
 
+_RANGES = (Real, Integer, RandomState)
+
+
 def check_parameters(owner: object) -> None:
     """Refuse attributes that break the ``_constraints`` of the owner's class and its bases.
 
     Parameters
     ----------
     owner : object
-        Its class and those it derives from may each have a dictionary ``_constraints``. A
-        derived class's entry replaces that of a base.
+        Its class and its bases may each have :data:`Constraints`; the derived class's replace
+        those of the same name.
 
     Raises
     ------
@@ -144,17 +136,9 @@ def check_integer(name: str, value: object, *, at_least: int) -> None:
     _check(name, value, Integer(at_least=at_least))
 
 
-def check_real(
-    name: str,
-    value: object,
-    *,
-    at_least: float | None = None,
-    above: float | None = None,
-    at_most: float | None = None,
-    below: float | None = None,
-) -> None:
-    """Refuse what is not such a :class:`Real`, with an InputError that has its name."""
-    _check(name, value, Real(at_least=at_least, above=above, at_most=at_most, below=below))
+def check_real(name: str, value: object, **bounds: float) -> None:
+    """Refuse what is not a :class:`Real` of these bounds, with an InputError that has its name."""
+    _check(name, value, Real(**bounds))
 
 
 def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
@@ -183,7 +167,7 @@ def _check(name: str, value: object, allowed: object) -> None:
 
 def _holds(value: object, constraint: object) -> bool:
     """Tell whether a value keeps one constraint."""
-    if isinstance(constraint, Range):
+    if isinstance(constraint, _RANGES):
         return value in constraint
     if isinstance(constraint, type):
         return isinstance(value, constraint)
@@ -194,9 +178,9 @@ def _holds(value: object, constraint: object) -> bool:
 def _text(constraints: tuple[object, ...]) -> str:
     """Say what is allowed."""
     *texts, last = [
-        str(each) if isinstance(each, Range) else getattr(each, "__name__", repr(each))
+        str(each) if isinstance(each, _RANGES) else getattr(each, "__name__", repr(each))
         for each in constraints
     ]
-    if any(isinstance(each, Range | type) for each in constraints):
+    if any(isinstance(each, (*_RANGES, type)) for each in constraints):
         return f"{', '.join(texts)} or {last}" if texts else last
     return f"one of {', '.join([*texts, last])}"

@@ -1,4 +1,9 @@
-"""Transition matrices: how likely each label is chosen as complementary, given a relevant one."""
+"""Transition matrices: how likely each label is chosen as complementary, given a relevant one.
+
+The functions that estimate take indicators as :func:`complabel.annotations.check_complementary`
+returns them, and do not check them again. References are to Gao, Xu and Zhang, "Complementary to
+Multiple Labels: A Correlation-Aware Correction Approach".
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from complabel.annotations import candidates_from_complementary, cooccurrence
 from complabel.errors import TransitionError
 
 if TYPE_CHECKING:
@@ -36,6 +40,11 @@ def uniform_transition(n_labels: int) -> NDArray[np.float64]:
     ndarray of shape (K, K), float64
         ``(1 - I) / (K - 1)``.
 
+    Raises
+    ------
+    TransitionError
+        If there are fewer than 2 labels.
+
     Examples
     --------
     >>> uniform_transition(3)
@@ -51,7 +60,7 @@ def uniform_transition(n_labels: int) -> NDArray[np.float64]:
 def initial_transition(
     probabilities: NDArray[np.floating[Any]], complementary: NDArray[np.uint8]
 ) -> NDArray[np.float64]:
-    """Estimate S, the transition matrix before correction by label correlations.
+    """Estimate S, the transition matrix before correction by label correlations (eq. 5 and 6).
 
     Row k is the mean predicted distribution of the complementary label over the instances for
     which k is still a candidate; the diagonal, which the definition leaves out, is 0.
@@ -61,7 +70,6 @@ def initial_transition(
     probabilities : ndarray of shape (n_samples, K), float
         Predicted distribution of the complementary label of each instance; rows sum to 1.
     complementary : ndarray of shape (n_samples, K), uint8
-        Indicator of the complementary labels.
 
     Returns
     -------
@@ -72,27 +80,19 @@ def initial_transition(
     ------
     TransitionError
         If some label is complementary for every instance, so that no instance has it as candidate.
-
-    References
-    ----------
-    Gao, Xu and Zhang, "Complementary to Multiple Labels: A Correlation-Aware Correction
-    Approach", eq. 5 and 6.
     """
-    candidates = candidates_from_complementary(complementary).astype(np.float64)
-    counts = candidates.sum(axis=0)
-    _refuse_labels(counts == 0, "is complementary for every instance and a candidate of none")
-    matrix: NDArray[np.float64] = (candidates.T @ probabilities) / counts[:, None]  # (K, K)
+    candidates = _candidates(complementary)
+    matrix = np.asarray(candidates.T @ probabilities) / candidates.sum(axis=0)[:, None]  # (K, K)
     np.fill_diagonal(matrix, 0.0)
     return matrix
 
 
 def label_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Compute C, the co-occurrence rates of candidate labels.
+    """Compute C, the co-occurrence rates of candidate labels (section 4.2).
 
     Parameters
     ----------
     complementary : ndarray of shape (n_samples, K), uint8
-        Indicator of the complementary labels.
 
     Returns
     -------
@@ -100,11 +100,14 @@ def label_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
         ``C[k, j]``, the share of the instances with candidate k that also have candidate j;
         1 on the diagonal.
 
-    References
-    ----------
-    Gao, Xu and Zhang, section 4.2.
+    Raises
+    ------
+    TransitionError
+        If some label is complementary for every instance.
     """
-    return cooccurrence(candidates_from_complementary(complementary))
+    candidates = _candidates(complementary)
+    together = candidates.T @ candidates  # (K, K), exact counts
+    return np.asarray(together / together.diagonal()[:, None])
 
 
 def phi_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -117,7 +120,7 @@ def phi_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     Parameters
     ----------
     complementary : ndarray of shape (n_samples, K), uint8
-        Indicator of the complementary labels, of the training instances only.
+        Of the training instances only.
 
     Returns
     -------
@@ -137,16 +140,15 @@ def phi_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     )
     phi = np.asarray(np.corrcoef(complementary, rowvar=False), dtype=np.float64)
     np.fill_diagonal(phi, 0.0)
-    totals = phi.sum(axis=1, keepdims=True)
-    _refuse_labels(totals[:, 0] == 0, "has phi coefficients that sum to 0")
-    normalized: NDArray[np.float64] = phi / totals
-    return normalized
+    totals = phi.sum(axis=1)
+    _refuse_labels(totals == 0, "has phi coefficients that sum to 0")
+    return np.asarray(phi / totals[:, None])
 
 
 def corrected_transition(
     initial: NDArray[np.float64], correlation: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Correct S by label correlations: T = S C^T, diagonal 0, rows normalized.
+    """Correct S by label correlations: T = S C^T, diagonal 0, rows normalized (section 4.2).
 
     Parameters
     ----------
@@ -165,23 +167,16 @@ def corrected_transition(
     TransitionError
         If a row has no mass or a negative entry; the message names the label.
 
-    References
-    ----------
-    Gao, Xu and Zhang, section 4.2.
-
     Examples
     --------
     >>> corrected_transition(uniform_transition(3), np.eye(3)).sum(axis=1)
     array([1., 1., 1.])
     """
-    product: NDArray[np.float64] = initial @ correlation.T
-    return normalized_transition(product)
+    return normalized_transition(np.asarray(initial @ correlation.T))
 
 
 def normalized_transition(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Set the diagonal to 0 and divide each row by its sum.
-
-    Applied to S alone this is the paper's ablation "without C".
+    """Set the diagonal to 0 and divide each row by its sum: of S, the ablation "without C".
 
     Parameters
     ----------
@@ -202,12 +197,9 @@ def normalized_transition(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     _refuse_labels(
         (off_diagonal < 0).any(axis=1), "has negative entries in its row of the transition matrix"
     )
-    totals = off_diagonal.sum(axis=1, keepdims=True)
-    _refuse_labels(
-        ~(totals[:, 0] > 0), "has an all-zero row in the transition matrix; drop the label"
-    )
-    normalized: NDArray[np.float64] = off_diagonal / totals
-    return normalized
+    totals = off_diagonal.sum(axis=1)
+    _refuse_labels(~(totals > 0), "has an all-zero row in the transition matrix; drop the label")
+    return np.asarray(off_diagonal / totals[:, None])
 
 
 def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]:
@@ -223,6 +215,7 @@ def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]
     Returns
     -------
     ndarray of shape (K, K), float64
+        A copy.
 
     Raises
     ------
@@ -230,18 +223,15 @@ def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]
         Unless the matrix is (K, K), finite, non-negative, has a zero diagonal and rows that
         sum to 1.
     """
+    shape = (n_labels, n_labels)
     try:
         checked = np.array(matrix, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise TransitionError(
-            f"the transition matrix is no matrix of numbers ({error}); give shape"
-            f" ({n_labels}, {n_labels})"
-        ) from error
-    if checked.shape != (n_labels, n_labels):
-        raise TransitionError(
-            f"the transition matrix has shape {checked.shape}, but there are {n_labels} labels:"
-            f" expected ({n_labels}, {n_labels})"
-        )
+        found = f"the transition matrix is no matrix of numbers ({error}); give shape {shape}"
+        raise TransitionError(found) from error
+    if checked.shape != shape:
+        found = f"the transition matrix has shape {checked.shape}, but there are {n_labels} labels"
+        raise TransitionError(f"{found}: expected {shape}")
     if not np.isfinite(checked).all():
         raise TransitionError("the transition matrix contains NaN or infinity")
     _refuse_labels((checked < 0).any(axis=1), "has negative entries in its row")
@@ -253,6 +243,15 @@ def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]
         ~np.isclose(checked.sum(axis=1), 1.0, atol=1e-6), "has a row that does not sum to 1"
     )
     return checked
+
+
+def _candidates(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Return the labels that remain possible (n, K), refused if there is one in no row."""
+    candidates = 1 - complementary.astype(np.float64)
+    _refuse_labels(
+        ~candidates.any(axis=0), "is complementary for every instance and a candidate of none"
+    )
+    return candidates
 
 
 def _refuse_labels(refused: ArrayLike, complaint: str) -> None:

@@ -70,5 +70,5 @@ def test_the_seed_decides():
 
 
 def test_no_canvas():
-    with pytest.raises(InputError, match="n_samples is 0"):
+    with pytest.raises(InputError, match="n_samples must be an integer of at least 1, got 0"):
         make_digits(0)

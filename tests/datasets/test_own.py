@@ -145,10 +145,16 @@ REPEATED = {**parts("X", CSR), "X_indices": np.array([0, 0, 1, 2, 0])}
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"X": X}, r"found no Y \(but X\) of the arrays, expected either Y, or all of Y_data"),
-        ({"labels": Y}, r"found no X \(but none\)"),
-        ({"X": X, **parts("X", CSR), "Y": Y}, "found X, X_data, X_indices, X_indptr, X_shape of"),
-        ({"X_data": CSR.data, "Y": Y}, "found X_data of the arrays"),
+        ({"X": X}, "found the arrays X; expected either Y, or all of Y_data"),
+        ({"labels": Y}, r"found the arrays \(none\); expected either X, or"),
+        (
+            {"X": X, **parts("X", CSR), "Y": Y},
+            "found the arrays X, X_data, X_indices, X_indptr, X_shape, Y;",
+        ),
+        (
+            {"X_data": CSR.data, "Y": Y},
+            "found the arrays X_data, Y; expected either X, or all of X_data",
+        ),
         ({"X": X, "Y": Y[:3]}, r"Y has shape \(3, 3\); X has 4 rows"),
         ({"X": X, "Y": Y[0]}, r"Y has shape \(3,\)"),
         ({"X": X[:, 0], "Y": Y}, r"X has shape \(4,\)"),

@@ -59,5 +59,5 @@ def test_agrees_with_a_plain_loop(Y):
 
 
 def test_too_few_labels():
-    with pytest.raises(InputError, match="max_labels is 1"):
+    with pytest.raises(InputError, match="max_labels must be an integer of at least 2, got 1"):
         preprocess(dataset([[1, 0, 0]]), max_labels=1)

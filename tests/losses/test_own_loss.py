@@ -9,7 +9,7 @@ from complabel._training import Schedule, train_linear
 from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
 from complabel.losses import GDFLoss, LogitLoss
-from complabel.methods import GDFClassifier
+from complabel.methods import ComplementaryLossClassifier
 
 PROBLEM = make_synthetic(1200, n_features=6, n_labels=5, signal=6.0, random_state=1)
 COMPLEMENTARY = draw_complementary(PROBLEM.Y, random_state=1)
@@ -28,11 +28,10 @@ class OwnGDF(LogitLoss):
         return torch.nn.functional.softplus(sign * logits).sum(dim=1).mean()
 
 
-class OwnClassifier(GDFClassifier):
+class OwnClassifier(ComplementaryLossClassifier):
     """A method of that loss."""
 
-    def _loss(self):
-        return OwnGDF()
+    loss = OwnGDF
 
 
 def trained(loss):

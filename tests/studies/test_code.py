@@ -143,7 +143,7 @@ def test_installed_libraries_do_not_count():
 HELPERS = {
     "mlcl": """
         transition _parameters annotations._cooccurrence losses._complementary
-        methods.gradient._base methods._base methods._targets _training._adam _training._linear""",
+        methods.gradient._base methods._base methods._targets _training._linear""",
     "selection-likelihood": """
         losses._quadrature losses._selection losses._selection_kernel methods.selection._model
         methods.selection._search _training._lbfgs""",

@@ -10,10 +10,9 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from complabel._training._adam import Adam
 from complabel._training._device import denormals_as_zero, no_autocast
+from complabel._training._optimizers import optimizer_of_tensor
 from complabel._training._rows import row_source
-from complabel._training._sgd import SGD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,7 +64,7 @@ def train_linear(
         What the loss takes after the logits, by name.
     schedule : Schedule
     generator : torch.Generator
-        Of the CPU: initial weights and the order of instances in each epoch.
+        A generator on the CPU: it draws initial weights and each epoch's order of instances.
     device : torch.device
     on_epoch : callable or None, default=None
         See :data:`EpochCallback`. The loss is only computed where it is given.
@@ -77,43 +76,33 @@ def train_linear(
     loss = loss.to(device)  # outside inference mode, so that a loss may differentiate by autograd
     # Tensors made inside inference mode skip version counting, a third of a small step's time.
     with torch.inference_mode(), denormals_as_zero(), no_autocast(device):
-        n_samples, n_features = X.shape
-        # each (K, n), contiguous: both products of a step are fastest so on CPU
-        by_label = {name: _label_major(matrix, device) for name, matrix in labels.items()}
-        n_labels = next(iter(by_label.values())).shape[0]
+        # (K, n) and contiguous: on CPU both products of a step are fastest on that layout.
+        by_label = [_label_major(matrix, device) for matrix in labels.values()]
         rows = row_source(X, device)
-        weights = _initial_weights(n_features, n_labels, generator).to(device)
+        weights = _initial_weights(X.shape[1], len(by_label[0]), generator).to(device)
         weights = rows.arrange(weights)
         gradient = torch.empty_like(weights)
-        optimizer = _optimizer(weights, schedule)
-        for epoch in range(schedule.epochs):
-            optimizer.learning_rate = schedule.learning_rate_in(epoch + 1)
-            order = torch.randperm(n_samples, generator=generator, device="cpu").to(device)
-            batches = rows.batches(order, schedule.batch_size)
-            shuffled = {name: matrix.index_select(1, order) for name, matrix in by_label.items()}
+        optimizer = optimizer_of_tensor(weights, schedule)
+        for epoch in range(1, schedule.epochs + 1):
+            optimizer.learning_rate = schedule.learning_rate_in(epoch)
+            order = torch.randperm(X.shape[0], generator=generator, device="cpu").to(device)
+            shuffled = (matrix.index_select(1, order).t() for matrix in by_label)  # (n, K) views
+            split = zip(*(torch.split(view, schedule.batch_size) for view in shuffled), strict=True)
             total = 0.0
-            for at, batch in enumerate(batches):
-                columns = slice(at * schedule.batch_size, (at + 1) * schedule.batch_size)
-                batch_labels = {name: matrix[:, columns].t() for name, matrix in shuffled.items()}
-                logits = rows.logits(batch, weights)  # (b, K), a view of (K, b)
+            for batch, parts in zip(rows.batches(order, schedule.batch_size), split, strict=True):
+                named = dict(zip(labels, parts, strict=True))
+                logits = rows.logits(batch, weights)  # (b, K)
                 if on_epoch is not None:
-                    total += float(loss(logits, **batch_labels)) * len(logits)
-                through_logits = loss.logit_gradient(logits, **batch_labels)  # (b, K)
+                    total += float(loss(logits, **named)) * len(logits)
+                through_logits = loss.logit_gradient(logits, **named)  # (b, K)
                 rows.weight_gradient(
                     batch, through_logits, weights, schedule.weight_decay, out=gradient
                 )
                 optimizer.step(gradient)
             if on_epoch is not None:
-                on_epoch(epoch + 1, schedule.epochs, total / n_samples)
+                on_epoch(epoch, schedule.epochs, total / X.shape[0])
         augmented = rows.arrange(weights).cpu().numpy().astype(np.float64)  # (K, d + 1)
     return LinearMap(coef=augmented[:, :-1].copy(), intercept=augmented[:, -1].copy())
-
-
-def _optimizer(weights: torch.Tensor, schedule: Schedule) -> Adam | SGD:
-    """Return what updates the weights in place."""
-    if schedule.optimizer == "sgd":
-        return SGD(weights, learning_rate=schedule.learning_rate, momentum=schedule.momentum)
-    return Adam(weights, learning_rate=schedule.learning_rate)
 
 
 def _label_major(matrix: NDArray[Any], device: torch.device) -> torch.Tensor:

@@ -10,7 +10,7 @@ import torch
 from scipy import sparse
 
 from complabel._training._device import no_autocast
-from complabel._training._schedule import MILESTONE_FACTOR
+from complabel._training._optimizers import optimizer_of_network
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from complabel._training._schedule import EpochCallback, Schedule
     from complabel.losses import LogitLoss
 
+# Rows predicted at once: enough to keep a processor busy, few enough for wide layers.
 PREDICTION_BATCH = 4096
 
 
@@ -43,39 +44,30 @@ def train_network(
         made dense.
     """
     # Whatever mode the caller's program is in.
-    with (
-        torch.inference_mode(False),
-        torch.enable_grad(),
-        no_autocast(device),
-    ):
+    with torch.inference_mode(False), torch.enable_grad(), no_autocast(device):
         network.to(device).train()
         loss = loss.to(device)
         tensors = {
             name: torch.from_numpy(np.asarray(matrix, dtype=np.float32)).to(device)
             for name, matrix in labels.items()
         }
-        n_samples = X.shape[0]
-        optimizer = _optimizer(network, schedule)
-        decay = torch.optim.lr_scheduler.MultiStepLR(
-            optimizer, milestones=list(schedule.milestones), gamma=MILESTONE_FACTOR
-        )
-        for epoch in range(schedule.epochs):
-            order = torch.randperm(n_samples, generator=generator, device="cpu")
+        optimizer = optimizer_of_network(network, schedule)
+        for epoch in range(1, schedule.epochs + 1):
+            for group in optimizer.param_groups:
+                group["lr"] = schedule.learning_rate_in(epoch)
+            order = torch.randperm(X.shape[0], generator=generator, device="cpu")
             total = 0.0
-            for batch in torch.split(order, schedule.batch_size):
-                on_device = batch.to(device)
-                value = loss(
-                    network(_dense_rows(X, batch.numpy(), device)),
-                    **{name: tensor[on_device] for name, tensor in tensors.items()},
-                )
+            for rows in torch.split(order, schedule.batch_size):
+                on_device = rows.to(device)
+                named = {name: tensor[on_device] for name, tensor in tensors.items()}
+                value = loss(network(_dense_rows(X, rows.numpy(), device)), **named)
                 optimizer.zero_grad()
                 value.backward()
                 optimizer.step()
                 if on_epoch is not None:
-                    total += value.item() * len(batch)
-            decay.step()
+                    total += value.item() * len(rows)
             if on_epoch is not None:
-                on_epoch(epoch + 1, schedule.epochs, total / n_samples)
+                on_epoch(epoch, schedule.epochs, total / X.shape[0])
         network.eval()
 
 
@@ -105,15 +97,6 @@ def network_outputs(
             for start in range(0, X.shape[0], PREDICTION_BATCH)
         ]
     return np.concatenate(blocks).astype(np.float64)
-
-
-def _optimizer(network: torch.nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
-    """Return torch's optimizer of the schedule's name for all parameters of a network."""
-    rate, decay = schedule.learning_rate, schedule.weight_decay
-    parameters = network.parameters()
-    if schedule.optimizer == "sgd":
-        return torch.optim.SGD(parameters, lr=rate, weight_decay=decay, momentum=schedule.momentum)
-    return torch.optim.Adam(parameters, lr=rate, weight_decay=decay)
 
 
 def _dense_rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -12,28 +12,36 @@ from scipy import sparse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Batch = TypeVar("Batch")
-
 # Rows are gathered for this many steps at a time: often enough to keep the copy small, seldom
 # enough that the gathering takes a small part of a step.
 GATHERED_STEPS = 8
 
 
-class RowSource(Protocol[Batch]):
-    """A feature matrix with a constant last column, handed out in batches of rows."""
+class DenseRows:
+    """Rows of a dense matrix on any device, with a constant last column.
+
+    The other kinds of rows have the same methods; what a batch is, each kind decides.
+    """
+
+    def __init__(self, X: NDArray[np.floating[Any]], device: torch.device) -> None:
+        self._rows = _with_constant(X, device)
 
     def arrange(self, weights: torch.Tensor) -> torch.Tensor:
-        """Lay out weights as this source multiplies fastest, or lay them back."""
+        """Lay out weights (K, d + 1) as this kind multiplies fastest, or lay them back."""
+        return weights
 
-    def batches(self, order: torch.Tensor, size: int) -> Iterator[Batch]:
+    def batches(self, order: torch.Tensor, size: int) -> Iterator[Any]:
         """Yield the rows in this order, so many at a time; the last batch may be smaller."""
+        for several in torch.split(order, size * GATHERED_STEPS):
+            yield from torch.split(self._rows.index_select(0, several), size)  # (b, d + 1)
 
-    def logits(self, batch: Batch, weights: torch.Tensor) -> torch.Tensor:
+    def logits(self, batch: Any, weights: torch.Tensor) -> torch.Tensor:
         """Return the batch's logits (b, K)."""
+        return torch.mm(weights, batch.t()).t()  # of (K, d + 1) @ (d + 1, b)
 
     def weight_gradient(
         self,
-        batch: Batch,
+        batch: Any,
         logit_gradient: torch.Tensor,
         weights: torch.Tensor,
         weight_decay: float,
@@ -41,47 +49,29 @@ class RowSource(Protocol[Batch]):
         out: torch.Tensor,
     ) -> None:
         """Write the mean gradient of the weights, weight decay included, to ``out``."""
-
-
-class _DenseRows:
-    """Rows of a dense matrix on any device; weights are (K, d + 1)."""
-
-    def __init__(self, X: NDArray[np.floating[Any]], device: torch.device) -> None:
-        n_samples, n_features = X.shape
-        augmented = np.ones((n_samples, n_features + 1), dtype=np.float32)
-        augmented[:, :-1] = X
-        self._rows = torch.from_numpy(augmented).to(device)
-
-    def arrange(self, weights: torch.Tensor) -> torch.Tensor:
-        return weights
-
-    def batches(self, order: torch.Tensor, size: int) -> Iterator[torch.Tensor]:
-        for several in torch.split(order, size * GATHERED_STEPS):
-            yield from torch.split(self._rows.index_select(0, several), size)  # (b, d + 1)
-
-    def logits(self, batch: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-        return torch.mm(weights, batch.t()).t()  # of (K, d + 1) @ (d + 1, b)
-
-    def weight_gradient(
-        self,
-        batch: torch.Tensor,
-        logit_gradient: torch.Tensor,
-        weights: torch.Tensor,
-        weight_decay: float,
-        *,
-        out: torch.Tensor,
-    ) -> None:
         torch.addmm(
             weights,
             logit_gradient.t(),  # (K, b) @ (b, d + 1)
             batch,
             beta=weight_decay,
-            alpha=1 / batch.shape[0],
+            alpha=1 / len(batch),
             out=out,
         )
 
 
-class _SparseRows:
+class DensifiedRows(DenseRows):
+    """Rows of a CSR matrix for a device other than the CPU, made dense a batch at a time."""
+
+    def __init__(self, X: sparse.csr_array, device: torch.device) -> None:
+        self._csr = X
+        self._device = device
+
+    def batches(self, order: torch.Tensor, size: int) -> Iterator[torch.Tensor]:
+        for rows in torch.split(order.cpu(), size):
+            yield _with_constant(self._csr[rows.numpy()].toarray(), self._device)
+
+
+class SparseRows:
     """Rows of a CSR matrix on the CPU, multiplied by SciPy; weights are (d + 1, K)."""
 
     def __init__(self, X: sparse.csr_array) -> None:
@@ -115,24 +105,17 @@ class _SparseRows:
         torch.add(mean.sum(dim=0), weights[-1], alpha=weight_decay, out=out[-1])
 
 
-class _DensifiedRows(_DenseRows):
-    """Rows of a CSR matrix for a device other than the CPU, made dense a batch at a time."""
-
-    def __init__(self, X: sparse.csr_array, device: torch.device) -> None:
-        self._csr = X
-        self._device = device
-
-    def batches(self, order: torch.Tensor, size: int) -> Iterator[torch.Tensor]:
-        for rows in torch.split(order.cpu(), size):
-            batch = np.ones((len(rows), self._csr.shape[1] + 1), dtype=np.float32)
-            batch[:, :-1] = self._csr[rows.numpy()].toarray()
-            yield torch.from_numpy(batch).to(self._device)
-
-
 def row_source(
     X: NDArray[np.floating[Any]] | sparse.csr_array, device: torch.device
-) -> RowSource[Any]:
+) -> DenseRows | SparseRows:
     """Choose how batches of ``X`` are multiplied on a device."""
     if not sparse.issparse(X):
-        return _DenseRows(X, device)
-    return _SparseRows(X) if device.type == "cpu" else _DensifiedRows(X, device)
+        return DenseRows(X, device)
+    return SparseRows(X) if device.type == "cpu" else DensifiedRows(X, device)
+
+
+def _with_constant(X: NDArray[np.floating[Any]], device: torch.device) -> torch.Tensor:
+    """Copy a dense matrix to the device in float32, with a last column of ones."""
+    augmented = np.ones((X.shape[0], X.shape[1] + 1), dtype=np.float32)
+    augmented[:, :-1] = X
+    return torch.from_numpy(augmented).to(device)

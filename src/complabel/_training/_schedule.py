@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from complabel._parameters import check_choice, check_integer, check_real
+from complabel._parameters import Constraints, Integer, Real, check_integer, check_parameters
 from complabel.errors import InputError
 
 EpochCallback = Callable[[int, int, float], None]
 """Called after every epoch with the epoch (from 1), the number of epochs and the mean loss."""
 
-OPTIMIZERS = ("adam", "sgd")
-
-# What a milestone multiplies the learning rate by.
+# What a milestone multiplies the learning rate by, in all the papers.
 MILESTONE_FACTOR = 0.1
 
 
@@ -28,12 +27,11 @@ class Schedule:
     batch_size : int, default=256
         Instances per step.
     learning_rate : float, default=0.01
-        At the start.
     weight_decay : float, default=1e-4
         Coupled, as in ``torch.optim.Adam``: added to the gradient of every parameter.
     optimizer : {"adam", "sgd"}, default="adam"
     momentum : float, default=0.9
-        Of ``"sgd"``, in [0, 1); ``"adam"`` has its own.
+        In [0, 1). Only used with ``optimizer="sgd"``; ``"adam"`` has its own.
     milestones : sequence of int, default=()
         The learning rate is multiplied by 0.1 after each of these numbers of epochs.
 
@@ -57,13 +55,17 @@ class Schedule:
     momentum: float = 0.9
     milestones: Sequence[int] = ()
 
+    _constraints: ClassVar[Constraints] = {
+        "epochs": Integer(at_least=1),
+        "batch_size": Integer(at_least=1),
+        "learning_rate": Real(above=0),
+        "weight_decay": Real(at_least=0),
+        "optimizer": ("adam", "sgd"),
+        "momentum": Real(at_least=0, below=1),
+    }
+
     def __post_init__(self) -> None:
-        check_integer("epochs", self.epochs, at_least=1)
-        check_integer("batch_size", self.batch_size, at_least=1)
-        check_real("learning_rate", self.learning_rate, above=0)
-        check_real("weight_decay", self.weight_decay, at_least=0)
-        check_choice("optimizer", self.optimizer, OPTIMIZERS)
-        check_real("momentum", self.momentum, at_least=0, below=1)
+        check_parameters(self)
         if not isinstance(self.milestones, Sequence):
             raise InputError(f"milestones must be a sequence of epochs, got {self.milestones!r}")
         for milestone in self.milestones:

@@ -39,7 +39,7 @@ def check_complementary(
     ----------
     complementary : array-like or sparse matrix of shape (n_samples, n_labels)
         1 where a label is known *not* to apply; at least one, and not all, per row.
-    relevant : array-like or sparse matrix of shape (n_samples, n_labels), optional
+    relevant : array-like or sparse matrix of shape (n_samples, n_labels), or None, default=None
         Known relevant labels, checked as by :func:`check_known`.
     min_labels : int, default=3
         Fewest labels to accept: with two, a complementary label is just the other label.
@@ -87,7 +87,7 @@ def check_known(
         1 where a label is known to apply; a row may have none.
     complementary : ndarray of shape (n_samples, n_labels), dtype uint8
         Complementary labels, already checked.
-    labels : sequence of length n_labels, optional
+    labels : sequence of length n_labels, or None, default=None
         What the columns stand for; by default their numbers. If these are names, the columns of
         a data frame must have the same.
     name : str, default="complementary"
@@ -154,7 +154,7 @@ def warn_unchosen(
     ----------
     complementary : ndarray of shape (n_samples, n_labels), dtype uint8
         Complementary labels, already checked.
-    label_names : sequence of length n_labels, optional
+    label_names : sequence of length n_labels, or None, default=None
         What to call the labels; by default their column numbers.
     stacklevel : int, default=2
         Which caller the warning points to, as for :func:`warnings.warn`.

@@ -88,7 +88,7 @@ def draw_relevant(
     Y : array-like or sparse matrix of shape (n_samples, n_labels)
         Relevant labels; at least one, and not all, per row.
     n_per_row, random_state
-        As :func:`draw_complementary` takes them.
+        See :func:`draw_complementary`.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def draw_relevant(
     Raises
     ------
     AnnotationError, InputError
-        As :func:`draw_complementary` does.
+        See :func:`draw_complementary`.
 
     Examples
     --------

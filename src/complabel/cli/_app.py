@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
 
 from complabel import __version__
 from complabel.cli._benchmark import benchmark
-from complabel.cli._console import errors
+from complabel.cli._console import complain
 from complabel.cli._datasets import datasets
 from complabel.cli._demo import demo
-from complabel.cli._study import reproduce, study
+from complabel.cli._reproduce import reproduce
+from complabel.cli._study_export import export
+from complabel.cli._study_report import report
+from complabel.cli._study_run import run
+from complabel.cli._study_status import status
 from complabel.cli._tune import tune
 from complabel.errors import ComplabelError
 
@@ -29,6 +34,15 @@ app.command()(datasets)
 app.command()(benchmark)
 app.command()(tune)
 app.command()(reproduce)
+study = typer.Typer(
+    help="Run plans of datasets x draws x methods, resumably; report what came out.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+study.command()(run)
+study.command()(status)
+study.command()(report)
+study.command()(export)
 app.add_typer(study, name="study")
 
 
@@ -43,10 +57,11 @@ def _version(
 
 def main() -> None:
     """Run the command line; exit 1 on an error of complabel's, 2 on misuse, 130 on Ctrl-C."""
+    # Where a class of one's own is looked for, last: no file there takes the place of a library.
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
     try:
         app()
     except ComplabelError as error:
-        errors().print(
-            f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True
-        )
+        complain(f"error: {error}")
         sys.exit(1)

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 if TYPE_CHECKING:
-    from complabel.studies import FoldResult, OnFold
+    from rich.table import Table
 
 # What a table needs when nobody looks at it: a pipe or file has no width of its own.
 _WIDTH_OF_FILES = 120
@@ -37,26 +27,24 @@ def errors() -> Console:
     return Console(stderr=True)
 
 
-@contextlib.contextmanager
-def progress_bar(unit: str, *, total: int) -> Iterator[OnFold]:
-    """Show what runs, how much is done, time spent and time left, while folds come in."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(unit),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    console = errors()
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
-        task = progress.add_task("starting", total=total)
+def say(text: str, style: str = "") -> None:
+    """Print a line of the result as it stands: no markup, no colours of Rich's, not wrapped."""
+    output().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
-        def on_fold(dataset: str, method: str, fold: FoldResult) -> None:
-            description = f"{dataset}, {method}, fold {fold.fold + 1}"
-            progress.update(task, advance=1, description=description)
 
-        yield on_fold
+def remark(text: str, style: str = "") -> None:
+    """Print a line beside the result likewise."""
+    errors().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def complain(text: str) -> None:
+    """Print what went wrong."""
+    remark(text, style="red")
+
+
+def new_table(title: str = "") -> Table:
+    """Return a table in the style of all commands."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    return Table(title=title or None, title_justify="left", box=SIMPLE_HEAD)

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from complabel.cli._console import errors, output
+from complabel.cli._console import complain, errors, new_table, output, say
+from complabel.cli._options import DataDir
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
 def datasets(
-    data_dir: Annotated[Path | None, typer.Option(help="Folder with dataset files.")] = None,
+    data_dir: DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     download: Annotated[
         list[str] | None,
@@ -35,20 +36,16 @@ def datasets(
     output().print(_table(described))
     for entry in described:
         if entry["problem"]:
-            errors().print(f"{entry['name']}: {entry['problem']}", style="red", highlight=False)
-    output().print(
+            complain(f"{entry['name']}: {entry['problem']}")
+    say(
         "Sizes are those after preprocessing: at most 15 labels, no instance with none or all.\n"
-        "Missing ones are fetched with: complabel datasets --download NAME",
-        highlight=False,
+        "Missing ones are fetched with: complabel datasets --download NAME"
     )
 
 
 def _table(described: list[dict[str, Any]]) -> Table:
     """Lay out the datasets; sizes of those not at hand are the published ones, dimmed."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD)
+    table = new_table()
     for heading in ("dataset", "at hand"):
         table.add_column(heading)
     for heading in ("instances", "features", "labels", "cardinality"):

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import ast
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from complabel.cli._benchmark import Scheme
-from complabel.cli._console import errors, output, progress_bar
+from complabel.cli._console import complain, new_table, output, say
+from complabel.cli._options import (
+    DATASET_HELP,
+    METHOD_HELP,
+    STORE,
+    DataDir,
+    Folds,
+    Jobs,
+    JsonFile,
+    Labels,
+    Scheme,
+    Seed,
+    StorePath,
+    check_folder,
+)
+from complabel.cli._running import watched
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,10 +32,8 @@ if TYPE_CHECKING:
 
 
 def tune(
-    name: Annotated[
-        str, typer.Argument(metavar="DATASET", help="'complabel datasets' lists them.")
-    ],
-    method: Annotated[str, typer.Option(help="The method to tune.")] = "mlcl",
+    name: Annotated[str, typer.Argument(metavar="DATASET", help=DATASET_HELP)],
+    method: Annotated[str, typer.Option(help=f"What to tune: {METHOD_HELP}.")] = "mlcl",
     grid: Annotated[
         list[str] | None,
         typer.Option(
@@ -30,48 +41,46 @@ def tune(
             help="Values of a parameter; repeat for more. [default: depends on the method]",
         ),
     ] = None,
-    labels: Annotated[
-        Scheme, typer.Option(help="How complementary labels are drawn.")
-    ] = Scheme.uniform,
-    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draw, folds and methods.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Fits at once; -1 for all cores.")] = 1,
-    data_dir: Annotated[Path | None, typer.Option(help="Folder with dataset files.")] = None,
+    labels: Labels = Scheme.uniform,
+    folds: Folds = 3,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    data_dir: DataDir = None,
+    store: StorePath = STORE,
     reveal: Annotated[
         bool, typer.Option("--reveal", help="Also show average precision on true labels.")
     ] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write the results to this file.")
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
-    """Choose a method's settings by how well they explain held-out complementary labels."""
+    """Choose a method's settings by how well they explain held-out complementary labels.
+
+    Interrupted, the same command goes on from where it was.
+    """
     from complabel import studies
     from complabel._files import write_text
-    from complabel.datasets import load_dataset
-    from complabel.errors import InputError
 
     values = parse_grid(grid) if grid else None
-    n_settings = len(studies.expand_grid(method, values))
-    if json_file is not None and not json_file.parent.is_dir():
-        raise InputError(f"--json {json_file}: there is no folder {json_file.parent}")
-    with errors().status("reading the dataset"):
-        dataset = load_dataset(name, data_dir=data_dir)
-    with progress_bar("fits", total=n_settings * folds) as on_fold:
+    if json_file is not None:
+        check_folder(json_file, "--json")
+    check_folder(store, "--store")
+    with studies.Store(store) as opened, watched("tune", store) as progress:
         result = studies.tune(
-            dataset,
+            name,
             method,
             grid=values,
             scheme=labels.value,
             n_folds=folds,
             seed=seed,
-            n_jobs=jobs,
             reveal=reveal,
-            on_fold=on_fold,
+            store=opened,
+            data_dir=data_dir,
+            n_jobs=jobs,
+            monitor=progress,
         )
     _show(result)
     if json_file is not None:
         write_text(json_file, result.as_json())
-        output().print(f"wrote {json_file}", highlight=False)
+        say(f"wrote {json_file}")
 
 
 def parse_grid(texts: list[str]) -> dict[str, list[Any]]:
@@ -103,36 +112,27 @@ def _show(result: TuningResult) -> None:
     best = result.best
     output().print(_table(result))
     for complaint in dict.fromkeys(setting.error for setting in result.settings if setting.error):
-        errors().print(
-            f"failed: {complaint}", style="red", markup=False, highlight=False, soft_wrap=True
-        )
+        complain(f"failed: {complaint}")
     chosen = ", ".join(f"{name}={value}" for name, value in best.parameters.items())
-    output().print(f"chosen: {chosen or 'the defaults'}", style="bold", highlight=False)
-    output().print(result.code(), markup=False, highlight=False, soft_wrap=True)
-    output().print(
+    say(f"chosen: {chosen or 'the defaults'}", style="bold")
+    say(result.code())
+    say(
         f"\nHeld-out score: {result.criterion} on complementary labels, higher is better;"
-        " mean±standard error over folds.",
-        highlight=False,
+        " mean±standard error over folds."
     )
     if best.average_precision is not None:
-        output().print(
+        say(
             "Average precision needs true labels: it is shown for comparison and was not used in"
-            " the choice.",
-            highlight=False,
+            " the choice."
         )
 
 
 def _table(result: TuningResult) -> Table:
     """Lay the settings out, best first, failed ones last."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     best = result.best
-    table = Table(
-        title=f"{result.method} on {result.dataset}: {result.labels} complementary labels,"
-        f" {result.folds} folds, seed {result.seed}",
-        title_justify="left",
-        box=SIMPLE_HEAD,
+    table = new_table(
+        f"{result.method} on {result.dataset}: {result.labels} complementary labels,"
+        f" {result.folds} folds, seed {result.seed}"
     )
     table.add_column("")
     for name in best.parameters:

@@ -1,6 +1,7 @@
 """Which datasets exist, as told by catalog.toml beside this file."""
 
 import difflib
+import logging
 import pkgutil
 import tomllib
 from collections.abc import Mapping
@@ -10,7 +11,10 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from complabel.datasets._dataset import MultiLabelDataset
-from complabel.errors import DatasetNotFoundError, InputError
+from complabel.datasets._paths import wrong_type
+from complabel.errors import DatasetNotFoundError
+
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,14 @@ class DataFile:
     name: str
     sha256: str | None = None
     mirrors: tuple[str, ...] = ()
+
+    def problem(self, where: object, digest: str) -> str:
+        """Say how a file's SHA-256 differs from ours, or log it where we have none."""
+        if self.sha256 is None:
+            _logger.info("%s: SHA-256 %s; the catalog has none to compare with", where, digest)
+        return (
+            "" if self.sha256 in (None, digest) else f"SHA-256 is {digest}, expected {self.sha256}"
+        )
 
 
 @dataclass(frozen=True)
@@ -113,22 +125,17 @@ def catalog_entry(name: str) -> CatalogEntry:
 def check_name(name: object) -> None:
     """Refuse a name of a dataset that is no text."""
     if not isinstance(name, str):
-        raise InputError(
-            f"the name of a dataset is {repr(name)[:60]} (of type {type(name).__name__}); "
-            "give one name as a str"
-        )
+        raise wrong_type("the name of a dataset", name, "one name as a str")
 
 
 def parse_catalog(text: str) -> dict[str, CatalogEntry]:
     """Build the entries of a catalog in TOML; an unknown key is a TypeError."""
-    return {name: _entry(name, table) for name, table in tomllib.loads(text).items()}
-
-
-def _entry(name: str, table: dict[str, Any]) -> CatalogEntry:
-    """Build one entry."""
-    layouts = tuple(_layout(layout) for layout in table.pop("layouts", ()))
-    expected = Statistics(**table.pop("expected", {}))
-    return CatalogEntry(name=name, expected=expected, layouts=layouts, **table)
+    entries = {}
+    for name, table in tomllib.loads(text).items():
+        layouts = tuple(_layout(layout) for layout in table.pop("layouts", ()))
+        expected = Statistics(**table.pop("expected", {}))
+        entries[name] = CatalogEntry(name=name, expected=expected, layouts=layouts, **table)
+    return entries
 
 
 def _layout(table: dict[str, Any]) -> Layout:
@@ -140,7 +147,7 @@ def _layout(table: dict[str, Any]) -> Layout:
 
 def _file(table: dict[str, Any]) -> DataFile:
     """Build one file."""
-    return DataFile(**{**table, "mirrors": tuple(table.get("mirrors", ()))})
+    return DataFile(mirrors=tuple(table.pop("mirrors", ())), **table)
 
 
 _ENTRIES = parse_catalog(

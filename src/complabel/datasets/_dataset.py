@@ -30,13 +30,13 @@ class MultiLabelDataset:
         Names of the labels, all different.
     feature_names : tuple of str, length d
         Names of the features.
-    groups : ndarray of int, shape (n,), optional
+    groups : ndarray of int, shape (n,), or None, default=None
         Rows of one group must not be split between training and test. None: rows are independent.
 
     Raises
     ------
     InputError
-        When shapes, types, values or names do not fit together.
+        If shapes, types, values or names do not fit together.
 
     Examples
     --------

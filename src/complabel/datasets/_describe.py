@@ -18,7 +18,7 @@ def describe_datasets(data_dir: StrPath | None = None) -> list[dict[str, Any]]:
 
     Parameters
     ----------
-    data_dir : path, optional
+    data_dir : path or None, default=None
         Searched first, as in ``load_dataset``.
 
     Returns

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from complabel._parameters import check_integer, check_random_state
 from complabel.datasets._dataset import MultiLabelDataset
-from complabel.errors import InputError
 
 N_GROUPS = 10
 _SIDE = 8
@@ -38,7 +38,7 @@ def make_digits(
     Raises
     ------
     InputError
-        When ``n_samples`` is below 1.
+        If ``n_samples`` is below 1.
 
     Notes
     -----
@@ -53,9 +53,8 @@ def make_digits(
     """
     from sklearn.datasets import load_digits  # takes over a second
 
-    if n_samples < 1:
-        raise InputError(f"n_samples is {n_samples}; at least one canvas is needed")
-    rng = np.random.default_rng(random_state)
+    check_integer("n_samples", n_samples, at_least=1)
+    rng = check_random_state(random_state)
     source = load_digits()
     images = source.images / 16.0  # (1797, 8, 8)
     pools, pool_sizes = _deal(source.target, rng)

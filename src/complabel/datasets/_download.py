@@ -2,7 +2,6 @@
 
 import hashlib
 import http.client
-import logging
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,6 @@ from complabel.errors import DownloadError
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 
-_logger = logging.getLogger(__name__)
 _CHUNK = 1 << 16
 _TIMEOUT_SECONDS = 30.0
 # Sites answer with an HTML page, and status 200, for files they no longer have.
@@ -37,7 +35,7 @@ def download_dataset(
         A name in ``CATALOG``.
     directory : path
         Created where it does not exist.
-    progress : callable, optional
+    progress : callable or None, default=None
         Called as ``progress(bytes_done, bytes_total)`` for each file; the total is None where the
         server does not say.
 
@@ -49,9 +47,9 @@ def download_dataset(
     Raises
     ------
     DatasetNotFoundError
-        When the name is not in the catalog.
+        If the name is not in the catalog.
     DownloadError
-        When no mirror delivers the files intact, or the catalog knows no address; the message
+        If no mirror delivers the files intact, or the catalog knows no address; the message
         says what to put where by hand.
     """
     entry = catalog_entry(name)
@@ -128,10 +126,8 @@ def _stream(url: str, partial: Path, progress: Progress | None) -> str:
 
 def _verify(url: str, partial: Path, file: DataFile, digest: str) -> None:
     """Refuse a download that is not the file the catalog means."""
-    if file.sha256 is None:
-        _logger.info("%s: SHA-256 %s; the catalog has none to compare with", url, digest)
-    elif digest != file.sha256:
-        raise DownloadError(f"SHA-256 is {digest}, expected {file.sha256}")
+    if problem := file.problem(url, digest):
+        raise DownloadError(problem)
     expected = _FIRST_BYTES.get(Path(file.name).suffix, b"")
     with partial.open("rb") as content:
         found = content.read(len(expected))

@@ -35,7 +35,7 @@ def load_dataset(
     ----------
     name : str
         A name in ``CATALOG``, or "digits" or "synthetic", which need no files.
-    data_dir : path, optional
+    data_dir : path or None, default=None
         Searched first; then ``$COMPLABEL_DATA``, then the user's cache directory.
     download : bool, default=False
         Fetch missing files to the first of these directories.
@@ -45,7 +45,7 @@ def load_dataset(
         Compare files with the catalog's checksums, where it has any.
     random_state : int, default=0
         For "digits" and "synthetic"; the same number gives the same dataset.
-    progress : callable, optional
+    progress : callable or None, default=None
         Told about downloads as ``progress(bytes_done, bytes_total)``.
     max_unpacked : int, default=2**30
         The most bytes that an archive may unpack to; the default is 1 GiB.
@@ -58,14 +58,14 @@ def load_dataset(
     Raises
     ------
     DatasetNotFoundError
-        When the name is unknown or files are missing; the message lists every place looked at,
+        If the name is unknown or files are missing; the message lists every place looked at,
         and what to do.
     DatasetFormatError
-        When a file does not parse or unpack, or its checksum differs from the catalog's.
+        If a file does not parse or unpack, or its checksum differs from the catalog's.
     DownloadError
-        When ``download`` was asked for and failed.
+        If ``download`` was asked for and failed.
     InputError
-        When an argument is of the wrong type.
+        If an argument is of the wrong type.
 
     Examples
     --------
@@ -122,15 +122,10 @@ def _verify(located: Located) -> None:
     """Compare the files with their checksums; report what the catalog does not know."""
     for file in located.layout.all_files:
         path = located.folder / file.name
-        if file.sha256 is None and not _logger.isEnabledFor(logging.INFO):
-            continue
-        found = sha256_of(path)
-        if file.sha256 is None:
-            _logger.info("%s: SHA-256 %s; the catalog has none to compare with", path, found)
-        elif found != file.sha256:
+        if problem := file.problem(path, sha256_of(path)):
             raise DatasetFormatError(
-                f"{path}: SHA-256 is {found}, expected {file.sha256}; the file is damaged or "
-                "another version: get it again, or use it as it is with verify=False"
+                f"{path}: {problem}; the file is damaged or another version: get it again, or use "
+                "it as it is with verify=False"
             )
 
 

@@ -37,7 +37,7 @@ def find_dataset_dir(name: str, data_dir: StrPath | None = None) -> Path | None:
     ----------
     name : str
         A name in ``CATALOG``.
-    data_dir : path, optional
+    data_dir : path or None, default=None
         Searched first; then ``$COMPLABEL_DATA``, then the user's cache directory. In each, the
         files may lie in a subfolder of the dataset's name or in the directory itself.
 
@@ -49,7 +49,7 @@ def find_dataset_dir(name: str, data_dir: StrPath | None = None) -> Path | None:
     Raises
     ------
     DatasetNotFoundError
-        When the name is not in the catalog.
+        If the name is not in the catalog.
     """
     located = locate(catalog_entry(name), dataset_directories(data_dir))
     return None if located is None else located.folder

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from complabel.datasets._arff import ArffTable, read_arff
 from complabel.datasets._dataset import MultiLabelDataset
-from complabel.datasets._paths import StrPaths, as_files, check_text
+from complabel.datasets._paths import StrPaths, as_files, check_text, wrong_type
 from complabel.datasets._tables import build_dataset
 from complabel.datasets._unpack import MAX_UNPACKED, check_limit
-from complabel.errors import DatasetFormatError, InputError
+from complabel.errors import DatasetFormatError
 
 _LABEL_OPTION = re.compile(r"(?<!\S)-C\s+(-?\d+)(?!\d)", re.IGNORECASE | re.ASCII)
 
@@ -31,12 +31,12 @@ def read_meka(
     path : path or sequence of paths
         The ARFF file, dense or sparse, plain or inside a .zip; or several parts with the same
         attributes, which are put below each other in the order given.
-    member : str, optional
+    member : str or None, default=None
         Which file inside the .zip to read; needed where it holds several ARFF files.
-    n_labels : int, optional
+    n_labels : int or None, default=None
         n > 0: the first n attributes are the labels; n < 0: the last -n. By default what the
         relation says with ``-C n``. With it, ARFF files from elsewhere (OpenML) can be read too.
-    name : str, optional
+    name : str or None, default=None
         Name of the dataset; by default the first file's without its ending.
     max_unpacked : int, default=2**30
         The most bytes that a .zip may unpack to; the default is 1 GiB.
@@ -49,12 +49,12 @@ def read_meka(
     Raises
     ------
     DatasetNotFoundError
-        When a file is missing, or ``member`` does not name one in the .zip.
+        If a file is missing, or ``member`` does not name one in the .zip.
     DatasetFormatError
-        When a file does not parse, does not unpack or unpacks to too much, or does not say which
+        If a file does not parse, does not unpack or unpacks to too much, or does not say which
         attributes are labels.
     InputError
-        When an argument is of the wrong type.
+        If an argument is of the wrong type.
 
     Notes
     -----
@@ -64,10 +64,8 @@ def read_meka(
     check_text("name", name)
     check_limit(max_unpacked)
     if n_labels is not None and (isinstance(n_labels, bool) or not isinstance(n_labels, Integral)):
-        raise InputError(
-            f"n_labels is {n_labels!r}; give an integer: how many attributes at the front are "
-            "labels, or minus how many at the end"
-        )
+        wanted = "an integer: how many attributes are labels, or minus how many at the end"
+        raise wrong_type("n_labels", n_labels, wanted)
     paths = as_files("path", path)
     tables = [read_arff(part, member=member, max_unpacked=max_unpacked) for part in paths]
     columns = _label_columns(tables[0], n_labels)

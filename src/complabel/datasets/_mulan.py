@@ -5,19 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
+from complabel._parameters import check_choice
 from complabel.datasets._arff import read_arff
 from complabel.datasets._dataset import MultiLabelDataset
 from complabel.datasets._mulan_columns import refuse_unnamed_labels
 from complabel.datasets._mulan_xml import read_label_names
-from complabel.datasets._paths import (
-    StrPath,
-    StrPaths,
-    as_files,
-    as_path,
-    check_flag,
-    check_text,
-    is_file,
-)
+from complabel.datasets._paths import StrPath, StrPaths, as_files, as_path, check_text, is_file
 from complabel.datasets._tables import build_dataset
 from complabel.datasets._unpack import MAX_UNPACKED, check_limit
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
@@ -38,10 +31,10 @@ def read_mulan(
     arff_path : path or sequence of paths
         The ARFF file, dense or sparse, plain or alone in a .zip; or several parts with the same
         attributes, which are put below each other in the order given (scene-train, scene-test).
-    xml_path : path, optional
+    xml_path : path or None, default=None
         The XML file whose ``<label name="...">`` elements, nested or not, name the labels. By
         default ``scene.xml`` beside ``scene.arff``, ``scene-train.arff`` or ``scene-sparse.arff``.
-    name : str, optional
+    name : str or None, default=None
         Name of the dataset; by default the XML file's without its ending.
     xml_is_complete : bool, default=False
         Whether 0/1 attributes that look like labels, and that the XML file does not name, are
@@ -58,12 +51,12 @@ def read_mulan(
     Raises
     ------
     DatasetNotFoundError
-        When a file is missing.
+        If a file is missing.
     DatasetFormatError
-        When a file does not parse, does not unpack or unpacks to too much; when the two do not
+        If a file does not parse, does not unpack or unpacks to too much; when the two do not
         fit together, no attribute is left as a feature, or a label seems to be unnamed.
     InputError
-        When an argument is of the wrong type.
+        If an argument is of the wrong type.
 
     Notes
     -----
@@ -79,7 +72,7 @@ def read_mulan(
     Format: Tsoumakas et al., "Mulan: A Java Library for Multi-Label Learning", JMLR 2011.
     """
     check_text("name", name)
-    check_flag("xml_is_complete", xml_is_complete)
+    check_choice("xml_is_complete", xml_is_complete, (True, False))
     check_limit(max_unpacked)
     paths = as_files("arff_path", arff_path, "ARFF file")
     xml = _find_xml(paths[0]) if xml_path is None else as_path("xml_path", xml_path)

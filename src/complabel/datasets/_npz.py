@@ -138,11 +138,9 @@ class _Archive:
         parts = _SPARSE[name]
         given = {key for key in (name, *parts) if key in self.arrays}
         if given not in ({name}, set(parts)):
-            found = (
-                ", ".join(sorted(given)) or f"no {name} (but {', '.join(self.arrays) or 'none'})"
-            )
+            found = ", ".join(self.arrays) or "(none)"
             raise InputError(
-                f"found {found} of the arrays, expected either {name}, or all of {', '.join(parts)}"
+                f"found the arrays {found}; expected either {name}, or all of {', '.join(parts)}"
             )
         matrix = self.arrays[name] if given == {name} else self._csr(name)
         if matrix.ndim != 2:

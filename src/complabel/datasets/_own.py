@@ -22,7 +22,7 @@ def load_file(
     path : path
         A ``.npz`` archive in the layout below, or multi-label svmlight text, which ends in
         ``.svm``, ``.svmlight`` or ``.libsvm`` and may be packed as ``.gz`` or ``.bz2``.
-    name : str, optional
+    name : str or None, default=None
         Name of the dataset in reports; by default the file's without its ending. It must not be
         one that ``load_dataset`` knows, so that nobody takes one for the other.
     max_unpacked : int, default=2**30

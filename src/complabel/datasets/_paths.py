@@ -15,7 +15,7 @@ def as_path(argument: str, value: object) -> Path:
     """Turn what was given for an argument into a path; refuse what is none."""
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else value
     if not isinstance(text, str):
-        raise InputError(f"{argument} is {_shown(value)}; give a path as a str or a pathlib.Path")
+        raise wrong_type(argument, value, "a path as a str or a pathlib.Path")
     return Path(text)
 
 
@@ -26,9 +26,7 @@ def as_files(argument: str, value: object, kind: str = "file") -> list[Path]:
     elif isinstance(value, Iterable) and not isinstance(value, bytes | bytearray):
         paths = [as_path(f"{argument}[{i}]", part) for i, part in enumerate(value)]
     else:
-        raise InputError(
-            f"{argument} is {_shown(value)}; give one path (str or pathlib.Path) or a list of them"
-        )
+        raise wrong_type(argument, value, "one path (str or pathlib.Path) or a list of them")
     if not paths:
         raise DatasetNotFoundError(f"{argument} is empty: no {kind} to read; give a path")
     missing = [str(path) for path in paths if not is_file(path)]
@@ -48,15 +46,11 @@ def is_file(path: Path) -> bool:
 def check_text(argument: str, value: object) -> None:
     """Refuse what is neither None nor text."""
     if value is not None and not isinstance(value, str):
-        raise InputError(f"{argument} is {_shown(value)}; give a str, or leave it out")
+        raise wrong_type(argument, value, "a str, or leave it out")
 
 
-def check_flag(argument: str, value: object) -> None:
-    """Refuse what is neither True nor False."""
-    if not isinstance(value, bool):
-        raise InputError(f"{argument} is {_shown(value)}; give True or False")
-
-
-def _shown(value: object) -> str:
-    """Show a value of the wrong type in a message."""
-    return f"{repr(value)[:60]} (of type {type(value).__name__})"
+def wrong_type(argument: str, value: object, wanted: str) -> InputError:
+    """Say what was given for an argument instead of what is wanted."""
+    return InputError(
+        f"{argument} is {repr(value)[:60]} (of type {type(value).__name__}); give {wanted}"
+    )

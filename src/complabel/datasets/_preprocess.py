@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from complabel._parameters import check_integer
 from complabel.datasets._dataset import MultiLabelDataset
 from complabel.errors import InputError
 
@@ -27,7 +28,7 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
     Raises
     ------
     InputError
-        When ``max_labels`` is below 2, or no instance is left.
+        If ``max_labels`` is below 2, or no instance is left.
 
     Notes
     -----
@@ -41,8 +42,7 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
     >>> preprocess(data, max_labels=4).n_labels
     4
     """
-    if max_labels < 2:
-        raise InputError(f"max_labels is {max_labels}; keep at least 2 labels")
+    check_integer("max_labels", max_labels, at_least=2)
     Y = dataset.Y
     label_names = dataset.label_names
     if dataset.n_labels > max_labels:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from complabel._parameters import check_integer
 from complabel.datasets._dataset import CSR, MultiLabelDataset
-from complabel.datasets._paths import StrPaths, as_files, check_text
+from complabel.datasets._paths import StrPaths, as_files, check_text, wrong_type
 from complabel.datasets._svmlight_lines import LARGEST_LABEL, explain, foreign_signs
 from complabel.datasets._unpack import MAX_UNPACKED, check_limit, read_compressed
 from complabel.errors import DatasetFormatError, InputError
@@ -35,13 +35,13 @@ def read_svmlight(
     ----------
     path : path or sequence of paths
         The file, or several parts which are put below each other in the order given.
-    label_names : sequence of str, optional
+    label_names : sequence of str or None, default=None
         Names of labels 0, 1, ... as numbered in the file. By default the labels are those that
         occur, named by their numbers.
-    n_features : int, optional
+    n_features : int or None, default=None
         Number of features; by default the largest index that occurs, which must not be above
         2,000,000 then: one wrong index would fill the memory with names. Give it for more.
-    name : str, optional
+    name : str or None, default=None
         Name of the dataset; by default the first file's up to the first dot.
     max_unpacked : int, default=2**30
         The most bytes that a .bz2 or .gz may unpack to; the default is 1 GiB.
@@ -54,12 +54,12 @@ def read_svmlight(
     Raises
     ------
     DatasetNotFoundError
-        When a file is missing.
+        If a file is missing.
     DatasetFormatError
-        When a line does not parse, a label has no name, no row has a feature, or a file does not
+        If a line does not parse, a label has no name, no row has a feature, or a file does not
         unpack or unpacks to too much.
     InputError
-        When an argument is of the wrong type.
+        If an argument is of the wrong type.
     """
     names = _as_names(label_names)
     if n_features is not None:
@@ -89,9 +89,7 @@ def _as_names(label_names: object) -> tuple[str, ...] | None:
         names = tuple(label_names)
         if all(isinstance(name, str) for name in names):
             return names
-    raise InputError(
-        f"label_names is {repr(label_names)[:60]}; give a list of str, one name for each label"
-    )
+    raise wrong_type("label_names", label_names, "a list of str, one name for each label")
 
 
 def _parse(
@@ -111,16 +109,10 @@ def _parse(
         raise explain(paths, texts, largest, str(cause)) from cause
     X: CSR = sparse.csr_array(sparse.vstack(loaded[0::2], format="csr"), dtype=np.float64)
     per_row: list[tuple[float, ...]] = list(itertools.chain.from_iterable(loaded[1::2]))
-    if X.shape[1] > largest:
-        raise explain(paths, texts, largest, f"it has {X.shape[1]:,} features")
     labels = np.fromiter(itertools.chain.from_iterable(per_row), np.float64)
-    if (
-        not (labels == np.floor(labels)).all()
-        or not ((labels >= 0) & (labels < LARGEST_LABEL)).all()
-    ):
-        raise explain(paths, texts, largest, "it has labels that are no whole numbers from 0 on")
-    if not np.isfinite(X.data).all():
-        raise explain(paths, texts, largest, "it has values that are not finite")
+    whole = (labels == np.floor(labels)) & (labels >= 0) & (labels < LARGEST_LABEL)
+    if X.shape[1] > largest or not whole.all() or not np.isfinite(X.data).all():
+        raise explain(paths, texts, largest, "it holds a number out of range")
     if n_features is None and X.nnz == 0:
         raise DatasetFormatError(
             f"{paths[0]}: no row has a feature; expected 'label,label index:value'"

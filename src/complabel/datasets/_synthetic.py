@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
+from complabel._parameters import check_integer, check_random_state, check_real
 from complabel.datasets._dataset import MultiLabelDataset
-from complabel.errors import InputError
 
-_MAX_LABELS = 12
-_CELLS_PER_CHUNK = 1 << 21
+_MAX_LABELS = 12  # all 2^K label sets are listed
+_CELLS_PER_CHUNK = 1 << 21  # 16 MiB of probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ def make_synthetic(
     Parameters
     ----------
     n_samples, n_features, n_labels, cardinality, signal, random_state
-        As :func:`make_synthetic_problem` takes them, which also returns the model.
+        See :func:`make_synthetic_problem`, which also returns the model.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def make_synthetic(
     Raises
     ------
     InputError
-        When a parameter is out of its range.
+        If a parameter is out of its range.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def make_synthetic_problem(
     Raises
     ------
     InputError
-        When a parameter is out of its range.
+        If a parameter is out of its range.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def make_synthetic_problem(
     ((200, 4), (4, 4))
     """
     _check(n_samples, n_features, n_labels, cardinality, signal)
-    rng = np.random.default_rng(random_state)
+    rng = check_random_state(random_state)
     X = rng.standard_normal((n_samples, n_features))
     weights = rng.standard_normal((n_features, n_labels))
     weights *= signal / np.linalg.norm(weights, axis=0)
@@ -161,16 +161,12 @@ def _check(
     n_samples: int, n_features: int, n_labels: int, cardinality: float, signal: float
 ) -> None:
     """Refuse parameters out of range."""
-    if n_samples < 1 or n_features < 1:
-        raise InputError(
-            f"n_samples is {n_samples} and n_features {n_features}; both must be at least 1"
-        )
-    if not 3 <= n_labels <= _MAX_LABELS:
-        raise InputError(f"n_labels is {n_labels}; give 3 to {_MAX_LABELS}")
-    if not 0 < cardinality < n_labels:
-        raise InputError(f"cardinality is {cardinality}; give more than 0 and less than {n_labels}")
-    if not 0 < signal < np.inf:
-        raise InputError(f"signal is {signal}; give a positive number")
+    check_integer("n_samples", n_samples, at_least=1)
+    check_integer("n_features", n_features, at_least=1)
+    check_integer("n_labels", n_labels, at_least=3)
+    check_real("n_labels", n_labels, at_most=_MAX_LABELS)
+    check_real("cardinality", cardinality, above=0, below=n_labels)
+    check_real("signal", signal, above=0)
 
 
 def _shift_to(cardinality: float, logits: NDArray[np.float64]) -> float:

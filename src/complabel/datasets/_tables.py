@@ -15,27 +15,6 @@ def build_dataset(
     tables: Sequence[ArffTable], label_columns: NDArray[np.intp], name: str
 ) -> MultiLabelDataset:
     """Stack the parts of a dataset, and split off the columns that are labels."""
-    names = _common_names(tables)
-    is_label = np.zeros(len(names), dtype=bool)
-    is_label[label_columns] = True
-    if is_label.all():
-        raise DatasetFormatError(
-            f"{tables[0].source}: all {len(names)} attributes are labels, so that none is left as "
-            "a feature; check which attributes are the labels"
-        )
-    features = [_columns(table, ~is_label) for table in tables]
-    labels = [_label_matrix(table, is_label) for table in tables]
-    return MultiLabelDataset(
-        name=name,
-        X=_stack(features),
-        Y=np.concatenate(labels),
-        label_names=tuple(names[i] for i in np.flatnonzero(is_label)),
-        feature_names=tuple(names[i] for i in np.flatnonzero(~is_label)),
-    )
-
-
-def _common_names(tables: Sequence[ArffTable]) -> tuple[str, ...]:
-    """Return the attributes all parts share, in order."""
     first = tables[0]
     for other in tables[1:]:
         if other.names != first.names:
@@ -43,19 +22,30 @@ def _common_names(tables: Sequence[ArffTable]) -> tuple[str, ...]:
                 f"{other.source}: its attributes differ from those of {first.source}; "
                 "only parts of one dataset can be joined"
             )
-    return first.names
+    feature_columns = np.setdiff1d(np.arange(len(first.names)), label_columns)
+    if not feature_columns.size:
+        raise DatasetFormatError(
+            f"{first.source}: all {len(first.names)} attributes are labels, so that none is left "
+            "as a feature; check which attributes are the labels"
+        )
+    return MultiLabelDataset(
+        name=name,
+        X=_stack([_columns(table, feature_columns) for table in tables]),
+        Y=np.concatenate([_labels(table, label_columns) for table in tables]),
+        label_names=tuple(first.names[i] for i in label_columns),
+        feature_names=tuple(first.names[i] for i in feature_columns),
+    )
 
 
-def _columns(table: ArffTable, wanted: NDArray[np.bool_]) -> Features:
+def _columns(table: ArffTable, wanted: NDArray[np.intp]) -> Features:
     """Copy some columns, so that the rest of the table can be freed."""
-    if isinstance(table.values, np.ndarray):
-        return np.ascontiguousarray(table.values[:, wanted])
-    return table.values[:, np.flatnonzero(wanted)]
+    columns = table.values[:, wanted]
+    return np.ascontiguousarray(columns) if isinstance(columns, np.ndarray) else columns
 
 
-def _label_matrix(table: ArffTable, is_label: NDArray[np.bool_]) -> NDArray[np.uint8]:
+def _labels(table: ArffTable, wanted: NDArray[np.intp]) -> NDArray[np.uint8]:
     """Return the label columns as an indicator matrix (n, K)."""
-    columns = _columns(table, is_label)
+    columns = _columns(table, wanted)
     values = columns if isinstance(columns, np.ndarray) else columns.data
     wrong = (values != 0) & (values != 1)
     if wrong.any():

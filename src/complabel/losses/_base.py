@@ -44,14 +44,8 @@ class LogitLoss(torch.nn.Module, ABC):
         self, logits: torch.Tensor, *labels: torch.Tensor | None, **named: torch.Tensor | None
     ) -> Any:
         """Compute the loss as ``forward`` does, after checking what it is given."""
-        if len(labels) > len(self.label_names):
-            expected = " and ".join(self.label_names)
-            raise InputError(
-                f"{type(self).__name__} takes {expected} after the logits, got {len(labels)}"
-                " arguments"
-            )
-        given = dict(zip(self.label_names, labels, strict=False))
-        return super().__call__(logits, **check_labels(logits, **given, **named))
+        given = self._by_name(labels, named)
+        return super().__call__(logits, **check_labels(logits, **given))
 
     @abstractmethod
     def forward(self, logits: torch.Tensor, *labels: Any, **named: Any) -> torch.Tensor:
@@ -93,11 +87,20 @@ class LogitLoss(torch.nn.Module, ABC):
         # Copies made outside inference mode, in which linear models train, can be recorded.
         with torch.inference_mode(False), torch.enable_grad():
             leaf = logits.clone().requires_grad_()
-            given = {**dict(zip(self.label_names, labels, strict=False)), **named}
-            copies = {n: None if tensor is None else tensor.clone() for n, tensor in given.items()}
+            given = self._by_name(labels, named).items()
+            copies = {name: tensor.clone() for name, tensor in given if tensor is not None}
             mean = self.forward(leaf, **copies)
             (gradient,) = torch.autograd.grad(mean * len(leaf), leaf)
         return gradient
+
+    def _by_name(self, labels: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+        """Return all labels of a call by name."""
+        if len(labels) > len(self.label_names):
+            raise InputError(
+                f"{type(self).__name__} takes {' and '.join(self.label_names)} after the logits,"
+                f" got {len(labels)} arguments"
+            )
+        return {**dict(zip(self.label_names, labels, strict=False)), **named}
 
 
 def check_labels(logits: torch.Tensor, /, **labels: torch.Tensor | None) -> dict[str, torch.Tensor]:

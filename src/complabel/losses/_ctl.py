@@ -7,7 +7,7 @@ from torch.nn import functional
 
 from complabel.losses._base import LogitLoss
 
-# As in the released code; the paper calls such candidates likely irrelevant.
+# The constant of the released code.
 DOUBTED_UP_TO = 0.3
 
 
@@ -15,14 +15,14 @@ class CTLLoss(LogitLoss):
     """A weighted binary cross-entropy in which low-ranked candidates also count as irrelevant.
 
     For an instance with s complementary labels and z, its scores f scaled to [0, 1] by their own
-    minimum and maximum and held constant under differentiation:
+    minimum and maximum and held constant under differentiation, it is the mean over instances
+    of ::
 
-    minimize mean over instances of
-    exp(-0.5^s) [- sum over candidates j of log f_j - sum over doubted j of log(1 - f_j)]
-    - exp(0.5^(s-1)) sum over complementary labels j of log(1 - f_j)
+        - exp(-0.5^s) [sum over candidates j of log f_j + sum over doubted j of log(1 - f_j)]
+        - exp(0.5^(s-1)) sum over complementary labels j of log(1 - f_j)
 
-    where the doubted labels are the candidates with 0 < z_j <= 0.3: the label with
-    the lowest score is never doubted. A row of equal scores is not scaled.
+    where the doubted labels are the candidates with 0 < z_j <= 0.3: the label with the lowest
+    score is never doubted. A row of equal scores is not scaled.
 
     References
     ----------

@@ -11,8 +11,10 @@ from complabel.losses._base import LogitLoss
 class GDFLoss(LogitLoss):
     """The gradient-descent-friendly loss: every label that may be relevant is taken to be.
 
-    minimize mean over instances of
-    - sum over candidates j of log f_j  -  sum over complementary labels j of log(1 - f_j)
+    It is the mean over instances of ::
+
+        - sum over candidates j of log f_j
+        - sum over complementary labels j of log(1 - f_j)
 
     With one complementary label per instance this is the published loss; with several, each is
     taken as irrelevant.
@@ -45,9 +47,10 @@ class GDFLoss(LogitLoss):
 class UnbiasedBCELoss(LogitLoss):
     r"""The binary cross-entropy expected over the label sets that complementary labels leave.
 
-    minimize mean over instances of
-    sum over candidates j of [- a log f_j - b log(1 - f_j)]
-    - sum over complementary labels j of log(1 - f_j)
+    It is the mean over instances of ::
+
+        - sum over candidates j of [a log f_j + b log(1 - f_j)]
+        - sum over complementary labels j of log(1 - f_j)
 
     where, of the 2^(K-s) - 1 non-empty label sets that avoid the instance's s complementary
     labels, a is the share that holds a given candidate and b = 1 - a. If all those sets are

@@ -17,13 +17,16 @@ from complabel.methods.candidates.mlknn import MLKNNClassifier
 from complabel.methods.candidates.pml_fp import PMLFPClassifier
 from complabel.methods.candidates.pml_lc import PMLLCClassifier
 from complabel.methods.candidates.pml_lrs import PMLLRSClassifier
-from complabel.methods.gradient.comrank import ComRankClassifier
-from complabel.methods.gradient.ctl import CTLClassifier
-from complabel.methods.gradient.gdf import GDFClassifier
-from complabel.methods.gradient.luw import LUWClassifier
+from complabel.methods.gradient.complementary_loss import (
+    ComplementaryLossClassifier,
+    ComRankClassifier,
+    CTLClassifier,
+    GDFClassifier,
+    LUWClassifier,
+    UnbiasedBCEClassifier,
+)
 from complabel.methods.gradient.mlcl import MLCLClassifier
 from complabel.methods.gradient.supervised import SupervisedClassifier
-from complabel.methods.gradient.unbiased_bce import UnbiasedBCEClassifier
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
 
 __all__ = [
@@ -31,6 +34,7 @@ __all__ = [
     "CTLClassifier",
     "ComRankClassifier",
     "ComplementaryClassifier",
+    "ComplementaryLossClassifier",
     "ComplementaryRidgeClassifier",
     "FPMLClassifier",
     "GDFClassifier",

@@ -11,9 +11,10 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
 from complabel.errors import InputError
-from complabel.methods._magnitude import refuse_overflow
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from complabel.methods._base import Features
@@ -22,17 +23,16 @@ if TYPE_CHECKING:
 MAX_DIRECT_COLUMNS = 8000
 # The residual's share of the right-hand side: far below what the methods' own iterations, which
 # stop at changes of 1e-5, could notice.
-_CG_TOLERANCE = 1e-9
+_CG_TOLERANCE = 1e-8
 # A system so ill-conditioned that these run out is solved as if its ridge were slightly stronger.
 _CG_MAX_ITERATIONS = 2000
 
 
-def with_constant(X: Features) -> Features:
-    """Return features (n, d) with a last column of ones."""
-    ones = np.ones((X.shape[0], 1))
-    if isinstance(X, np.ndarray):
-        return np.hstack([X, ones])
-    return sparse.hstack([X, sparse.csr_array(ones)], format="csr")
+def side_by_side(*blocks: Features) -> Features:
+    """Return matrices (n, p1), (n, p2), ... as one, which is sparse if one of them is."""
+    if all(isinstance(block, np.ndarray) for block in blocks):
+        return np.hstack(blocks)
+    return sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr")
 
 
 @dataclass(frozen=True)
@@ -51,21 +51,30 @@ class Gram:
 
     @classmethod
     def of(cls, X: Features, *, max_columns: int) -> Gram:
-        """Return X^T X of a matrix (n, p); from p = ``max_columns`` on it is an operator."""
-
-        def times(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-            product: NDArray[np.float64] = X.T @ (X @ weights)
-            return product
-
+        """Return X^T X of a matrix (n, p), as an operator if p exceeds ``max_columns``."""
         dense = isinstance(X, np.ndarray)
         squares = np.einsum("ij,ij->j", X, X) if dense else X.multiply(X).sum(axis=0)
         matrix: Any
         if X.shape[1] > max_columns:
-            shape = (X.shape[1], X.shape[1])
-            matrix = LinearOperator(shape, matvec=times, matmat=times, dtype=np.float64)
+            matrix = _operator(X.shape[1], lambda weights: X.T @ (X @ weights))
         else:
             matrix = X.T @ X if dense else (X.T @ X).toarray()
         return cls(matrix, np.asarray(squares).ravel())
+
+    @property
+    def formed(self) -> bool:
+        """Whether the matrix is more than its products."""
+        return isinstance(self.matrix, np.ndarray)
+
+    def leading(self, size: int) -> Gram:
+        """Return the first rows and columns."""
+        rest = (0, len(self.diagonal) - size)
+
+        def times(weights: NDArray[np.float64]) -> Any:
+            return (self @ np.pad(weights, [rest, *[(0, 0)] * (weights.ndim - 1)]))[:size]
+
+        matrix = self.matrix[:size, :size] if self.formed else _operator(size, times)
+        return Gram(matrix, self.diagonal[:size])
 
     def __add__(self, other: Gram) -> Gram:
         return Gram(self.matrix + other.matrix, self.diagonal + other.diagonal)
@@ -74,53 +83,9 @@ class Gram:
         return np.asarray(self.matrix @ weights)
 
 
-class Design:
-    """A feature matrix, with a constant last column or without, and its products.
-
-    Parameters
-    ----------
-    X : ndarray or CSR array of shape (n_samples, n_features)
-        Never made dense.
-    fit_intercept : bool
-        Whether there is a last column of ones.
-
-    Raises
-    ------
-    InputError
-        If squares of features exceed the range of float64.
-
-    Attributes
-    ----------
-    n_columns : int
-        p; the number of features, plus one for the constant column.
-    """
-
-    def __init__(self, X: Features, *, fit_intercept: bool) -> None:
-        refuse_overflow(X)
-        X = X.astype(np.float64, copy=False)
-        self._X = with_constant(X) if fit_intercept else X
-        self.n_columns: int = self._X.shape[1]
-
-    @cached_property
-    def gram(self) -> Gram:
-        """X^T X of shape (p, p)."""
-        return Gram.of(self._X, max_columns=MAX_DIRECT_COLUMNS)
-
-    def times(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Multiply weights (p, q) to outputs (n, q)."""
-        return np.asarray(self._X @ weights)
-
-    def transposed_times(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Multiply outputs (n, q) to weights (p, q)."""
-        return np.asarray(self._X.T @ outputs)
-
-    def gram_times(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Multiply weights (p, q) by X^T X."""
-        return self.gram @ weights
-
-    def squared_column_norms(self) -> NDArray[np.float64]:
-        """Return the sum of squares of each column, shape (p,)."""
-        return self.gram.diagonal
+def _operator(size: int, times: Callable[[NDArray[np.float64]], Any]) -> Any:
+    """Return a symmetric matrix that is known by its products with (size,) and (size, q)."""
+    return LinearOperator((size, size), matvec=times, matmat=times, dtype=np.float64)
 
 
 class RidgeSystem:
@@ -135,8 +100,9 @@ class RidgeSystem:
         A of shape (p, p).
     scale : float, default=1.0
         Not negative.
-    ridge : float
-        Positive.
+    ridge : float or ndarray of shape (p,)
+        Positive. An array has one for each row; that of a constant column in the first place may
+        be 0: eliminating it centres the others.
 
     Raises
     ------
@@ -144,16 +110,18 @@ class RidgeSystem:
         From ``solve``, if A is so large that the ridge is lost to rounding.
     """
 
-    def __init__(self, gram: Gram, *, scale: float = 1.0, ridge: float) -> None:
+    def __init__(
+        self, gram: Gram, *, scale: float = 1.0, ridge: float | NDArray[np.float64]
+    ) -> None:
         self._gram = gram
         self._scale = scale
-        self._ridge = ridge
+        self._ridge: NDArray[np.float64] = np.broadcast_to(ridge, gram.diagonal.shape)
 
     def solve(
         self, right: NDArray[np.float64], *, start: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
         """Return W of shape (p, q) for R of that shape; ``start`` is a guess of W."""
-        if isinstance(self._gram.matrix, np.ndarray):
+        if self._gram.formed:
             return np.asarray(linalg.cho_solve(self._factor, right, check_finite=False))
         return self._solve_iteratively(right, start)
 
@@ -170,8 +138,8 @@ class RidgeSystem:
             largest = self._gram.diagonal.max() ** 0.5
             raise InputError(
                 f"X^T X cannot be told from a singular matrix: the largest norm of a column of X"
-                f" is {largest:.3g}. Scale the features to a standard deviation near 1, or"
-                " raise the weight of the ridge."
+                f" is {largest:.3g}. Scale the features to a standard deviation near 1, or raise"
+                " the weight of the ridge."
             ) from error
         return factor
 
@@ -179,22 +147,19 @@ class RidgeSystem:
         self, right: NDArray[np.float64], start: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         """Run conjugate gradients on all columns of R at once, as one long vector."""
-        diagonal = self._scale * self._gram.diagonal + self._ridge
 
-        def product(flat: NDArray[np.float64]) -> NDArray[np.float64]:
+        def times(flat: NDArray[np.float64]) -> NDArray[np.float64]:
             weights = flat.reshape(right.shape)
-            return (self._scale * (self._gram @ weights) + self._ridge * weights).ravel()
+            product = self._scale * (self._gram @ weights)
+            return (product + self._ridge[:, np.newaxis] * weights).ravel()
 
-        def scaled(flat: NDArray[np.float64]) -> NDArray[np.float64]:
-            return (flat.reshape(right.shape) / diagonal[:, None]).ravel()
-
-        shape = (right.size, right.size)
+        diagonal = np.repeat(self._scale * self._gram.diagonal + self._ridge, right.shape[1])
         solution, _ = cg(
-            LinearOperator(shape, matvec=product, dtype=np.float64),
+            _operator(right.size, times),
             right.ravel(),
             x0=None if start is None else start.ravel(),
             rtol=_CG_TOLERANCE,
             maxiter=_CG_MAX_ITERATIONS,
-            M=LinearOperator(shape, matvec=scaled, dtype=np.float64),
+            M=_operator(right.size, lambda flat: flat / diagonal),
         )
         return np.asarray(solution).reshape(right.shape)

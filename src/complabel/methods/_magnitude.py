@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 
 from complabel.errors import InputError
 
@@ -25,6 +26,25 @@ def refuse_overflow(X: Features) -> None:
         raise InputError(
             f"X holds values up to {largest:.3g}, whose squares overflow: scale the features first"
         )
+
+
+def refuse_beyond_single(X: Features) -> None:
+    """Refuse features that are finite as given, but not in single precision.
+
+    Raises
+    ------
+    InputError
+        The message says where the largest is.
+    """
+    if max(X.max(), -X.min()) <= np.finfo(np.float32).max:
+        return
+    matrix = sparse.coo_array(X)
+    at = np.argmax(np.abs(matrix.data))
+    row, column = (int(index[at]) for index in matrix.coords)
+    raise InputError(
+        f"X holds {matrix.data[at]:g} in row {row}, column {column}, too large for single"
+        " precision; scale the features first"
+    )
 
 
 def range_of(X: Features) -> str:

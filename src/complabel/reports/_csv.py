@@ -7,11 +7,13 @@ import io
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from complabel.metrics import METRIC_NAMES
+from complabel.reports._places import outcome_of
+from complabel.reports._summarize import last_line
 from complabel.studies import StudyResults
 
+_UNIT = ("draw", "dataset", "row", "method", "fold", "status")
 _MEASURES = ("fit_seconds", "predict_seconds", "peak_memory_mb")
 
 
@@ -31,19 +33,20 @@ def results_csv(results: StudyResults) -> str:
         ``key``. Empty where nothing was measured.
     """
     text = io.StringIO()
-    place = ("study", "draw", "dataset", "row", "method", "fold", "status")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*place, *METRIC_NAMES, *_MEASURES, "parameters", "fitted", "error", "key"])
+    rest = ("parameters", "fitted", "error", "key")
+    writer.writerow(["study", *_UNIT, *METRIC_NAMES, *_MEASURES, *rest])
     for unit in results.units:
+        outcome = outcome_of(unit)
         writer.writerow(
             [
                 results.plan.name,
-                *(getattr(unit, name) for name in place[1:]),
-                *(_written(unit.metrics.get(name, math.nan)) for name in METRIC_NAMES),
-                *(_written(getattr(unit, name)) for name in _MEASURES),
+                *(getattr(unit, name) for name in _UNIT),
+                *(_written(outcome.metrics.get(name, math.nan)) for name in METRIC_NAMES),
+                *(_written(getattr(outcome, name)) for name in _MEASURES),
                 _json(unit.parameters),
-                _json(unit.fitted),
-                "".join(unit.error.strip().splitlines()[-1:]),
+                _json(outcome.fitted),
+                last_line(outcome.error),
                 unit.key,
             ]
         )
@@ -55,6 +58,6 @@ def _written(value: float) -> str:
     return repr(float(value)) if math.isfinite(value) else ""
 
 
-def _json(values: Mapping[str, Any]) -> str:
+def _json(values: Mapping[str, object]) -> str:
     """Write parameters on one line."""
     return json.dumps(dict(values), sort_keys=True, default=repr)

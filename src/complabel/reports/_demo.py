@@ -4,86 +4,88 @@ from __future__ import annotations
 
 import math
 import platform
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import complabel
-from complabel._training import one_thread
 from complabel.annotations import names_from_indicator
-from complabel.datasets import load_dataset
-from complabel.methods import MLCLClassifier, get_method, make_classifier
+from complabel.errors import InputError
+from complabel.methods import MLCLClassifier, get_method
 from complabel.metrics import average_precision
-from complabel.studies import draw_labels, run_benchmark, seeded, split_folds
+from complabel.studies import (
+    FittedFold,
+    Monitor,
+    Plan,
+    Store,
+    benchmark_plan,
+    fetch,
+    fit_fold,
+    result_versions,
+    run_study,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel.datasets import MultiLabelDataset
-    from complabel.methods import ComplementaryClassifier
-    from complabel.studies import OnFold
 
 DEMO_METHODS = ("prior", "mlcl", "comrank", "supervised")
 """The methods of the demonstration, in the order the page shows them."""
 
 _SHOWN_METHODS = ("mlcl", "comrank")
 _SHOWN_CANVASES = 8
-_SCHEME = "uniform"
 
 
 def run_demo(
-    *, seed: int = 0, n_folds: int = 5, n_jobs: int = 1, on_fold: OnFold | None = None
+    *, seed: int = 0, n_folds: int = 5, n_jobs: int = 1, monitor: Monitor | None = None
 ) -> dict[str, Any]:
     """Learn the digits on canvases from one "is not" answer each; summarize what came out.
 
     Parameters
     ----------
     seed : int, default=0
-        Of the draw of complementary labels, the folds and the methods; the canvases are those of
+        Seed of the label draw, the folds and the methods; the canvases are those of
         ``load_dataset("digits")`` for every seed.
     n_folds : int, default=5
     n_jobs : int, default=1
         Folds that run at once.
-    on_fold : callable or None, default=None
-        Called with (dataset, method, FoldResult) after each fold of each of
-        :data:`DEMO_METHODS`.
+    monitor : Monitor or None, default=None
+        Follows the run.
 
     Returns
     -------
     dict
         Plain data (JSON can hold it): ``dataset``, ``scheme``, ``seed``, ``folds``,
-        ``n_annotations`` (answers used), ``methods`` (a list of records as in
-        :func:`results_as_json`, with ``title``), ``example`` (the first fold: MLCL's matrices
-        ``initial_transition`` S, ``label_correlation`` C and ``transition`` T, and canvases of its
-        ``training`` and ``test`` part) and ``versions``.
+        ``n_annotations`` (answers used), ``methods`` (what
+        :meth:`complabel.studies.StudyResults.records` returns, with ``title``), ``example`` (the
+        first fold: MLCL's matrices ``initial_transition`` S, ``label_correlation`` C and
+        ``transition`` T, and canvases of its ``training`` and ``test`` part) and ``versions``.
 
     Raises
     ------
     InputError
-        If there cannot be that many folds.
+        If there cannot be that many folds, or one failed.
     """
-    dataset = load_dataset("digits")
-    results = run_benchmark(
-        [dataset],
-        DEMO_METHODS,
-        scheme=_SCHEME,
-        n_folds=n_folds,
-        seed=seed,
-        n_jobs=n_jobs,
-        on_fold=on_fold,
-    )
-    methods = [
-        {"title": get_method(result.method).title, **result.as_record()} for result in results
-    ]
+    plan = benchmark_plan(["digits"], DEMO_METHODS, n_folds=n_folds, seed=seed)
+    with Store(":memory:") as store:
+        run_study(plan, store, n_jobs=n_jobs, monitor=monitor)
+        results = store.results(plan.name)
+    for unit in results.having("failed"):
+        raise InputError(f"the demonstration failed at {unit.row}: {unit.reason}")
+    dataset = fetch("digits")
+    fitted = {name: _first_fold(dataset, plan, name) for name in _SHOWN_METHODS}
+    complementary = fitted["mlcl"].complementary
+    assert complementary is not None
     return {
         "dataset": _describe(dataset),
-        "scheme": _SCHEME,
+        "scheme": plan.draws[0].scheme,
         "seed": seed,
         "folds": n_folds,
-        "n_annotations": int(draw_labels(dataset, scheme=_SCHEME, seed=seed).sum()),
-        "methods": methods,
-        "example": _example(dataset, seed=seed, n_folds=n_folds),
+        "n_annotations": int(complementary.sum()),
+        "methods": [
+            {"title": get_method(record["method"]).title, **record} for record in results.records()
+        ],
+        "example": _example(dataset, complementary, fitted),
         "versions": _versions(),
     }
 
@@ -102,28 +104,24 @@ def _describe(dataset: MultiLabelDataset) -> dict[str, Any]:
 
 def _versions() -> dict[str, str]:
     """Return the versions that the figures depend on."""
-    packages = ("numpy", "scikit-learn", "torch")
-    return {
-        "complabel": complabel.__version__,
-        "Python": platform.python_version(),
-        **{package: metadata.version(package) for package in packages},
-    }
+    found = {"Python": platform.python_version(), **result_versions()}
+    return {name: found[name] for name in ("complabel", "Python", "numpy", "scikit-learn", "torch")}
 
 
-def _example(dataset: MultiLabelDataset, *, seed: int, n_folds: int) -> dict[str, Any]:
-    """Fit on the first fold as the benchmark did, and keep what can be looked at."""
-    complementary = draw_labels(dataset, scheme=_SCHEME, seed=seed)
-    train, test = split_folds(dataset, n_folds=n_folds, seed=seed)[0]
-    X: Any = dataset.X
-    fitted: dict[str, ComplementaryClassifier] = {}
-    with one_thread():
-        for name in _SHOWN_METHODS:
-            classifier = seeded(make_classifier(name, dataset=dataset.name), seed=seed, fold=0)
-            fitted[name] = classifier.fit(X[train], complementary[train])
-    mlcl = fitted["mlcl"]
+def _first_fold(dataset: MultiLabelDataset, plan: Plan, method: str) -> FittedFold:
+    """Fit to the first fold as the study did."""
+    (row,) = (row for row in plan.expanded_rows() if row.method == method)
+    return fit_fold(dataset, plan.draws[0], row, fold=0, folds=plan.folds, seed=plan.seed)
+
+
+def _example(
+    dataset: MultiLabelDataset, complementary: NDArray[np.uint8], fitted: dict[str, FittedFold]
+) -> dict[str, Any]:
+    """Return what can be looked at of the first fold."""
+    first = fitted["mlcl"]
+    mlcl, train, test = first.classifier, first.train, first.test
     assert isinstance(mlcl, MLCLClassifier)
-    scores = mlcl.predict_proba(X[test])
-    shown = test[_best_to_worst(dataset.Y[test], scores)]
+    shown = _best_to_worst(dataset.Y[test], first.probabilities)
     return {
         "n_train": len(train),
         "n_test": len(test),
@@ -163,21 +161,22 @@ def _training_canvases(
 
 
 def _test_canvases(
-    dataset: MultiLabelDataset,
-    fitted: dict[str, ComplementaryClassifier],
-    rows: NDArray[np.intp],
+    dataset: MultiLabelDataset, fitted: dict[str, FittedFold], shown: NDArray[np.intp]
 ) -> list[dict[str, Any]]:
-    """Return canvases with their digits, and what each method says of them."""
-    X: Any = dataset.X[rows]
+    """Return canvases with their digits, and what each method says of them.
+
+    ``shown`` are their numbers in the test part.
+    """
+    rows = fitted["mlcl"].test[shown]
     names = np.array(dataset.label_names)
     relevant = names_from_indicator(dataset.Y[rows], dataset.label_names)
     canvases: list[dict[str, Any]] = [
         {"pixels": pixels, "relevant": list(digits), "predictions": {}}
-        for pixels, digits in zip(_pixels(X), relevant, strict=True)
+        for pixels, digits in zip(_pixels(dataset.X[rows]), relevant, strict=True)
     ]
-    for name, classifier in fitted.items():
-        predicted = names_from_indicator(classifier.predict(X), dataset.label_names)
-        rankings = np.argsort(-classifier.predict_proba(X), axis=1, kind="stable")
+    for name, of_method in fitted.items():
+        predicted = names_from_indicator(of_method.predicted[shown], dataset.label_names)
+        rankings = np.argsort(-of_method.probabilities[shown], axis=1, kind="stable")
         for canvas, labels, ranking in zip(canvases, predicted, rankings, strict=True):
             canvas["predictions"][name] = {
                 "labels": list(labels),

@@ -2,45 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from complabel.metrics import HIGHER_IS_BETTER
-from complabel.reports import _figures
-from complabel.reports._environment import get_template
+from complabel.metrics import HIGHER_IS_BETTER, METRIC_TITLES
+from complabel.reports._charts import FoldStrip, Scale, matrix_charts
+from complabel.reports._templates import get_template
+from complabel.reports._words import DAGGER, MATRICES
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
     from numpy.typing import NDArray
 
-Record = dict[str, Any]
+Record: TypeAlias = Mapping[str, Any]
+"""An object of the JSON that the demonstration is handed over in."""
 
-# Title and meaning of each criterion, in the page's order.
-_CRITERIA = {
-    "average_precision": (
-        "Average precision",
-        "among the labels ranked at or above a true one, the share that is true",
-    ),
-    "ranking_loss": ("Ranking loss", "how often a false label outranks a true one"),
-    "one_error": ("One-error", "how often the top label is false"),
-    "coverage": ("Coverage", "how far down the ranking the last true label is found"),
-    "hamming_loss": ("Hamming loss", "share of wrong yes/no answers, by each method's own rule"),
-    "hamming_loss_minmax": (
-        "Hamming loss, min–max",  # noqa: RUF001  # an en dash joins two names
-        "the same after scaling the scores of each canvas to [0, 1]",
-    ),
+# What each criterion means to somebody who never met it, in the page's order.
+_MEANINGS = {
+    "average_precision": "among the labels ranked at or above a true one, the share that is true",
+    "ranking_loss": "how often a false label outranks a true one",
+    "one_error": "how often the top label is false",
+    "coverage": "how far down the ranking the last true label is found",
+    "hamming_loss": "share of wrong yes/no answers, by each method's own rule",
+    "hamming_loss_minmax": "the same after scaling the scores of each canvas to [0, 1]",
 }
 
 
-def render_demo(summary: dict[str, Any]) -> str:
+def render_demo(summary: Record) -> str:
     """Render the demonstration as one HTML page that needs nothing from outside.
 
     Parameters
     ----------
-    summary : dict
-        From :func:`complabel.studies.run_demo`.
+    summary : mapping
+        From :func:`run_demo`.
 
     Returns
     -------
@@ -54,14 +51,24 @@ def render_demo(summary: dict[str, Any]) -> str:
     """
     template = get_template("demo.html.j2")
     methods, example = summary["methods"], summary["example"]
-    transition = np.array(example["transition"])
+    label_names = summary["dataset"]["label_names"]
+    K = len(label_names)
+    choice = Scale(
+        1 / (K - 1), f"= 1/{K - 1}", ("canvas has this digit", "“not this one” was answered")
+    )
+    together = Scale(
+        (K - 2) / (K - 1), f"= {K - 2}/{K - 1}", ("canvas may have this digit", "and also this one")
+    )
+    matrices = {name: np.array(example[name.removesuffix("_")]) for name in MATRICES}
+    heat_maps = matrix_charts(matrices, label_names, choice=choice, together=together)
     return template.render(
         summary,
+        dagger=DAGGER,
         by_name={record["method"]: record for record in methods},
         criteria=_criteria(methods),
         strip=_strip(methods),
-        matrices=_matrices(summary),
-        transition_error=_distance(transition, 1 / (len(transition) - 1)),
+        matrices=list(heat_maps),
+        transition_error=choice.reach([matrices["transition_"]]),
         training=_with_images(example["training"]),
         test=_with_images(example["test"]),
     )
@@ -70,99 +77,49 @@ def render_demo(summary: dict[str, Any]) -> str:
 def _criteria(methods: Sequence[Record]) -> list[Record]:
     """Return the criteria with their titles, directions and best learned methods."""
     learned = [record for record in methods if record["learns_from"] == "complementary"]
-    rows = []
-    for name, (title, meaning) in _CRITERIA.items():
-        higher = name in HIGHER_IS_BETTER
+    rows: list[Record] = []
+    for name, meaning in _MEANINGS.items():
         means = {record["method"]: record["metrics"][name]["mean"] for record in learned}
-        best = max(means.values()) if higher else min(means.values())
+        best = (max if name in HIGHER_IS_BETTER else min)(means.values())
         rows.append(
             {
                 "name": name,
-                "title": title,
+                "title": METRIC_TITLES[name],
                 "meaning": meaning,
-                "higher": higher,
+                "higher": name in HIGHER_IS_BETTER,
                 "best": [method for method, mean in means.items() if mean == best],
             }
         )
     return rows
 
 
-def _strip(methods: Sequence[Record]) -> Markup:
-    """Draw the average precision of every fold."""
+def _strip(methods: Sequence[Record]) -> FoldStrip:
+    """Return the average precision of every fold as a chart."""
     measured = {
-        record["title"] + ("" if record["learns_from"] == "complementary" else " †"): record[
-            "metrics"
-        ]["average_precision"]
+        record["title"]
+        + ("" if record["learns_from"] == "complementary" else f" {DAGGER}"): record["metrics"][
+            "average_precision"
+        ]
         for record in methods
     }
     means = ", ".join(f"{title} {values['mean']:.3f}" for title, values in measured.items())
-    return _safe(
-        _figures.fold_strip(
-            {title: values["folds"] for title, values in measured.items()},
-            ident="folds",
-            description=f"Average precision on each fold. Means: {means}.",
-            axis="average precision",
-        )
+    return FoldStrip(
+        title="",
+        description=f"Average precision on each fold. Means: {means}.",
+        axis="average precision",
+        folds={title: values["folds"] for title, values in measured.items()},
     )
-
-
-def _matrices(summary: Record) -> list[Record]:
-    """Draw S and T on one scale, and C on its own."""
-    example, names = summary["example"], summary["dataset"]["label_names"]
-    S, C, T = (
-        np.array(example[name])
-        for name in ("initial_transition", "label_correlation", "transition")
-    )
-    K = len(names)
-    uniform, chance = 1 / (K - 1), (K - 2) / (K - 1)
-    choice = {
-        "axes": ("canvas has this digit", "“not this one” was answered"),
-        "centre": uniform,
-        "centre_name": f"= 1/{K - 1}",
-        "reach": max(_distance(S, uniform), _distance(T, uniform)),
-    }
-    candidates = {
-        "axes": ("canvas may have this digit", "and also this one"),
-        "centre": chance,
-        "centre_name": f"= {K - 2}/{K - 1}",
-        "reach": _distance(C, chance),
-    }
-    return [
-        _drawn("S", "as first estimated", S, names, choice),
-        _drawn("C", "which labels stay possible together", C, names, candidates),
-        _drawn("T", "corrected, used for learning", T, names, choice),
-    ]
-
-
-def _drawn(
-    symbol: str, meaning: str, matrix: NDArray[np.float64], names: Sequence[str], scale: Record
-) -> Record:
-    """Return a matrix with its figure."""
-    beside = _figures.off_diagonal(matrix)
-    description = (
-        f"Heat map of {symbol}, {len(names)} by {len(names)} labels. Beside the diagonal, values"
-        f" from {beside.min():.3f} to {beside.max():.3f} around {scale['centre']:.3f}."
-    )
-    figure = _figures.heat_map(
-        matrix, names, ident=f"matrix-{symbol}", description=description, **scale
-    )
-    return {"symbol": symbol, "meaning": meaning, "rows": matrix.tolist(), "svg": _safe(figure)}
-
-
-def _distance(matrix: NDArray[np.float64], value: float) -> float:
-    """Return how far an entry beside the diagonal is from a value at most."""
-    return float(np.abs(_figures.off_diagonal(matrix) - value).max())
 
 
 def _with_images(canvases: Sequence[Record]) -> list[Record]:
     """Return canvases with a data URI for their pixels."""
-    return [
-        {**canvas, "image": _figures.grey_image(np.array(canvas["pixels"]))} for canvas in canvases
-    ]
+    return [{**canvas, "image": grey_image(np.array(canvas["pixels"]))} for canvas in canvases]
 
 
-def _safe(svg: str) -> Markup:
-    """Mark what an XML serializer wrote as escaped already."""
-    from markupsafe import Markup
+def grey_image(pixels: NDArray[np.float64]) -> str:
+    """Return pixels (height, width), from 0 (white) to 1 (black), as the data URI of a PNG."""
+    from matplotlib.image import imsave
 
-    return Markup(svg)
+    buffer = io.BytesIO()
+    imsave(buffer, pixels, cmap="gray_r", vmin=0, vmax=1, format="png")
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")

@@ -1,240 +1,163 @@
-"""What is known of rows beside their criteria: cost, curves, matrices, settings."""
+"""What is known of rows beside their criteria: cost, curves, matrices, settings, machines."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from complabel.metrics import METRIC_NAMES
-from complabel.reports._places import Places
-from complabel.reports._terms import Record, measured
-from complabel.studies import Plan, Row, UnitResult
+from complabel.reports._places import Places, outcome_of
+from complabel.reports._summary import (
+    Cell,
+    Cost,
+    Curves,
+    FittedScalar,
+    Matrices,
+    Plain,
+    Point,
+    Sensitivity,
+    Settings,
+    Where,
+    measured,
+)
+from complabel.studies import ExpandedRow, Outcome, UnitResult
 
 # Set by the study for each fold, or no setting at all.
 _NOT_SETTINGS = {"random_state", "callback"}
 
 
-def costs(places: Places) -> list[Record]:
-    """Return time and memory of each place with a fold done.
+def costs(places: Places) -> Iterator[Cost]:
+    """Yield time and memory of each place with a fold done."""
+    for where, folds in places.done.items():
+        outcomes = list(folds.values())
+        if outcomes:
+            undisturbed = [outcome for outcome in outcomes if not outcome.details.get("curves")]
+            yield Cost(
+                *where,
+                folds=len(outcomes),
+                fit_seconds=_mean([outcome.fit_seconds for outcome in undisturbed or outcomes]),
+                predict_seconds=_mean([outcome.predict_seconds for outcome in outcomes]),
+                peak_memory_mb=measured(max(outcome.peak_memory_mb for outcome in outcomes)),
+            )
 
-    Parameters
-    ----------
-    places : mapping
-        See :data:`Places`.
 
-    Returns
-    -------
-    list of dict
-        ``draw``, ``dataset``, ``row``, ``folds``, ``fit_seconds`` (mean of the folds that did not
-        record a learning curve, which takes time, if there are any), ``predict_seconds`` (mean of
-        a fold), and ``peak_memory_mb`` (of the fold that took most); None where not measured.
-    """
-    return [
-        {
-            **_place(units),
-            "folds": len(units),
-            "fit_seconds": measured(_fit_seconds(units)),
-            "predict_seconds": measured(float(np.mean([unit.predict_seconds for unit in units]))),
-            "peak_memory_mb": measured(max(unit.peak_memory_mb for unit in units)),
+def _mean(values: Sequence[float]) -> float | None:
+    """Return the mean of what was measured on every fold."""
+    return measured(float(np.mean(values)))
+
+
+def _first_folds(places: Places, detail: str) -> Iterator[tuple[Where, Mapping[str, Any]]]:
+    """Yield the details of first folds that have a certain one."""
+    for where, folds in places.done.items():
+        first: Outcome | None = next(iter(folds.values()), None)
+        if first is not None and first.details.get(detail):
+            yield where, first.details
+
+
+def curves(places: Places) -> Iterator[Curves]:
+    """Yield the learning curves of first folds."""
+    for where, details in _first_folds(places, "curves"):
+        stages = {
+            stage: tuple(measured(loss) for loss in losses)
+            for stage, losses in details["curves"].items()
         }
-        for units in places.values()
-        if units
-    ]
+        yield Curves(*where, stages=stages)
 
 
-def _fit_seconds(units: Sequence[UnitResult]) -> float:
-    """Return the mean time of a fit, without those slowed down by recording a curve."""
-    undisturbed = [unit for unit in units if not unit.details.get("curves")]
-    return float(np.mean([unit.fit_seconds for unit in undisturbed or units]))
+def matrices(places: Places) -> Iterator[Matrices]:
+    """Yield the matrices over labels of first folds."""
+    for where, details in _first_folds(places, "matrices"):
+        yield Matrices(
+            *where, label_names=tuple(details["label_names"]), matrices=dict(details["matrices"])
+        )
 
 
-def curves(places: Places) -> list[Record]:
-    """Return the mean loss after each epoch of first folds, per ``stage``; None if not finite."""
-    return [
-        {
-            **_place(units),
-            "stages": {
-                stage: [measured(loss) for loss in losses]
-                for stage, losses in units[0].details["curves"].items()
-            },
-        }
-        for units in places.values()
-        if units and units[0].details.get("curves")
-    ]
+def fitted_scalars(places: Places) -> Iterator[FittedScalar]:
+    """Yield the scalars that the classifiers of all folds of a place report."""
+    for where, folds in places.done.items():
+        fitted = [outcome.fitted for outcome in folds.values()]
+        for name in fitted[0] if fitted else ():
+            if all(name in of_fold for of_fold in fitted):
+                yield _over_folds(where, name, [of_fold[name] for of_fold in fitted])
 
 
-def matrices(places: Places) -> list[Record]:
-    """Return the matrices over labels of first folds, with the names of the labels."""
-    return [
-        {
-            **_place(units),
-            "label_names": list(units[0].details["label_names"]),
-            "matrices": dict(units[0].details["matrices"]),
-        }
-        for units in places.values()
-        if units and units[0].details.get("matrices")
-    ]
-
-
-def fitted_scalars(places: Places) -> list[Record]:
-    """Return what fitted classifiers report in single values, over the folds.
-
-    Parameters
-    ----------
-    places : mapping
-        See :data:`Places`.
-
-    Returns
-    -------
-    list of dict
-        ``draw``, ``dataset``, ``row``, ``name``; ``mean``, ``min`` and ``max`` of numbers, and
-        ``counts`` (how many folds reported each value) of anything else.
-    """
-    return [
-        {**_place(units), "name": name, **_over_folds([unit.fitted[name] for unit in units])}
-        for units in places.values()
-        if units
-        for name in units[0].fitted
-        if all(name in unit.fitted for unit in units)
-    ]
-
-
-def _over_folds(values: Sequence[float | int | str]) -> Record:
+def _over_folds(where: Where, name: str, values: Sequence[float | int | str]) -> FittedScalar:
     """Summarize one scalar."""
     numbers = [float(v) for v in values if not isinstance(v, str) and math.isfinite(v)]
     if len(numbers) == len(values):
-        spread = {"mean": float(np.mean(numbers)), "min": min(numbers), "max": max(numbers)}
-        return {**spread, "counts": None}
+        mean = float(np.mean(numbers))
+        return FittedScalar(*where, name=name, mean=mean, min=min(numbers), max=max(numbers))
     texts = [str(value) for value in values]
     counts = {text: texts.count(text) for text in dict.fromkeys(texts)}
-    return {"mean": None, "min": None, "max": None, "counts": counts}
+    return FittedScalar(*where, name=name, counts=counts)
 
 
-def settings(plan: Plan, places: Places) -> list[Record]:
-    """Return the parameters each row ran with.
-
-    Parameters
-    ----------
-    plan : Plan
-    places : mapping
-        See :data:`Places`.
-
-    Returns
-    -------
-    list of dict
-        ``row``, ``parameters`` (those equal everywhere) and ``by_dataset`` (parameter to dataset to
-        value, of those that are not).
-    """
-    described = []
-    for row in plan.expanded_rows():
-        ran = {
-            dataset: dict(units[0].parameters)
-            for (_, dataset, title), units in places.items()
-            if title == row.title and units
-        }
-        names = [name for name in next(iter(ran.values()), {}) if name not in _NOT_SETTINGS]
+def settings(places: Places, done: Sequence[UnitResult]) -> Iterator[Settings]:
+    """Yield the parameters each row ran with, from the units that are done."""
+    for row in places.rows:
+        ran = {unit.dataset: unit.parameters for unit in done if unit.row == row.title}
+        # From parameter to dataset to value.
         values = {
             name: {dataset: _plain(used.get(name)) for dataset, used in ran.items()}
-            for name in names
+            for name in next(iter(ran.values()), {})
+            if name not in _NOT_SETTINGS
         }
-        differing = {
-            name for name, used in values.items() if len(set(map(repr, used.values()))) > 1
-        }
-        described.append(
-            {
-                "row": row.title,
-                "parameters": {
-                    name: next(iter(used.values()))
-                    for name, used in values.items()
-                    if name not in differing
-                },
-                "by_dataset": {name: values[name] for name in names if name in differing},
-            }
+        same = {name for name, used in values.items() if len(set(map(repr, used.values()))) == 1}
+        yield Settings(
+            row=row.title,
+            parameters={n: next(iter(used.values())) for n, used in values.items() if n in same},
+            by_dataset={name: used for name, used in values.items() if name not in same},
         )
-    return described
 
 
-def sensitivity(plan: Plan, cells: Sequence[Record]) -> list[Record]:
-    """Return the criteria over a parameter, for rows whose grid has one numeric parameter.
-
-    Parameters
-    ----------
-    plan : Plan
-    cells : sequence of dict
-        See :func:`study_cells`.
-
-    Returns
-    -------
-    list of dict
-        ``method``, ``parameter``, ``draw``, ``dataset``, ``metric``, and ``points``: a list of
-        ``value``, ``mean``, ``std`` and ``published`` (mean or None), by value.
-    """
-    by_place = {(c["draw"], c["dataset"], c["row"], c["metric"]): c for c in cells}
-    return [
-        {
-            "method": row.method,
-            "parameter": parameter,
-            "draw": draw.name,
-            "dataset": dataset,
-            "metric": metric,
-            "points": points,
-        }
-        for row, parameter, values in _numeric_grids(plan)
-        for draw in plan.draws
-        for metric in METRIC_NAMES
-        for dataset in plan.datasets
-        for points in [
-            [
-                _point(value, by_place[draw.name, dataset, title, metric])
-                for value, title in sorted(values.items())
-                if (draw.name, dataset, title, metric) in by_place
-            ]
-        ]
-        if len(points) > 1
-    ]
-
-
-def _numeric_grids(plan: Plan) -> Iterator[tuple[Row, str, dict[float, str]]]:
-    """Yield rows that vary one number: the row, the parameter, and the title of each value."""
-    titles = iter([row.title for row in plan.expanded_rows()])
-    for row in plan.rows:
-        of_row = [next(titles) for _ in row.combinations()]
-        if len(row.grid) == 1:
-            ((parameter, values),) = row.grid.items()
-            if all(
-                isinstance(value, int | float) and not isinstance(value, bool) for value in values
-            ):
-                yield row, parameter, dict(zip(values, of_row, strict=True))
-
-
-def _point(value: float, cell: Record) -> Record:
-    """Return a point of a sensitivity curve."""
-    published = cell["published"]
-    return {
-        "value": value,
-        "mean": cell["mean"],
-        "std": cell["std"],
-        "published": published and published["mean"],
-    }
-
-
-def machines(units: Sequence[UnitResult]) -> list[Record]:
-    """Return what units ran on, and how many ran on each."""
-    ran = [json.dumps(dict(unit.machine), sort_keys=True) for unit in units if unit.machine]
-    return [{**json.loads(machine), "units": ran.count(machine)} for machine in dict.fromkeys(ran)]
-
-
-def _place(units: Sequence[UnitResult]) -> Record:
-    """Return where in the study units belong."""
-    return {"draw": units[0].draw, "dataset": units[0].dataset, "row": units[0].row}
-
-
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Plain:
     """Return a parameter as JSON can hold it."""
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     return value if isinstance(value, bool | int | str | list | None) else str(value)
+
+
+def sensitivity(places: Places, cells: Sequence[Cell]) -> Iterator[Sensitivity]:
+    """Yield the criteria over a parameter, for rows whose grid has one numeric parameter."""
+    by_place = {(cell.where, cell.metric): cell for cell in cells}
+    for parameter, rows in _numeric_grids(places):
+        for draw, metric, dataset in itertools.product(
+            places.plan.draws, METRIC_NAMES, places.datasets
+        ):
+            points = tuple(
+                _point(value, by_place[key])
+                for value, title in sorted((row.settings[parameter], row.title) for row in rows)
+                if (key := (Where(draw.name, dataset, title), metric)) in by_place
+            )
+            if len(points) > 1:
+                yield Sensitivity(rows[0].method, parameter, draw.name, dataset, metric, points)
+
+
+def _numeric_grids(places: Places) -> Iterator[tuple[str, Sequence[ExpandedRow]]]:
+    """Yield each parameter that a row of the plan varies alone, if a number, with its rows."""
+    expanded = iter(places.rows)
+    for row in places.plan.rows:
+        for _ in row.methods():
+            of_method = list(itertools.islice(expanded, len(row.combinations())))
+            values = [value for values in row.grid.values() for value in values]
+            numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
+            if len(row.grid) == 1 and numeric:
+                yield next(iter(row.grid)), of_method
+
+
+def _point(value: float, cell: Cell) -> Point:
+    """Return a point of a sensitivity curve."""
+    return Point(value, cell.mean, cell.std, cell.published.mean if cell.published else None)
+
+
+def machines(done: Sequence[UnitResult]) -> Iterator[Mapping[str, str | int]]:
+    """Yield each machine that units ran on, and how many did."""
+    machines = [outcome_of(unit).machine for unit in done]
+    ran = [json.dumps(dict(machine), sort_keys=True) for machine in machines if machine]
+    for machine in dict.fromkeys(ran):
+        yield {**json.loads(machine), "units": ran.count(machine)}

@@ -1,49 +1,72 @@
-"""Which folds are there, for each row of each table."""
+"""A study as its tables need it: the plan expanded once, the folds by place."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from complabel.reports._terms import Record
-from complabel.studies import StudyResults, UnitResult
-
-Place = tuple[str, str, str]
-"""Names of draw, dataset and row."""
-
-Places = Mapping[Place, Sequence[UnitResult]]
-"""The units of each place that are done, by fold; empty where there are none."""
+from complabel.methods import Method, get_method
+from complabel.reports._summary import Where
+from complabel.studies import ExpandedRow, Outcome, Plan, StudyResults, UnitResult
 
 
-def done_by_place(results: StudyResults) -> Places:
-    """Return the units that are done under each place of the plan, missing datasets left out."""
+@dataclass(frozen=True)
+class Places:
+    """A study's folds by place.
+
+    Parameters
+    ----------
+    plan : Plan
+    rows : tuple of ExpandedRow
+        The plan's rows; each combination of a grid is one of its own.
+    methods : mapping of str to Method
+        The method of each row, by title of the row.
+    datasets : tuple of str
+        Those at hand.
+    reference : str
+        Title of the row that the others are tested against.
+    done : mapping of Where to mapping of int to Outcome
+        For each place its finished folds in order, by number; empty where there are none. In the
+        order of draws, datasets and rows.
+    """
+
+    plan: Plan
+    rows: tuple[ExpandedRow, ...]
+    methods: Mapping[str, Method]
+    datasets: tuple[str, ...]
+    reference: str
+    done: Mapping[Where, Mapping[int, Outcome]]
+
+
+def places_of(results: StudyResults) -> Places:
+    """Sort what a study has produced by place; datasets that are missing have none."""
     plan = results.plan
-    places: dict[Place, list[UnitResult]] = {
-        (draw.name, dataset, row.title): []
-        for draw in plan.draws
-        for dataset in plan.datasets
-        if dataset not in results.missing
-        for row in plan.expanded_rows()
+    rows = tuple(plan.expanded_rows())
+    datasets = tuple(name for name in plan.datasets if name not in results.missing)
+    done: dict[Where, dict[int, Outcome]] = {
+        Where(draw.name, dataset, row.title): {}
+        for draw, dataset, row in itertools.product(plan.draws, datasets, rows)
     }
     for unit in sorted(results.having("done"), key=lambda unit: unit.fold):
-        places[unit.draw, unit.dataset, unit.row].append(unit)
-    return places
+        done[where(unit)][unit.fold] = outcome_of(unit)
+    return Places(
+        plan=plan,
+        rows=rows,
+        methods={row.title: get_method(row.method) for row in rows},
+        datasets=datasets,
+        reference=plan.reference or rows[0].title,
+        done=done,
+    )
 
 
-def incomplete_places(results: StudyResults, places: Places) -> list[Record]:
-    """Return where folds are missing, with how many there are and why the others are not."""
-    counts: dict[Place, dict[str, int]] = {place: {} for place in places}
-    for unit in results.units:
-        of_place = counts[unit.draw, unit.dataset, unit.row]
-        of_place[unit.status] = of_place.get(unit.status, 0) + 1
-    return [
-        {
-            "draw": draw,
-            "dataset": dataset,
-            "row": row,
-            "done": len(units),
-            "failed": counts[draw, dataset, row].get("failed", 0),
-            "folds": results.plan.folds,
-        }
-        for (draw, dataset, row), units in places.items()
-        if len(units) < results.plan.folds
-    ]
+def where(unit: UnitResult) -> Where:
+    """Return the place that a unit belongs to."""
+    return Where(unit.draw, unit.dataset, unit.row)
+
+
+def outcome_of(unit: UnitResult) -> Outcome:
+    """Return what became of a unit; the one place that knows where a unit keeps it."""
+    names = [field.name for field in dataclasses.fields(Outcome)]
+    return Outcome(**{name: getattr(unit, name) for name in names})

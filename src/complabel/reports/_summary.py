@@ -1,117 +1,312 @@
-"""A study in plain data, which every form of the report is a rendering of."""
+"""What the report of a study says, as data; every form of the report is a rendering of it.
+
+``summary.json`` is this data as it is: names of fields are names of keys there. Renaming or
+dropping a field breaks those who read that file; adding one does not.
+"""
 
 from __future__ import annotations
 
-import complabel
-from complabel.methods import get_method
-from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES, METRIC_TITLES
-from complabel.reports import _details
-from complabel.reports._cells import reference_title, study_cells
-from complabel.reports._places import done_by_place, incomplete_places
-from complabel.reports._standing import rankings, wins_ties_losses
-from complabel.reports._terms import Record
-from complabel.studies import Plan, StudyResults, UnitResult
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from complabel.paper import Published
+from complabel.statistics import Judgement, WinTieLoss
+from complabel.studies import Draw
+
+Plain: TypeAlias = "bool | int | float | str | list[Plain] | None"
+"""A parameter as JSON can hold it."""
 
 
-def summarize_study(results: StudyResults) -> Record:
-    """Summarize what a study has produced so far as plain data.
+class Where(NamedTuple):
+    """A place in the tables: names of the draw and the dataset, title of the row."""
+
+    draw: str
+    dataset: str
+    row: str
+
+
+@dataclass(frozen=True)
+class Study:
+    """What the plan says; ``reference`` is the row that the others are tested against."""
+
+    name: str
+    title: str
+    description: str
+    published: str
+    reference: str
+    draws: tuple[Draw, ...]
+    datasets: tuple[str, ...]
+    folds: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A criterion; ``higher`` where more of it is better."""
+
+    name: str
+    title: str
+    higher: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the tables."""
+
+    title: str
+    method: str
+    method_title: str
+    learns_from: str
+    relevant_per_row: int
+
+    @property
+    def competes(self) -> bool:
+        """Whether it may be the best: not where it learns from true labels."""
+        return self.learns_from != "relevant"
+
+
+@dataclass(frozen=True)
+class Units:
+    """How many folds there are; those of missing datasets are planned, but never in the store."""
+
+    planned: int
+    without_data: int
+    done: int
+    failed: int
+    running: int
+    pending: int
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Something about one place in the tables."""
+
+    draw: str
+    dataset: str
+    row: str
+
+    @property
+    def where(self) -> Where:
+        """The place."""
+        return Where(self.draw, self.dataset, self.row)
+
+
+@dataclass(frozen=True)
+class Failure(_Placed):
+    """A fold that failed; ``error`` is the last line of the traceback."""
+
+    fold: int
+    error: str
+    traceback: str
+
+
+@dataclass(frozen=True)
+class Incomplete(_Placed):
+    """A place with folds missing: how many are done and have failed, of how many."""
+
+    done: int
+    failed: int
+    folds: int
+
+
+@dataclass(frozen=True)
+class Cell(_Placed):
+    """A criterion of a row on a dataset, over the folds that are done.
+
+    ``std`` is None for a single fold, and ``published`` where the paper has no such cell.
+    ``advantage`` counts the published standard deviations by which ours is better. ``plain`` and
+    ``corrected`` are what the two tests say of the reference row against this one.
+    """
+
+    metric: str
+    folds: int
+    mean: float
+    std: float | None
+    published: Published | None
+    advantage: float | None
+    plain: Judgement | None
+    corrected: Judgement | None
+    tested_folds: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How often the reference row was better, equal and worse than a row, of so many cells."""
+
+    draw: str
+    row: str
+    cells: int
+    plain: WinTieLoss
+    corrected: WinTieLoss
+
+
+@dataclass(frozen=True)
+class Friedman:
+    """Friedman's test; ``f_statistic`` is None where it is infinite."""
+
+    statistic: float
+    p_value: float
+    f_statistic: float | None
+    f_p_value: float
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Average ranks by one criterion of the rows in competition.
+
+    A row without a complete dataset is left out, then every dataset that is not complete for all
+    other rows. ``ranks`` is None where nothing can be ranked; ``friedman``,
+    ``critical_difference`` and ``groups`` are None where there is too little for a test, for the
+    ``reason`` given.
+    """
+
+    draw: str
+    metric: str
+    rows: tuple[str, ...]
+    datasets: tuple[str, ...]
+    left_out_rows: tuple[str, ...]
+    left_out_datasets: tuple[str, ...]
+    ranks: tuple[float, ...] | None = None
+    friedman: Friedman | None = None
+    critical_difference: float | None = None
+    groups: tuple[tuple[int, ...], ...] | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Cost(_Placed):
+    """Mean time of a fold, and the memory of the one that took most; None where not measured.
+
+    ``fit_seconds`` is over the folds that did not record a learning curve, which takes time, if
+    there are any.
+    """
+
+    folds: int
+    fit_seconds: float | None
+    predict_seconds: float | None
+    peak_memory_mb: float | None
+
+
+@dataclass(frozen=True)
+class Curves(_Placed):
+    """The mean loss after each epoch of the first fold, by stage; None where not finite."""
+
+    stages: Mapping[str, tuple[float | None, ...]]
+
+
+@dataclass(frozen=True)
+class Matrices(_Placed):
+    """The K x K matrices of the first fold, by the name of the fitted attribute."""
+
+    label_names: tuple[str, ...]
+    matrices: Mapping[str, Sequence[Sequence[float]]]
+
+
+@dataclass(frozen=True)
+class FittedScalar(_Placed):
+    """A scalar that fitted classifiers report, over the folds.
+
+    Of numbers the ``mean``, ``min`` and ``max``; of anything else the ``counts``, how many folds
+    reported each value.
+    """
+
+    name: str
+    mean: float | None = None
+    min: float | None = None
+    max: float | None = None
+    counts: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Point:
+    """A criterion at one value of a parameter; ``published`` is the paper's mean."""
+
+    value: float
+    mean: float
+    std: float | None
+    published: float | None
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """A criterion over the one number that a row of the plan varies, by value."""
+
+    method: str
+    parameter: str
+    draw: str
+    dataset: str
+    metric: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The parameters of a row: those equal everywhere, and those that differ between datasets."""
+
+    row: str
+    parameters: Mapping[str, Plain]
+    by_dataset: Mapping[str, Mapping[str, Plain]]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A study with all that its report says.
 
     Parameters
     ----------
-    results : StudyResults
-        Need not be complete: what is missing is listed.
-
-    Returns
-    -------
-    dict
-        JSON can hold it. ``complabel`` (the version), ``study`` (the plan), ``metrics``, ``rows``,
-        ``datasets`` (those at hand), ``missing`` (datasets, with the reason), ``units`` (how many
-        are planned, done, failed, running and pending), ``failed``, ``incomplete``, ``cells``
-        (mean, standard deviation, the paper's, and tests against the reference row),
-        ``comparison`` (wins, ties and losses of the reference row), ``rankings``, ``costs``,
-        ``curves``, ``matrices``, ``sensitivity``, ``fitted``, ``settings`` and ``machines``.
+    complabel : str
+        The version that wrote the report.
+    study : Study
+    metrics : tuple of Metric
+    rows : tuple of Row
+    datasets : tuple of str
+        Those at hand.
+    missing : mapping of str to str
+        The other datasets, with the reason.
+    units : Units
+    failed : tuple of Failure
+    incomplete : tuple of Incomplete
+    cells : tuple of Cell
+        One for each place with a fold done and each criterion, in the order of draws, datasets,
+        rows and criteria.
+    comparison : tuple of Comparison
+        One for each draw and row with a tested cell.
+    rankings : tuple of Ranking
+        One for each draw and criterion.
+    costs : tuple of Cost
+    curves : tuple of Curves
+    matrices : tuple of Matrices
+    sensitivity : tuple of Sensitivity
+    fitted : tuple of FittedScalar
+    settings : tuple of Settings
+        One for each row.
+    machines : tuple of mapping
+        What units ran on, and under ``"units"`` how many.
     """
-    plan = results.plan
-    places = done_by_place(results)
-    rows = _rows(plan)
-    cells = study_cells(plan, places)
-    return {
-        "complabel": complabel.__version__,
-        "study": _study(plan),
-        "metrics": [
-            {"name": name, "title": METRIC_TITLES[name], "higher": name in HIGHER_IS_BETTER}
-            for name in METRIC_NAMES
-        ],
-        "rows": rows,
-        "datasets": [name for name in plan.datasets if name not in results.missing],
-        "missing": dict(results.missing),
-        "units": _counts(results),
-        "failed": [_failure(unit) for unit in results.having("failed")],
-        "incomplete": incomplete_places(results, places),
-        "cells": cells,
-        "comparison": wins_ties_losses(plan, cells),
-        "rankings": rankings(plan, places, rows=rows, cells=cells),
-        "costs": _details.costs(places),
-        "curves": _details.curves(places),
-        "matrices": _details.matrices(places),
-        "sensitivity": _details.sensitivity(plan, cells),
-        "fitted": _details.fitted_scalars(places),
-        "settings": _details.settings(plan, places),
-        "machines": _details.machines(results.having("done")),
-    }
+
+    complabel: str
+    study: Study
+    metrics: tuple[Metric, ...]
+    rows: tuple[Row, ...]
+    datasets: tuple[str, ...]
+    missing: Mapping[str, str]
+    units: Units
+    failed: tuple[Failure, ...]
+    incomplete: tuple[Incomplete, ...]
+    cells: tuple[Cell, ...]
+    comparison: tuple[Comparison, ...]
+    rankings: tuple[Ranking, ...]
+    costs: tuple[Cost, ...]
+    curves: tuple[Curves, ...]
+    matrices: tuple[Matrices, ...]
+    sensitivity: tuple[Sensitivity, ...]
+    fitted: tuple[FittedScalar, ...]
+    settings: tuple[Settings, ...]
+    machines: tuple[Mapping[str, str | int], ...]
 
 
-def _study(plan: Plan) -> Record:
-    """Return what the plan says."""
-    return {
-        "name": plan.name,
-        "title": plan.title,
-        "description": plan.description,
-        "published": plan.published,
-        "reference": reference_title(plan),
-        "draws": [draw.model_dump() for draw in plan.draws],
-        "datasets": list(plan.datasets),
-        "folds": plan.folds,
-        "seed": plan.seed,
-    }
-
-
-def _rows(plan: Plan) -> list[Record]:
-    """Return the rows of the tables."""
-    return [
-        {
-            "title": row.title,
-            "method": row.method,
-            "method_title": get_method(row.method).title,
-            "learns_from": get_method(row.method).learns_from,
-            "relevant_per_row": row.relevant_per_row,
-        }
-        for row in plan.expanded_rows()
-    ]
-
-
-def _counts(results: StudyResults) -> Record:
-    """Count units; those of missing datasets are planned, but never in the store."""
-    plan = results.plan
-    per_dataset = len(plan.draws) * len(plan.expanded_rows()) * plan.folds
-    return {
-        "planned": per_dataset * len(plan.datasets),
-        "without_data": per_dataset * len(results.missing),
-        "done": len(results.having("done")),
-        "failed": len(results.having("failed")),
-        "running": len(results.having("running")),
-        "pending": len(results.having("pending")),
-    }
-
-
-def _failure(unit: UnitResult) -> Record:
-    """Return what failed, and the last line of why."""
-    lines = unit.error.strip().splitlines()
-    return {
-        "draw": unit.draw,
-        "dataset": unit.dataset,
-        "row": unit.row,
-        "fold": unit.fold,
-        "error": lines[-1] if lines else "",
-        "traceback": unit.error,
-    }
+def measured(value: float) -> float | None:
+    """Return a finite number, or None for what was not measured or has no value."""
+    return float(value) if math.isfinite(value) else None

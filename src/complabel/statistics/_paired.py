@@ -43,12 +43,7 @@ class PairedTestResult:
 
 @dataclass(frozen=True)
 class WinTieLoss:
-    """How often ours was judged better, equal and worse.
-
-    Parameters
-    ----------
-    wins, ties, losses : int
-    """
+    """How often ours was judged better, equal and worse."""
 
     wins: int
     ties: int
@@ -57,27 +52,25 @@ class WinTieLoss:
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean and sample standard deviation (n - 1).
-
-    Parameters
-    ----------
-    mean, std : float
-    """
+    """Mean and sample standard deviation (n - 1)."""
 
     mean: float
     std: float
 
 
-def paired_t_test(first: ArrayLike, second: ArrayLike) -> PairedTestResult:
+def paired_t_test(
+    first: ArrayLike, second: ArrayLike, *, test_share: float | None = None
+) -> PairedTestResult:
     """Test whether two methods differ over the same folds.
-
-    The folds' training sets overlap, so the differences are not independent and the test finds
-    more differences than there are; :func:`corrected_t_test` allows for that.
 
     Parameters
     ----------
-    first, second : array_like of shape (n_folds,)
+    first, second : array-like of shape (n_folds,)
         One criterion of each method on each fold, the folds in the same order; at least two.
+    test_share : float or None, default=None
+        Share of the instances that a fold tests on, above 0 and below 1; 1/k in k-fold
+        cross-validation. The test then allows for training sets that overlap, which make the
+        differences depend on each other; with None it finds more differences than there are.
 
     Returns
     -------
@@ -88,59 +81,39 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> PairedTestResult:
     Raises
     ------
     InputError
-        If the lengths differ, there are fewer than two folds, or a value is not finite.
+        If the lengths differ, there are fewer than two folds, a value is not finite, or
+        ``test_share`` is out of range.
+
+    Notes
+    -----
+    With ``test_share``, the variance of the mean difference is taken to be ``1 / n_folds +
+    n_test / n_train`` times that of the differences, instead of ``1 / n_folds`` times: the
+    corrected resampled t-test of C. Nadeau and Y. Bengio, "Inference for the generalization
+    error", Machine Learning 52, 2003.
 
     Examples
     --------
     >>> result = paired_t_test([3, 5, 7], [2, 3, 4])
     >>> round(result.statistic, 3), round(result.p_value, 3)
     (3.464, 0.074)
+    >>> round(paired_t_test([3, 5, 7], [2, 3, 4], test_share=1 / 3).p_value, 2)
+    0.16
     """
     first, second = _paired(first, second)
-    return _t_test(first, second, variance_factor=1 / len(first))
-
-
-def corrected_t_test(first: ArrayLike, second: ArrayLike, *, test_share: float) -> PairedTestResult:
-    """Test whether two methods differ, allowing for training sets that overlap.
-
-    Parameters
-    ----------
-    first, second : array_like of shape (n_folds,)
-        One criterion of each method on each fold, the folds in the same order; at least two.
-    test_share : float
-        Share of the instances that a fold tests on, above 0 and below 1; 1/k in k-fold
-        cross-validation.
-
-    Returns
-    -------
-    PairedTestResult
-        As from :func:`paired_t_test`; never a smaller p-value.
-
-    Raises
-    ------
-    InputError
-        As :func:`paired_t_test`, and if ``test_share`` is out of range.
-
-    Notes
-    -----
-    The variance of the mean difference is taken to be ``1 / n_folds + n_test / n_train`` times
-    that of the differences, instead of ``1 / n_folds`` times.
-
-    References
-    ----------
-    C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning 52,
-    2003: the corrected resampled t-test.
-
-    Examples
-    --------
-    >>> result = corrected_t_test([3, 5, 7], [2, 3, 4], test_share=1 / 3)
-    >>> round(result.statistic, 3), round(result.p_value, 3)
-    (2.191, 0.16)
-    """
-    check_real("test_share", test_share, above=0, below=1)
-    first, second = _paired(first, second)
-    factor = 1 / len(first) + test_share / (1 - test_share)
-    return _t_test(first, second, variance_factor=factor)
+    variance_factor = 1 / len(first)
+    if test_share is not None:
+        check_real("test_share", test_share, above=0, below=1)
+        variance_factor += test_share / (1 - test_share)
+    differences = first - second
+    mean, spread = float(differences.mean()), float(differences.std(ddof=1))
+    # Rounding alone must be no difference, nor make a constant difference an uncertain one.
+    rounding = _RELATIVE_ROUNDING * max(np.abs(first).max(), np.abs(second).max())
+    if spread > rounding:
+        statistic = mean / (spread * math.sqrt(variance_factor))
+    else:
+        statistic = math.copysign(math.inf, mean) if abs(mean) > rounding else 0.0
+    p_value = 2 * float(stats.t.sf(abs(statistic), len(differences) - 1))
+    return PairedTestResult(statistic=statistic, p_value=p_value)
 
 
 def judge(
@@ -155,12 +128,12 @@ def judge(
 
     Parameters
     ----------
-    ours, others : array_like of shape (n_folds,)
+    ours, others : array-like of shape (n_folds,)
         One criterion of each method on each fold, the folds in the same order; at least two.
     higher_is_better : bool
         Whether the criterion is one to maximise.
     test_share : float or None, default=None
-        With a number, by :func:`corrected_t_test`; with None, by :func:`paired_t_test`.
+        As in :func:`paired_t_test`.
     level : float, default=0.05
         A difference counts where the two-sided p-value is at most this; above 0 and below 1.
 
@@ -180,10 +153,7 @@ def judge(
     'better'
     """
     check_real("level", level, above=0, below=1)
-    if test_share is None:
-        result = paired_t_test(ours, others)
-    else:
-        result = corrected_t_test(ours, others, test_share=test_share)
+    result = paired_t_test(ours, others, test_share=test_share)
     if result.p_value > level:
         return "tie"
     return "better" if (result.statistic > 0) == higher_is_better else "worse"
@@ -226,7 +196,7 @@ def summarize(values: ArrayLike) -> Summary:
 
     Parameters
     ----------
-    values : array_like of shape (n_folds,)
+    values : array-like of shape (n_folds,)
         One criterion on each fold; at least two.
 
     Returns
@@ -285,19 +255,3 @@ def _refuse_single(name: str, n_values: int) -> None:
         raise InputError(
             f"{name} must have at least 2 values, one per fold, got {n_values}; run more folds"
         )
-
-
-def _t_test(
-    first: NDArray[np.float64], second: NDArray[np.float64], *, variance_factor: float
-) -> PairedTestResult:
-    """Test a mean difference whose variance is a multiple of the differences' variance."""
-    differences = first - second
-    mean, spread = float(differences.mean()), float(differences.std(ddof=1))
-    # Rounding alone must be no difference, nor make a constant difference an uncertain one.
-    rounding = _RELATIVE_ROUNDING * max(np.abs(first).max(), np.abs(second).max())
-    if spread > rounding:
-        statistic = mean / (spread * math.sqrt(variance_factor))
-    else:
-        statistic = math.copysign(math.inf, mean) if abs(mean) > rounding else 0.0
-    p_value = 2 * float(stats.t.sf(abs(statistic), len(differences) - 1))
-    return PairedTestResult(statistic=statistic, p_value=p_value)

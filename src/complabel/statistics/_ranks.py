@@ -1,4 +1,8 @@
-"""Many methods on many problems: average ranks, and which of them differ."""
+"""Many methods on many problems: average ranks, and which of them differ.
+
+All of it is described in J. Demsar, "Statistical comparisons of classifiers over multiple data
+sets", Journal of Machine Learning Research 7, 2006, section 3.2.
+"""
 
 from __future__ import annotations
 
@@ -41,15 +45,15 @@ def average_ranks(scores: ArrayLike, *, higher_is_better: bool) -> NDArray[np.fl
 
     Parameters
     ----------
-    scores : array_like of shape (n_problems, n_rows)
-        One criterion: a line per problem (dataset), an entry per method (row of a table).
+    scores : array-like of shape (n_problems, n_methods)
+        One criterion of each method on each problem (dataset).
     higher_is_better : bool
         Whether the criterion is one to maximise.
 
     Returns
     -------
-    ndarray of shape (n_rows,), dtype float64
-        From 1, the best, to ``n_rows``; equal scores share the mean of their ranks.
+    ndarray of shape (n_methods,), dtype float64
+        From 1, the best, to ``n_methods``; equal scores share the mean of their ranks.
 
     Raises
     ------
@@ -73,9 +77,8 @@ def friedman_test(scores: ArrayLike) -> FriedmanResult:
 
     Parameters
     ----------
-    scores : array_like of shape (n_problems, n_rows)
-        One criterion: a line per problem (dataset), an entry per method (row of a table); whether
-        higher is better makes no difference here.
+    scores : array-like of shape (n_problems, n_methods)
+        One criterion; whether higher is better makes no difference here.
 
     Returns
     -------
@@ -97,8 +100,6 @@ def friedman_test(scores: ArrayLike) -> FriedmanResult:
     ----------
     M. Friedman, "The use of ranks to avoid the assumption of normality implicit in the analysis of
     variance", Journal of the American Statistical Association 32, 1937.
-    J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
-    Learning Research 7, 2006, Section 3.2.2.
 
     Examples
     --------
@@ -107,38 +108,30 @@ def friedman_test(scores: ArrayLike) -> FriedmanResult:
     (6.5, 13.0)
     """
     scores = finite_array("scores", scores, ndim=2)
-    n_problems, n_rows = scores.shape
-    if n_problems < 2 or n_rows < 3:
+    n_problems, n_methods = scores.shape
+    if n_problems < 2 or n_methods < 3:
         raise InputError(
             "Friedman's test needs scores of at least 2 problems by 3 methods, got"
-            f" {n_problems} by {n_rows}"
+            f" {n_problems} by {n_methods}"
         )
     if (scores == scores[:, :1]).all():
         return FriedmanResult(statistic=0.0, p_value=1.0, f_statistic=0.0, f_p_value=1.0)
     result = stats.friedmanchisquare(*scores.T)
     chi_squared = float(result.statistic)
-    largest = n_problems * (n_rows - 1)
+    largest = n_problems * (n_methods - 1)
     remaining = largest - chi_squared
-    if remaining > _RELATIVE_ROUNDING * largest:
-        f_statistic = (n_problems - 1) * chi_squared / remaining
-    else:
-        f_statistic = math.inf
-    return FriedmanResult(
-        statistic=chi_squared,
-        p_value=float(result.pvalue),
-        f_statistic=f_statistic,
-        f_p_value=float(
-            stats.f.sf(f_statistic, n_rows - 1, (n_rows - 1) * (n_problems - 1)),
-        ),
-    )
+    exact = remaining <= _RELATIVE_ROUNDING * largest
+    f_statistic = math.inf if exact else (n_problems - 1) * chi_squared / remaining
+    f_p_value = stats.f.sf(f_statistic, n_methods - 1, (n_methods - 1) * (n_problems - 1))
+    return FriedmanResult(chi_squared, float(result.pvalue), f_statistic, float(f_p_value))
 
 
-def critical_difference(n_rows: int, n_problems: int, *, level: float = 0.05) -> float:
+def critical_difference(n_methods: int, n_problems: int, *, level: float = 0.05) -> float:
     """Return how far apart two average ranks must be for the methods to differ.
 
     Parameters
     ----------
-    n_rows : int
+    n_methods : int
         Number of methods compared, at least 2; all pairs of them.
     n_problems : int
         Number of problems (datasets) that the ranks were averaged over, at least 2.
@@ -158,19 +151,17 @@ def critical_difference(n_rows: int, n_problems: int, *, level: float = 0.05) ->
     References
     ----------
     P. Nemenyi, "Distribution-free multiple comparisons", PhD thesis, Princeton University, 1963.
-    J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
-    Learning Research 7, 2006, Section 3.2.2.
 
     Examples
     --------
     >>> round(critical_difference(4, 14), 2)
     1.25
     """
-    check_integer("n_rows", n_rows, at_least=2)
+    check_integer("n_methods", n_methods, at_least=2)
     check_integer("n_problems", n_problems, at_least=2)
     check_real("level", level, above=0, below=1)
-    quantile = float(stats.studentized_range.isf(level, n_rows, np.inf))
-    return quantile / math.sqrt(2) * math.sqrt(n_rows * (n_rows + 1) / (6 * n_problems))
+    quantile = float(stats.studentized_range.isf(level, n_methods, np.inf))
+    return quantile / math.sqrt(2) * math.sqrt(n_methods * (n_methods + 1) / (6 * n_problems))
 
 
 def groups_not_different(ranks: ArrayLike, difference: float) -> list[tuple[int, ...]]:
@@ -178,7 +169,7 @@ def groups_not_different(ranks: ArrayLike, difference: float) -> list[tuple[int,
 
     Parameters
     ----------
-    ranks : array_like of shape (n_rows,)
+    ranks : array-like of shape (n_methods,)
         Average ranks, as from :func:`average_ranks`.
     difference : float
         Ranks at least this far apart differ; above 0, as from :func:`critical_difference`.
@@ -193,11 +184,6 @@ def groups_not_different(ranks: ArrayLike, difference: float) -> list[tuple[int,
     ------
     InputError
         If a rank is not finite, or ``difference`` not above 0.
-
-    References
-    ----------
-    J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
-    Learning Research 7, 2006, Section 3.2.4.
 
     Examples
     --------

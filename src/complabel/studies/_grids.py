@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import numpy as np
+
 from complabel.errors import InputError
 from complabel.methods import Grid, check_parameter, get_method, make_classifier
 
@@ -15,7 +17,7 @@ def expand_grid(method: str, grid: Grid | None = None) -> list[dict[str, Any]]:
     Parameters
     ----------
     method : str
-        A key of :data:`complabel.methods.METHODS`.
+        As for :func:`complabel.methods.get_method`.
     grid : mapping of str to sequence, optional
         The values of each parameter; by default the grid of the method.
 
@@ -48,6 +50,8 @@ def expand_grid(method: str, grid: Grid | None = None) -> list[dict[str, Any]]:
         grid = found.grid
     for name, values in grid.items():
         check_parameter(found, name)
-        if not values:
+        if len(values) == 0:
             raise InputError(f"the grid has no value for {name}; give at least one")
-    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    # A store keeps plain numbers, where a grid may come from np.logspace.
+    lists = ([v.item() if isinstance(v, np.generic) else v for v in grid[name]] for name in grid)
+    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*lists)]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from complabel.datasets import CATALOG, EMBEDDED
-from complabel.methods import METHODS, get_method, make_classifier
+from complabel.methods import METHODS, check_parameter, get_method, make_classifier
+from complabel.paper import TABLES
 
 ALL_METHODS = "*"
 """In place of a method's name: a row for each."""
@@ -26,6 +25,24 @@ NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 """What studies and draws may be called: a study's name becomes that of a folder."""
 
 Name = Annotated[str, Field(pattern=f"^{NAME_PATTERN}$")]
+
+Scheme = Literal["uniform", "biased"]
+"""How complementary labels are drawn."""
+
+
+def _todays_name(method: str) -> str:
+    """Refuse a method that does not exist; return what one of a former name is called today."""
+    return method if method == ALL_METHODS else get_method(method).name
+
+
+MethodName = Annotated[str, AfterValidator(_todays_name)]
+
+
+def _printed(table: str) -> str:
+    """Refuse a table that the paper does not have."""
+    if table not in ("", *TABLES):
+        raise ValueError(f"the paper's tables of results are {', '.join(TABLES)}, not {table!r}")
+    return table
 
 
 class _Checked(BaseModel):
@@ -44,11 +61,11 @@ class Draw(_Checked):
     labels_per_row : int, default=1
         Complementary labels of each instance.
     sharpness : float, default=1.0
-        Of ``"biased"``.
+        Only used with ``scheme="biased"``.
     """
 
     name: Name
-    scheme: Literal["uniform", "biased"] = "uniform"
+    scheme: Scheme = "uniform"
     labels_per_row: Annotated[int, Field(ge=1)] = 1
     sharpness: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
 
@@ -59,7 +76,9 @@ class Row(_Checked):
     Parameters
     ----------
     method : str
-        A key of :data:`complabel.methods.METHODS`, or ``"*"`` for a row for each of them.
+        As for :func:`complabel.methods.get_method`: a name of the registry, one with settings, or
+        a class of one's own as ``"package.module:Class"``. ``"*"`` stands for a row for each
+        method of the registry.
     leave_out : list of str, default=[]
         Methods that ``"*"`` does not stand for.
     title : str, default=""
@@ -79,8 +98,8 @@ class Row(_Checked):
         Share of all relevant labels of training instances that are known besides.
     """
 
-    method: str
-    leave_out: list[str] = []
+    method: MethodName
+    leave_out: list[MethodName] = []
     title: str = ""
     published: str = ""
     settings: dict[str, Any] = {}
@@ -91,11 +110,10 @@ class Row(_Checked):
 
     @model_validator(mode="after")
     def _can_be_made(self) -> Self:
-        """Refuse methods and parameters that do not exist, before anything runs."""
-        for name in (*self.leave_out, *self.methods()):
-            get_method(name)
+        """Refuse parameters that do not exist, before anything runs."""
         for method, settings in itertools.product(self.methods(), self.combinations()):
-            _check_settings(method, settings)
+            for name in settings:
+                check_parameter(get_method(method), name)
             make_classifier(method, **settings)
             _filled("title", self.title, settings)
             _filled("published", self.published, settings)
@@ -126,16 +144,25 @@ class Plan(_Checked):
     description : str, default=""
         What the report says first.
     datasets : list of str
-        Keys of :data:`complabel.datasets.CATALOG`, ``"digits"`` or ``"synthetic"``.
+        Keys of :data:`complabel.datasets.CATALOG`, ``"digits"`` or ``"synthetic"``. A plan may
+        also give a file of one's own, as ``{ name = "mine", file = "mine.npz" }``: then ``name``
+        is kept here and the file in ``files``.
     draws : list of Draw
     rows : list of Row
     folds : int, default=10
     seed : int, default=0
-        Of the draws, the folds and the classifiers.
+        Seed of the label draws, the folds and the methods.
     published : {"", "table2", "table3", "table4", "table5", "table6"}, default=""
         The paper's table to hold the figures against.
     reference : str, default=""
         Title of the row that the others are tested against; the first one where empty.
+    files : dict of str to str, default={}
+        Files of datasets that the catalog does not have; see
+        :func:`complabel.datasets.load_file`. A relative path is meant from the plan's folder.
+    criteria : bool, default=True
+        Measure the criteria of :data:`complabel.metrics.METRIC_NAMES`, on true labels.
+    score : bool, default=False
+        Measure each method's ``score`` on held-out complementary labels.
 
     Raises
     ------
@@ -151,16 +178,49 @@ class Plan(_Checked):
     rows: Annotated[list[Row], Field(min_length=1)]
     folds: Annotated[int, Field(ge=2)] = 10
     seed: Annotated[int, Field(ge=0)] = 0
-    published: Literal["", "table2", "table3", "table4", "table5", "table6"] = ""
+    published: Annotated[str, AfterValidator(_printed)] = ""
     reference: str = ""
+    files: dict[Name, str] = {}
+    criteria: bool = True
+    score: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_files_apart(cls, data: Any) -> Any:
+        """Keep the name of a dataset of one's own in ``datasets``, and its file in ``files``."""
+        given = data.get("datasets") if isinstance(data, Mapping) else None
+        if not isinstance(given, list):
+            return data
+        names, files = [], {}
+        for entry in given:
+            if isinstance(entry, Mapping):
+                if not (entry.keys() == {"name", "file"} and isinstance(entry["name"], str)):
+                    raise ValueError(
+                        f"{dict(entry)} is no dataset; write a file of your own as"
+                        ' { name = "mine", file = "mine.npz" }'
+                    )
+                files[entry["name"]] = entry["file"]
+            names.append(entry["name"] if isinstance(entry, Mapping) else entry)
+        if files:
+            data = {**data, "files": {**data.get("files", {}), **files}}
+        return {**data, "datasets": names}
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         """Refuse datasets that do not exist, and names that stand for two things."""
+        known = (*CATALOG, *EMBEDDED)
         for dataset in self.datasets:
-            if dataset not in (*CATALOG, *EMBEDDED):
-                known = ", ".join((*CATALOG, *EMBEDDED))
-                raise ValueError(f"there is no dataset {dataset!r}; known are {known}")
+            if dataset not in (*known, *self.files):
+                raise ValueError(
+                    f"there is no dataset {dataset!r}; known are {', '.join(known)}, and a file of"
+                    ' your own is written as { name = "mine", file = "mine.npz" }'
+                )
+            if dataset in known and dataset in self.files:
+                raise ValueError(
+                    f"the catalog has a dataset {dataset!r}; give your file another name"
+                )
+        if not (self.criteria or self.score):
+            raise ValueError("criteria and score are both false: there is nothing to measure")
         titles = [row.title for row in self.expanded_rows()]
         for what, names in (
             ("dataset", self.datasets),
@@ -198,14 +258,15 @@ class Plan(_Checked):
         Parameters
         ----------
         datasets : sequence of str
-            Those at hand; the first two of the plan among them are used.
+            Those at hand; the first two of the plan among them, or of one's own, are used.
 
         Returns
         -------
         Plan
             Three folds, named ``...-quick``.
         """
-        some = [name for name in self.datasets if name in datasets][:_QUICK_DATASETS]
+        at_hand = {*datasets, *self.files}
+        some = [name for name in self.datasets if name in at_hand][:_QUICK_DATASETS]
         return self.model_copy(
             update={
                 "name": f"{self.name}-quick",
@@ -242,16 +303,6 @@ def _title(row: Row, method: str, settings: dict[str, Any]) -> str:
         return _filled("title", row.title, settings)
     varied = [f"{name} = {settings[name]}" for name in row.grid]
     return ", ".join([get_method(method).title, *varied])
-
-
-def _check_settings(method: str, settings: dict[str, Any]) -> None:
-    """Refuse a setting that a method does not have."""
-    known = inspect.signature(get_method(method).classifier).parameters
-    for name in settings:
-        if name not in known:
-            nearest = get_close_matches(name, known, n=1)
-            hint = f"did you mean {nearest[0]!r}?" if nearest else f"it has {', '.join(known)}"
-            raise ValueError(f"{method} has no setting {name!r}; {hint}")
 
 
 def _refuse_formats(text: str) -> None:

@@ -35,51 +35,59 @@ _MEANT = {
 }
 
 
-def read_plan(path: str | Path) -> Plan:
-    """Read a plan from a TOML file.
+def read_plan(plan: str | Path) -> Plan:
+    """Read a plan from a TOML file, or take one that comes with the package.
 
     Parameters
     ----------
-    path : path
+    plan : str or path
+        One of :data:`complabel.paper.PLANS`, or the path of a file.
 
     Returns
     -------
     Plan
+        The files of datasets of one's own are absolute paths; in the file they may be relative
+        to its folder.
 
     Raises
     ------
     PlanError
-        If the file cannot be read, is no TOML, or is no plan; the message names line or key.
-    """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise PlanError(f"{path} cannot be read: {error}") from error
-    return _parse(text, source=str(path))
-
-
-def shipped_plan(name: str) -> Plan:
-    """Return a plan that comes with the package.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`complabel.paper.PLANS`.
-
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    PlanError
-        If there is none.
+        If there is no such plan; if the file cannot be read, is no TOML, or is no plan: then the
+        message names line or key.
 
     Examples
     --------
-    >>> shipped_plan("table5").published
+    >>> read_plan("table5").published
     'table5'
     """
+    path = Path(plan)
+    # A name without an ending is no file's, unless there is one.
+    if str(plan) in PLANS or not (path.suffix or path.exists()):
+        return _parse(_shipped_text(str(plan)), source=str(plan))
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PlanError(f"{path} cannot be read: {error}") from error
+    found = _parse(text, source=str(path))
+    folder = path.absolute().parent
+    files = {name: str(folder / file) for name, file in found.files.items()}
+    return found.model_copy(update={"files": files})
+
+
+def make_plan(data: Any, *, source: str = "") -> Plan:
+    """Check what is to be a plan; without a ``source``, problems are said without their places."""
+    try:
+        return Plan.model_validate(data)
+    except ValidationError as error:
+        if not source:
+            said = [_complaint(problem, data) for problem in error.errors()]
+            raise PlanError("; ".join(said)) from error
+        problems = [f"  {problem}" for problem in plan_problems(error, data)]
+        raise PlanError("\n".join([f"{source} is no plan that can run:", *problems])) from error
+
+
+def _shipped_text(name: str) -> str:
+    """Return a plan that comes with the package; say which there are if there is none."""
     if name not in PLANS:
         nearest = get_close_matches(name, PLANS, n=1)
         hint = f"did you mean {nearest[0]!r}? " if nearest else ""
@@ -87,36 +95,20 @@ def shipped_plan(name: str) -> Plan:
             f"there is no plan {name!r}; {hint}Known are {', '.join(PLANS)}, or the path of"
             " a TOML file"
         )
-    return _parse(plan_text(name), source=name)
+    return plan_text(name)
 
 
 def _parse(text: str, *, source: str) -> Plan:
-    """Check a plan's text; ``source`` is what messages call it."""
+    """Read TOML and check it."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"{source} is not valid TOML: {error}") from error
-    try:
-        return Plan.model_validate(data)
-    except ValidationError as error:
-        problems = [f"  {problem}" for problem in plan_problems(error, data)]
-        raise PlanError("\n".join([f"{source} is no plan that can run:", *problems])) from error
+    return make_plan(data, source=source)
 
 
 def plan_problems(error: ValidationError, data: Any) -> list[str]:
-    """Write what is wrong with a plan: a line for each problem, with its place.
-
-    Parameters
-    ----------
-    error : pydantic.ValidationError
-        What pydantic says of the plan.
-    data : object
-        What was to be a plan.
-
-    Returns
-    -------
-    list of str
-    """
+    """Write what is wrong with what was to be a plan: a line for each problem, with its place."""
     return [f"{_place(e['loc'], data)}: {_complaint(e, data)}" for e in error.errors()]
 
 

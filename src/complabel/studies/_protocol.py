@@ -1,13 +1,16 @@
-"""Cross-validation that keeps the true labels of training instances away from every method."""
+"""The fold: train on complementary labels, test on relevant sets.
+
+No other code of the package fits a method to a fold. True labels of training instances do not
+reach ``fit``, but for a reference that declares ``learns_from = "relevant"``.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import joblib
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold
 
@@ -15,34 +18,45 @@ from complabel import metrics
 from complabel._training import one_thread
 from complabel.annotations import draw_complementary, draw_relevant
 from complabel.errors import InputError
+from complabel.methods import make_classifier
+from complabel.studies._memory import peak_memory_mb, reset_peak_memory
+from complabel.studies._outcome import Outcome, describe_machine, fitted_details, fitted_scalars
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel.datasets import MultiLabelDataset
     from complabel.methods import ComplementaryClassifier
+    from complabel.studies._plan import Draw, ExpandedRow, Scheme
 
-SCHEMES = ("uniform", "biased")
-
-MakeClassifier = Callable[[], "ComplementaryClassifier"]
+_CURVE_DIGITS = 6  # more than a drawn curve shows, fewer than a store should hold
 
 
 @dataclass(frozen=True)
-class FoldResult:
-    """What one fold gave.
+class FittedFold:
+    """A method that was fitted to the training part of a fold, and its answers for the test part.
 
     Parameters
     ----------
-    fold : int
-        From 0.
-    metrics : mapping of str to float
-        The criteria of :data:`complabel.metrics.METRIC_NAMES` on the test part.
+    classifier : ComplementaryClassifier
+        Fitted.
+    train, test : ndarray of shape (n_train,) and (n_test,)
+        Row numbers in the dataset.
+    complementary : ndarray of shape (n_samples, K), uint8, or None
+        The labels drawn for the whole dataset. None for a reference, which is fitted to relevant
+        labels.
+    predicted : ndarray of shape (n_test, K), int64
+    probabilities : ndarray of shape (n_test, K), float64
     fit_seconds, predict_seconds : float
         Wall time.
     """
 
-    fold: int
-    metrics: Mapping[str, float]
+    classifier: ComplementaryClassifier
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+    complementary: NDArray[np.uint8] | None
+    predicted: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
     fit_seconds: float
     predict_seconds: float
 
@@ -50,7 +64,7 @@ class FoldResult:
 def draw_labels(
     dataset: MultiLabelDataset,
     *,
-    scheme: str,
+    scheme: Scheme,
     seed: int,
     labels_per_row: int = 1,
     sharpness: float = 1.0,
@@ -66,7 +80,7 @@ def draw_labels(
     labels_per_row : int, default=1
         Complementary labels of each instance.
     sharpness : float, default=1.0
-        Of ``"biased"``.
+        Only used with ``scheme="biased"``.
 
     Returns
     -------
@@ -75,13 +89,11 @@ def draw_labels(
     Raises
     ------
     InputError
-        If there is no such scheme.
+        If there is no such scheme, or an instance has too few irrelevant labels.
     """
-    if scheme not in SCHEMES:
-        raise InputError(f"labels must be one of {', '.join(SCHEMES)}, got {scheme!r}")
     return draw_complementary(
         dataset.Y,
-        scheme="uniform" if scheme == "uniform" else "biased",
+        scheme=scheme,
         n_per_row=labels_per_row,
         sharpness=sharpness,
         random_state=seed,
@@ -91,20 +103,9 @@ def draw_labels(
 def draw_known(
     dataset: MultiLabelDataset, *, labels_per_row: int = 0, share: float = 0.0, seed: int
 ) -> NDArray[np.uint8]:
-    """Draw relevant labels that are known, independently of the complementary ones.
+    """Draw relevant labels (n, K) that are known, independently of the complementary ones.
 
-    Parameters
-    ----------
-    dataset : MultiLabelDataset
-    labels_per_row : int, default=0
-        Relevant labels of each instance that are known.
-    share : float, default=0.0
-        Of all relevant labels, how many are known besides, wherever they are.
-    seed : int
-
-    Returns
-    -------
-    ndarray of shape (n_samples, K), uint8
+    ``labels_per_row`` of each instance are known and, wherever they are, a ``share`` of all.
     """
     # A stream of its own: with the seed alone the draw would follow that of draw_labels.
     stream = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
@@ -130,7 +131,7 @@ def split_folds(
     Returns
     -------
     list of (train, test)
-        Row indices of each fold.
+        Row numbers of each fold.
 
     Raises
     ------
@@ -148,103 +149,155 @@ def split_folds(
     return list(folds.split(dataset.X, groups=dataset.groups))
 
 
-def cross_validate(
+def fit_fold(
     dataset: MultiLabelDataset,
-    make_classifier: MakeClassifier,
+    draw: Draw,
+    row: ExpandedRow,
     *,
-    scheme: str = "uniform",
-    n_folds: int = 10,
-    seed: int = 0,
-    n_jobs: int = 1,
-) -> Iterator[FoldResult]:
-    """Train on complementary labels and test on relevant sets, fold by fold.
-
-    Complementary labels are drawn once for the dataset, before it is split. ``fit`` is given the
-    features and complementary labels of the training instances and nothing else; a reference that
-    declares ``learns_from = "relevant"`` is given their relevant labels instead.
+    fold: int,
+    folds: int,
+    seed: int,
+    complementary: NDArray[np.uint8] | None = None,
+    callback: Callable[[str, int, int, float], None] | None = None,
+) -> FittedFold:
+    """Fit a method to the training part of a fold, and predict for the test part.
 
     Parameters
     ----------
     dataset : MultiLabelDataset
-    make_classifier : callable
-        Makes an unfitted classifier; if it has a ``random_state`` parameter, that is set from
-        the seed and the fold.
-    scheme : {"uniform", "biased"}, default="uniform"
-    n_folds : int, default=10
-    seed : int, default=0
-        Of the draw, the folds and the classifiers.
-    n_jobs : int, default=1
-        Folds that run at once, each in a process of its own with one thread.
+    draw : Draw
+        How complementary labels are drawn, once for the dataset.
+    row : ExpandedRow
+        The method and its settings; those that the paper states for the dataset hold unless the
+        row sets them.
+    fold : int
+        From 0.
+    folds : int
+        Number of folds.
+    seed : int
+        Seed of the label draw, the folds and the method.
+    complementary : ndarray of shape (n_samples, K) or None, default=None
+        The labels that ``draw`` gives, if they are at hand.
+    callback : callable or None, default=None
+        Given to a method that has such a parameter.
 
-    Yields
-    ------
-    FoldResult
-        In the order of the folds, each as soon as it and those before it are done.
+    Returns
+    -------
+    FittedFold
 
     Raises
     ------
     InputError
-        If the scheme or the number of folds is not possible; before anything is trained.
+        If the draw or the folds are not possible.
     """
-    complementary = draw_labels(dataset, scheme=scheme, seed=seed)
-    folds = split_folds(dataset, n_folds=n_folds, seed=seed)
-    classifiers = [seeded(make_classifier(), seed=seed, fold=fold) for fold in range(n_folds)]
-    labels = dataset.Y if classifiers[0].learns_from == "relevant" else complementary
-    tasks = (
-        joblib.delayed(predict_fold)(classifier, dataset.X, train, labels[train], test)
-        for classifier, (train, test) in zip(classifiers, folds, strict=True)
+    classifier = seeded(
+        make_classifier(row.method, dataset=dataset.name, **row.settings), seed=seed, fold=fold
     )
-    predictions = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-    return (
-        FoldResult(
-            fold,
-            metrics.evaluate(dataset.Y[test], prediction.scores, prediction.predicted),
-            prediction.fit_seconds,
-            prediction.predict_seconds,
+    if callback is not None and "callback" in classifier.get_params(deep=False):
+        classifier.set_params(callback=callback)
+    train, test = split_folds(dataset, n_folds=folds, seed=seed)[fold]
+    if classifier.learns_from == "relevant":
+        answers = _answers(classifier, dataset.X, train, test, dataset.Y)
+        return FittedFold(classifier, train, test, None, *answers)
+    if complementary is None:
+        complementary = draw_labels(dataset, seed=seed, **draw.model_dump(exclude={"name"}))
+    known = None
+    if row.relevant_per_row or row.relevant_share:
+        known = draw_known(
+            dataset, labels_per_row=row.relevant_per_row, share=row.relevant_share, seed=seed
         )
-        for fold, ((_, test), prediction) in enumerate(zip(folds, predictions, strict=True))
-    )
+    answers = _answers(classifier, dataset.X, train, test, complementary, known)
+    return FittedFold(classifier, train, test, complementary, *answers)
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """A fitted method's answers for the test part.
+def run_fold(
+    dataset: MultiLabelDataset,
+    draw: Draw,
+    row: ExpandedRow,
+    *,
+    fold: int,
+    folds: int,
+    seed: int,
+    criteria: bool = True,
+    score: bool = False,
+    complementary: NDArray[np.uint8] | None = None,
+) -> Outcome:
+    """Fit a method to the training part of a fold, and measure it on the test part.
 
     Parameters
     ----------
-    scores : ndarray of shape (n_test, K), float64
-    predicted : ndarray of shape (n_test, K), int64
-    fit_seconds, predict_seconds : float
-        Wall time.
+    dataset, draw, row, fold, folds, seed, complementary
+        See :func:`fit_fold`.
+    criteria : bool, default=True
+        Measure the criteria of :data:`complabel.metrics.METRIC_NAMES`, on true labels.
+    score : bool, default=False
+        Measure the method's ``score`` on complementary labels, as ``"score"``.
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    InputError
+        If the draw or the folds are not possible.
     """
+    curves: dict[str, list[float]] = {}
 
-    scores: NDArray[np.float64]
-    predicted: NDArray[np.int64]
-    fit_seconds: float
-    predict_seconds: float
+    def on_epoch(stage: str, _epoch: int, _epochs: int, loss: float) -> None:
+        if stage != "search":  # tells of settings, not of epochs
+            curves.setdefault(stage, []).append(round(loss, _CURVE_DIGITS))
+
+    reset_peak_memory()
+    fitted = fit_fold(
+        dataset,
+        draw,
+        row,
+        fold=fold,
+        folds=folds,
+        seed=seed,
+        complementary=complementary,
+        callback=on_epoch if fold == 0 else None,
+    )
+    peak = peak_memory_mb()
+    classifier, test = fitted.classifier, fitted.test
+    X: Any = dataset.X
+    measured = {}
+    if criteria:
+        measured = metrics.evaluate(dataset.Y[test], fitted.probabilities, fitted.predicted)
+    if score and fitted.complementary is not None:
+        with one_thread():
+            measured["score"] = classifier.score(X[test], fitted.complementary[test])
+    return Outcome(
+        metrics=measured,
+        fit_seconds=fitted.fit_seconds,
+        predict_seconds=fitted.predict_seconds,
+        peak_memory_mb=peak,
+        fitted=fitted_scalars(classifier),
+        details=fitted_details(classifier, dataset, curves) if fold == 0 else {},
+        machine=describe_machine(),
+    )
 
 
-def predict_fold(
+def _answers(
     classifier: ComplementaryClassifier,
     X: Any,
     train: NDArray[np.intp],
-    train_labels: NDArray[np.uint8],
     test: NDArray[np.intp],
-    train_known: NDArray[np.uint8] | None = None,
-) -> Prediction:
-    """Fit to the training part and predict for the test part.
-
-    Runs in a worker process, to which no true label is sent but for a declared reference.
-    """
+    labels: NDArray[np.uint8],
+    known: NDArray[np.uint8] | None = None,
+) -> tuple[NDArray[Any], NDArray[np.float64], float, float]:
+    """Fit and predict, where no other label of the dataset is in reach; also return both times."""
     X_train, X_test = X[train], X[test]
-    known = {} if train_known is None else {"relevant": train_known}
+    y, relevant = labels[train], {} if known is None else {"relevant": known[train]}
+    del labels, known
     with one_thread():  # the same sums in the same order, however many folds run at once
         started = time.perf_counter()
-        classifier.fit(X_train, train_labels, **known)
+        classifier.fit(X_train, y, **relevant)
         fitted = time.perf_counter()
-        predicted, scores = classifier.predict_with_proba(X_test)
+        predicted, probabilities = classifier.predict_with_proba(X_test)
         done = time.perf_counter()
-    return Prediction(scores, predicted, fitted - started, done - fitted)
+    return predicted, probabilities, fitted - started, done - fitted
 
 
 def seeded(classifier: ComplementaryClassifier, *, seed: int, fold: int) -> ComplementaryClassifier:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import math
@@ -23,6 +24,7 @@ from pydantic_core import from_json
 
 from complabel.errors import StoreError
 from complabel.metrics import METRIC_NAMES
+from complabel.studies._outcome import Outcome
 from complabel.studies._plan import NAME_PATTERN, Plan
 from complabel.studies._plan_files import plan_problems
 from complabel.studies._results import Status, StudyResults, UnitResult
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RESULT_COLUMNS = (
-    "key", "status", "dataset", "method", "identity", "metrics", "fit_seconds",
-    "predict_seconds", "peak_memory_mb", "fitted", "details", "error", "machine", "finished",
+    "key", "status", "dataset", "method", "identity",
+    *(field.name for field in dataclasses.fields(Outcome)), "finished",
 )  # fmt: skip
 """What the checksum of a result covers, in this order."""
 
@@ -65,8 +67,9 @@ def study_checksum(study: Mapping[str, object], members: Sequence[Mapping[str, o
 
 
 def _all_criteria(metrics: dict[str, float]) -> dict[str, float]:
-    """Refuse the criteria of a unit where a report would miss one."""
-    lacking = [name for name in METRIC_NAMES if name not in metrics]
+    """Refuse the criteria of a unit where a report would miss one; a search has only a score."""
+    wanted = () if "score" in metrics else METRIC_NAMES
+    lacking = [name for name in wanted if name not in metrics]
     if metrics and lacking:
         raise ValueError(f"has no {lacking[0]}")
     return metrics
@@ -142,29 +145,10 @@ def study_results(
     results: Mapping[str, sqlite3.Row],
     running: Collection[str],
 ) -> StudyResults:
-    """Make a study of what is stored.
+    """Make a study of rows of the store's tables; refuse what is damaged.
 
-    Parameters
-    ----------
-    path : Path
-        The store, which messages name.
-    study : sqlite3.Row
-        A row of the table ``studies``.
-    members : sequence of sqlite3.Row
-        Rows of the table ``members``, ordered by position.
-    results : mapping of str to sqlite3.Row
-        The results of those members that have one, by key.
-    running : collection of str
-        Keys of the units that some run is at work on.
-
-    Returns
-    -------
-    StudyResults
-
-    Raises
-    ------
-    StoreError
-        If a value is damaged, or not one that this version of complabel writes.
+    ``members`` are ordered by position, ``results`` those that have one, by key, and ``running``
+    the keys of units that some run is at work on.
     """
     name = check_name(path, study["name"])
     stored = dict(study)  # a store of version 1 that cannot be written has no checksums

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from complabel.methods import get_method
+from complabel.metrics import METRIC_NAMES
+from complabel.studies._outcome import Outcome, plain
 
 if TYPE_CHECKING:
     from complabel.studies._plan import Plan
@@ -12,9 +19,9 @@ if TYPE_CHECKING:
 Status = Literal["done", "failed", "running", "pending"]
 
 
-@dataclass(frozen=True)
-class UnitResult:
-    """One fold of one row of a study on one dataset, run or yet to be run.
+@dataclass(frozen=True, kw_only=True)
+class UnitResult(Outcome):
+    """The outcome of one fold, and its place in the study; an empty one if it is yet to be run.
 
     Parameters
     ----------
@@ -23,28 +30,14 @@ class UnitResult:
     dataset, draw, row : str
         Where in the study it belongs: names of the dataset and of the draw, title of the row.
     method : str
-        A key of :data:`complabel.methods.METHODS`.
+        As for :func:`complabel.methods.get_method`.
     parameters : mapping of str to object
         All parameters of the classifier, as JSON can hold them.
     fold : int
         From 0.
     status : {"done", "failed", "running", "pending"}
-    metrics : mapping of str to float
-        The criteria of :data:`complabel.metrics.METRIC_NAMES`; empty unless done.
-    fit_seconds, predict_seconds : float
-        Wall time; NaN unless done.
-    peak_memory_mb : float
-        Most resident memory of the process, in 1e6 bytes, interpreter and data included; NaN
-        unless done, or where the system does not tell.
-    fitted : mapping of str to float, int or str
-        Scalars that the fitted classifier reports, such as a chosen ``alpha_``.
-    details : mapping of str to object
-        Of the first fold only: ``label_names`` (list of K), ``matrices`` (name to K x K lists,
-        such as ``transition_``) and ``curves`` (stage to the mean loss after each epoch).
-    error : str
-        Traceback of a failed unit, else empty.
-    machine : mapping of str to str
-        What it ran on, and with which versions.
+    **outcome
+        The fields of :class:`Outcome`.
     """
 
     key: str
@@ -55,14 +48,6 @@ class UnitResult:
     parameters: Mapping[str, Any]
     fold: int
     status: Status
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    fit_seconds: float = float("nan")
-    predict_seconds: float = float("nan")
-    peak_memory_mb: float = float("nan")
-    fitted: Mapping[str, float | int | str] = field(default_factory=dict)
-    details: Mapping[str, Any] = field(default_factory=dict)
-    error: str = ""
-    machine: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -85,3 +70,58 @@ class StudyResults:
     def having(self, status: Status) -> list[UnitResult]:
         """Return the units of one status, in the order of the plan."""
         return [unit for unit in self.units if unit.status == status]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return what came out of each row on each dataset, where all folds are done.
+
+        Returns
+        -------
+        list of dict
+            JSON can hold it: ``dataset``, ``labels`` (the scheme of the draw), ``method``,
+            ``learns_from``, ``seed``, ``folds``, ``seconds`` (the sum of all fits and
+            predictions) and ``metrics``, which maps each criterion to its ``mean``, ``std``
+            (n - 1) and ``folds``.
+        """
+        schemes = {draw.name: draw.scheme for draw in self.plan.draws}
+        places: dict[tuple[str, str, str], list[UnitResult]] = {}
+        for unit in self.having("done"):
+            places.setdefault((unit.dataset, unit.draw, unit.row), []).append(unit)
+        return [
+            {
+                "dataset": dataset,
+                "labels": schemes[draw],
+                "method": units[0].method,
+                "learns_from": get_method(units[0].method).learns_from,
+                "seed": self.plan.seed,
+                "folds": len(units),
+                "seconds": sum(unit.fit_seconds + unit.predict_seconds for unit in units),
+                "metrics": {
+                    name: _over_folds([unit.metrics[name] for unit in units])
+                    for name in METRIC_NAMES
+                },
+            }
+            for (dataset, draw, _), units in places.items()
+            if len(units) == self.plan.folds
+        ]
+
+    def as_json(self) -> str:
+        """Return all that is known of the units.
+
+        Returns
+        -------
+        str
+            A JSON list with an object for each unit, in the order of the plan; its keys are the
+            fields of :class:`UnitResult`. What was not measured is null.
+        """
+        units = [plain(asdict(unit)) for unit in self.units]
+        return json.dumps(units, indent=1, allow_nan=False) + "\n"
+
+
+def _over_folds(values: Sequence[float]) -> dict[str, Any]:
+    """Summarize a criterion."""
+    array = np.array(values)
+    return {
+        "mean": float(array.mean()),
+        "std": float(array.std(ddof=1)),
+        "folds": array.tolist(),
+    }

@@ -16,12 +16,13 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from complabel.errors import ComplabelError, InputError
 from complabel.studies._orphans import end_with
+from complabel.studies._outcome import Outcome
 from complabel.studies._plan import Plan
 from complabel.studies._store import Store
 from complabel.studies._units import Unit, plan_units
-from complabel.studies._work import Outcome, run_unit
+from complabel.studies._work import run_unit
 
-_CONNECT_SECONDS = 10
+_CONNECT_SECONDS = 10  # a scheduler answers at once, if there is one
 _WORKER_DIED = (
     "The process that ran this unit ended without an answer, also when it ran alone. The system"
     " may have killed it for want of memory; see its log."
@@ -29,16 +30,16 @@ _WORKER_DIED = (
 
 
 class Monitor:
-    """Is told how a run goes on; this one ignores it all, others override what they want."""
+    """Follows a run; this one ignores what it is told, others override what they want."""
 
     def planned(self, units: list[Unit], todo: list[Unit], n_jobs: int) -> None:
-        """Hear which units there are, which of them are to run, and how many run at once."""
+        """Take note of all units, those that are to run, and how many run at once."""
 
     def started(self, unit: Unit) -> None:
-        """Hear that a unit was handed to a worker; may come from another thread."""
+        """Take note of a unit that was handed to a worker; may be called by another thread."""
 
     def finished(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
-        """Hear what became of a unit, and how long it took."""
+        """Take note of what became of a unit, and how long it took."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ def run_study(
     n_jobs: int = -1,
     dask: str | None = None,
     retry_failed: bool = False,
+    allow_missing: bool = True,
     monitor: Monitor | None = None,
 ) -> RunSummary:
     """Run the units of a plan that the store holds no result of.
@@ -96,6 +98,8 @@ def run_study(
         instead of local processes, all of them. Start them with one thread each.
     retry_failed : bool, default=False
         Run units again that failed before.
+    allow_missing : bool, default=True
+        Leave out datasets that are not at hand.
     monitor : Monitor or None, default=None
 
     Returns
@@ -106,12 +110,14 @@ def run_study(
     ------
     InputError
         If the cluster cannot be reached, or a dataset cannot be split into so many folds.
+    DatasetNotFoundError
+        If a dataset is not at hand and ``allow_missing`` is False.
     StoreError
         If the store cannot be written; what it held before is safe.
     """
     started = time.perf_counter()
     monitor = monitor or Monitor()
-    units, missing = plan_units(plan, data_dir=data_dir)
+    units, missing = plan_units(plan, data_dir=data_dir, allow_missing=allow_missing)
     store.register(plan, units, missing)
     distinct = list({unit.key: unit for unit in units}.values())
     statuses = store.statuses([unit.key for unit in distinct])

@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 from complabel.errors import StoreError
+from complabel.studies._outcome import Outcome
 
 # Says to SQLite's own tools, and to us, that a file is a store of complabel's.
 _APPLICATION_ID = 0x636F6D70
 _VERSION = 2
 _BUSY_SECONDS = 60.0
 
-_TABLES = """
+# Numbers as they are, texts as they are, everything else as JSON.
+_OF_OUTCOME = "".join(
+    f"    {field.name} {'REAL' if isinstance(field.default, float) else 'TEXT NOT NULL'},\n"
+    for field in dataclasses.fields(Outcome)
+)
+_TABLES = f"""
 CREATE TABLE results (
     key TEXT PRIMARY KEY,
     status TEXT NOT NULL CHECK (status IN ('done', 'failed')),
     dataset TEXT NOT NULL,
     method TEXT NOT NULL,
     identity TEXT NOT NULL,
-    metrics TEXT NOT NULL,
-    fit_seconds REAL,
-    predict_seconds REAL,
-    peak_memory_mb REAL,
-    fitted TEXT NOT NULL,
-    details TEXT NOT NULL,
-    error TEXT NOT NULL,
-    machine TEXT NOT NULL,
-    finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
+{_OF_OUTCOME}    finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
     checksum TEXT
 );
 CREATE TABLE claims (
@@ -79,24 +78,10 @@ _UNREADABLE = {sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ}
 
 
 def connect(path: Path, *, create: bool = True) -> sqlite3.Connection:
-    """Open a store.
+    """Open a store, in autocommit mode, for several threads one at a time.
 
-    Parameters
-    ----------
-    path : Path
-    create : bool, default=True
-        Make the file where there is none. Otherwise a store that cannot be written, such as one
-        on a read-only disk, is opened for reading.
-
-    Returns
-    -------
-    sqlite3.Connection
-        In autocommit mode, usable from several threads one at a time.
-
-    Raises
-    ------
-    StoreError
-        If the file cannot be opened, is damaged, is no store, or is one of a later version.
+    Without ``create``, one that cannot be written, such as one on a read-only disk, is opened for
+    reading.
     """
     only_read = path.exists() and not _can_be_written(path)
     if only_read:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
-import math
 import os
 import platform
 import sqlite3
@@ -14,10 +14,11 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from complabel.errors import StoreError
 from complabel.studies._claims import OWNERS, is_alive
+from complabel.studies._outcome import Outcome, plain
 from complabel.studies._plan import Plan
 from complabel.studies._records import (
     MEMBER_COLUMNS,
@@ -31,10 +32,7 @@ from complabel.studies._results import StudyResults
 from complabel.studies._schema import connect, explained, transaction
 from complabel.studies._units import Unit, canonical_json, without_code
 
-if TYPE_CHECKING:
-    from complabel.studies._work import Outcome
-
-
+# Several beats fit into the time after which a claim counts as silent, so that one may be late.
 _BEAT_SECONDS = 15.0
 
 
@@ -44,7 +42,7 @@ class Store:
     Parameters
     ----------
     path : path
-        Made where it does not exist, unless ``create`` is False.
+        Made where it does not exist, unless ``create`` is False. ``":memory:"`` keeps nothing.
     create : bool, default=True
         If False, the store is to be looked at: it may be on a read-only disk, and its tables stay
         those of the version that wrote it.
@@ -86,15 +84,7 @@ class Store:
             self._connection.close()
 
     def register(self, plan: Plan, units: Sequence[Unit], missing: Mapping[str, str]) -> None:
-        """Record what a study consists of, in place of what it consisted of before.
-
-        Parameters
-        ----------
-        plan : Plan
-        units : sequence of Unit
-        missing : mapping of str to str
-            Datasets that are not at hand, with the reason.
-        """
+        """Record what a study consists of, in place of what it consisted of before."""
         members = [
             {
                 "study": plan.name,
@@ -122,19 +112,7 @@ class Store:
             connection.executemany(_insertion("members", dict.fromkeys(MEMBER_COLUMNS)), members)
 
     def claim(self, key: str, *, again_if_failed: bool = False) -> bool:
-        """Take a unit for this run, unless it is finished or another live run has it.
-
-        Parameters
-        ----------
-        key : str
-        again_if_failed : bool, default=False
-            Take it also if it has failed before.
-
-        Returns
-        -------
-        bool
-            Whether this run is to run it.
-        """
+        """Take a unit for this run and return True, unless it is finished or another run has it."""
         finished = ("done",) if again_if_failed else ("done", "failed")
         self._has_claimed = True
         with self._writing() as connection:
@@ -153,28 +131,17 @@ class Store:
         return True
 
     def finish(self, unit: Unit, outcome: Outcome) -> None:
-        """Store what became of a unit and give up the claim on it, in one step.
-
-        Parameters
-        ----------
-        unit : Unit
-        outcome : Outcome
-        """
+        """Store what became of a unit and give up the claim on it, in one step."""
         result: dict[str, Any] = {
             "key": unit.key,
             "status": "failed" if outcome.error else "done",
             "dataset": unit.dataset,
             "method": unit.row.method,
             "identity": unit.identity,
-            "metrics": json.dumps(dict(outcome.metrics)),
-            "fit_seconds": _measured(outcome.fit_seconds),
-            "predict_seconds": _measured(outcome.predict_seconds),
-            "peak_memory_mb": _measured(outcome.peak_memory_mb),
-            "fitted": json.dumps(dict(outcome.fitted)),
-            "details": json.dumps(dict(outcome.details)),
-            # A traceback may quote bytes that are no text, of a file's name for example.
-            "error": outcome.error.encode("utf-8", "backslashreplace").decode("utf-8"),
-            "machine": json.dumps(dict(outcome.machine)),
+            **{
+                field.name: _stored(getattr(outcome, field.name))
+                for field in dataclasses.fields(Outcome)
+            },
             "finished": _now(),
         }
         result["checksum"] = result_checksum(result)
@@ -183,12 +150,7 @@ class Store:
             connection.execute(_insertion("results", result), result)
 
     def release(self, unit: Unit) -> None:
-        """Give up the claim on a unit that was not run to its end.
-
-        Parameters
-        ----------
-        unit : Unit
-        """
+        """Give up the claim on a unit that was not run to its end."""
         self._given_up.add(unit.key)
         with self._writing() as connection:
             connection.execute(
@@ -257,17 +219,7 @@ class Store:
         )
 
     def made_by_other_code(self, units: Sequence[Unit]) -> int:
-        """Count the results of the same units by other code or other versions of libraries.
-
-        Parameters
-        ----------
-        units : sequence of Unit
-
-        Returns
-        -------
-        int
-            Results that no study of this code uses.
-        """
+        """Count the results of the same units by other code or other versions of libraries."""
         keys = json.dumps([unit.key for unit in units])
         wanted = {without_code(unit.identity) for unit in units}
         with self._reading() as connection:
@@ -278,17 +230,7 @@ class Store:
             return sum(without_code(row["identity"]) in wanted for row in others)
 
     def statuses(self, keys: Sequence[str]) -> dict[str, str]:
-        """Return which of some units are ``"done"`` or ``"failed"``.
-
-        Parameters
-        ----------
-        keys : sequence of str
-
-        Returns
-        -------
-        dict of str to str
-            Only the units that have a result, and one that is not damaged.
-        """
+        """Return which of some units are ``"done"`` or ``"failed"``, where the result is sound."""
         with self._reading() as connection:
             rows = connection.execute(
                 "SELECT * FROM results WHERE key IN (SELECT value FROM json_each(?))",
@@ -324,6 +266,11 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _measured(value: float) -> float | None:
-    """Return a number as SQLite keeps it, which has no NaN."""
-    return None if math.isnan(value) else float(value)
+def _stored(value: object) -> object:
+    """Return a field of an outcome as SQLite keeps it, which has no NaN."""
+    if isinstance(value, Mapping):
+        return json.dumps(dict(value))
+    if isinstance(value, str):
+        # A traceback may quote bytes that are no text, of a file's name for example.
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return plain(value)

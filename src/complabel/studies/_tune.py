@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-import itertools
+import contextlib
 import json
 import math
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import joblib
 import numpy as np
 
-from complabel._training import one_thread
-from complabel.errors import ComplabelError, InputError
-from complabel.methods import Grid, make_classifier
-from complabel.metrics import average_precision
-from complabel.studies._benchmark import OnFold
+from complabel import paper
+from complabel.errors import InputError, StoreError
+from complabel.methods import get_method, make_classifier
+from complabel.studies._benchmark import plan_of_command
 from complabel.studies._grids import expand_grid
-from complabel.studies._protocol import FoldResult, draw_labels, seeded, split_folds
+from complabel.studies._outcome import plain
+from complabel.studies._run import Monitor, run_study
+from complabel.studies._sources import dataset_entry
+from complabel.studies._store import Store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.datasets import MultiLabelDataset
-    from complabel.methods import ComplementaryClassifier
+    from complabel.methods import Grid
+    from complabel.studies._plan import Scheme
+    from complabel.studies._results import UnitResult
 
+# What the scores of a search are, for methods that model the choice of a complementary label ...
 LOG_LIKELIHOOD = "complementary log-likelihood"
-"""What is compared of methods that model which label is chosen as complementary."""
-
+# ... and for all others; the two cannot be compared.
 RANKING_ERROR = "minus complementary ranking error"
-"""What is compared of all other methods."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,20 @@ class TunedSetting:
         """Standard error of that mean, from the sample standard deviation over the folds."""
         return float(self.scores.std(ddof=1) / math.sqrt(len(self.scores)))
 
+    def record(self) -> dict[str, Any]:
+        """Return the setting as plain data, with None for what is not a number."""
+        record = {
+            "parameters": dict(self.parameters),
+            "score": self.score,
+            "standard_error": self.standard_error,
+            "folds": self.scores.tolist(),
+            "seconds": self.seconds,
+            "error": self.error,
+        }
+        if self.average_precision is not None:
+            record["average_precision"] = self.average_precision.tolist()
+        return {**plain(record), "parameters": dict(self.parameters)}
+
 
 @dataclass(frozen=True)
 class TuningResult:
@@ -75,10 +90,11 @@ class TuningResult:
     Parameters
     ----------
     dataset, method, labels : str
-        ``labels`` is the scheme the complementary labels were drawn by.
+        ``labels`` is the scheme by which the complementary labels were drawn.
     seed, folds : int
     criterion : str
-        What ``scores`` are: :data:`LOG_LIKELIHOOD` or :data:`RANKING_ERROR`.
+        What ``scores`` are: ``"complementary log-likelihood"`` for methods that model which label
+        is chosen as complementary, else ``"minus complementary ranking error"``.
     settings : tuple of TunedSetting
         In the order of the grid.
     """
@@ -105,8 +121,9 @@ class TuningResult:
             Two lines, an import and an assignment.
         """
         classifier = make_classifier(self.method, **self.best.parameters)
-        name = type(classifier).__name__
-        return f"from complabel.methods import {name}\nclassifier = {classifier!r}"
+        name, module = type(classifier).__name__, type(classifier).__module__
+        own = "complabel.methods" if module.startswith("complabel.") else module
+        return f"from {own} import {name}\nclassifier = {classifier!r}"
 
     def as_json(self) -> str:
         """Return the search as a JSON object.
@@ -121,66 +138,50 @@ class TuningResult:
         head = ("dataset", "method", "labels", "seed", "folds", "criterion")
         record = {name: getattr(self, name) for name in head}
         record["best"] = dict(self.best.parameters)
-        record["settings"] = [_setting_record(setting) for setting in self.settings]
+        record["settings"] = [setting.record() for setting in self.settings]
         return json.dumps(record, indent=1, allow_nan=False) + "\n"
 
 
-def _setting_record(setting: TunedSetting) -> dict[str, Any]:
-    """Return a setting as plain data, with null for what is not a number."""
-    record = {
-        "parameters": dict(setting.parameters),
-        "score": _finite(setting.score),
-        "standard_error": _finite(setting.standard_error),
-        "folds": [_finite(score) for score in setting.scores],
-        "seconds": setting.seconds,
-        "error": setting.error,
-    }
-    if setting.average_precision is not None:
-        record["average_precision"] = [_finite(value) for value in setting.average_precision]
-    return record
-
-
-def _finite(value: float) -> float | None:
-    """Return a number that JSON knows."""
-    return float(value) if math.isfinite(value) else None
-
-
 def tune(
-    dataset: MultiLabelDataset,
+    dataset: str,
     method: str,
     *,
     grid: Grid | None = None,
-    scheme: str = "uniform",
+    scheme: Scheme = "uniform",
     n_folds: int = 3,
     seed: int = 0,
-    n_jobs: int = 1,
     reveal: bool = False,
-    on_fold: OnFold | None = None,
+    store: Store | None = None,
+    data_dir: str | Path | None = None,
+    n_jobs: int = 1,
+    monitor: Monitor | None = None,
 ) -> TuningResult:
-    """Search settings by their score on held-out complementary labels.
+    """Search settings of a method by its ``score`` on held-out complementary labels.
 
     True labels serve to draw the complementary ones and, with ``reveal``, to show what a choice
     by them would have seen; the choice never depends on them.
 
     Parameters
     ----------
-    dataset : MultiLabelDataset
+    dataset : str
+        A name of the catalog, or the path of a file of one's own; see
+        :func:`complabel.datasets.load_file`.
     method : str
-        A key of :data:`complabel.methods.METHODS`.
+        As for :func:`complabel.methods.get_method`.
     grid : mapping of str to sequence, optional
-        See :func:`expand_grid`.
+        The values to try of each parameter; by default the grid of the method.
     scheme : {"uniform", "biased"}, default="uniform"
         How complementary labels are drawn.
     n_folds : int, default=3
     seed : int, default=0
-        Of the draw, the folds and the classifiers; all settings share them.
-    n_jobs : int, default=1
-        Fits at once, each in a process of its own with one thread.
+        Seed of the label draw, the folds and the method; all settings share them.
     reveal : bool, default=False
         Also compute average precision on the true labels of the held-out parts.
-    on_fold : callable or None, default=None
-        Called after every fold of a setting with the dataset's name, the setting as text and
-        its result, whose ``metrics`` holds the score under ``"score"``.
+    store : Store or None, default=None
+        Keeps the folds that are done, so that an interrupted search goes on; by default nothing
+        is kept.
+    data_dir, n_jobs, monitor
+        See :func:`run_study`.
 
     Returns
     -------
@@ -191,104 +192,77 @@ def tune(
     InputError
         If the grid, scheme or number of folds is not possible, before anything runs; or if
         every setting failed, with the first complaint.
+    StoreError
+        If another run is at work on the same search.
     """
     settings = expand_grid(method, grid)
-    complementary = draw_labels(dataset, scheme=scheme, seed=seed)
-    folds = split_folds(dataset, n_folds=n_folds, seed=seed)
-    tasks = (
-        joblib.delayed(_held_out)(
-            seeded(make_classifier(method, **setting), seed=seed, fold=fold),
-            dataset.X,
-            complementary,
-            train,
-            test,
-            reveal,
-        )
-        for setting in settings
-        for fold, (train, test) in enumerate(folds)
+    # The paper's settings for a dataset were chosen with true labels: a search starts without.
+    plain_method = make_classifier(method).get_params(deep=False)
+    entry = dataset_entry(dataset)
+    stated = paper.settings(get_method(method).base, entry if isinstance(entry, str) else "")
+    unset = {name: plain_method[name] for name in stated}
+    plan = plan_of_command(
+        "tune",
+        {
+            "title": f"Settings of {get_method(method).title}, by held-out complementary labels",
+            "datasets": [entry],
+            "draws": [{"name": scheme, "scheme": scheme}],
+            "rows": [
+                {"method": method, "title": _title(method, setting), "settings": unset | setting}
+                for setting in settings
+            ],
+            "folds": n_folds,
+            "seed": seed,
+            "criteria": reveal,
+            "score": True,
+        },
     )
-    outcomes = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-    relevant = [dataset.Y[test] for _, test in folds] if reveal else None
-    tuned = []
-    for setting in settings:
-        text = ", ".join([method, *(f"{name}={value}" for name, value in setting.items())])
-        of_folds = []
-        for fold, outcome in enumerate(itertools.islice(outcomes, n_folds)):
-            of_folds.append(outcome)
-            if on_fold is not None:
-                on_fold(dataset.name, text, outcome.as_fold(fold))
-        tuned.append(_summarize(setting, of_folds, relevant))
+    with contextlib.ExitStack() as stack:
+        opened = store or stack.enter_context(Store(":memory:"))
+        run_study(
+            plan,
+            opened,
+            data_dir=data_dir,
+            n_jobs=n_jobs,
+            retry_failed=True,
+            allow_missing=False,
+            monitor=monitor,
+        )
+        units = opened.results(plan.name).units
+        if any(unit.status not in ("done", "failed") for unit in units):
+            raise StoreError(
+                f"another run is at work on this search in {opened.path}: give the same command"
+                " again when it has ended"
+            )
+    tuned = [
+        _summarize(setting, units[first : first + n_folds], reveal=reveal)
+        for setting, first in zip(settings, range(0, len(units), n_folds), strict=True)
+    ]
     if all(math.isnan(setting.score) for setting in tuned):
         raise InputError(f"no setting of {method} could be scored: {tuned[0].error}")
-    criterion = _criterion(method)
-    return TuningResult(dataset.name, method, scheme, seed, n_folds, criterion, tuple(tuned))
+    criterion = LOG_LIKELIHOOD if make_classifier(method).models_the_choice else RANKING_ERROR
+    return TuningResult(plan.datasets[0], method, scheme, seed, n_folds, criterion, tuple(tuned))
 
 
-def _criterion(method: str) -> str:
-    """Return what the method's ``score`` is."""
-    modelled = make_classifier(method).models_the_choice
-    return LOG_LIKELIHOOD if modelled else RANKING_ERROR
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    """What one setting gave on one fold."""
-
-    score: float
-    decision: NDArray[np.float64] | None
-    fit_seconds: float
-    score_seconds: float
-    error: str = ""
-
-    def as_fold(self, fold: int) -> FoldResult:
-        """Return what progress is told."""
-        return FoldResult(fold, {"score": self.score}, self.fit_seconds, self.score_seconds)
-
-
-def _held_out(
-    classifier: ComplementaryClassifier,
-    X: Any,
-    complementary: NDArray[np.uint8],
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
-    with_decision: bool,
-) -> _Outcome:
-    """Fit to the training part and score on the other; no true label is sent here."""
-    started = fitted = time.perf_counter()
-    try:
-        with one_thread():
-            classifier.fit(X[train], complementary[train])
-            fitted = time.perf_counter()
-            score = classifier.score(X[test], complementary[test])
-            decision = classifier.decision_function(X[test]) if with_decision else None
-    except ComplabelError as error:
-        # A setting out of range or one that diverges must not cost the others.
-        return _Outcome(math.nan, None, time.perf_counter() - started, 0.0, str(error))
-    return _Outcome(score, decision, fitted - started, time.perf_counter() - fitted)
+def _title(method: str, setting: Mapping[str, Any]) -> str:
+    """Write what progress calls a setting; braces stand for themselves."""
+    values = [f"{name}={value}" for name, value in setting.items()]
+    return ", ".join([method, *values]).replace("{", "{{").replace("}", "}}")
 
 
 def _summarize(
-    parameters: Mapping[str, Any],
-    outcomes: Sequence[_Outcome],
-    relevant: Sequence[NDArray[np.uint8]] | None,
+    parameters: Mapping[str, Any], units: Sequence[UnitResult], *, reveal: bool
 ) -> TunedSetting:
     """Collect the folds of one setting."""
-    precision = None
-    if relevant is not None:
-        precision = np.array(list(_precisions(outcomes, relevant)))
+
+    def measured(name: str) -> NDArray[np.float64]:
+        return np.array([unit.metrics.get(name, math.nan) for unit in units])
+
+    times = np.array([(unit.fit_seconds, unit.predict_seconds) for unit in units])
     return TunedSetting(
         parameters=parameters,
-        scores=np.array([outcome.score for outcome in outcomes]),
-        seconds=sum(outcome.fit_seconds + outcome.score_seconds for outcome in outcomes),
-        average_precision=precision,
-        error=next((outcome.error for outcome in outcomes if outcome.error), ""),
+        scores=measured("score"),
+        seconds=float(np.nansum(times)),
+        average_precision=measured("average_precision") if reveal else None,
+        error=next((unit.reason for unit in units if unit.error), ""),
     )
-
-
-def _precisions(
-    outcomes: Sequence[_Outcome], relevant: Sequence[NDArray[np.uint8]]
-) -> Iterator[float]:
-    """Yield average precision on each fold, NaN where the fit failed."""
-    for outcome, labels in zip(outcomes, relevant, strict=True):
-        decision = outcome.decision
-        yield math.nan if decision is None else average_precision(labels, decision)

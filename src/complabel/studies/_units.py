@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import complabel
-from complabel.datasets import dataset_fingerprint, load_dataset
+from complabel.datasets import dataset_fingerprint
 from complabel.errors import DatasetNotFoundError
 from complabel.methods import get_method, make_classifier
 from complabel.studies._code import code_digest
+from complabel.studies._outcome import result_versions
 from complabel.studies._plan import Draw, ExpandedRow, Plan
 from complabel.studies._protocol import seeded, split_folds
+from complabel.studies._sources import fetch
 
 # Draws labels, splits, fits, predicts and calls the metrics: what every result depends on.
 _FOLD = "complabel.studies._protocol"
@@ -36,22 +36,29 @@ class Unit:
     identity : str
         Everything that can change the result, as JSON.
     dataset : str
+    file : str
+        Its file, if it is one's own, else empty.
     fingerprint : str
-        Of the dataset, after preprocessing.
+        Checksum of the dataset, after preprocessing.
     draw : Draw
     row : ExpandedRow
     fold, folds, seed : int
+    criteria, score : bool
+        What is measured; see :class:`Plan`.
     """
 
     key: str
     identity: str
     dataset: str
+    file: str
     fingerprint: str
     draw: Draw
     row: ExpandedRow
     fold: int
     folds: int
     seed: int
+    criteria: bool
+    score: bool
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -59,15 +66,8 @@ class Unit:
         return _parameters(self.row, self.dataset, self.seed, self.fold)
 
 
-@functools.cache
-def result_versions() -> dict[str, str]:
-    """Return the versions of what computes results."""
-    others = ("torch", "scikit-learn", "numpy", "scipy")
-    return {"complabel": complabel.__version__, **{name: metadata.version(name) for name in others}}
-
-
 def plan_units(
-    plan: Plan, *, data_dir: str | Path | None = None
+    plan: Plan, *, data_dir: str | Path | None = None, allow_missing: bool = True
 ) -> tuple[list[Unit], dict[str, str]]:
     """List what a plan runs, with the datasets at hand.
 
@@ -76,6 +76,8 @@ def plan_units(
     plan : Plan
     data_dir : path or None, default=None
         Folder with dataset files.
+    allow_missing : bool, default=True
+        Leave out datasets that are not at hand.
 
     Returns
     -------
@@ -90,28 +92,46 @@ def plan_units(
         If a dataset cannot be split into so many folds.
     DatasetFormatError
         If a dataset's file does not parse.
+    DatasetNotFoundError
+        If a dataset is not at hand and ``allow_missing`` is False.
     """
     units: list[Unit] = []
     missing: dict[str, str] = {}
+    rows = plan.expanded_rows()
     for name in plan.datasets:
+        file = plan.files.get(name, "")
         try:
-            dataset = load_dataset(name, data_dir=data_dir)
+            dataset = fetch(name, file, data_dir=data_dir)
         except DatasetNotFoundError:
-            # Not the error's own text, which lists folders: reports are passed on to others.
-            missing[name] = f"not at hand; get it with: complabel datasets --download {name}"
+            if not allow_missing:
+                raise
+            # Not the error's own text, which names folders: reports are passed on to others.
+            missing[name] = (
+                "not at hand; its file is not where the plan says"
+                if file
+                else f"not at hand; get it with: complabel datasets --download {name}"
+            )
             continue
         split_folds(dataset, n_folds=plan.folds, seed=plan.seed)
         fingerprint = dataset_fingerprint(dataset)
-        for draw in plan.draws:
-            for row in plan.expanded_rows():
-                for fold in range(plan.folds):
-                    identity = canonical_json(_identity(row, name, fingerprint, draw, fold, plan))
-                    key = hashlib.sha256(identity.encode()).hexdigest()
-                    units.append(
-                        Unit(
-                            key, identity, name, fingerprint, draw, row, fold, plan.folds, plan.seed
-                        )
-                    )
+        for draw, row, fold in itertools.product(plan.draws, rows, range(plan.folds)):
+            identity = canonical_json(_identity(row, name, fingerprint, draw, fold, plan))
+            units.append(
+                Unit(
+                    key=hashlib.sha256(identity.encode()).hexdigest(),
+                    identity=identity,
+                    dataset=name,
+                    file=file,
+                    fingerprint=fingerprint,
+                    draw=draw,
+                    row=row,
+                    fold=fold,
+                    folds=plan.folds,
+                    seed=plan.seed,
+                    criteria=plan.criteria,
+                    score=plan.score,
+                )
+            )
     return units, missing
 
 
@@ -126,18 +146,7 @@ def unit_code(method: str) -> str:
 
 
 def without_code(identity: str) -> str:
-    """Return what an identity says but for the code and the versions of libraries.
-
-    Parameters
-    ----------
-    identity : str
-        The identity of a unit, by this version of complabel or an earlier one.
-
-    Returns
-    -------
-    str
-        Empty if the identity is damaged.
-    """
+    """Return what an identity says but for code and versions; empty if it is damaged."""
     try:
         said = json.loads(identity)
         return canonical_json({name: said[name] for name in said if name not in _CODE})
@@ -161,6 +170,8 @@ def _identity(
             del labels["sharpness"]
         if row.relevant_share:
             labels["relevant_share"] = row.relevant_share
+    # Not said of a usual study, as in the first stores.
+    measured = {"measured": {"criteria": plan.criteria, "score": True}} if plan.score else {}
     return {
         "data": fingerprint,
         "labels": labels,
@@ -171,6 +182,7 @@ def _identity(
         "code": unit_code(row.method),
         "parameters": _parameters(row, dataset, plan.seed, fold),
         "versions": result_versions(),
+        **measured,
     }
 
 

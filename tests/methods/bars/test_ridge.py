@@ -12,7 +12,7 @@ from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset, make_synthetic
 from complabel.errors import InputError
 from complabel.methods import ComplementaryRidgeClassifier, PriorClassifier
-from complabel.methods.bars import _reduced_rank
+from complabel.methods.bars import ridge
 from complabel.metrics import average_precision, complementary_ranking_error, evaluate
 from complabel.studies import draw_labels, split_folds
 
@@ -28,7 +28,7 @@ FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.cs
 
 @pytest.fixture
 def most_columns(request, monkeypatch):
-    monkeypatch.setattr(_reduced_rank, "MAX_FORMED_FEATURES", request.param)
+    monkeypatch.setattr(ridge, "MAX_FORMED_FEATURES", request.param)
 
 
 def prediction(classifier, features):

@@ -55,7 +55,7 @@ def test_quadratic_program_meets_a_generic_solver():
     linear = rng.normal(size=(3, 4))
     term = Quadratic(root @ root.T, linear, 2.0)
     allowed = random_candidates(rng, (3, 4)).astype(bool)
-    found = term.minimise(allowed.astype(float), allowed, steps=5000, tolerance=1e-13)
+    found = term.minimize(allowed.astype(float), allowed, steps=5000, tolerance=1e-13)
     for i in range(3):
         row = Quadratic(term.matrix, linear[i : i + 1])
         generic = optimize.minimize(
@@ -76,5 +76,5 @@ def test_projected_gradient_never_rises():
     term = Quadratic(root @ root.T, rng.normal(size=(20, 5)))
     allowed = random_candidates(rng, (20, 5)).astype(bool)
     start = allowed.astype(float)
-    values = [term.value(term.minimise(start, allowed, steps=steps)) for steps in range(1, 30)]
+    values = [term.value(term.minimize(start, allowed, steps=steps)) for steps in range(1, 30)]
     assert (np.diff([term.value(start), *values]) <= 1e-12).all()

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
+from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
@@ -13,8 +13,7 @@ from complabel import metrics
 from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset, make_synthetic
 from complabel.errors import InputError
-from complabel.methods import PriorClassifier, _linear_systems
-from complabel.methods._linear_systems import Design
+from complabel.methods import PriorClassifier
 from complabel.methods.candidates.fpml import Factorization, Factors, FPMLClassifier
 
 LAMBDAS = (0.7, 1.3, 0.4)
@@ -36,7 +35,7 @@ class WrittenOut:
         self.point = {name: rng.normal(size=shape) for name, shape in shapes.items()}
 
     def factorization(self):
-        return Factorization(Design(self.X, fit_intercept=False), self.T, lambdas=LAMBDAS)
+        return Factorization(self.X, self.T, lambdas=LAMBDAS)
 
     def factors(self):
         return Factors(self.point["F"], self.point["G"], self.point["W"])
@@ -97,7 +96,7 @@ def test_the_moments_are_those_of_the_best_sample_factor(explicit, moments):
     S = explicit.point["S"]
     assert_allclose(explicit.slope("S"), 0, atol=1e-6)
     assert_allclose(moments.features, explicit.X.T @ S)
-    assert_allclose(moments.labels, explicit.T.T @ S)
+    assert_allclose(moments.candidates, explicit.T.T @ S)
     assert_allclose(moments.samples, S.T @ S)
 
 
@@ -105,7 +104,7 @@ def test_each_block_is_where_the_objective_is_level(explicit, moments):
     problem = explicit.factorization()
     explicit.point["F"] = problem.best_features(moments)
     assert_allclose(explicit.slope("F"), 0, atol=1e-6)
-    explicit.point["G"] = problem.best_labels(moments, explicit.point["W"])
+    explicit.point["G"] = problem.best_candidates(moments, explicit.point["W"])
     assert_allclose(explicit.slope("G"), 0, atol=1e-6)
     explicit.point["W"] = problem.best_mapping(
         moments, explicit.point["G"], start=explicit.point["W"]
@@ -127,8 +126,8 @@ def test_no_block_raises_the_objective(seed, rank):
     moments = problem.best_samples(factors)
     values.append(problem.objective(moments, factors))
     F = problem.best_features(moments)
-    values.append(problem.objective(moments, Factors(F, factors.labels, factors.mapping)))
-    G = problem.best_labels(moments, factors.mapping)
+    values.append(problem.objective(moments, Factors(F, factors.candidates, factors.mapping)))
+    G = problem.best_candidates(moments, factors.mapping)
     values.append(problem.objective(moments, Factors(F, G, factors.mapping)))
     W = problem.best_mapping(moments, G, start=factors.mapping)
     values.append(problem.objective(moments, Factors(F, G, W)))
@@ -138,13 +137,11 @@ def test_no_block_raises_the_objective(seed, rank):
 def test_without_features_and_ridge_it_is_the_truncated_svd():
     explicit = WrittenOut(n_samples=30, rank=2)
     tiny = 1e-9
-    problem = Factorization(
-        Design(explicit.X, fit_intercept=False), explicit.T, lambdas=(0.0, 0.0, tiny)
-    )
+    problem = Factorization(explicit.X, explicit.T, lambdas=(0.0, 0.0, tiny))
     factors = problem.start(2, np.random.default_rng(0))
     for _ in range(300):
         factors, _ = problem.sweep(factors)
-    G = factors.labels
+    G = factors.candidates
     low_rank = explicit.T @ G @ np.linalg.inv(G.T @ G + tiny * np.eye(2)) @ G.T
     left, values, right = np.linalg.svd(explicit.T)
     assert_allclose(low_rank, left[:, :2] * values[:2] @ right[:2], atol=1e-5)
@@ -220,12 +217,13 @@ def test_same_seed_same_scores(problem, complementary):
     assert not np.array_equal(scores[0], scores[2])
 
 
-def test_many_features_are_fitted_without_the_gram_matrix(problem, complementary, monkeypatch):
-    direct = FPMLClassifier(random_state=0).fit(problem.X, complementary)
-    monkeypatch.setattr(_linear_systems, "MAX_DIRECT_COLUMNS", 0)
-    monkeypatch.setattr(Design, "gram", property(lambda _: pytest.fail("formed X^T X")))
-    products = FPMLClassifier(random_state=0).fit(problem.X, complementary)
-    assert_allclose(products.coef_, direct.coef_, atol=1e-6)
+def test_many_features_are_fitted_without_the_gram_matrix(explicit, monkeypatch):
+    expected, value = explicit.factorization().sweep(explicit.factors())
+    monkeypatch.setattr(linalg, "cho_factor", lambda *_, **__: pytest.fail("factorized X^T X"))
+    products = Factorization(explicit.X, explicit.T, lambdas=LAMBDAS, max_columns=3)
+    found, found_value = products.sweep(explicit.factors())
+    assert_allclose(found.mapping, expected.mapping, atol=1e-6)
+    assert found_value == pytest.approx(value)
 
 
 def test_it_says_whether_it_converged(problem, complementary):
@@ -262,7 +260,7 @@ def test_the_default_rank_is_half_the_labels_rounded_up(problem, complementary):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"rank": 0}, r"rank must be from 1 to the number of labels, 5, got 0"),
+        ({"rank": 0}, r"rank must be None or an integer of at least 1, got 0"),
         ({"rank": 6}, r"rank must be from 1 to the number of labels, 5, got 6"),
         ({"lambda1": -1.0}, r"lambda1 must be a finite number of at least 0, got -1\.0"),
         ({"lambda2": np.inf}, r"lambda2 must be a finite number"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import optimize, sparse
+from scipy import sparse
 from scipy.spatial.distance import cdist
 from scipy.special import expit
 from sklearn.base import clone
@@ -19,13 +19,8 @@ from complabel import metrics
 from complabel.annotations import UnchosenLabelWarning, draw_complementary
 from complabel.datasets import load_dataset
 from complabel.errors import InputError
-from complabel.methods.candidates import lift
-from complabel.methods.candidates._lift_machine import platt_scaling, squared_hinge
-from complabel.methods.candidates.lift import (
-    LIFTClassifier,
-    _centers,
-    _fit_label,
-)
+from complabel.methods.candidates._lift_machine import SquaredHingeSVC
+from complabel.methods.candidates.lift import LIFTClassifier, _centers, _fit_label, _for_distances
 
 SOLVERS = pytest.mark.parametrize("solver", ["libsvm", "squared_hinge"])
 # LIBLINEAR penalizes b, the less the greater the constant that b multiplies.
@@ -64,13 +59,13 @@ def test_as_many_centres_on_each_side_as_the_smaller_side_is_given(
     n_candidates, n_others, ratio, n_centers
 ):
     X = np.random.default_rng(0).normal(size=(n_candidates + n_others, 3))
-    centers = _centers(X, split(n_candidates, n_others), ratio=ratio, kmeans_max_iter=5, seed=0)
+    centers = _centers(X, split(n_candidates, n_others), ratio=ratio, seed=0)
     assert centers.shape == (n_centers, 3)
 
 
 def test_a_side_of_one_instance_is_its_own_centre():
     X = np.random.default_rng(0).normal(size=(12, 3))
-    centers = _centers(X, split(11, 1), ratio=0.1, kmeans_max_iter=5, seed=0)
+    centers = _centers(X, split(11, 1), ratio=0.1, seed=0)
     assert_allclose(centers, [X[:11].mean(axis=0), X[11]])
 
 
@@ -78,9 +73,7 @@ def test_a_side_of_one_instance_is_its_own_centre():
 def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given):
     X = np.random.default_rng(0).normal(size=(200, 3))
     candidate = split(150, 50)
-    centers = _centers(as_given(X), candidate, ratio=0.2, kmeans_max_iter=100, seed=0).reshape(
-        2, 10, 3
-    )
+    centers = _centers(as_given(X), candidate, ratio=0.2, seed=0, max_iter=100).reshape(2, 10, 3)
     for side, own in zip((X[candidate], X[~candidate]), centers, strict=True):
         nearest = cdist(side, own).argmin(axis=1)
         assert_allclose(own, [side[nearest == c].mean(axis=0) for c in range(10)], atol=1e-10)
@@ -88,39 +81,8 @@ def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given):
 
 def test_duplicate_instances_make_centres_that_coincide():
     X = np.repeat([[0.0, 1.0], [3.0, 4.0]], 20, axis=0)
-    centers = _centers(X, split(20, 20), ratio=0.1, kmeans_max_iter=5, seed=0)
+    centers = _centers(X, split(20, 20), ratio=0.1, seed=0)
     assert_allclose(centers, np.repeat([[0.0, 1.0], [3.0, 4.0]], 2, axis=0))
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    st.integers(0, 2**32 - 1),
-    st.integers(2, 30),
-    st.integers(2, 30),
-    st.sampled_from([1.0, 1e-4]),
-    st.floats(-2, 2),
-)
-def test_platt_scaling_minimizes_platts_objective(seed, n_candidates, n_others, spread, effect):
-    rng = np.random.default_rng(seed)
-    candidate = split(n_candidates, n_others)
-    standard = rng.normal(size=len(candidate)) + effect * candidate
-    target = np.where(candidate, (n_candidates + 1) / (n_candidates + 2), 1 / (n_others + 2))
-
-    def objective(parameters):
-        logit = parameters[0] * standard + parameters[1]
-        return (target * np.logaddexp(0, -logit) + (1 - target) * np.logaddexp(0, logit)).sum()
-
-    expected = optimize.minimize(objective, [0.0, 0.0], method="BFGS", options={"gtol": 1e-7}).x
-    slope, offset = platt_scaling(1 + spread * standard, candidate)
-    found = [slope * spread, offset + slope]
-    assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
-    assert objective(found) == pytest.approx(objective(expected), rel=1e-7)
-
-
-def test_platt_scaling_of_equal_margins_leaves_the_smoothed_base_rate():
-    slope, offset = platt_scaling(np.full(10, 0.7), split(7, 3))
-    base_rate = (7 * 8 / 9 + 3 * 1 / 5) / 10
-    assert expit(slope * 0.7 + offset) == pytest.approx(base_rate, abs=1e-5)
 
 
 @settings(max_examples=25, deadline=None)
@@ -135,7 +97,8 @@ def test_no_step_from_the_squared_hinges_solution_lowers_the_objective(seed, C, 
         margin = features @ weights + intercept
         return weights @ weights / 2 + C * (np.maximum(0, 1 - sign * margin) ** 2).sum()
 
-    coef, intercept, _ = squared_hinge(features, candidate, C=C)
+    machine = SquaredHingeSVC(C=C).fit(features, candidate)
+    coef, intercept = machine.coef_[0], machine.intercept_[0]
     least = objective(coef, intercept)
     for step in np.vstack([np.eye(5), rng.normal(size=(20, 5))]):
         for size in (1e-3, -1e-3, 0.3, -0.3):
@@ -147,15 +110,15 @@ def test_no_step_from_the_squared_hinges_solution_lowers_the_objective(seed, C, 
 def test_one_label_equals_scikit_learns_calibrated_machine_on_the_same_distances(solver):
     X, complementary, new = problem()
     candidate = complementary[:, 0] == 0
-    model = _fit_label(X, candidate, ratio=0.2, kmeans_max_iter=5, C=1.0, solver=solver, seed=7)
-    phi, phi_new = (cdist(of, model.centers) for of in (X, new))
+    centers, logit = _fit_label(X, candidate, ratio=0.2, C=1.0, solver=solver, seed=7)
+    phi, phi_new = (cdist(of, centers) for of in (X, new))
     oracle = CalibratedClassifierCV(
         SVMS[solver],
         method="sigmoid",
         ensemble=False,
         cv=StratifiedKFold(5, shuffle=True, random_state=7),
     ).fit(phi, candidate)
-    found = expit(cdist(new, model.centers) @ model.coef + model.intercept)
+    found = expit(cdist(new, centers) @ logit.coef + logit.intercept)
     assert_allclose(found, oracle.predict_proba(phi_new)[:, 1], atol=2e-3)
 
 
@@ -208,24 +171,25 @@ def test_few_instances_on_a_side_take_fewer_folds(solver, n_others):
     X = np.random.default_rng(0).normal(size=(30 + n_others, 2))
     X[30:] += 6
     candidate = split(30, n_others)
-    model = _fit_label(X, candidate, ratio=0.1, kmeans_max_iter=5, C=1.0, solver=solver, seed=0)
-    logit = cdist(X, model.centers) @ model.coef + model.intercept
-    assert logit[candidate].min() > logit[~candidate].max()
+    centers, logit = _fit_label(X, candidate, ratio=0.1, C=1.0, solver=solver, seed=0)
+    scores = cdist(X, centers) @ logit.coef + logit.intercept
+    assert scores[candidate].min() > scores[~candidate].max()
 
 
 @SOLVERS
 def test_with_one_instance_on_a_side_the_margin_is_the_logit(solver):
     X = np.random.default_rng(0).normal(size=(31, 2))
-    model = _fit_label(X, split(30, 1), ratio=0.1, kmeans_max_iter=5, C=1.0, solver=solver, seed=0)
-    phi = cdist(X, model.centers)
+    centers, logit = _fit_label(X, split(30, 1), ratio=0.1, C=1.0, solver=solver, seed=0)
+    phi = cdist(X, centers)
     margin = clone(SVMS[solver]).fit(phi, split(30, 1)).decision_function(phi)
-    assert_allclose(cdist(X, model.centers) @ model.coef + model.intercept, margin, atol=1e-3)
+    assert_allclose(cdist(X, centers) @ logit.coef + logit.intercept, margin, atol=1e-3)
 
 
 def test_auto_takes_libsvm_up_to_the_rows_it_is_told():
     X, complementary, new = problem()
     for rows, expected in ((120, "libsvm"), (119, "squared_hinge")):
-        auto = LIFTClassifier(max_libsvm_rows=rows, random_state=0).fit(X, complementary)
+        auto = LIFTClassifier(solver="auto", max_libsvm_rows=rows, random_state=0)
+        auto.fit(X, complementary)
         named = LIFTClassifier(solver=expected, random_state=0).fit(X, complementary)
         assert auto.solver_ == named.solver_ == expected
         assert_array_equal(auto.predict_proba(new), named.predict_proba(new))
@@ -268,19 +232,25 @@ def test_csr_single_precision_and_booleans_are_the_same_features(solver, kind):
 
 
 def test_sparse_features_too_large_for_dense_ones_stay_sparse(monkeypatch):
-    X, complementary, new = problem()
-    settings = {"solver": "squared_hinge", "random_state": 0}
-    dense = LIFTClassifier(**settings).fit(X, complementary).predict_proba(new)
-    monkeypatch.setattr(lift, "_DENSE_ENTRIES", 10)
+    X, complementary, _ = problem()
+    given = _for_distances(sparse.csr_array(X.astype(np.float32)), dense_entries=X.size - 1)
+    assert isinstance(given, sparse.csr_array)
+    assert given.dtype == np.float64
+    assert isinstance(_for_distances(given, dense_entries=X.size), np.ndarray)
+    settings = {"ratio": 0.1, "C": 1.0, "solver": "squared_hinge", "seed": 0}
+    candidate = complementary[:, 0] == 0
+    expected_centers, expected = _fit_label(given.toarray(), candidate, **settings)
     to_array = sparse.csr_array.toarray
 
     def of_few_rows(matrix, *rest, **more):  # k-means draws its first centres from the rows
-        assert matrix.shape[0] < 10
+        assert matrix.shape[0] < 10 or matrix.shape[1] != X.shape[1]
         return to_array(matrix, *rest, **more)
 
     monkeypatch.setattr(sparse.csr_array, "toarray", of_few_rows)
-    stayed = LIFTClassifier(**settings).fit(sparse.csr_array(X), complementary)
-    assert_allclose(stayed.predict_proba(sparse.csr_array(new)), dense, atol=1e-6)
+    centers, logit = _fit_label(given, candidate, **settings)
+    assert_allclose(centers, expected_centers, atol=1e-12)
+    assert_allclose(logit.coef, expected.coef, rtol=1e-5)
+    assert logit.intercept == pytest.approx(expected.intercept, rel=1e-5)
 
 
 def test_features_far_above_one_end_with_a_warning():
@@ -336,11 +306,10 @@ def test_a_constant_feature_changes_nothing():
         ({"ratio": 0.0}, "ratio must be a finite number above 0 and of at most 1, got 0.0"),
         ({"ratio": 1.5}, "ratio must be a finite number above 0 and of at most 1, got 1.5"),
         ({"C": -1.0}, "C must be a finite number above 0, got -1.0"),
-        ({"solver": "hinge"}, "solver must be one of 'auto', 'libsvm', 'squared_hinge'"),
+        ({"solver": "hinge"}, "solver must be one of 'squared_hinge', 'libsvm', 'auto'"),
         ({"max_libsvm_rows": 0.5}, "max_libsvm_rows must be an integer of at least 0, got 0.5"),
-        ({"kmeans_max_iter": 0}, "kmeans_max_iter must be an integer of at least 1, got 0"),
-        ({"svm_max_iter": 0}, "svm_max_iter must be an integer of at least 1, got 0"),
-        ({"svm_max_iter": "all"}, "svm_max_iter must be 'auto' or a whole number, got 'all'"),
+        ({"svm_max_iter": 0}, "svm_max_iter must be 'auto' or an integer of at least 1, got 0"),
+        ({"svm_max_iter": "all"}, "svm_max_iter must be 'auto' or an integer of .*, got 'all'"),
         ({"threshold": "best"}, "threshold must be one of 'probability', 'minmax'"),
     ],
 )

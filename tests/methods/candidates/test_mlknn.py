@@ -13,7 +13,6 @@ from complabel import metrics
 from complabel.annotations import UnchosenLabelWarning, draw_complementary
 from complabel.datasets import load_dataset
 from complabel.errors import InputError
-from complabel.methods.candidates import mlknn
 from complabel.methods.candidates.mlknn import MLKNNClassifier
 
 # By hand: with k = 2 the instances' neighbours carry the label 1, 1, 2, 1, 1 and 0 times.
@@ -31,6 +30,13 @@ def problem(seed=0, n=80, d=4, n_labels=5):
     Y[Y.sum(axis=1) == 0, 0] = 1
     Y[Y.all(axis=1), 1] = 0
     return X, draw_complementary(Y, random_state=seed), rng.normal(size=(30, d))
+
+
+def searcher_over(X, **settings):
+    """Fitted with a label for each row, so that what is counted names the neighbours."""
+    searcher = MLKNNClassifier(**settings)
+    searcher._fit_labels(X, np.eye(X.shape[0], dtype=np.uint8))
+    return searcher
 
 
 def test_the_worked_example():
@@ -109,23 +115,21 @@ def test_equals_the_definition_where_ties_abound(seed, n, k, s, is_sparse):
 def test_neighbours_are_those_of_scikit_learn(as_given):
     X, _, new = problem(n=150, d=6)
     oracle = NearestNeighbors(n_neighbors=7, algorithm="kd_tree").fit(X)
-    for queries, exclude_self in ((new, False), (X, True)):
-        expected = oracle.kneighbors(None if exclude_self else queries, return_distance=False)
-        blocks = mlknn._nearest(
-            as_given(queries), as_given(X), n_neighbors=7, exclude_self=exclude_self
-        )
-        found = np.vstack([nearest for _, nearest in blocks])
-        assert_array_equal(found, np.sort(expected, axis=1))
+    searcher = searcher_over(as_given(X), n_neighbors=7)
+    for queries, searched, exclude_self in ((new, as_given(new), False), (None, searcher.X_, True)):
+        expected = oracle.kneighbors(queries, return_distance=False)
+        found = searcher._count_neighbours(searched, exclude_self=exclude_self)
+        assert_array_equal(np.nonzero(found)[1].reshape(-1, 7), np.sort(expected, axis=1))
 
 
 def test_an_instance_is_not_its_own_neighbour_though_others_are_its_duplicates():
-    X = np.array([[1.5], [1.5], [1.5], [7.25], [7.25]])
-    ((_, nearest),) = mlknn._nearest(X, X, n_neighbors=1, exclude_self=True)
-    assert nearest.ravel().tolist() == [1, 0, 0, 4, 3]
+    searcher = searcher_over(np.array([[1.5], [1.5], [1.5], [7.25], [7.25]]), n_neighbors=1)
+    counts = searcher._count_neighbours(searcher.X_, exclude_self=True)
+    assert counts.argmax(axis=1).tolist() == [1, 0, 0, 4, 3]
 
 
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
-def test_duplicates_leave_nothing_to_the_size_of_a_batch(as_given, monkeypatch):
+def test_duplicates_leave_nothing_to_the_size_of_a_batch(as_given):
     rng = np.random.default_rng(0)
     X = rng.normal(loc=100, size=(40, 7)).repeat(5, axis=0)
     _, complementary, _ = problem(n=len(X))
@@ -134,10 +138,14 @@ def test_duplicates_leave_nothing_to_the_size_of_a_batch(as_given, monkeypatch):
     assert_array_equal(
         together, np.vstack([classifier.predict_proba(as_given(x)) for x in X[:, None]])
     )
-    monkeypatch.setattr(mlknn, "_BLOCK_ENTRIES", 3 * len(X))
-    in_blocks = MLKNNClassifier(n_neighbors=7).fit(as_given(X), complementary)
-    assert_array_equal(in_blocks.candidate_likelihood_, classifier.candidate_likelihood_)
-    assert_array_equal(in_blocks.predict_proba(as_given(X)), together)
+    searcher = searcher_over(as_given(X), n_neighbors=7)
+    three_rows = 3 * 8 * len(X) / 2**20
+    for exclude_self in (True, False):
+        whole = searcher._count_neighbours(searcher.X_, exclude_self=exclude_self)
+        in_blocks = searcher._count_neighbours(
+            searcher.X_, exclude_self=exclude_self, working_memory=three_rows
+        )
+        assert_array_equal(in_blocks, whole)
 
 
 def test_csr_and_single_precision_agree_with_dense():

@@ -3,16 +3,15 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
+from scipy import linalg, sparse
 from sklearn.model_selection import KFold
 
 from complabel import metrics
 from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset, make_synthetic
 from complabel.errors import InputError
-from complabel.methods import PriorClassifier, _linear_systems
-from complabel.methods._linear_systems import Design
-from complabel.methods.candidates.pml_lrs import Decomposition, PMLLRSClassifier
+from complabel.methods import PriorClassifier
+from complabel.methods.candidates.pml_lrs import PMLLRSClassifier, decompositions
 
 WEIGHTS = [
     {"gamma": 3.0, "beta": 0.5, "eta": 0.2},
@@ -20,18 +19,24 @@ WEIGHTS = [
     {"gamma": 1.0, "beta": 0.1, "eta": 1.0},
     {"gamma": 6.0, "beta": 1.0, "eta": 0.05},
 ]
-EXACT = {"max_iter": 20_000, "tol": 1e-10}
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 6))
 T = (RNG.random(size=(40, 4)) < 0.7).astype(float)
 
 
-def solve(*, gamma, beta, eta, **limits):
-    solver = Decomposition(Design(X, fit_intercept=False), T, gamma=gamma, beta=beta, eta=eta)
-    _, converged = solver.run(**{**EXACT, **limits})
-    assert converged
-    return solver
+def last_decomposition(features, candidates, **settings):
+    """Where the iterations end."""
+    for split in decompositions(features, candidates, **settings):
+        if split.settled:
+            break
+    return split
+
+
+def solve(**settings):
+    split = last_decomposition(X, T, max_iter=20_000, tol=1e-10, **settings)
+    assert split.settled
+    return split
 
 
 def objective(W, C, E, *, gamma, beta, eta):
@@ -64,7 +69,7 @@ def complementary(problem):
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_the_solution_meets_the_conditions_of_the_optimum(weights):
     solver = solve(**weights)
-    W, E = solver.low_rank_mapping, solver.noise
+    W, E = solver.mapping, solver.noise
     C = T - E
     residual = C - X @ W
     of_noise = solver.noise_multiplier
@@ -76,18 +81,17 @@ def test_the_solution_meets_the_conditions_of_the_optimum(weights):
 
 def test_the_conditions_are_tried_where_every_norm_bites():
     solver = solve(**WEIGHTS[0])
-    assert 0 < np.linalg.matrix_rank(solver.low_rank_mapping, tol=1e-8) < 4
+    assert 0 < np.linalg.matrix_rank(solver.mapping, tol=1e-8) < 4
     assert 0.01 < np.mean(solver.noise != 0) < 0.99
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_no_other_start_or_perturbation_is_better(weights):
     solver = solve(**weights)
-    W, E = solver.low_rank_mapping, solver.noise
+    W, E = solver.mapping, solver.noise
     found = objective(W, T - E, E, **weights)
     nothing = np.zeros_like(T)
     ridge = np.linalg.solve(X.T @ X + np.eye(6), X.T @ T)
-    assert solver.objective() == pytest.approx(found, rel=1e-12)
     assert found <= objective(np.zeros_like(W), T, nothing, **weights)
     assert found <= objective(ridge, T, nothing, **weights)
     rng = np.random.default_rng(1)
@@ -99,8 +103,8 @@ def test_no_other_start_or_perturbation_is_better(weights):
 
 def test_a_heavy_trace_norm_leaves_no_map():
     beyond = np.linalg.norm(X.T @ T, ord=2) * 1.01
-    assert_array_equal(solve(gamma=beyond, beta=0.0, eta=np.inf).low_rank_mapping, 0)
-    assert np.any(solve(gamma=beyond * 0.95, beta=0.0, eta=np.inf).low_rank_mapping)
+    assert_array_equal(solve(gamma=beyond, beta=0.0, eta=np.inf).mapping, 0)
+    assert np.any(solve(gamma=beyond * 0.95, beta=0.0, eta=np.inf).mapping)
 
 
 def test_a_heavy_l1_norm_leaves_no_noise():
@@ -110,27 +114,25 @@ def test_a_heavy_l1_norm_leaves_no_noise():
 def test_without_penalties_it_is_least_squares():
     solver = solve(gamma=0.0, beta=0.0, eta=np.inf)
     expected, *_ = np.linalg.lstsq(X, T, rcond=None)
-    assert_allclose(solver.low_rank_mapping, expected, atol=1e-7)
-    assert solver.objective() == pytest.approx(0.5 * np.sum((T - X @ expected) ** 2))
+    assert_allclose(solver.mapping, expected, atol=1e-7)
+    assert_array_equal(solver.noise, 0)
 
 
 @pytest.mark.parametrize("gamma", [1.0, 8.0])
-def test_a_changing_penalty_leads_to_the_same_optimum(gamma, monkeypatch):
+def test_a_changing_penalty_leads_to_the_same_optimum(gamma):
     weights = {"gamma": gamma, "beta": 1.0, "eta": 1.0}
-    balanced = solve(**weights)
-    monkeypatch.setattr(Decomposition, "_balance", lambda *_: None)
-    fixed = solve(**weights)
-    assert balanced.objective() == pytest.approx(fixed.objective(), abs=1e-6)
+    balanced, fixed = (solve(**weights, imbalance=imbalance) for imbalance in (4.0, np.inf))
+    values = [objective(of.mapping, T - of.noise, of.noise, **weights) for of in (balanced, fixed)]
+    assert values[0] == pytest.approx(values[1], abs=1e-6)
 
 
-def test_a_changing_penalty_converges_where_a_fixed_one_does_not(
-    problem, complementary, monkeypatch
-):
-    classifier = PMLLRSClassifier(gamma=100.0)
-    assert classifier.fit(problem.X * 10, complementary).converged_
-    monkeypatch.setattr(Decomposition, "_balance", lambda *_: None)
-    assert not classifier.fit(problem.X * 10, complementary).converged_
-    assert classifier.n_iter_ == 500
+def test_a_changing_penalty_converges_where_a_fixed_one_does_not(problem, complementary):
+    settings = {"gamma": 100.0, "beta": 1.0, "eta": 1.0, "max_iter": 500, "tol": 1e-5}
+    features = 10 * np.column_stack([problem.X, np.full(len(problem.X), 0.1)])
+    assert last_decomposition(features, 1.0 - complementary, **settings).settled
+    assert not last_decomposition(
+        features, 1.0 - complementary, **settings, imbalance=np.inf
+    ).settled
 
 
 def test_learns_the_ranking_better_than_a_constant_one(problem, complementary):
@@ -147,17 +149,10 @@ def test_learns_the_ranking_better_than_a_constant_one(problem, complementary):
     assert precision["lrs"] > precision["prior"] + 0.1
 
 
-def test_a_relative_weight_is_a_fraction_of_the_one_that_leaves_no_map(problem, complementary):
-    classifier = PMLLRSClassifier(gamma=0.01, relative_gamma=True).fit(problem.X, complementary)
-    extended = np.column_stack([problem.X, np.ones(len(problem.X))])
-    largest = np.linalg.svd(extended.T @ (1.0 - complementary), compute_uv=False)[0]
-    assert classifier.gamma_ == pytest.approx(0.01 * largest)
-    absolute = PMLLRSClassifier(gamma=classifier.gamma_).fit(problem.X, complementary)
-    assert_array_equal(classifier.coef_, absolute.coef_)
-
-
 def test_a_heavy_trace_norm_makes_the_fitted_map_exactly_low_rank(problem, complementary):
-    classifier = PMLLRSClassifier(gamma=0.2, relative_gamma=True).fit(problem.X, complementary)
+    extended = np.column_stack([problem.X, np.ones(len(problem.X))])
+    beyond = np.linalg.norm(extended.T @ (1.0 - complementary), ord=2)
+    classifier = PMLLRSClassifier(gamma=0.2 * beyond).fit(problem.X, complementary)
     weights = np.column_stack([classifier.coef_, classifier.intercept_])
     assert np.linalg.matrix_rank(weights) == 1
 
@@ -194,12 +189,11 @@ def test_permuting_labels_permutes_the_weights(problem, complementary):
     assert_allclose(second.coef_, first.coef_[order], atol=1e-8)
 
 
-def test_many_features_are_fitted_without_the_gram_matrix(problem, complementary, monkeypatch):
-    direct = PMLLRSClassifier().fit(problem.X, complementary)
-    monkeypatch.setattr(_linear_systems, "MAX_DIRECT_COLUMNS", 0)
-    monkeypatch.setattr(Design, "gram", property(lambda _: pytest.fail("formed X^T X")))
-    products = PMLLRSClassifier().fit(problem.X, complementary)
-    assert_allclose(products.coef_, direct.coef_, atol=1e-6)
+def test_many_features_are_fitted_without_the_gram_matrix(monkeypatch):
+    direct = solve(**WEIGHTS[0])
+    monkeypatch.setattr(linalg, "cho_factor", lambda *_, **__: pytest.fail("factorized X^T X"))
+    products = solve(**WEIGHTS[0], max_columns=5)
+    assert_allclose(products.mapping, direct.mapping, atol=1e-6)
 
 
 def test_a_label_is_predicted_where_its_score_exceeds_one_half(problem, complementary):

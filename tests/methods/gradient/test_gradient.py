@@ -177,7 +177,7 @@ def test_a_module_class_is_a_factory_as_well(X, complementary):
         ({"threshold": "mean"}, "threshold must be one of 'probability', 'minmax', got 'mean'"),
         ({"epochs": 0}, "epochs must be an integer of at least 1, got 0"),
         ({"batch_size": 2.5}, r"batch_size must be an integer of at least 1, got 2\.5"),
-        ({"learning_rate": 0}, "learning_rate must be a finite number above 0, got 0"),
+        ({"learning_rate": 0}, "learning_rate must be 'auto' or a finite number above 0, got 0"),
         ({"weight_decay": -1}, "weight_decay must be a finite number of at least 0, got -1"),
         ({"device": "cuda:99"}, "device='cuda:99' cannot be used here: .*Use 'auto' or 'cpu'"),
         ({"device": "abacus"}, "device='abacus' cannot be used here: .*Use 'auto' or 'cpu'"),

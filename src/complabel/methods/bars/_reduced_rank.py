@@ -2,62 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import LinearOperator
 
-from complabel.methods._linear_systems import Gram, RidgeSystem, with_constant
+from complabel.methods._linear_systems import RidgeSystem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from complabel.methods._base import Features
-
-# Up to this many features the moments are formed: those of all parts of the data at once, and
-# every penalty costs each of them a factorization.
-MAX_FORMED_FEATURES = 3000
-
-
-def moments_of_parts(
-    X: Features, Y: NDArray[np.float64], parts: Sequence[NDArray[np.intp]]
-) -> list[Gram]:
-    """Return for each set of rows the sum of z z^T, where z holds features, a 1 and targets.
-
-    Parameters
-    ----------
-    X : ndarray or CSR array of shape (n, d), float64
-    Y : ndarray of shape (n, K)
-    parts : sequence of integer ndarrays
-    """
-    with_one = with_constant(X)
-    if isinstance(X, np.ndarray):
-        Z: Any = np.hstack([with_one, Y])
-    else:
-        Z = sparse.hstack([with_one, sparse.csr_array(Y)], format="csr")
-    max_columns = MAX_FORMED_FEATURES + 1 + Y.shape[1]
-    return [Gram.of(Z[part], max_columns=max_columns) for part in parts]
+    from complabel.methods._linear_systems import Gram
 
 
 class ReducedRankRidge:
     r"""Minimize ||Y - 1 b^T - X W||^2 / n + alpha s^2 ||W||^2 over W (d, K) and b (K,).
 
-    s^2 is the mean variance of a feature, so that alpha has no unit: X is as if it were centred
-    and divided by s. With C the covariance of the features and D that of features and targets,
-    W = (C + alpha s^2 I)^-1 D, and of rank r the minimizer is W Q Q^T, where Q (K, r) holds the
-    leading eigenvectors of D^T W (Mukherjee and Zhu, "Reduced rank ridge regression and its
-    kernel extensions", 2011).
+    s^2 is the mean variance of a feature, so that alpha has no unit. Of rank r, the minimizer
+    predicts the centred targets by the full-rank prediction times Q Q^T, where Q (K, r) holds the
+    leading directions of that prediction (Mukherjee and Zhu, "Reduced rank ridge regression and
+    its kernel extensions", 2011): in the coordinates of all of Q (K, K), it predicts the first r
+    as at full rank, and the others by their means.
 
     Conjugate gradients for one penalty start from the solution for the one before: go from strong
     to weak penalties.
 
     Parameters
     ----------
-    parts : sequence of Gram of shape (d + 1 + K, d + 1 + K)
-        The moments of the rows to learn from, as from :func:`moments_of_parts`.
+    parts : sequence of Gram of shape (1 + d + K, 1 + d + K)
+        Z^T Z of sets of rows that together are those to learn from, for Z = [1, X, Y].
     n_labels : int
         K.
 
@@ -68,65 +42,44 @@ class ReducedRankRidge:
 
     def __init__(self, parts: Sequence[Gram], *, n_labels: int) -> None:
         moments = sum(parts[1:], start=parts[0])
-        size = len(moments.diagonal)
-        d = size - 1 - n_labels
-        # The sums of z and z y^T.
-        sums = moments @ np.eye(size, 1 + n_labels, -d)
-        count = sums[d, 0]
-        mean, self.target_mean = np.split(np.delete(sums[:, 0], d) / count, [d])
-        self._cross = sums[:d, 1:] / count - np.outer(mean, self.target_mean)  # D
-        squares = moments.diagonal[:d] / count
-        variances = (squares - mean**2).clip(min=0)
-        # What rounding leaves of constant features is no spread.
-        constant = variances.mean() <= np.finfo(np.float64).eps * squares.mean()
-        self._spread = float((squares.mean() or 1.0) if constant else variances.mean())
-        self._mean = mean
-        self._covariance = Gram(_covariance(moments, mean, count), variances)
-        self._last: NDArray[np.float64] = np.zeros_like(self._cross)
+        end = len(moments.diagonal) - n_labels  # of the features
+        columns = np.zeros((len(moments.diagonal), 1 + n_labels))
+        columns[0, 0], columns[end:, 1:] = 1, np.eye(n_labels)
+        sums = moments @ columns  # of z, and of z y^T
+        self._count = sums[0, 0]
+        means, squares = sums[:, 0] / self._count, moments.diagonal / self._count
+        self.target_mean = means[end:]
+        square = squares[1:end].mean()
+        variance = (squares - means**2)[1:end].clip(min=0).mean()
+        # What the rounding of sums leaves of constant features is no variance.
+        if variance <= self._count * np.finfo(np.float64).eps * square:
+            variance = square or 1.0
+        self._penalties = np.full(end, self._count * variance)
+        self._penalties[0] = 0  # the intercept's
+        self._gram = moments.leading(end)
+        self._right = sums[:end, 1:]
+        self._last = np.zeros_like(self._right)
 
-    def weights(self, alpha: float, *, rank: int | None = None) -> NDArray[np.float64]:
-        """Return W (d, K) of a rank; None is full rank."""
-        system = RidgeSystem(self._covariance, ridge=alpha * self._spread)
-        self._last = system.solve(self._cross, start=self._last)
-        if rank is None or rank == self._last.shape[1]:
-            return self._last
-        leading = self._directions(self._last)[:, :rank]
-        return np.asarray(self._last @ leading @ leading.T)
-
-    def intercept(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return b (K,), with which predictions are right on average."""
-        return np.asarray(self.target_mean - self._mean @ weights)
+    def coefficients(self, alpha: float, *, rank: int) -> NDArray[np.float64]:
+        """Return b as first row and W below it, (1 + d, K), of a rank from 1 to K."""
+        fitted, means, directions = self._rotated(alpha)
+        return np.hstack([fitted[:, :rank], means[:, rank:]]) @ directions.T
 
     def squared_errors(self, held_out: Gram, *, alpha: float) -> NDArray[np.float64]:
-        """Return the sum of ||y - prediction||^2 over other rows for each rank from 1 to K.
+        """Return the sum of ||y - prediction||^2 over other rows for each rank from 1 to K."""
+        fitted, means, directions = self._rotated(alpha)
+        # Z times these are the residuals.
+        residuals = np.vstack([-fitted, directions]), np.vstack([-means, directions])
+        of_fitted, of_means = (np.sum(each * (held_out @ each), axis=0) for each in residuals)
+        return np.asarray(of_means.sum() + np.cumsum(of_fitted - of_means))
 
-        In the coordinates Q, rank r predicts the first r columns, and the means of the others.
-        """
-        weights = self.weights(alpha)
-        directions = self._directions(weights)
-        of_targets = np.eye(len(directions))
-        # The residuals are Z times these.
-        predicted = np.vstack([-weights, -self.intercept(weights), of_targets]) @ directions
-        at_mean = np.vstack([np.zeros_like(weights), -self.target_mean, of_targets]) @ directions
-        left, of_means = (np.sum(map_ * (held_out @ map_), axis=0) for map_ in (predicted, at_mean))
-        return np.asarray(of_means.sum() + np.cumsum(left - of_means))
-
-    def _directions(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return Q (K, K) for W of full rank, its leading columns first."""
-        explained = self._cross.T @ weights
-        return np.asarray(np.linalg.eigh(explained + explained.T)[1][:, ::-1])
-
-
-def _covariance(moments: Gram, mean: NDArray[np.float64], count: float) -> Any:
-    """Return C (d, d) as a matrix, or as an operator if the moments are one."""
-    d = len(mean)
-    if isinstance(moments.matrix, np.ndarray):
-        return moments.matrix[:d, :d] / count - np.outer(mean, mean)
-
-    def times(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        weights = weights.reshape(d, -1)
-        of_targets = np.zeros((len(moments.diagonal) - d - 1, weights.shape[1]))
-        outputs = np.vstack([weights, -mean @ weights, of_targets])
-        return (moments @ outputs)[:d] / count
-
-    return LinearOperator((d, d), matvec=times, matmat=times, dtype=np.float64)
+    def _rotated(self, alpha: float) -> tuple[NDArray[np.float64], ...]:
+        """Return all coefficients and those that predict the means, both times Q, and Q (K, K)."""
+        system = RidgeSystem(self._gram, ridge=alpha * self._penalties)
+        self._last = system.solve(self._right, start=self._last)
+        explained = self._right.T @ self._last / self._count
+        explained -= np.outer(self.target_mean, self.target_mean)
+        directions = np.linalg.eigh(explained + explained.T)[1][:, ::-1]
+        means = np.zeros_like(self._last)
+        means[0] = self.target_mean
+        return self._last @ directions, means @ directions, directions

@@ -12,8 +12,9 @@ from complabel._parameters import Constraints, Integer, RandomState, Real, check
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_of_regression
+from complabel.methods._linear_systems import Gram, side_by_side
 from complabel.methods._magnitude import refuse_overflow
-from complabel.methods.bars._reduced_rank import ReducedRankRidge, moments_of_parts
+from complabel.methods.bars._reduced_rank import ReducedRankRidge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
     from complabel.methods._base import Features
 
+# Up to this many features the moments are formed: those of all parts of the data at once, and
+# every penalty costs each of them a factorization.
+MAX_FORMED_FEATURES = 3000
 # Penalties are tried at half decades, from strong to weak, until none of this many is better.
 _STEPS_PER_DECADE = 2
 _PATIENCE = 5
@@ -159,10 +163,12 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         features: Features = X.astype(np.float64, copy=False)
         shift = np.zeros(X.shape[1])
         if isinstance(X, np.ndarray):
-            # Features far from zero would leave little of their covariance in a difference.
+            # Features far from zero would leave little of their variance in a difference.
             shift = features.mean(axis=0)
             features = features - shift
-        moments = moments_of_parts(features, complementary.astype(np.float64), parts)
+        Z = side_by_side(np.ones((X.shape[0], 1)), features, complementary.astype(np.float64))
+        max_columns = MAX_FORMED_FEATURES + 1 + n_labels
+        moments = [Gram.of(Z[part], max_columns=max_columns) for part in parts]
         if len(parts) == 1:
             self.alpha_, self.rank_ = float(self.alpha), int(ranks[0])
         else:
@@ -176,8 +182,9 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
 
             self._choose(squared_errors, ranks, [len(part) for part in parts])
         ridge = ReducedRankRidge(moments, n_labels=n_labels)
-        weights = ridge.weights(self.alpha_, rank=self.rank_)
-        constant = ridge.intercept(weights) - shift @ weights
+        coefficients = ridge.coefficients(self.alpha_, rank=self.rank_)
+        weights = coefficients[1:]
+        constant = coefficients[0] - shift @ weights
         rates = ridge.target_mean
         # c, see Notes.
         self.irrelevant_rate_ = float(max(rates.max(), rates.sum() / (n_labels - 1)))

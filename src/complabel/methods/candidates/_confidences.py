@@ -39,7 +39,7 @@ class Quadratic:
         """Return the sum with a linear function."""
         return Quadratic(self.matrix, self.linear + linear, self.constant)
 
-    def minimise(
+    def minimize(
         self,
         start: NDArray[np.float64],
         candidates: NDArray[np.bool_],
@@ -47,21 +47,10 @@ class Quadratic:
         steps: int,
         tolerance: float = 1e-9,
     ) -> NDArray[np.float64]:
-        """Minimise over the confidences by projected gradient steps, which never increase it.
+        """Minimize over the confidences by projected gradient steps, which never increase it.
 
-        Parameters
-        ----------
-        start : ndarray of shape (n_samples, K), float64
-            Confidences that satisfy the constraints.
-        candidates : ndarray of shape (n_samples, K), bool
-        steps : int
-            At most.
-        tolerance : float, default=1e-9
-            Stop when no confidence changes by more.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, K), float64
+        ``start`` (n, K) satisfies the constraints. At most ``steps`` are made, and none once no
+        confidence changes by more than ``tolerance``.
         """
         curvature = float(np.linalg.eigvalsh(self.matrix)[-1]) + _CURVATURE_FLOOR
         confidences = start

@@ -1,108 +1,116 @@
-"""The linear machines of LIFT, and the scaling of their margins to logits."""
+"""The support vector machines of LIFT, calibrated to logits that are linear in the features."""
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import optimize
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC, LinearSVC
 
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+# LIBSVM's defaults, as in the authors' code. Where the hinge degenerates, the tolerance decides
+# the ranks.
+_LIBSVM_TOLERANCE = 1e-3
+_PLATT_FOLDS = 5
+# LIBSVM keeps products of rows in single precision. The Newton steps multiply the Hessian, a sum
+# of such products, with gradients.
+_LARGEST_PRODUCTS = {
+    "libsvm": float(np.finfo(np.float32).max),
+    "squared_hinge": float(np.finfo(np.float64).max) ** 0.5 / 1e6,
+}
 
-class Machine(NamedTuple):
-    """A linear machine w (M,), b, and whether its solver met its tolerance."""
+
+class Logit(NamedTuple):
+    """A label's logit, coef (M,) times the features plus an intercept."""
 
     coef: NDArray[np.float64]
     intercept: float
     converged: bool = True
 
 
-def libsvm(
-    features: NDArray[np.float64], candidate: NDArray[np.bool_], *, C: float, max_iter: int
-) -> Machine:
-    """Return w and b of the hinge loss as LIBSVM at its default tolerance leaves them.
+class SquaredHingeSVC(LinearSVC):
+    """Minimize ||w||^2 / 2 + C sum_i max(0, 1 - y_i (w . x_i + b))^2 by Newton steps.
+
+    LIBLINEAR, which scikit-learn takes, penalizes b as well.
+    """
+
+    def fit(self, X: NDArray[np.float64], y: NDArray[np.bool_]) -> Self:
+        """Learn from features (n, M) and classes (n,)."""
+        self.classes_ = np.array([False, True])
+        sign = np.where(y, 1.0, -1.0)
+        extended = np.column_stack([X, np.ones(len(X))])  # (n, M + 1)
+        penalized = np.ones(extended.shape[1])
+        penalized[-1] = 0
+
+        def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            shortfall = np.maximum(0, 1 - sign * (extended @ weights))
+            value = float(0.5 * (penalized * weights) @ weights + self.C * shortfall @ shortfall)
+            return value, penalized * weights - 2 * self.C * (sign * shortfall) @ extended
+
+        def hessian(weights: NDArray[np.float64]) -> Any:
+            short = extended[sign * (extended @ weights) < 1]
+            return np.diag(penalized) + 2 * self.C * short.T @ short
+
+        weights = optimize.minimize(
+            objective,
+            np.zeros(extended.shape[1]),
+            jac=True,
+            hess=hessian,
+            method="trust-exact",
+            # The objective is convex and piecewise quadratic: full Newton steps may go far.
+            options={"initial_trust_radius": 1e3, "max_trust_radius": 1e9},
+        ).x
+        self.coef_, self.intercept_ = weights[None, :-1], weights[-1:]
+        return self
+
+
+def fit_logit(
+    features: NDArray[np.float64],
+    candidate: NDArray[np.bool_],
+    *,
+    solver: str,
+    C: float,
+    max_iter: int,
+    seed: int,
+) -> Logit:
+    """Fit a machine to features (n, M) and a label (n,); scale its margins to logits.
 
     Raises
     ------
     InputError
-        If the features' products exceed single precision, in which LIBSVM keeps them.
+        If products of features are too large for the solver.
     """
-    _refuse_too_large(features, largest_product=float(np.finfo(np.float32).max))
-    solver = SVC(kernel="linear", C=C, tol=1e-3, max_iter=max_iter)
-    with warnings.catch_warnings():
-        # Told once for all labels and folds, see LIFTClassifier.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        solver.fit(features, candidate)
-    return Machine(solver.coef_[0], float(solver.intercept_[0]), solver.fit_status_ == 0)
-
-
-def squared_hinge(
-    features: NDArray[np.float64], candidate: NDArray[np.bool_], *, C: float
-) -> Machine:
-    """Return w and b that minimize the sum of squared hinge losses.
-
-    Raises
-    ------
-    InputError
-        If products of the Hessian with gradients exceed double precision.
-    """
-    _refuse_too_large(features, largest_product=float(np.finfo(np.float64).max) ** 0.5 / 1e6)
-    sign = np.where(candidate, 1.0, -1.0)
-    extended = np.column_stack([features, np.ones(len(features))])  # (n, M + 1)
-    penalized = np.ones(extended.shape[1])
-    penalized[-1] = 0
-
-    def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        shortfall = np.maximum(0, 1 - sign * (extended @ weights))
-        value = float(0.5 * (penalized * weights) @ weights + C * shortfall @ shortfall)
-        return value, penalized * weights - 2 * C * (sign * shortfall) @ extended
-
-    def hessian(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        short = extended[sign * (extended @ weights) < 1]
-        return np.diag(penalized) + 2 * C * short.T @ short
-
-    found = optimize.minimize(
-        objective,
-        np.zeros(extended.shape[1]),
-        jac=True,
-        hess=hessian,
-        method="trust-exact",
-        options={"initial_trust_radius": 1e3, "max_trust_radius": 1e9},
-    )
-    return Machine(found.x[:-1], float(found.x[-1]))
-
-
-def _refuse_too_large(features: NDArray[np.float64], *, largest_product: float) -> None:
-    """Refuse features (n, M) whose rows have greater squared norms than a solver can take."""
-    if float(np.einsum("ij,ij->i", features, features).max()) > largest_product:
+    # The greatest squared norm of a row.
+    if np.einsum("ij,ij->i", features, features).max() > _LARGEST_PRODUCTS[solver]:
         raise InputError(
             f"X has distances to cluster centres of up to {features.max():.3g}, too large for the"
             " support vector machine: scale the features first"
         )
-
-
-def platt_scaling(
-    margins: NDArray[np.float64], candidate: NDArray[np.bool_]
-) -> tuple[float, float]:
-    """Return slope and offset of the logit: Platt's logistic regression on smoothed targets."""
-    n_positive = candidate.sum()
-    n_negative = len(candidate) - n_positive
-    target = np.where(candidate, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
-    # Margins of a degenerate machine differ by 1e-4 and less: give the optimizer their scale.
-    mean, scale = margins.mean(), margins.std() if np.ptp(margins) else 1.0
-    standardized = ((margins - mean) / scale)[:, None]
-    model = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000).fit(
-        np.vstack([standardized, standardized]),
-        np.repeat([1, 0], len(margins)),
-        sample_weight=np.concatenate([target, 1 - target]),
-    )
-    slope = model.coef_[0, 0] / scale
-    return float(slope), float(model.intercept_[0] - slope * mean)
+    machine: Any = SquaredHingeSVC(C=C)
+    if solver == "libsvm":
+        machine = SVC(kernel="linear", C=C, tol=_LIBSVM_TOLERANCE, max_iter=max_iter)
+    n_folds = min(_PLATT_FOLDS, np.bincount(candidate).min())
+    slope, offset = 1.0, 0.0
+    with warnings.catch_warnings():
+        # LIFTClassifier warns once for all labels.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if n_folds < 2:
+            machine.fit(features, candidate)
+        else:
+            folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+            calibrated = CalibratedClassifierCV(machine, cv=folds, ensemble=False)
+            (fitted,) = calibrated.fit(features, candidate).calibrated_classifiers_
+            (sigmoid,) = fitted.calibrators
+            machine, slope, offset = fitted.estimator, -sigmoid.a_, -sigmoid.b_
+    converged = getattr(machine, "fit_status_", 0) == 0
+    intercept = float(slope * machine.intercept_[0] + offset)
+    return Logit(slope * machine.coef_[0], intercept, converged)

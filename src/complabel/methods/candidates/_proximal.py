@@ -14,19 +14,9 @@ _SLENDER = 2
 
 
 def soft_threshold(values: NDArray[np.float64], amount: float) -> NDArray[np.float64]:
-    """Shrink every entry towards zero by a fixed amount.
+    """Shrink every entry towards zero by a fixed amount, which may be ``inf``.
 
-    Minimizes ``amount * ||A||_1 + 0.5 * ||A - values||_F^2`` over A.
-
-    Parameters
-    ----------
-    values : ndarray of any shape, float64
-    amount : float
-        Not negative; ``inf`` gives zeros.
-
-    Returns
-    -------
-    ndarray of the same shape, float64
+    Minimizes ``amount * ||A||_1 + 0.5 * ||A - values||_F^2`` over A, for values of any shape.
 
     Examples
     --------
@@ -37,32 +27,15 @@ def soft_threshold(values: NDArray[np.float64], amount: float) -> NDArray[np.flo
 
 
 def singular_value_threshold(matrix: NDArray[np.float64], amount: float) -> NDArray[np.float64]:
-    """Shrink every singular value towards zero by a fixed amount.
+    """Shrink every singular value of a matrix (m, q) towards zero by a fixed amount.
 
     Minimizes ``amount * ||A||_* + 0.5 * ||A - matrix||_F^2`` over A, where ``||A||_*`` is the
-    trace norm, the sum of the singular values.
+    trace norm, the sum of the singular values (Cai, Candes and Shen, "A singular value
+    thresholding algorithm for matrix completion", 2010, Theorem 2.1).
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (m, q), float64
-    amount : float
-        Not negative; ``inf`` gives zeros.
-
-    Returns
-    -------
-    ndarray of shape (m, q), float64
-        Its rank is the number of singular values of ``matrix`` above ``amount``.
-
-    Notes
-    -----
-    O(m q min(m, q)) time. A slender matrix is shrunk through the eigenvectors of its smaller
-    Gram matrix, which needs no factor of the longer side; it costs half the digits of singular
-    values far below the largest, and those are the ones that shrinking removes.
-
-    References
-    ----------
-    J.-F. Cai, E. J. Candes and Z. Shen, "A singular value thresholding algorithm for matrix
-    completion", SIAM Journal on Optimization, 2010, Theorem 2.1.
+    It takes O(m q min(m, q)) time. A slender matrix is shrunk through the eigenvectors of its
+    smaller Gram matrix, which needs no factor of the longer side. This costs half the digits of
+    singular values far below the largest, and those are the ones that shrinking removes.
 
     Examples
     --------

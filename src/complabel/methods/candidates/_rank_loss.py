@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ class RankLoss:
     and B_i the other labels of instance i.
 
     No pair is ever formed. With the scores of candidates lowered by the margin, u = F - T, a
-    pair costs max(0, u_k - u_j)^2; once a row of u is sorted, the sums over all k above a j, and
+    pair costs max(0, u_k - u_j)^2. Once a row of u is sorted, the sums over all k above a j, and
     over all j below a k, are cumulative sums.
 
     Parameters
@@ -31,20 +31,14 @@ class RankLoss:
 
     def __init__(self, candidates: NDArray[np.float64], *, weight: float) -> None:
         self._candidates = candidates
-        self._others = 1 - candidates
         n_candidates = candidates.sum(axis=1, keepdims=True)
         n_pairs = n_candidates * (candidates.shape[1] - n_candidates)
         self._pair_weight: NDArray[np.float64] = weight / n_pairs  # c, (n, 1)
 
     def costs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the loss of each candidate at confidence 1, (n, K); 0 for other labels."""
-        shifted = scores - self._candidates
-        order = np.argsort(shifted, axis=1)
-        u = np.take_along_axis(shifted, order, axis=1)
-        others = np.take_along_axis(self._others, order, axis=1)
-        above = _sums_from_above(others)
-        above_u = _sums_from_above(others * u)
-        above_u2 = _sums_from_above(others * u * u)
+        order, u, others = self._sorted(scores)
+        above, above_u, above_u2 = (_sums_from_above(others * part) for part in (1, u, u * u))
         squared = above_u2 - 2 * u * above_u + u * u * above
         sorted_costs = self._pair_weight * (1 - others) * np.maximum(squared, 0.0)
         return _unsorted(sorted_costs, order)
@@ -53,16 +47,24 @@ class RankLoss:
         self, scores: NDArray[np.float64], confidences: NDArray[np.float64]
     ) -> tuple[float, NDArray[np.float64]]:
         """Return the loss and its gradient (n, K) with respect to the scores."""
-        shifted = scores - self._candidates
-        order = np.argsort(shifted, axis=1)
-        u = np.take_along_axis(shifted, order, axis=1)
-        others = np.take_along_axis(self._others, order, axis=1)
+        order, u, others = self._sorted(scores)
         mass = np.take_along_axis(confidences, order, axis=1)  # 0 for labels not candidates
         pull_up = mass * (_sums_from_above(others * u) - u * _sums_from_above(others))
         push_down = others * (u * np.cumsum(mass, axis=1) - np.cumsum(mass * u, axis=1))
-        gradient = _unsorted(2 * self._pair_weight * (push_down - pull_up), order)
+        sorted_gradient = 2 * self._pair_weight * (push_down - pull_up)
         # The loss is homogeneous of degree 2 in u, so that Euler's theorem gives its value.
-        return 0.5 * float(np.vdot(gradient, shifted)), gradient
+        return 0.5 * float(np.vdot(sorted_gradient, u)), _unsorted(sorted_gradient, order)
+
+    def _sorted(
+        self, scores: NDArray[np.float64]
+    ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
+        """Return the order of each row of u, and in this order u and the labels of B, (n, K)."""
+        shifted = scores - self._candidates
+        order = np.argsort(shifted, axis=1)
+        u, candidates = (
+            np.take_along_axis(part, order, axis=1) for part in (shifted, self._candidates)
+        )
+        return order, u, 1 - candidates
 
 
 def _sums_from_above(values: NDArray[np.float64]) -> NDArray[np.float64]:

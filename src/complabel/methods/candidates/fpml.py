@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from complabel._parameters import check_integer, check_real
-from complabel.annotations import candidates_from_complementary
+from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel.errors import InputError
-from complabel.methods._candidate_regression import CandidateRegressor
-from complabel.methods._linear_systems import Design, RidgeSystem
+from complabel.methods._linear_systems import MAX_DIRECT_COLUMNS, Gram, RidgeSystem
+from complabel.methods.candidates._linear import (
+    ATTRIBUTES,
+    OBJECTIVE,
+    CandidateRegressor,
+    documented,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel.methods._base import Features
+    from complabel.methods.candidates._linear import Rounds
 
 
+@documented(attributes=OBJECTIVE + ATTRIBUTES)
 class FPMLClassifier(CandidateRegressor):
     r"""Feature-induced partial multi-label learning (fPML) on the candidate labels.
 
@@ -40,18 +45,18 @@ class FPMLClassifier(CandidateRegressor):
         value is unknown and matters more than all else: search 2, K / 3, K / 2, K - 1. Rank 1
         ranks labels nearly alike for all instances, as the results published for fPML do.
     lambda1 : float, default=1.0
-        Weight of the features' factorization; search 0.1, 1, 10.
+        Search 0.1, 1, 10.
     lambda2 : float, default=1.0
-        Weight of the map; search 0.1, 1, 10.
+        Search 0.1, 1, 10.
     lambda3 : float, default=10.0
-        Weight of the ridge, positive; search 1, 10, 100.
+        Positive; search 1, 10, 100.
     fit_intercept : bool, default=True
         Append a constant feature, penalized like the others. Results published for fPML agree
         with it; without, base rates cannot be represented on features of mean zero.
     max_iter : int, default=100
-        Most sweeps over the four factors.
+        Most rounds over the four factors.
     tol : float, default=1e-5
-        Stop when a sweep lowers the objective by a smaller fraction.
+        Stop when a round lowers the objective by a smaller fraction.
     threshold : {"probability", "minmax"}, default="probability"
         Rule of ``predict``: score > 0.5, or the same after scaling each row to [0, 1].
     random_state : int, numpy.random.Generator or None, default=None
@@ -59,31 +64,25 @@ class FPMLClassifier(CandidateRegressor):
 
     Attributes
     ----------
-    model_ : LinearMap
-        W.
-    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
-    objective_ : ndarray of shape (number of rounds,)
-        The objective after each sweep; it never increases.
-    n_iter_ : int
-        Sweeps made.
-    converged_ : bool
-        Whether ``tol`` was met.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
+    {attributes}
+
+    See Also
+    --------
+    PMLLRSClassifier : Splits T into a low-rank truth and sparse noise.
 
     Notes
     -----
-    The paper's text was not at hand: the objective is a reconstruction from its abstract and
+    The paper's text was not at hand. The objective is a reconstruction from its abstract and
     from later papers, which also report the lambdas (1, 1, 10). The order of the lambdas, signs
     or non-negativity of the factors, and the solver may differ from the original.
 
     Known relevant labels are not used: they are candidates already.
 
     S enters the updates only through X^T S, T^T S and S^T S, so no sweep touches the n
-    instances, and S is never formed. O(nnz d + n K^2) time once for nnz stored features (n d^2
-    dense), one Cholesky factorization of O(d^3), and O(d^2 (k + K) + K^2 k) a sweep; memory for
-    two d x d matrices. Above 8000 features no d x d matrix is formed and W is found by conjugate
-    gradients, O(nnz K) a step.
+    instances, and S is never formed. For nnz stored features it takes O(nnz d + n K^2) time once
+    (n d^2 dense), a Cholesky factorization of O(d^3), and O(d^2 (k + K) + K^2 k) a sweep. Memory
+    holds two d x d matrices. Above 8000 features no d x d matrix is formed and W is found by
+    conjugate gradients, O(nnz K) a step.
 
     ``predict_proba`` is the logistic curve that agrees with the score to first order at 0.5.
 
@@ -104,9 +103,13 @@ class FPMLClassifier(CandidateRegressor):
            [0, 1, 1]])
     """
 
-    objective_: NDArray[np.float64]
-    n_iter_: int
-    converged_: bool
+    _constraints: ClassVar[Constraints] = {
+        "rank": (None, Integer(at_least=1)),
+        "lambda1": Real(at_least=0),
+        "lambda2": Real(at_least=0),
+        "lambda3": Real(above=0),
+        "random_state": RandomState(),
+    }
 
     def __init__(
         self,
@@ -131,75 +134,36 @@ class FPMLClassifier(CandidateRegressor):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name in ("lambda1", "lambda2", "tol"):
-            check_real(name, getattr(self, name), at_least=0)
-        check_real("lambda3", self.lambda3, above=0)
-        check_integer("max_iter", self.max_iter, at_least=1)
-
-    def _fit(
-        self,
-        X: Features,
-        complementary: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
-    ) -> None:
-        del relevant
-        problem = Factorization(
-            Design(X, fit_intercept=self.fit_intercept),
-            candidates_from_complementary(complementary).astype(np.float64),
-            lambdas=(self.lambda1, self.lambda2, self.lambda3),
-        )
-        rng = np.random.default_rng(self.random_state)
-        factors = problem.start(self._checked_rank(complementary.shape[1]), rng)
-        objective: list[float] = []
-        self.converged_ = False
-        while len(objective) < self.max_iter and not self.converged_:
-            factors, value = self._swept(problem, factors)
-            # The first sweep has nothing to be compared with.
-            self.converged_ = bool(objective) and objective[-1] - value <= self.tol * objective[-1]
-            objective.append(value)
-        self.objective_ = np.array(objective)
-        self.n_iter_ = len(objective)
-        self._set_weights(factors.mapping)
-
-    def _swept(self, problem: Factorization, factors: Factors) -> tuple[Factors, float]:
-        """Return the factors and the objective after a sweep, unless rounding prevents it."""
-        try:
-            with warnings.catch_warnings():
-                # Rounding decides whether such a system is found singular, or nearly so.
-                warnings.simplefilter("error", linalg.LinAlgWarning)
-                return problem.sweep(factors)
-        except (linalg.LinAlgError, linalg.LinAlgWarning) as error:
-            raise InputError(_broken_down(problem)) from error
-
-    def _checked_rank(self, n_labels: int) -> int:
-        """Return the rank, refused if it is not possible with this many labels."""
-        if self.rank is None:
-            return (n_labels + 1) // 2
-        if not 1 <= self.rank <= n_labels:
+    def _rounds(self, X: Features, candidates: NDArray[np.float64]) -> Rounds:
+        n_labels = candidates.shape[1]
+        rank = (n_labels + 1) // 2 if self.rank is None else self.rank
+        if rank > n_labels:
             raise InputError(
                 f"rank must be from 1 to the number of labels, {n_labels}, got {self.rank!r}"
             )
-        return self.rank
+        lambdas = (self.lambda1, self.lambda2, self.lambda3)
+        problem = Factorization(X, candidates, lambdas=lambdas)
+        factors = problem.start(rank, check_random_state(self.random_state))
+        objective: list[float] = []
+        while True:
+            factors, value = problem.sweep(factors)
+            objective.append(value)
+            yield factors.mapping, self._settled(objective)
 
 
-@dataclass(frozen=True)
-class Factors:
+class Factors(NamedTuple):
     """The factors but for S: F (p, k), G (K, k) and W (p, K)."""
 
     features: NDArray[np.float64]
-    labels: NDArray[np.float64]
+    candidates: NDArray[np.float64]
     mapping: NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Moments:
+class Moments(NamedTuple):
     """All that the other updates need of S: X^T S (p, k), T^T S (K, k) and S^T S (k, k)."""
 
     features: NDArray[np.float64]
-    labels: NDArray[np.float64]
+    candidates: NDArray[np.float64]
     samples: NDArray[np.float64]
 
 
@@ -208,63 +172,76 @@ class Factorization:
 
     Parameters
     ----------
-    design : Design
-        X with p columns.
+    X : ndarray or CSR array of shape (n_samples, p), float64
     candidates : ndarray of shape (n_samples, K), float64
         T.
     lambdas : tuple of three floats
         Weights of the features' factorization, the map, and the ridge.
+    max_columns : int
+        Up to this p, X^T X is formed.
     """
 
     def __init__(
         self,
-        design: Design,
+        X: Features,
         candidates: NDArray[np.float64],
         *,
         lambdas: tuple[float, float, float],
+        max_columns: int = MAX_DIRECT_COLUMNS,
     ) -> None:
-        self._design = design
         self._lambdas = lambdas
-        self._system = RidgeSystem(design.gram, scale=lambdas[1], ridge=lambdas[2])
-        self._cross = design.transposed_times(candidates)  # X^T T, (p, K)
-        self._label_gram = candidates.T @ candidates  # T^T T, (K, K)
-        self._feature_norm = float(design.squared_column_norms().sum())
-
-    def column_norms(self) -> tuple[float, float]:
-        """Return the least and the greatest norm of a feature."""
-        norms = np.sqrt(self._design.squared_column_norms())
-        return float(norms.min()), float(norms.max())
+        self._gram = Gram.of(X, max_columns=max_columns)  # X^T X, (p, p)
+        self._system = RidgeSystem(self._gram, scale=lambdas[1], ridge=lambdas[2])
+        self._cross: NDArray[np.float64] = X.T @ candidates  # X^T T, (p, K)
+        self._candidate_gram = candidates.T @ candidates  # T^T T, (K, K)
 
     def start(self, rank: int, rng: np.random.Generator) -> Factors:
         """Draw F and G; at zero, a stationary point, the sweeps would stay."""
         n_columns, n_labels = self._cross.shape
         return Factors(
             features=rng.random((n_columns, rank)),
-            labels=rng.random((n_labels, rank)),
+            candidates=rng.random((n_labels, rank)),
             mapping=np.zeros((n_columns, n_labels)),
         )
 
     def sweep(self, factors: Factors) -> tuple[Factors, float]:
-        """Minimize over S, F, G and W in turn; return the factors and the objective."""
-        moments = self.best_samples(factors)
-        F = self.best_features(moments)
-        G = self.best_labels(moments, factors.mapping)
-        W = self.best_mapping(moments, G, start=factors.mapping)
+        """Minimize over S, F, G and W in turn; return the factors and the objective.
+
+        Raises
+        ------
+        InputError
+            If rounding leaves a system singular, though the ridge is positive.
+        """
+        try:
+            with warnings.catch_warnings():
+                # Rounding decides whether such a system is found singular, or nearly so.
+                warnings.simplefilter("error", linalg.LinAlgWarning)
+                moments = self.best_samples(factors)
+                F = self.best_features(moments)
+                G = self.best_candidates(moments, factors.mapping)
+                W = self.best_mapping(moments, G, start=factors.mapping)
+        except (linalg.LinAlgError, linalg.LinAlgWarning) as error:
+            norms = np.sqrt(self._gram.diagonal)
+            raise InputError(
+                f"the factorization is lost to rounding: the columns of X have norms from"
+                f" {norms.min():.3g} to {norms.max():.3g}. Scale the features to a standard"
+                " deviation near 1, or raise lambda3."
+            ) from error
         factors = Factors(F, G, W)
         return factors, self.objective(moments, factors)
 
     def best_samples(self, factors: Factors) -> Moments:
         """Minimize over S = (T G + X M) B^-1 with M (p, k) and B (k, k)."""
         lambda1, lambda2, lambda3 = self._lambdas
-        F, G, W = factors.features, factors.labels, factors.mapping
+        F, G, W = factors
         M = lambda1 * F + lambda2 * W @ G
         B = (1 + lambda2) * G.T @ G + lambda1 * F.T @ F + lambda3 * np.eye(G.shape[1])
-        by_features = self._cross @ G + self._design.gram_times(M)  # X^T (T G + X M), (p, k)
-        by_labels = self._label_gram @ G + self._cross.T @ M  # T^T (T G + X M), (K, k)
-        squared = G.T @ by_labels + M.T @ by_features  # (T G + X M)^T (T G + X M), (k, k)
+        by_features = self._cross @ G + self._gram @ M  # X^T (T G + X M), (p, k)
+        by_candidates = self._candidate_gram @ G + self._cross.T @ M  # T^T (T G + X M), (K, k)
+        squared = G.T @ by_candidates + M.T @ by_features  # (T G + X M)^T (T G + X M), (k, k)
         return Moments(
             features=_divide(by_features, B),
-            labels=_divide(by_labels, B),
+            candidates=_divide(by_candidates, B),
             samples=_divide(_divide(squared, B).T, B),
         )
 
@@ -274,12 +251,12 @@ class Factorization:
         ridge = lambda3 * np.eye(len(moments.samples))
         return _divide(lambda1 * moments.features, lambda1 * moments.samples + ridge)
 
-    def best_labels(self, moments: Moments, W: NDArray[np.float64]) -> NDArray[np.float64]:
+    def best_candidates(self, moments: Moments, W: NDArray[np.float64]) -> NDArray[np.float64]:
         """Minimize over G."""
         _, lambda2, lambda3 = self._lambdas
         ridge = lambda3 * np.eye(len(moments.samples))
-        by_labels = moments.labels + lambda2 * W.T @ moments.features
-        return _divide(by_labels, (1 + lambda2) * moments.samples + ridge)
+        by_candidates = moments.candidates + lambda2 * W.T @ moments.features
+        return _divide(by_candidates, (1 + lambda2) * moments.samples + ridge)
 
     def best_mapping(
         self, moments: Moments, G: NDArray[np.float64], *, start: NDArray[np.float64]
@@ -290,32 +267,19 @@ class Factorization:
     def objective(self, moments: Moments, factors: Factors) -> float:
         """Return the objective, every norm of a residual through traces."""
         lambda1, lambda2, lambda3 = self._lambdas
-        F, G, W = factors.features, factors.labels, factors.mapping
-        denoised = _inner(moments.samples, G.T @ G)  # ||S G^T||^2
-        fit = np.trace(self._label_gram) - 2 * _inner(moments.labels, G) + denoised
+        F, G, W = factors
+        features, candidates, samples = moments
+        denoised = np.vdot(samples, G.T @ G)  # ||S G^T||^2
+        fit = np.trace(self._candidate_gram) - 2 * np.vdot(candidates, G) + denoised
         reconstruction = (
-            self._feature_norm - 2 * _inner(moments.features, F) + _inner(moments.samples, F.T @ F)
+            self._gram.diagonal.sum() - 2 * np.vdot(features, F) + np.vdot(samples, F.T @ F)
         )
-        mapped = _inner(W, self._design.gram_times(W))  # ||X W||^2
-        mapping = denoised - 2 * _inner(moments.features, W @ G) + mapped
-        ridge = np.trace(moments.samples) + _inner(F, F) + _inner(G, G) + _inner(W, W)
+        mapped = np.vdot(W, self._gram @ W)  # ||X W||^2
+        mapping = denoised - 2 * np.vdot(features, W @ G) + mapped
+        ridge = np.trace(samples) + np.vdot(F, F) + np.vdot(G, G) + np.vdot(W, W)
         return float(fit + lambda1 * reconstruction + lambda2 * mapping + lambda3 * ridge)
-
-
-def _broken_down(problem: Factorization) -> str:
-    """Say why a factor's system is singular, though the ridge is positive."""
-    smallest, largest = problem.column_norms()
-    return (
-        f"the factorization is lost to rounding: the columns of X have norms from {smallest:.3g} to"
-        f" {largest:.3g}. Scale the features to a standard deviation near 1, or raise lambda3."
-    )
 
 
 def _divide(numerator: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return numerator (m, k) times the inverse of a positive definite matrix (k, k)."""
     return np.asarray(linalg.solve(matrix, numerator.T, assume_a="pos").T)
-
-
-def _inner(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
-    """Return the trace of left^T right."""
-    return float(np.vdot(left, right))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -13,33 +12,35 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.model_selection import StratifiedKFold
 
-from complabel._parameters import check_choice, check_integer, check_real
+from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel._training import one_thread
-from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._magnitude import range_of, refuse_overflow
-from complabel.methods.candidates._lift_machine import Machine, libsvm, platt_scaling, squared_hinge
+from complabel.methods.candidates._lift_machine import Logit, fit_logit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel.methods._base import Features
 
-SOLVERS = ("auto", "libsvm", "squared_hinge")
-
 _CERTAIN = 1000.0
 """A logit whose sigmoid is exactly 1, and 0 when negated."""
 
-_PLATT_FOLDS = 5
+_KMEANS_ITERATIONS = 30
+"""Batch updates at most; the authors' code makes 100. On scene, yeast, corel5k and delicious the
+average precision and the ranking loss differ by less than 0.003. Without clusters in the features
+nearly all of the time would go there."""
+
 _WORKING_MEMORY = 128
 """MiB of distances held at once while predicting."""
 
 _DENSE_ENTRIES = 2**24
-"""Sparse features that are no larger than this, 128 MiB, are clustered as dense ones."""
+"""Sparse features up to this size, 128 MiB, are clustered as dense ones."""
 
-_LIBSVM_OWN_LIMIT = 10_000_000
+# LIBSVM's own limit, which scikit-learn lifts. Features of a usual scale take some hundred
+# iterations per row.
+_LIBSVM_LIMIT = 10_000_000
 _ITERATIONS_PER_ROW = 10_000
 
 
@@ -56,7 +57,7 @@ class LIFTClassifier(ComplementaryClassifier):
     4. Platt scaling of its out-of-fold margins gives the posterior of the label, which is
        predicted where this is at least 1/2, ties included.
 
-    A label that is a candidate of all instances, or of none, is always, or never, predicted.
+    A label that is a candidate of all instances is always predicted, and one of none never.
 
     Parameters
     ----------
@@ -64,25 +65,18 @@ class LIFTClassifier(ComplementaryClassifier):
         In (0, 1]; 0.1 is the paper's. Fit time grows with its square.
     C : float, default=1.0
         Weight of the hinge losses; LIBSVM's default, as in the authors' code.
-    solver : {"auto", "libsvm", "squared_hinge"}, default="squared_hinge"
-        "libsvm" is the authors'. "squared_hinge" squares the losses of step 3 and solves the
-        primal by Newton steps: linear in n, but *another baseline*, see Notes. "auto" takes
-        LIBSVM for up to ``max_libsvm_rows`` training instances. To compare datasets,
-        name one solver for all of them.
+    solver : {"squared_hinge", "libsvm", "auto"}, default="squared_hinge"
+        ``"squared_hinge"`` squares the losses of step 3. It takes time linear in n, but it is
+        *another baseline*, see Notes. ``"libsvm"`` is the authors'. ``"auto"`` takes LIBSVM for
+        up to ``max_libsvm_rows`` training instances; to compare datasets, name one solver.
     max_libsvm_rows : int, default=2500
         Only for ``solver="auto"``.
-    kmeans_max_iter : int, default=30
-        Batch updates of k-means at most; the authors' is 100. On scene, yeast, corel5k and
-        delicious both agree within 0.003 in average precision and ranking loss, while on
-        features without clusters nearly all of the time would go there.
     svm_max_iter : "auto" or int, default="auto"
         Iterations of LIBSVM at most, in each fit. ``"auto"`` is 10,000 per training instance and
-        no more than LIBSVM's own limit of 10 million, which scikit-learn lifts. Features of a
-        usual scale take some hundred per instance; those far above 1 may never converge.
+        at most 10 million. Features far above 1 may never converge.
     threshold : {"probability", "minmax"}, default="probability"
         Rule of ``predict``: posterior >= 0.5 as in the paper, or > 0.5 after scaling each row to
-        [0, 1]. All but one label of an instance being candidates, the paper's rule predicts
-        nearly every label.
+        [0, 1]. By the paper's rule, nearly every label is predicted.
     n_jobs : int or None, default=None
         Labels learned at the same time, by joblib; the result does not depend on it.
     random_state : int, numpy.random.Generator or None, default=None
@@ -90,8 +84,7 @@ class LIFTClassifier(ComplementaryClassifier):
 
     Attributes
     ----------
-    solver_ : {"libsvm", "squared_hinge"}
-        The one used.
+    solver_ : {"squared_hinge", "libsvm"}
     centers_ : ndarray of shape (n_centers, n_features)
         Centres of all labels, label by label, those of P first.
     center_label_ : ndarray of shape (n_centers,)
@@ -103,32 +96,32 @@ class LIFTClassifier(ComplementaryClassifier):
     classes_ : ndarray of shape (K,)
     n_features_in_ : int
 
+    See Also
+    --------
+    MLKNNClassifier : Learns from candidates as well; has no objective.
+
     Notes
     -----
     ``relevant`` of ``fit`` is not used: an instance is on either side of a label.
 
     *Degenerate hinge loss.* With one complementary label per instance, \|N\| is about n / K, and
     the constant classifier w = 0 is all but optimal in step 3. What ranks instances is then the
-    residual that the solver's tolerance leaves (LIBSVM's default of 1e-3, kept here), blown up by
-    Platt scaling. A better solver of the same problem is no better baseline, and the squared
-    hinge, which does not degenerate, ranks clearly better. Tables should name the solver.
+    residual that the solver's tolerance leaves (LIBSVM's default of 1e-3), blown up by Platt
+    scaling. A better solver of the same problem is no better baseline. The squared hinge does not
+    degenerate and ranks clearly better. Tables should name the solver.
 
-    *Choices.* k-means is scikit-learn's: one random start, batch updates, an empty cluster
-    moved to a far point. Distances are neither centred nor scaled, as in the authors'
-    code; even centring them, which shifts b only, changes LIBSVM's residual. Platt scaling is
-    Platt's, with his smoothed targets, on margins from five stratified folds; fewer where a side
-    has fewer than five instances, and the margin itself is the logit where it has one. For a
-    label without one of the sides, the authors' code clusters all instances and never uses the
-    result; here there are no centres.
+    *Choices.* k-means takes one random start and at most 30 batch updates; an empty cluster moves
+    to a far point. Distances are neither centred nor scaled, as in the authors' code: even
+    centring them changes LIBSVM's residual. Platt scaling uses margins from five stratified folds,
+    or as many as the smaller side has instances. If it has one, the margin itself is the logit.
 
-    *Cost.* With M = 2 m and d the mean number of non-zeros of a row: O(n M d) time per label for
-    distances and per iteration of k-means; six fits of about ten Newton steps of O(n M^2) for
-    "squared_hinge", or of LIBSVM's at least quadratic time in n. Memory is O(n M) for the
-    label being learned. Distances are only ever taken to centres, so nothing is n x n but
-    LIBSVM's cache of kernel values, bounded by 200 MB.
+    *Cost.* With M = 2 m and d the mean number of non-zeros of a row, a label takes O(n M d) time
+    for distances and for each iteration of k-means, and six fits: about ten Newton steps of
+    O(n M^2) each for "squared_hinge", at least quadratic time in n for LIBSVM. Memory is O(n M)
+    for the label being learned, and up to 200 MB for LIBSVM's cache.
 
-    *Precision.* All is computed in float64. Sparse features are made dense where that takes at
-    most 128 MiB, so that they give what dense ones give; larger ones stay sparse, and ties of
+    *Precision.* Everything is computed in float64. Sparse features are made dense where that takes
+    at most 128 MiB, so that they give what dense ones give. Larger ones stay sparse, and ties of
     k-means and LIBSVM's residual can then fall otherwise.
 
     References
@@ -143,8 +136,17 @@ class LIFTClassifier(ComplementaryClassifier):
     >>> complementary = np.roll(np.eye(3, dtype=int), 1, axis=1).repeat(20, axis=0)
     >>> classifier = LIFTClassifier(random_state=0).fit(X, complementary)
     >>> classifier.solver_, classifier.predict(np.eye(3)).tolist()
-    ('libsvm', [[1, 0, 1], [1, 1, 0], [0, 1, 1]])
+    ('squared_hinge', [[1, 0, 1], [1, 1, 0], [0, 1, 1]])
     """
+
+    _constraints: ClassVar[Constraints] = {
+        "ratio": Real(above=0, at_most=1),
+        "C": Real(above=0),
+        "solver": ("squared_hinge", "libsvm", "auto"),
+        "max_libsvm_rows": Integer(at_least=0),
+        "svm_max_iter": ("auto", Integer(at_least=1)),
+        "random_state": RandomState(),
+    }
 
     solver_: str
     centers_: NDArray[np.float64]
@@ -159,7 +161,6 @@ class LIFTClassifier(ComplementaryClassifier):
         C: float = 1.0,
         solver: str = "squared_hinge",
         max_libsvm_rows: int = 2500,
-        kmeans_max_iter: int = 30,
         svm_max_iter: str | int = "auto",
         threshold: str = "probability",
         n_jobs: int | None = None,
@@ -169,25 +170,10 @@ class LIFTClassifier(ComplementaryClassifier):
         self.C = C
         self.solver = solver
         self.max_libsvm_rows = max_libsvm_rows
-        self.kmeans_max_iter = kmeans_max_iter
         self.svm_max_iter = svm_max_iter
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_real("ratio", self.ratio, above=0, at_most=1)
-        check_real("C", self.C, above=0)
-        check_choice("solver", self.solver, SOLVERS)
-        check_integer("max_libsvm_rows", self.max_libsvm_rows, at_least=0)
-        check_integer("kmeans_max_iter", self.kmeans_max_iter, at_least=1)
-        if not isinstance(self.svm_max_iter, str):
-            check_integer("svm_max_iter", self.svm_max_iter, at_least=1)
-        elif self.svm_max_iter != "auto":
-            raise InputError(
-                f"svm_max_iter must be 'auto' or a whole number, got {self.svm_max_iter!r}"
-            )
 
     def _fit(
         self,
@@ -203,15 +189,14 @@ class LIFTClassifier(ComplementaryClassifier):
         if self.solver == "auto":
             small = X.shape[0] <= self.max_libsvm_rows
             self.solver_ = "libsvm" if small else "squared_hinge"
-        # One seed per label, so that the order in which complementary are learned does not matter.
+        # One seed per label, so that the order in which labels are learned does not matter.
         n_labels = complementary.shape[1]
-        seeds = np.random.default_rng(self.random_state).integers(2**31, size=(n_labels,))
-        fitted: list[_LabelModel] = Parallel(n_jobs=self.n_jobs)(
+        seeds = check_random_state(self.random_state).integers(2**31, size=(n_labels,))
+        fitted: list[tuple[NDArray[np.float64], Logit]] = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_label)(
                 X,
                 complementary[:, label] == 0,
                 ratio=self.ratio,
-                kmeans_max_iter=self.kmeans_max_iter,
                 C=self.C,
                 solver=self.solver_,
                 svm_max_iter=self._svm_limit(X.shape[0]),
@@ -219,16 +204,17 @@ class LIFTClassifier(ComplementaryClassifier):
             )
             for label in range(n_labels)
         )
-        self.centers_ = np.vstack([model.centers for model in fitted])
-        self.coef_ = np.concatenate([model.coef for model in fitted])
-        self.center_label_ = np.repeat(np.arange(len(fitted)), [len(m.coef) for m in fitted])
-        self.intercept_ = np.array([model.intercept for model in fitted])
-        self._warn_unless_converged([model.converged for model in fitted], X)
+        centers, logits = zip(*fitted, strict=True)
+        self.centers_ = np.vstack(centers)
+        self.center_label_ = np.repeat(np.arange(n_labels), [len(own) for own in centers])
+        self.coef_ = np.concatenate([logit.coef for logit in logits])
+        self.intercept_ = np.array([logit.intercept for logit in logits])
+        self._warn_unless_converged([logit.converged for logit in logits], X)
 
     def _svm_limit(self, n_samples: int) -> int:
         """Return the most iterations of LIBSVM."""
         if isinstance(self.svm_max_iter, str):
-            return min(_LIBSVM_OWN_LIMIT, _ITERATIONS_PER_ROW * n_samples)
+            return min(_LIBSVM_LIMIT, _ITERATIONS_PER_ROW * n_samples)
         return self.svm_max_iter
 
     def _warn_unless_converged(self, converged: list[bool], X: Features) -> None:
@@ -262,19 +248,10 @@ class LIFTClassifier(ComplementaryClassifier):
         return np.where(logits == 0, np.finfo(np.float64).tiny, logits)
 
 
-class _LabelModel(NamedTuple):
-    """One label's logit: coef (M,) times the distances to centers (M, d), plus an intercept."""
-
-    centers: NDArray[np.float64]
-    coef: NDArray[np.float64]
-    intercept: float
-    converged: bool = True
-
-
-def _for_distances(X: Features) -> Features:
+def _for_distances(X: Features, *, dense_entries: int = _DENSE_ENTRIES) -> Features:
     """Return features in float64, and dense where they are small enough."""
     matrix: Any = X
-    if sparse.issparse(X) and matrix.shape[0] * matrix.shape[1] <= _DENSE_ENTRIES:
+    if sparse.issparse(X) and matrix.shape[0] * matrix.shape[1] <= dense_entries:
         matrix = matrix.toarray()
     return matrix.astype(np.float64, copy=False)
 
@@ -286,47 +263,34 @@ def _fit_label(
     candidate: NDArray[np.bool_],
     *,
     ratio: float,
-    kmeans_max_iter: int,
     C: float,
     solver: str,
     seed: int,
-    svm_max_iter: int = _LIBSVM_OWN_LIMIT,
-) -> _LabelModel:
-    """Learn one label from the instances that have it as candidate (n,)."""
-    centers = _centers(X, candidate, ratio=ratio, kmeans_max_iter=kmeans_max_iter, seed=seed)
+    svm_max_iter: int = _LIBSVM_LIMIT,
+) -> tuple[NDArray[np.float64], Logit]:
+    """Learn a label from the instances that have it as candidate (n,); return centres, logit."""
+    centers = _centers(X, candidate, ratio=ratio, seed=seed)
     if not len(centers):
-        return _LabelModel(centers, np.empty(0), _CERTAIN if candidate[0] else -_CERTAIN)
+        return centers, Logit(np.empty(0), _CERTAIN if candidate[0] else -_CERTAIN)
     features = euclidean_distances(X, centers).astype(np.float64, copy=False)  # phi, (n, M)
-    solve = partial(squared_hinge, C=C)
-    if solver == "libsvm":
-        solve = partial(libsvm, C=C, max_iter=svm_max_iter)
-    machine: Machine = solve(features, candidate)
-    n_folds = min(_PLATT_FOLDS, np.bincount(candidate).min())
-    if n_folds < 2:
-        return _LabelModel(centers, *machine)
-    converged = machine.converged
-    margins = np.empty(len(features))
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    for others, held_out in folds.split(features, candidate):
-        of_fold: Machine = solve(features[others], candidate[others])
-        margins[held_out] = features[held_out] @ of_fold.coef + of_fold.intercept
-        converged = converged and of_fold.converged
-    slope, offset = platt_scaling(margins, candidate)
-    intercept = slope * machine.intercept + offset
-    return _LabelModel(centers, slope * machine.coef, intercept, converged)
+    logit = fit_logit(features, candidate, solver=solver, C=C, max_iter=svm_max_iter, seed=seed)
+    return centers, logit
 
 
 def _centers(
-    X: Features, candidate: NDArray[np.bool_], *, ratio: float, kmeans_max_iter: int, seed: int
+    X: Features,
+    candidate: NDArray[np.bool_],
+    *,
+    ratio: float,
+    seed: int,
+    max_iter: int = _KMEANS_ITERATIONS,
 ) -> NDArray[np.float64]:
     """Return centres (2 m, d), those of the candidates first; none where a side is empty."""
     smaller = min(candidate.sum(), (~candidate).sum())
     n_centers = int(np.ceil(ratio * smaller))
     if not n_centers:
         return np.empty((0, X.shape[1]))
-    means = KMeans(
-        n_centers, init="random", n_init=1, max_iter=kmeans_max_iter, tol=0, random_state=seed
-    )
+    means = KMeans(n_centers, init="random", n_init=1, max_iter=max_iter, tol=0, random_state=seed)
     with warnings.catch_warnings():
         # Duplicate rows may leave fewer centres than asked for: some then coincide.
         warnings.simplefilter("ignore", ConvergenceWarning)

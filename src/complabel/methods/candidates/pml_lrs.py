@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from complabel._parameters import check_integer, check_real
-from complabel.annotations import candidates_from_complementary
-from complabel.methods._candidate_regression import CandidateRegressor
-from complabel.methods._linear_systems import Design, RidgeSystem
+from complabel._parameters import Constraints, Real
+from complabel.methods._linear_systems import MAX_DIRECT_COLUMNS, Gram, RidgeSystem
+from complabel.methods.candidates._linear import ATTRIBUTES, CandidateRegressor, documented
 from complabel.methods.candidates._proximal import singular_value_threshold, soft_threshold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel.methods._base import Features
+    from complabel.methods.candidates._linear import Rounds
 
 # The penalty doubles or halves when one residual is this many times the other. Each change costs
 # a factorization, and only after the last one are the iterations known to converge.
@@ -24,6 +25,7 @@ _STEP = 2.0
 _ITERATIONS_BETWEEN_STEPS = 10
 
 
+@documented(attributes=ATTRIBUTES)
 class PMLLRSClassifier(CandidateRegressor):
     """Partial multi-label learning by low-rank and sparse decomposition (PML-LRS).
 
@@ -47,9 +49,6 @@ class PMLLRSClassifier(CandidateRegressor):
     eta : float, default=1.0
         Weight of the noise's l1 norm; search 0.1, 1. At 1, noise is almost empty and the model
         close to trace-norm regression on the candidates; ``inf`` forbids noise.
-    relative_gamma : bool, default=False
-        Whether ``gamma`` is a fraction of ``||X^T T||_2``, beyond which W is zero where C = T;
-        search 1e-4 to 1e-1 then.
     fit_intercept : bool, default=True
         Append a constant feature; its weights are part of the trace norm. ``False`` agrees with
         published results, which on features of mean zero rank worse than a constant, because
@@ -62,17 +61,11 @@ class PMLLRSClassifier(CandidateRegressor):
 
     Attributes
     ----------
-    model_ : LinearMap
-        W; exactly low-rank.
-    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
-    gamma_ : float
-        The weight of the map's trace norm, in absolute terms.
-    n_iter_ : int
-        Iterations made.
-    converged_ : bool
-        Whether ``tol`` was met.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
+    {attributes}
+
+    See Also
+    --------
+    FPMLClassifier : Factorizes T, with a factor that the features share.
 
     Notes
     -----
@@ -107,9 +100,11 @@ class PMLLRSClassifier(CandidateRegressor):
            [0, 1, 1]])
     """
 
-    gamma_: float
-    n_iter_: int
-    converged_: bool
+    _constraints: ClassVar[Constraints] = {
+        "gamma": Real(at_least=0),
+        "beta": Real(at_least=0),
+        "eta": (Real(at_least=0), np.inf),
+    }
 
     def __init__(
         self,
@@ -117,7 +112,6 @@ class PMLLRSClassifier(CandidateRegressor):
         gamma: float = 10.0,
         beta: float = 1.0,
         eta: float = 1.0,
-        relative_gamma: bool = False,
         fit_intercept: bool = True,
         max_iter: int = 500,
         tol: float = 1e-5,
@@ -126,164 +120,98 @@ class PMLLRSClassifier(CandidateRegressor):
         self.gamma = gamma
         self.beta = beta
         self.eta = eta
-        self.relative_gamma = relative_gamma
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
         self.threshold = threshold
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name in ("gamma", "beta", "tol"):
-            check_real(name, getattr(self, name), at_least=0)
-        if self.eta != np.inf:
-            check_real("eta", self.eta, at_least=0)
-        check_integer("max_iter", self.max_iter, at_least=1)
-
-    def _fit(
-        self,
-        X: Features,
-        complementary: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
-    ) -> None:
-        del relevant
-        design = Design(X, fit_intercept=self.fit_intercept)
-        candidates = candidates_from_complementary(complementary).astype(np.float64)
-        self.gamma_ = float(self.gamma)
-        if self.relative_gamma:
-            self.gamma_ *= float(np.linalg.norm(design.transposed_times(candidates), ord=2))
-        solver = Decomposition(design, candidates, gamma=self.gamma_, beta=self.beta, eta=self.eta)
-        self.n_iter_, self.converged_ = solver.run(max_iter=self.max_iter, tol=self.tol)
-        self._set_weights(solver.low_rank_mapping)
+    def _rounds(self, X: Features, candidates: NDArray[np.float64]) -> Rounds:
+        iterations = decompositions(
+            X,
+            candidates,
+            gamma=self.gamma,
+            beta=self.beta,
+            eta=self.eta,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        for split in iterations:
+            yield split.mapping, split.settled
 
 
-class Decomposition:
-    """The optimization problem of PML-LRS, and where its iterations stand.
-
-    Copies J of W and Z of C carry the trace norms, so that the first block, (W, C), is smooth and
-    the second, (J, Z, E), separates.
+class Decomposition(NamedTuple):
+    """Where the iterations stand.
 
     Parameters
     ----------
-    design : Design
-        X with p columns.
-    candidates : ndarray of shape (n_samples, K), float64
-        T.
-    gamma, beta, eta : float
-        Weights of the norms of map, truth and noise.
-
-    Attributes
-    ----------
-    mapping, low_rank_mapping, mapping_multiplier : ndarrays of shape (p, K)
-        W, J, and the multiplier of W = J.
-    truth, low_rank_truth, truth_multiplier : ndarrays of shape (n_samples, K)
-        C, Z, and the multiplier of C = Z.
+    mapping : ndarray of shape (p, K)
+        J, the copy of W that is exactly low-rank.
     noise, noise_multiplier : ndarrays of shape (n_samples, K)
         E, and the multiplier of T = C + E.
+    settled : bool
+        Whether the residuals met the tolerance.
     """
 
-    def __init__(
-        self,
-        design: Design,
-        candidates: NDArray[np.float64],
-        *,
-        gamma: float,
-        beta: float,
-        eta: float,
-    ) -> None:
-        self._design = design
-        self._candidates = candidates
-        self._gamma, self._beta, self._eta = gamma, beta, eta
-        self._set_penalty(1.0)
-        shape = (design.n_columns, candidates.shape[1])
-        self.mapping = np.zeros(shape)
-        self.low_rank_mapping = np.zeros(shape)
-        self.mapping_multiplier = np.zeros(shape)
-        self.truth = candidates
-        self.low_rank_truth = candidates
-        self.truth_multiplier = np.zeros(candidates.shape)
-        self.noise = np.zeros(candidates.shape)
-        self.noise_multiplier = np.zeros(candidates.shape)
+    mapping: NDArray[np.float64]
+    noise: NDArray[np.float64]
+    noise_multiplier: NDArray[np.float64]
+    settled: bool
 
-    def run(self, *, max_iter: int, tol: float) -> tuple[int, bool]:
-        """Iterate; return the number of iterations and whether the residuals met ``tol``."""
-        goal = tol * float(np.linalg.norm(self._candidates))
-        for iteration in range(1, max_iter + 1):
-            self._update_smooth()
-            dual = self._update_separable()
-            primal = self._update_multipliers()
-            if max(primal, dual) <= goal:
-                return iteration, True
-            if iteration % _ITERATIONS_BETWEEN_STEPS == 0 and iteration <= max_iter // 2:
-                self._balance(primal, dual)
-        return max_iter, False
 
-    def objective(self) -> float:
-        """Return the objective at the feasible point W = J, C = T - E."""
-        truth = self._candidates - self.noise
-        residual = truth - self._design.times(self.low_rank_mapping)
-        # An infinite weight times a norm of zero would be no number.
-        weighted = (
-            (self._gamma, np.linalg.norm(self.low_rank_mapping, ord="nuc")),
-            (self._beta, np.linalg.norm(truth, ord="nuc")),
-            (self._eta, np.abs(self.noise).sum()),
-        )
-        penalties = sum(float(weight * norm) for weight, norm in weighted if norm > 0)
-        return 0.5 * float(np.vdot(residual, residual)) + penalties
+def decompositions(
+    X: Features,
+    T: NDArray[np.float64],
+    *,
+    gamma: float,
+    beta: float,
+    eta: float,
+    max_iter: int,
+    tol: float,
+    imbalance: float = _IMBALANCE,
+    max_columns: int = MAX_DIRECT_COLUMNS,
+) -> Iterator[Decomposition]:
+    """Yield each iteration for features (n, p) and candidates (n, K).
 
-    def _set_penalty(self, penalty: float) -> None:
-        """Set mu, and with it the system that W solves."""
-        self._penalty = penalty
-        self._system = RidgeSystem(
-            self._design.gram, scale=2 * penalty / (1 + 2 * penalty), ridge=penalty
-        )
+    Copies J of W and Z of C carry the trace norms, so that the first block, (W, C), is smooth and
+    the second, (J, Z, E), separates. U_J, U_Z and U_E are the multipliers of W = J, C = Z and
+    T = C + E. Up to ``max_columns`` columns, X^T X is formed.
+    """
+    gram = Gram.of(X, max_columns=max_columns)
+    W = J = np.zeros((X.shape[1], T.shape[1]))
+    C = Z = T
+    E = np.zeros_like(T)
+    U_J, U_Z, U_E = np.zeros_like(J), np.zeros_like(T), np.zeros_like(T)
+    mu = 1.0
+    system = _system(gram, mu)
+    for n_iter in range(1, max_iter + 1):
+        pull = mu * (Z + T - E) + (U_E - U_Z)
+        right = X.T @ pull / (1 + 2 * mu) + (mu * J - U_J)
+        W = system.solve(right, start=W)
+        C = (X @ W + pull) / (1 + 2 * mu)
+        J_before, ZE_before = J, Z + E
+        J = singular_value_threshold(W + U_J / mu, gamma / mu)
+        Z = singular_value_threshold(C + U_Z / mu, beta / mu)
+        E = soft_threshold(T - C + U_E / mu, eta / mu)
+        U_J += mu * (W - J)
+        U_Z += mu * (C - Z)
+        U_E += mu * (T - C - E)
+        primal = _joint_norm(W - J, C - Z, T - C - E)
+        dual = mu * _joint_norm(J - J_before, Z + E - ZE_before)
+        yield Decomposition(J, E, U_E, max(primal, dual) <= tol * _joint_norm(T))
+        if n_iter % _ITERATIONS_BETWEEN_STEPS == 0 and n_iter <= max_iter // 2:
+            # Towards the constraints or the objective, whichever lags behind.
+            if primal > imbalance * dual:
+                mu *= _STEP
+            elif dual > imbalance * primal:
+                mu /= _STEP
+            else:
+                continue
+            system = _system(gram, mu)
 
-    def _update_smooth(self) -> None:
-        """Minimize the augmented Lagrangian over W and C jointly."""
-        mu = self._penalty
-        pull = mu * (self.low_rank_truth + self._candidates - self.noise)
-        pull += self.noise_multiplier - self.truth_multiplier
-        right = self._design.transposed_times(pull) / (1 + 2 * mu)
-        right += mu * self.low_rank_mapping - self.mapping_multiplier
-        self.mapping = self._system.solve(right, start=self.mapping)
-        self.truth = (self._design.times(self.mapping) + pull) / (1 + 2 * mu)
 
-    def _update_separable(self) -> float:
-        """Minimize the augmented Lagrangian over J, Z and E; return the dual residual."""
-        mu = self._penalty
-        mapping, truth = self.low_rank_mapping, self.low_rank_truth + self.noise
-        self.low_rank_mapping = singular_value_threshold(
-            self.mapping + self.mapping_multiplier / mu, self._gamma / mu
-        )
-        self.low_rank_truth = singular_value_threshold(
-            self.truth + self.truth_multiplier / mu, self._beta / mu
-        )
-        self.noise = soft_threshold(
-            self._candidates - self.truth + self.noise_multiplier / mu, self._eta / mu
-        )
-        return mu * _joint_norm(
-            self.low_rank_mapping - mapping, self.low_rank_truth + self.noise - truth
-        )
-
-    def _update_multipliers(self) -> float:
-        """Move the multipliers along the constraints' residuals; return the primal residual."""
-        residuals = (
-            self.mapping - self.low_rank_mapping,
-            self.truth - self.low_rank_truth,
-            self._candidates - self.truth - self.noise,
-        )
-        self.mapping_multiplier += self._penalty * residuals[0]
-        self.truth_multiplier += self._penalty * residuals[1]
-        self.noise_multiplier += self._penalty * residuals[2]
-        return _joint_norm(*residuals)
-
-    def _balance(self, primal: float, dual: float) -> None:
-        """Step the penalty towards the constraint or the objective, whichever lags behind."""
-        if primal > _IMBALANCE * dual:
-            self._set_penalty(self._penalty * _STEP)
-        elif dual > _IMBALANCE * primal:
-            self._set_penalty(self._penalty / _STEP)
+def _system(gram: Gram, mu: float) -> RidgeSystem:
+    """Return the system that W solves once C is eliminated."""
+    return RidgeSystem(gram, scale=2 * mu / (1 + 2 * mu), ridge=mu)
 
 
 def _joint_norm(*matrices: NDArray[np.float64]) -> float:

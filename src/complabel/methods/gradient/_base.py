@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
-from scipy import sparse
 from sklearn.utils import gen_batches
 
-from complabel._parameters import check_random_state
+from complabel._parameters import Constraints, RandomState, check_random_state
 from complabel._training import (
     LinearMap,
     Schedule,
@@ -22,7 +22,7 @@ from complabel._training import (
 )
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier, Features
-from complabel.methods._magnitude import range_of
+from complabel.methods._magnitude import range_of, refuse_beyond_single
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,33 +35,19 @@ NetworkFactory = Callable[[int, int], torch.nn.Module]
 ProgressCallback = Callable[[str, int, int, float], None]
 """Called after every epoch with what is trained, the epoch, the epochs and the mean loss."""
 
-
-# Rows whose scores are looked at together after training.
+# Rows whose scores are looked at together after training: their scores take little memory.
 _CHECKED_ROWS = 4096
 
 
 class GradientClassifier(ComplementaryClassifier):
     """Base of methods whose scores are the sigmoid of a trained linear map or network.
 
-    Parameters
-    ----------
-    network : callable or None, default=None
-        ``network(n_features, n_labels)`` returns a ``torch.nn.Module`` with K outputs; ``None``
-        trains a linear map.
-    learning_rate : float, default=0.01
-    weight_decay : float, default=1e-4
-        Coupled, as in ``torch.optim.Adam``.
-    batch_size : int, default=256
-    epochs : int, default=200
-    threshold : {"probability", "minmax"}, default="probability"
-        Rule of ``predict``: f > 0.5, or the same after scaling each row of f to [0, 1].
-    device : str, default="auto"
-        ``"auto"`` takes CUDA where there is some; else a name torch knows.
-    random_state : int, numpy.random.Generator or None, default=None
-        Initial weights and order of the instances.
-    callback : callable or None, default=None
-        Called after every epoch with (what is trained, epoch, epochs, mean loss).
+    A method's ``_fit`` sets ``model_`` to what ``_train`` returns.
     """
+
+    _constraints: ClassVar[Constraints] = {"random_state": RandomState()}
+
+    model_: Any
 
     def __init__(
         self,
@@ -105,18 +91,13 @@ class GradientClassifier(ComplementaryClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_random_state(self.random_state)
         self._schedule()
         resolve_device(self.device)
 
     def _schedule(self) -> Schedule:
-        """Return the optimizer's settings, checked."""
-        return Schedule(
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self._rate(),
-            weight_decay=self.weight_decay,
-        )
+        """Return the optimizer's settings, checked: those that the classifier has."""
+        names = [field.name for field in dataclasses.fields(Schedule) if hasattr(self, field.name)]
+        return Schedule(**{**{n: getattr(self, n) for n in names}, "learning_rate": self._rate()})
 
     def _rate(self) -> float:
         """Return the learning rate to train with."""
@@ -136,8 +117,24 @@ class GradientClassifier(ComplementaryClassifier):
         generator: torch.Generator,
         stage: str,
     ) -> LinearMap | torch.nn.Module:
-        """Train a fresh linear map or network; ``stage`` names it to the callback."""
-        _refuse_too_large(X)
+        """Train a fresh linear map or network.
+
+        Parameters
+        ----------
+        X : ndarray or CSR array of shape (n, d)
+        loss : LogitLoss
+        labels : mapping of str to ndarray of shape (n, K)
+            What the loss takes after the logits, by name.
+        generator : torch.Generator
+        stage : str
+            What is trained, for the callback and in messages.
+
+        Raises
+        ------
+        InputError
+            If the network is not one for these features and labels, or the training diverged.
+        """
+        refuse_beyond_single(X)
         callback = self.callback
 
         def on_epoch(epoch: int, epochs: int, value: float) -> None:
@@ -150,40 +147,40 @@ class GradientClassifier(ComplementaryClassifier):
             "device": resolve_device(self.device),
             "on_epoch": None if callback is None else on_epoch,
         }
+        model: LinearMap | torch.nn.Module
         if self.network is None:
-            linear = train_linear(X, loss, labels, **settings)
-            self._refuse_diverged(linear, X, stage)
-            return linear
-        n_labels = next(iter(labels.values())).shape[1]
-        # A factory draws from torch's global generator: seed it, and give it back untouched.
-        with torch.random.fork_rng(), torch_as_released():
-            torch.manual_seed(int(torch.randint(2**62, (), generator=generator, device="cpu")))
-            network = self.network(X.shape[1], n_labels)
-            _check_network(network, X.shape[1], n_labels)
-            train_network(network, X, loss, labels, **settings)
-        self._refuse_diverged(network, X, stage)
-        return network
-
-    def _refuse_diverged(self, model: LinearMap | torch.nn.Module, X: Features, stage: str) -> None:
-        """Refuse features that a model was trained on in vain."""
+            model = train_linear(X, loss, labels, **settings)
+        else:
+            # A factory draws from torch's global generator: seed it, and give it back untouched.
+            with torch.random.fork_rng(), torch_as_released():
+                torch.manual_seed(int(torch.randint(2**62, (), generator=generator, device="cpu")))
+                n_labels = next(iter(labels.values())).shape[1]
+                model = self.network(X.shape[1], n_labels)
+                _check_network(model, X.shape[1], n_labels)
+                train_network(model, X, loss, labels, **settings)
         for rows in gen_batches(X.shape[0], _CHECKED_ROWS):
-            finite = np.isfinite(self._raw_outputs(model, X[rows])).all(axis=1)
-            if not finite.all():
-                row = rows.start + int(np.argmin(finite))
+            row = _infinite_row(self._raw_outputs(model, X[rows]))
+            if row is not None:
                 raise not_learnable(
-                    X, f"the training of the {stage} diverged: row {row} of X has infinite scores"
+                    X,
+                    f"the training of the {stage} diverged: row {rows.start + row} of X has"
+                    " infinite scores",
                 )
+        return model
+
+    def _decision(self, X: Features) -> NDArray[np.float64]:
+        return self._outputs(self.model_, X)
 
     def _outputs(
         self, model: Callable[[Features], NDArray[np.float64]] | torch.nn.Module, X: Features
     ) -> NDArray[np.float64]:
         """Return a trained model's logits (n, K), all finite."""
         outputs = self._raw_outputs(model, X)
-        finite = np.isfinite(outputs).all(axis=1)
-        if not finite.all():
+        row = _infinite_row(outputs)
+        if row is not None:
             raise InputError(
-                f"row {int(np.argmin(finite))} of X has infinite scores. {range_of(X)}: scale the"
-                " features as those given to fit"
+                f"row {row} of X has infinite scores. {range_of(X)}: scale the features as those"
+                " given to fit"
             )
         return outputs
 
@@ -196,9 +193,6 @@ class GradientClassifier(ComplementaryClassifier):
         with np.errstate(over="ignore", invalid="ignore"):
             return model(X)
 
-    def _decision(self, X: Features) -> NDArray[np.float64]:
-        return self._outputs(self.model_, X)
-
 
 def not_learnable(X: Features, found: str) -> InputError:
     """Return what to raise where gradient descent cannot learn from the features."""
@@ -208,17 +202,10 @@ def not_learnable(X: Features, found: str) -> InputError:
     )
 
 
-def _refuse_too_large(X: Features) -> None:
-    """Refuse features that are finite as given, but not in single precision, which trains."""
-    if max(X.max(), -X.min()) <= np.finfo(np.float32).max:
-        return
-    matrix = sparse.coo_array(X)
-    at = np.argmax(np.abs(matrix.data))
-    row, column = (int(index[at]) for index in matrix.coords)
-    raise InputError(
-        f"X holds {matrix.data[at]:g} in row {row}, column {column}, too large for single"
-        " precision; scale the features first"
-    )
+def _infinite_row(outputs: NDArray[np.float64]) -> int | None:
+    """Return the first row that is not finite throughout."""
+    finite = np.isfinite(outputs).all(axis=1)
+    return None if finite.all() else int(np.argmin(finite))
 
 
 def _check_network(network: object, n_features: int, n_labels: int) -> None:

@@ -19,6 +19,7 @@ RATES = (0.1, 0.01, 0.001)
 """The grid of the MLCL paper."""
 
 _USUAL = RATES.index(0.01)
+# Each fold costs a training per rate; three leave two thirds of the rows to learn from.
 _FOLDS = 3
 
 
@@ -40,10 +41,8 @@ def choose_rate(
     ----------
     classifier : GradientClassifier
         Copies of it are trained; it stays as it is.
-    X : ndarray or CSR array of shape (n, d)
-    complementary : ndarray of shape (n, K)
-    relevant : ndarray of shape (n, K) or None
-        Known relevant labels.
+    X, complementary, relevant
+        As for its ``_fit``.
     seed : int
         Seed of the folds, and of each training.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
@@ -10,7 +10,7 @@ from scipy import special
 
 from complabel import metrics
 from complabel import transition as matrices
-from complabel._parameters import check_choice, check_real
+from complabel._parameters import Constraints, Real
 from complabel.errors import InputError
 from complabel.losses import ComplementaryCrossEntropy, MLCLLoss
 from complabel.methods.gradient._base import (
@@ -19,6 +19,7 @@ from complabel.methods.gradient._base import (
     ProgressCallback,
     not_learnable,
 )
+from complabel.methods.gradient._documented import documented
 from complabel.methods.gradient._learning_rate import RATES, choose_rate
 
 if TYPE_CHECKING:
@@ -29,16 +30,18 @@ if TYPE_CHECKING:
 CORRELATIONS = ("cooccurrence", "phi", None)
 
 
+@documented
 class MLCLClassifier(GradientClassifier):
     r"""Multi-label classifier learned through an estimated transition matrix.
 
-    Step one trains a softmax model g of the complementary label, averages it over the instances
+    Step one trains a softmax model g of the complementary label. It averages g over the instances
     that have label k as candidate into row k of S, and corrects S by the co-occurrence rates C of
     candidate labels: T = S C^T, diagonal 0, rows normalized. Step two trains scores f(x) so that
-    :math:`\bar f = T^T f` explains the complementary labels:
+    :math:`\bar f = T^T f` explains the complementary labels. It minimizes the mean over instances
+    of
 
-    minimize mean over instances of  - sum_j [ybar_j log fbar_j + (1 - ybar_j) log(1 - fbar_j)]
-    + beta ||ybar - fbar||^2.
+    .. math:: - \sum_j [\bar y_j \log \bar f_j + (1 - \bar y_j) \log(1 - \bar f_j)]
+        + \beta ||\bar y - \bar f||^2.
 
     Parameters
     ----------
@@ -49,29 +52,13 @@ class MLCLClassifier(GradientClassifier):
         ablation "without C").
     beta : float, default=1.0
         Weight of the MSE regularizer; 0 is the ablation "without MSE".
-    network : callable or None, default=None
-        ``network(n_features, n_labels)`` returns a ``torch.nn.Module`` with K outputs, used for
-        g and f; ``None`` trains linear maps.
     learning_rate : "auto" or float, default="auto"
         ``"auto"`` takes 1e-2, or another rate of the paper's grid (1e-1, 1e-3) if held-out
         complementary labels rank lower under it, by more than one standard error in three folds.
         It trains ten times in all, nine of them on two thirds of the rows.
         :func:`complabel.methods.make_classifier` gives the rate that the paper states for a
         dataset.
-    weight_decay : float, default=1e-4
-        Coupled, as in ``torch.optim.Adam``.
-    batch_size : int, default=256
-    epochs : int, default=200
-    threshold : {"probability", "minmax"}, default="probability"
-        Rule of ``predict``: f > 0.5 as in the paper, or the same after scaling each row of f to
-        [0, 1], as its released code does.
-    device : str, default="auto"
-        ``"auto"`` takes CUDA where there is some; else a name torch knows.
-    random_state : int, numpy.random.Generator or None, default=None
-        Initial weights and order of the instances.
-    callback : callable or None, default=None
-        Called after every epoch with ("transition" or "classifier", epoch, epochs, mean loss),
-        and before with ("search", rates tried, rates to try, held-out error).
+    {parameters}
 
     Attributes
     ----------
@@ -86,18 +73,23 @@ class MLCLClassifier(GradientClassifier):
         S. Only if T was estimated.
     label_correlation_ : ndarray of shape (K, K)
         C. Only if T was estimated with a correlation.
-    model_ : LinearMap or torch.nn.Module
-        f before the sigmoid.
-    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
-        Of the linear map; only without ``network``.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
+    {attributes}
+
+    See Also
+    --------
+    complabel.losses.MLCLLoss : The loss of step two; known relevant labels change it.
+    complabel.transition : The matrices S, C and T.
+    SelectionLikelihoodClassifier : The method to prefer where its model of the choice holds.
 
     Notes
     -----
-    O(epochs n d K) time for each training, with d the mean number of non-zeros per row; memory for
-    one copy of the features. Rows of T sum to 1, so the scores of an instance sum to about 1 and
-    ``threshold="probability"`` predicts few labels.
+    Each training takes O(epochs n d K) time, with d the mean number of non-zeros per row, and
+    memory for one copy of the features. A ``network`` is made for g and for f. The callback hears
+    of ``"search"`` (with the rates tried, the rates to try and the held-out error),
+    ``"transition"`` and ``"classifier"``.
+
+    Rows of T sum to 1, so the scores of an instance sum to about 1 and the paper's rule
+    ``threshold="probability"`` predicts few labels. Its released code uses ``"minmax"``.
 
     References
     ----------
@@ -121,6 +113,12 @@ class MLCLClassifier(GradientClassifier):
 
     models_the_choice = True
 
+    _constraints: ClassVar[Constraints] = {
+        "correlation": CORRELATIONS,
+        "beta": Real(at_least=0),
+        "learning_rate": ("auto", Real(above=0)),
+    }
+
     learning_rate_: float
     transition_: NDArray[np.float64]
     initial_transition_: NDArray[np.float64]
@@ -132,8 +130,8 @@ class MLCLClassifier(GradientClassifier):
         transition: str | ArrayLike = "estimate",
         correlation: str | None = "cooccurrence",
         beta: float = 1.0,
-        network: NetworkFactory | None = None,
         learning_rate: str | float = "auto",
+        network: NetworkFactory | None = None,
         weight_decay: float = 1e-4,
         batch_size: int = 256,
         epochs: int = 200,
@@ -162,12 +160,6 @@ class MLCLClassifier(GradientClassifier):
         if isinstance(self.transition, str) and self.transition not in ("estimate", "uniform"):
             raise InputError(
                 f"transition must be 'estimate', 'uniform' or a matrix, got {self.transition!r}"
-            )
-        check_choice("correlation", self.correlation, CORRELATIONS)
-        check_real("beta", self.beta, at_least=0)
-        if isinstance(self.learning_rate, str) and self.learning_rate != "auto":
-            raise InputError(
-                f"learning_rate must be 'auto' or a number above 0, got {self.learning_rate!r}"
             )
 
     def _rate(self) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from complabel import metrics
 from complabel.losses import BinaryCrossEntropy
 from complabel.methods.gradient._base import GradientClassifier
+from complabel.methods.gradient._documented import documented
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -16,40 +17,18 @@ if TYPE_CHECKING:
     from complabel.methods._base import Features
 
 
+@documented
 class SupervisedClassifier(GradientClassifier):
     """Linear model or network trained by binary cross-entropy on the *relevant* labels.
 
-    A reference, not a method of this setting: its ``fit`` takes the true labels where the others
-    take complementary ones, and says so by ``learns_from = "relevant"``.
+    It is a reference, not a method of this setting: its ``fit`` takes the true labels where the
+    others take complementary ones, and says so by ``learns_from = "relevant"``.
 
-    minimize mean over instances of  - sum_k [y_k log f_k + (1 - y_k) log(1 - f_k)]
+    {sections}
 
-    Parameters
-    ----------
-    network : callable or None, default=None
-        ``network(n_features, n_labels)`` returns a ``torch.nn.Module`` with K outputs; ``None``
-        trains a linear map.
-    learning_rate : float, default=0.01
-    weight_decay : float, default=1e-4
-        Coupled, as in ``torch.optim.Adam``.
-    batch_size : int, default=256
-    epochs : int, default=200
-    threshold : {"probability", "minmax"}, default="probability"
-        Rule of ``predict``: f > 0.5, or the same after scaling each row of f to [0, 1].
-    device : str, default="auto"
-        ``"auto"`` takes CUDA where there is some; else a name torch knows.
-    random_state : int, numpy.random.Generator or None, default=None
-        Initial weights and order of the instances.
-    callback : callable or None, default=None
-        Called after every epoch with ("classifier", epoch, epochs, mean loss).
-
-    Attributes
-    ----------
-    model_ : LinearMap or torch.nn.Module
-    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
-        Of the linear map; only without ``network``.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
+    See Also
+    --------
+    complabel.losses.BinaryCrossEntropy : The loss.
 
     References
     ----------
@@ -77,12 +56,9 @@ class SupervisedClassifier(GradientClassifier):
         /,
     ) -> None:
         del relevant
+        labels = {"true_labels": true_labels}
         self.model_ = self._train(
-            X,
-            BinaryCrossEntropy(),
-            {"true_labels": true_labels},
-            generator=self._generator(),
-            stage="classifier",
+            X, BinaryCrossEntropy(), labels, generator=self._generator(), stage="classifier"
         )
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:

@@ -8,21 +8,35 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from complabel.reports._figures import fold_strip, grey_image, heat_map, off_diagonal
+from complabel.reports._charts import (
+    Bar,
+    BarChart,
+    FoldStrip,
+    HeatMap,
+    Scale,
+    beside_diagonal,
+    matrix_charts,
+)
+from complabel.reports._demo_page import grey_image
 
 NAMES = ("a", "b", "c")
+SCALE = Scale(0.5, "= 1/2", ("relevant", "chosen"))
 
 
-def draw_heat_map(matrix=None, names=NAMES, **changed):
-    settings = {
-        "ident": "m",
-        "description": "three labels",
-        "centre": 0.5,
-        "centre_name": "= 1/2",
-        "reach": 0.5,
-        "axes": ("relevant", "chosen"),
-    }
-    return heat_map(np.full((3, 3), 0.5) if matrix is None else matrix, names, **settings | changed)
+def draw_heat_map(matrix=None, names=NAMES, *, ident="m", description="three labels"):
+    chart = HeatMap(
+        title="",
+        description=description,
+        matrix=np.full((3, 3), 0.5) if matrix is None else matrix,
+        label_names=names,
+        scale=SCALE,
+        reach=0.5,
+    )
+    return chart.svg(ident)
+
+
+def draw_strip(**folds):
+    return FoldStrip(title="", description="d", axis="x", folds=folds).svg("s")
 
 
 def texts(svg):
@@ -37,8 +51,8 @@ def cell_colours(svg):
     return [fill for fill in fills if fill != "none"]
 
 
-def test_off_diagonal_keeps_row_order():
-    assert off_diagonal(np.arange(9.0).reshape(3, 3)).tolist() == [1, 2, 3, 5, 6, 7]
+def test_beside_diagonal_keeps_row_order():
+    assert beside_diagonal(np.arange(9.0).reshape(3, 3)).tolist() == [1, 2, 3, 5, 6, 7]
 
 
 def test_heat_map_colours_equal_entries_alike_and_others_apart():
@@ -68,7 +82,7 @@ def test_label_names_appear_as_they_are(name):
 
 
 def test_figures_take_the_colours_of_the_page():
-    strip = fold_strip({"one": [0.1, 0.4]}, ident="s", description="d", axis="x")
+    strip = draw_strip(one=[0.1, 0.4])
     for svg in (strip, draw_heat_map()):
         assert "currentColor" in svg
         assert "#010203" not in svg
@@ -96,7 +110,7 @@ def test_ids_are_unique_on_a_page_and_every_reference_resolves():
 
 
 def test_fold_strip_has_a_dot_for_every_fold():
-    svg = fold_strip({"one": [0.1, 0.4], "two": [0.5]}, ident="s", description="d", axis="x")
+    svg = draw_strip(one=[0.1, 0.4], two=[0.5])
     accents = [e for e in ET.fromstring(svg).iter("use") if "accent" in e.get("style", "")]
     assert len(accents) == 3
     # SVG's y grows downwards: the first method is on top.
@@ -123,3 +137,22 @@ def test_grey_image_holds_every_pixel():
     read = imread(io.BytesIO(base64.b64decode(data)))  # (3, 4, RGBA)
     assert np.abs(read[..., 0] - (1 - pixels)).max() <= 1.5 / 255
     assert (read[..., 3] == 1).all()
+
+
+def test_bars_are_as_long_as_their_values():
+    bars = [Bar("a", 0.2), Bar("b", 0.4, kind="reference"), Bar("c", None), Bar("d", 0.1)]
+    svg = BarChart(title="", description="d", bars=bars).svg("x")
+    paths = re.findall(r'<path d="M ([\d.]+) [\d.]+\s+L ([\d.]+) [^"]*z\s*" clip-path', svg)
+    lengths = sorted(float(end) - float(start) for start, end in paths)
+    assert np.array(lengths) / lengths[0] == pytest.approx([1, 2, 4], rel=1e-3)
+    assert svg.count("var(--accent)") == 1
+
+
+def test_choices_share_a_scale_and_label_correlations_have_their_own():
+    near, far = np.full((3, 3), 0.6), np.full((3, 3), 0.9)
+    matrices = {"transition_": near, "initial_transition_": far, "label_correlation_": near}
+    together = Scale(0.6, "mean", ("label", "label"))
+    charts = list(matrix_charts(matrices, NAMES, choice=SCALE, together=together))
+    assert [chart.title[0] for chart in charts] == ["S", "C", "T"]
+    assert [chart.reach for chart in charts] == pytest.approx([0.4, 0.0005, 0.4])
+    assert [chart.scale for chart in charts] == [SCALE, together, SCALE]

@@ -1,7 +1,11 @@
-"""What L-UW, GDF, the unbiased estimator and CTL share: rule of prediction, training, door."""
+"""A loss as a method: what the five share, what each learns, and a loss of one's own."""
+
+import pydoc
+import re
 
 import numpy as np
 import pytest
+import torch
 from scipy import sparse, special
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -10,14 +14,25 @@ from complabel import metrics
 from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset, make_synthetic
 from complabel.errors import InputError
-from complabel.methods.bars.prior import PriorClassifier
-from complabel.methods.gradient.ctl import CTLClassifier
-from complabel.methods.gradient.gdf import GDFClassifier
-from complabel.methods.gradient.luw import LUWClassifier
-from complabel.methods.gradient.unbiased_bce import UnbiasedBCEClassifier
+from complabel.losses import BinaryCrossEntropy, GDFLoss, MLCLLoss
+from complabel.methods import (
+    ComplementaryLossClassifier,
+    ComRankClassifier,
+    CTLClassifier,
+    GDFClassifier,
+    LUWClassifier,
+    PriorClassifier,
+    UnbiasedBCEClassifier,
+)
 
-CLASSIFIERS = [LUWClassifier, GDFClassifier, UnbiasedBCEClassifier, CTLClassifier]
-every_baseline = pytest.mark.parametrize("classifier", CLASSIFIERS)
+CLASSIFIERS = [
+    LUWClassifier,
+    GDFClassifier,
+    UnbiasedBCEClassifier,
+    CTLClassifier,
+    ComRankClassifier,
+]
+every_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +47,7 @@ def quick(classifier, **settings):
     return classifier(**{"epochs": 12, "learning_rate": 0.05, "random_state": 0, **settings})
 
 
-@every_baseline
+@every_classifier
 @pytest.mark.parametrize("cut", [0.3, 0.5, 0.8])
 def test_predicts_what_lies_above_the_cut_of_its_rows_range(problem, classifier, cut):
     X, _, complementary = problem
@@ -44,7 +59,7 @@ def test_predicts_what_lies_above_the_cut_of_its_rows_range(problem, classifier,
     np.testing.assert_allclose(fitted.decision_function(X), special.logit(scores), rtol=1e-9)
 
 
-@every_baseline
+@every_classifier
 def test_the_middle_of_the_range_is_the_shared_minmax_rule(problem, classifier):
     X, _, complementary = problem
     fitted = quick(classifier, cut=0.5).fit(X, complementary)
@@ -52,7 +67,7 @@ def test_the_middle_of_the_range_is_the_shared_minmax_rule(problem, classifier):
     np.testing.assert_array_equal(fitted.predict(X), expected)
 
 
-@every_baseline
+@every_classifier
 def test_the_probability_rule_cuts_scores_at_one_half(problem, classifier):
     X, _, complementary = problem
     fitted = quick(classifier, threshold="probability", cut=0.5).fit(X, complementary)
@@ -62,7 +77,7 @@ def test_the_probability_rule_cuts_scores_at_one_half(problem, classifier):
     np.testing.assert_allclose(special.expit(fitted.decision_function(X)), scores)
 
 
-@every_baseline
+@every_classifier
 def test_the_rule_changes_no_ranking(problem, classifier):
     X, _, complementary = problem
     fitted = quick(classifier).fit(X, complementary)
@@ -73,7 +88,7 @@ def test_the_rule_changes_no_ranking(problem, classifier):
     assert fitted.score(X, complementary) == pytest.approx(by_other_rule.score(X, complementary))
 
 
-@every_baseline
+@every_classifier
 def test_the_score_is_the_ranking_error_where_no_likelihood_is_modelled(problem, classifier):
     X, _, complementary = problem
     fitted = quick(classifier).fit(X, complementary)
@@ -101,7 +116,7 @@ def test_saturated_scores_keep_their_cut():
     assert np.isfinite(fitted.decision_function(X)).all()
 
 
-@every_baseline
+@every_classifier
 def test_learns_more_than_the_prior_knows(problem, classifier):
     X, Y, complementary = problem
     fitted = clone(classifier(random_state=0, learning_rate=0.1)).fit(X[:300], complementary[:300])
@@ -113,7 +128,7 @@ def test_learns_more_than_the_prior_knows(problem, classifier):
     assert found > bar + 0.03
 
 
-@every_baseline
+@every_classifier
 def test_the_seed_alone_decides(problem, classifier):
     X, _, complementary = problem
     first, second, other = (
@@ -124,7 +139,7 @@ def test_the_seed_alone_decides(problem, classifier):
     assert np.abs(first - other).max() > 1e-4
 
 
-@every_baseline
+@every_classifier
 def test_sparse_equals_dense(problem, classifier):
     X, _, complementary = problem
     thinned = np.where(np.abs(X) > 0.7, X, 0.0)
@@ -137,7 +152,7 @@ def test_sparse_equals_dense(problem, classifier):
     )
 
 
-@every_baseline
+@every_classifier
 def test_one_class_per_row_gives_one_class_back(problem, classifier):
     X, _, complementary = problem
     single = complementary.argmax(axis=1)
@@ -151,7 +166,7 @@ def test_one_class_per_row_gives_one_class_back(problem, classifier):
     np.testing.assert_allclose(probabilities, special.softmax(logits, axis=1), atol=1e-9)
 
 
-@every_baseline
+@every_classifier
 def test_known_relevant_labels_change_nothing(problem, classifier):
     X, Y, complementary = problem
     without = quick(classifier).fit(X, complementary)
@@ -159,7 +174,7 @@ def test_known_relevant_labels_change_nothing(problem, classifier):
     np.testing.assert_array_equal(given.coef_, without.coef_)
 
 
-@every_baseline
+@every_classifier
 def test_several_complementary_labels_help(classifier):
     data = make_synthetic(n_samples=600, n_features=8, n_labels=6, random_state=1)
     found = []
@@ -171,7 +186,7 @@ def test_several_complementary_labels_help(classifier):
     assert found[1] > found[0]
 
 
-@every_baseline
+@every_classifier
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_a_constant_feature_and_single_rows_are_no_trouble(problem, classifier, as_given):
     X, _, complementary = problem
@@ -185,7 +200,7 @@ def test_a_constant_feature_and_single_rows_are_no_trouble(problem, classifier, 
     )
 
 
-@every_baseline
+@every_classifier
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -205,7 +220,7 @@ def test_parameters_out_of_range_are_refused(problem, classifier, settings, mess
 
 
 def test_the_default_settings_are_those_of_the_papers():
-    for classifier in (GDFClassifier, UnbiasedBCEClassifier, CTLClassifier):
+    for classifier in CLASSIFIERS[1:]:
         settings = classifier().get_params()
         assert (settings["optimizer"], settings["momentum"]) == ("sgd", 0.9)
         assert settings["milestones"] == (100, 150)
@@ -214,7 +229,7 @@ def test_the_default_settings_are_those_of_the_papers():
     assert (settings["optimizer"], settings["weight_decay"]) == ("adam", 1e-4)
     assert settings["milestones"] == ()
     cuts = [classifier().cut for classifier in CLASSIFIERS]
-    assert cuts == [0.5, 0.8, 0.8, 0.5]
+    assert cuts == [0.5, 0.8, 0.8, 0.5, 0.5]
 
 
 def logistic_regression(X, complementary, *, share, weight_decay):
@@ -272,6 +287,86 @@ def test_luw_stops_where_its_documented_objective_is_flat(problem):
     assert np.abs(slopes).max() < 1e-5
 
 
+def test_comrank_orders_labels_by_how_unlikely_they_are_to_be_complementary():
+    # Three kinds of instances, each with known chances of the complementary label.
+    counts = np.array([[50, 30, 20, 0], [0, 10, 35, 55], [25, 60, 5, 10]])
+    X = np.repeat(np.eye(3), 100, axis=0)
+    chosen = np.concatenate([np.repeat(np.arange(4), row) for row in counts])
+    complementary = np.eye(4, dtype=int)[chosen]
+    model = ComRankClassifier(learning_rate=0.1, epochs=100, weight_decay=1e-4, random_state=0).fit(
+        X, complementary
+    )
+    ranks = model.decision_function(np.eye(3)).argsort(axis=1)
+    np.testing.assert_array_equal(ranks, (-counts).argsort(axis=1))
+
+
+def test_a_loss_may_be_given_as_a_class_or_an_object(problem):
+    X, _, complementary = problem
+    settings = {"epochs": 5, "random_state": 0, "cut": 0.8}
+    expected = GDFClassifier(**settings).fit(X, complementary)
+    for loss in (GDFLoss, GDFLoss()):
+        found = ComplementaryLossClassifier(loss=loss, **settings).fit(X, complementary)
+        np.testing.assert_array_equal(found.coef_, expected.coef_)
+        np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+
+
+def test_a_loss_with_a_use_for_known_relevant_labels_gets_them(problem):
+    X, Y, complementary = problem
+    loss = MLCLLoss(torch.full((5, 5), 0.25, dtype=torch.float64).fill_diagonal_(0))
+    classifier = ComplementaryLossClassifier(loss=loss, epochs=5, random_state=0)
+    without = classifier.fit(X, complementary).coef_
+    assert np.abs(classifier.fit(X, complementary, relevant=Y).coef_ - without).max() > 1e-3
+    assert loss.transition.dtype == torch.float64  # the caller's loss stays as it is
+
+
+@pytest.mark.parametrize(
+    ("loss", "message"),
+    [
+        (None, "loss must be a complabel.losses.LogitLoss or a class of them, got None"),
+        (torch.nn.BCELoss, "loss must be a complabel.losses.LogitLoss"),
+        ("gdf", "loss must be a complabel.losses.LogitLoss or a class of them, got 'gdf'"),
+        (BinaryCrossEntropy, "must take complementary .* BinaryCrossEntropy takes true_labels"),
+    ],
+)
+def test_what_is_no_loss_of_complementary_labels_is_refused(problem, loss, message):
+    X, _, complementary = problem
+    with pytest.raises(InputError, match=message):
+        ComplementaryLossClassifier(loss=loss).fit(X, complementary)
+
+
+class Patient(GDFClassifier):
+    """A method with other defaults than the one it is made from."""
+
+    epochs = 7
+
+
+def test_class_attributes_are_the_defaults_of_parameters(problem):
+    X, _, complementary = problem
+    assert (Patient().epochs, Patient(epochs=3).epochs, GDFClassifier().epochs) == (7, 3, 200)
+    assert (Patient().cut, Patient().get_params()["epochs"]) == (0.8, 7)
+    assert (repr(Patient()), repr(Patient(epochs=3))) == ("Patient()", "Patient(epochs=3)")
+    assert clone(Patient(epochs=3)).epochs == 3
+    fitted = Patient(random_state=0).fit(X, complementary)
+    expected = GDFClassifier(epochs=7, random_state=0).fit(X, complementary)
+    np.testing.assert_array_equal(fitted.coef_, expected.coef_)
+
+
+@every_classifier
+def test_the_loss_of_a_method_is_no_parameter_of_it(classifier):
+    assert "loss" not in classifier().get_params()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'loss'"):
+        classifier(loss=GDFLoss)
+    assert "loss" in ComplementaryLossClassifier().get_params()
+
+
+@every_classifier
+def test_the_docstring_tells_every_parameter_with_its_default(classifier):
+    documentation = pydoc.render_doc(classifier)
+    for name, value in classifier().get_params().items():
+        shown = f'"{value}"' if isinstance(value, str) else repr(value)
+        assert re.search(rf" {name} : .*, default={re.escape(shown)}\n", documentation)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("classifier", "dataset", "settings", "expected", "tolerance"),
@@ -312,3 +407,20 @@ def test_real_data_as_measured_elsewhere(
             ]
         )
     assert (np.abs(np.mean(found, axis=0) - expected) < tolerance).all(), np.mean(found, axis=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("dataset", "learning_rate", "average_precision"), [("scene", 0.01, 0.80), ("yeast", 0.1, 0.71)]
+)
+def test_comrank_on_real_data_stays_at_the_level_measured(
+    dataset, learning_rate, average_precision, data_dir
+):
+    data = load_dataset(dataset, data_dir=data_dir)
+    complementary = draw_complementary(data.Y, random_state=0)
+    held_out = np.arange(len(data.Y)) % 5 == 0
+    model = ComRankClassifier(learning_rate=learning_rate, random_state=0)
+    model.fit(data.X[~held_out], complementary[~held_out])
+    scores = model.decision_function(data.X[held_out])
+    found = metrics.average_precision(data.Y[held_out], scores)
+    assert found == pytest.approx(average_precision, abs=0.02)

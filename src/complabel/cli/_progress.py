@@ -1,41 +1,43 @@
-"""A running study on the terminal: what runs, what is done, what failed, how long it will take."""
+"""A running plan on the terminal: what runs, what is done, what failed, how long it will take."""
 
 from __future__ import annotations
 
 import time
+from collections import defaultdict
+from statistics import fmean
 from typing import Self
 
+from rich import progress
 from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from complabel.cli._console import errors
-from complabel.studies import Forecast, Monitor, Outcome, Unit
+from complabel.cli._console import complain, errors, remark
+from complabel.studies import Monitor, Outcome, Unit
 
 # A log nobody watches gets a line now and then instead of a display that moves.
 _LOG_SECONDS = 30.0
 
 
-class StudyProgress(Monitor):
+class Progress(Monitor):
     """Shows a run on standard error."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._forecast = Forecast()
+        self._seconds: dict[tuple[str, ...], list[float]] = defaultdict(list)
         self._running: dict[str, tuple[Unit, float]] = {}
         self._left: dict[str, Unit] = {}
         self._n_failed = 0
         self._n_jobs = 1
         self._logged = time.monotonic()
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("units"),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[state]}"),
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TextColumn("units"),
+            progress.TimeElapsedColumn(),
+            progress.TextColumn("{task.fields[state]}"),
             auto_refresh=False,
         )
         self._task = self._bar.add_task(name, total=None, state="reading datasets")
@@ -61,10 +63,9 @@ class StudyProgress(Monitor):
         self._left = {unit.key: unit for unit in todo}
         self._bar.update(self._task, total=len(units), completed=len(units) - len(todo), state="")
         if len(todo) < len(units):
-            errors().print(
+            remark(
                 f"{self._name}: {len(units) - len(todo)} of {len(units)} units are in the store"
-                " already",
-                highlight=False,
+                " already"
             )
 
     def started(self, unit: Unit) -> None:
@@ -75,20 +76,15 @@ class StudyProgress(Monitor):
         """Count a unit; a failure is said at once."""
         self._running.pop(unit.key, None)
         self._left.pop(unit.key, None)
-        self._forecast.observe(unit, seconds)
+        for likeness in _likenesses(unit):
+            self._seconds[likeness].append(seconds)
         self._n_failed += bool(outcome.error)
         self._bar.update(self._task, advance=1)
         if outcome.error:
-            errors().print(
-                f"failed: {_describe(unit)}: {outcome.error.strip().splitlines()[-1]}",
-                style="red",
-                markup=False,
-                highlight=False,
-                soft_wrap=True,
-            )
+            complain(f"failed: {_describe(unit)}: {outcome.reason}")
         if not errors().is_terminal and time.monotonic() - self._logged > _LOG_SECONDS:
             self._logged = time.monotonic()
-            errors().print(self._state(unit), markup=False, highlight=False, soft_wrap=True)
+            remark(self._state(unit))
 
     def _display(self) -> RenderableType:
         """Draw the bar and, below it, what runs."""
@@ -108,10 +104,21 @@ class StudyProgress(Monitor):
     def _remarks(self) -> list[str]:
         """Return what failed and how long the rest will take."""
         remarks = [f"{self._n_failed} failed"] if self._n_failed else []
-        seconds = self._forecast.seconds(list(self._left.values()), n_jobs=self._n_jobs)
-        if seconds is not None:
+        if self._seconds:
+            seconds = sum(map(self._expected, list(self._left.values()))) / self._n_jobs
             remarks.append(f"about {duration(seconds)} left")
         return remarks
+
+    def _expected(self, unit: Unit) -> float:
+        """Return how long a unit will take: the mean of those done that are most like it."""
+        return fmean(
+            next(self._seconds[like] for like in _likenesses(unit) if like in self._seconds)
+        )
+
+
+def _likenesses(unit: Unit) -> list[tuple[str, ...]]:
+    """Return what a unit shares with others, the closest first: row and dataset, row, nothing."""
+    return [(unit.row.title, unit.dataset), (unit.row.title,), ()]
 
 
 def duration(seconds: float) -> str:

@@ -1,0 +1,106 @@
+"""What the commands share that run a plan, or look at one that ran."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from complabel.cli._console import complain, errors, remark, say
+from complabel.cli._options import STORE, check_folder
+
+if TYPE_CHECKING:
+    from complabel.cli._progress import Progress
+    from complabel.studies import Plan, RunSummary, StudyResults
+
+
+@contextlib.contextmanager
+def watched(name: str, store: Path) -> Iterator[Progress]:
+    """Show progress inside the block; on Ctrl-C, say that the same command goes on."""
+    from complabel.cli._progress import Progress
+
+    try:
+        with Progress(name) as progress:
+            yield progress
+    except KeyboardInterrupt:
+        remark(f"stopped; all finished units are in {store}: the same command goes on from there")
+        raise
+
+
+def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **options: Any) -> None:
+    """Run a plan with a live display; say what was done."""
+    from complabel.studies import Store, run_study
+
+    check_folder(path, "--store")
+    with Store(path) as store, watched(plan.name, path) as progress:
+        summary = run_study(
+            plan, store, data_dir=data_dir, n_jobs=jobs, monitor=progress, **options
+        )
+    say_missing(summary.missing)
+    _say_done(plan.name, summary, path)
+
+
+def _say_done(name: str, summary: RunSummary, store: Path) -> None:
+    """Say what a run did and what is left."""
+    from complabel.cli._progress import duration
+
+    remarks = [f"{name}: ran {summary.n_ran} of {summary.n_units} units"]
+    remarks.append(f"in {duration(summary.seconds)}")
+    if summary.n_failed:
+        remarks.append(f"{summary.n_failed} failed (--retry-failed runs them again)")
+    if summary.n_elsewhere:
+        remarks.append(f"{summary.n_elsewhere} were left to another run on {store}")
+    if summary.n_by_other_code:
+        remarks.append(
+            f"{summary.n_by_other_code} results by other code or versions stay in {store}, not used"
+        )
+    say(", ".join(remarks))
+
+
+def say_missing(missing: Mapping[str, str]) -> None:
+    """Say which datasets of a plan are not at hand, and how to get them."""
+    for name, reason in missing.items():
+        remark(f"left out: {name}, {reason}", style="yellow")
+
+
+def say_failed(results: StudyResults) -> None:
+    """Say what failed and why, each reason once."""
+    reasons = Counter((unit.dataset, unit.row, unit.reason) for unit in results.having("failed"))
+    for (dataset, row, reason), count in reasons.items():
+        complain(f"failed: {dataset}, {row}, {count} folds: {reason}")
+
+
+def opened_results(path: Path, name: str | None, *, with_criteria: bool = False) -> StudyResults:
+    """Return a study of a store, by default the latest; refuse a search where it has no table."""
+    from complabel.errors import InputError, StoreError
+    from complabel.studies import Store
+
+    with Store(path, create=False) as store:
+        names = [name] if name else store.studies()
+        if not names:
+            raise StoreError(f"{path} holds no study yet; run one with: complabel study run PLAN")
+        results = store.results(names[0])
+    if with_criteria and not results.plan.criteria:
+        raise InputError(
+            f"{names[0]} is a search by complabel tune, which has scores and no criteria; the same"
+            " tune command shows it again, and study export writes it to a .json file"
+        )
+    return results
+
+
+def at(store: Path) -> str:
+    """Return the option that names a store in the command to give next."""
+    return "" if store == STORE else f" --store {store}"
+
+
+def write_reports(results: StudyResults, folder: Path | None) -> None:
+    """Write a study's report and say where it is."""
+    from complabel.reports import write_report
+
+    with errors().status("drawing the report"):
+        paths = write_report(results, folder or Path(f"{results.plan.name}-report"))
+    for path in paths:
+        say(f"wrote {path}")
+    say(f"next: open {paths[0]} in a browser")

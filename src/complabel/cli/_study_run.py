@@ -1,0 +1,85 @@
+"""`complabel study run`: what the store does not hold yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from complabel.cli._console import new_table, output, say
+from complabel.cli._options import (
+    STORE,
+    Dask,
+    DataDir,
+    Jobs,
+    Quick,
+    RetryFailed,
+    StorePath,
+)
+from complabel.cli._running import at, run_plan, say_missing
+
+if TYPE_CHECKING:
+    from complabel.studies import Plan
+
+
+def run(
+    plan: Annotated[
+        str,
+        typer.Argument(
+            metavar="PLAN", help="A TOML file, or table2 to table6, more-labels, some-relevant."
+        ),
+    ],
+    store: StorePath = STORE,
+    data_dir: DataDir = None,
+    jobs: Jobs = -1,
+    dask: Dask = None,
+    retry_failed: RetryFailed = False,
+    quick: Quick = False,
+    dry_run: Annotated[bool, typer.Option(help="Say what would run, and stop.")] = False,
+) -> None:
+    """Run what the store does not hold yet; run it again after any interruption."""
+    checked = find_plan(plan, quick=quick, data_dir=data_dir)
+    if dry_run:
+        _show_plan(checked, data_dir)
+        return
+    run_plan(checked, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
+    say(f"next: complabel study report {checked.name}{at(store)}")
+
+
+def find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
+    """Read a plan; make a quick one of it with the datasets at hand."""
+    from complabel.datasets import describe_datasets
+    from complabel.studies import read_plan
+
+    plan = read_plan(name)
+    if not quick:
+        return plan
+    return plan.quick([e["name"] for e in describe_datasets(data_dir) if e["available"]])
+
+
+def _show_plan(plan: Plan, data_dir: Path | None) -> None:
+    """Print what a plan would run."""
+    from rich.text import Text
+
+    from complabel.studies import plan_units
+
+    units, missing = plan_units(plan, data_dir=data_dir)
+    table = new_table(f"{plan.name}: {len(units)} units")
+    for heading in ("row", "method", "settings"):
+        table.add_column(heading)
+    for row in plan.expanded_rows():
+        settings = ", ".join(f"{name}={value!r}" for name, value in row.settings.items())
+        if row.relevant_per_row:
+            settings = f"{settings} + {row.relevant_per_row} relevant per row".lstrip()
+        if row.relevant_share:
+            settings = f"{settings} + {row.relevant_share:.0%} of the relevant".lstrip()
+        table.add_row(Text(row.title), Text(row.method), Text(settings))
+    output().print(table)
+    at_hand = [name for name in plan.datasets if name not in missing]
+    draws = ", ".join(draw.name for draw in plan.draws)
+    say(
+        f"on {', '.join(at_hand) or 'no dataset'}; draws: {draws}; {plan.folds} folds, seed"
+        f" {plan.seed}"
+    )
+    say_missing(missing)

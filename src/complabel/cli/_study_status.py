@@ -1,0 +1,47 @@
+"""`complabel study status`: what is done, failed, running and still to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from complabel.cli._console import new_table, output, say
+from complabel.cli._options import STORE, StorePath, StudyName
+from complabel.cli._running import opened_results, say_failed, say_missing
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from complabel.studies import StudyResults
+
+
+def status(study_name: StudyName = None, store: StorePath = STORE) -> None:
+    """Show what is done, failed, running and still to do."""
+    results = opened_results(store, study_name)
+    say(
+        f"{results.plan.name}: {len(results.having('done'))} of {len(results.units)} units done,"
+        f" {len(results.having('failed'))} failed, {len(results.having('running'))} running"
+    )
+    output().print(_table(results))
+    say_missing(results.missing)
+    say_failed(results)
+
+
+def _table(results: StudyResults) -> Table:
+    """Lay out how many folds of each row on each dataset are done."""
+    from rich.text import Text
+
+    table = new_table()
+    columns = list(dict.fromkeys((unit.dataset, unit.draw) for unit in results.units))
+    table.add_column("")
+    for dataset, draw in columns:
+        table.add_column(f"{dataset}\n{draw}", justify="right")
+    for row in dict.fromkeys(unit.row for unit in results.units):
+        cells = []
+        for column in columns:
+            units = [u for u in results.units if (u.row, u.dataset, u.draw) == (row, *column)]
+            n_done = sum(unit.status == "done" for unit in units)
+            n_failed = sum(unit.status == "failed" for unit in units)
+            failed = f" [red]{n_failed} failed[/red]" if n_failed else ""
+            cells.append(f"{n_done}/{len(units)}{failed}")
+        table.add_row(Text(row), *cells)
+    return table

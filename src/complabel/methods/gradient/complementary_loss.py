@@ -1,0 +1,346 @@
+"""Methods that minimize one loss of logits and complementary labels, by SGD."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from scipy import special
+
+from complabel import metrics
+from complabel.errors import InputError
+from complabel.losses import (
+    CTLLoss,
+    ExponentialRankingLoss,
+    GDFLoss,
+    LogitLoss,
+    LUWLoss,
+    UnbiasedBCELoss,
+)
+from complabel.methods.gradient._base import GradientClassifier, NetworkFactory, ProgressCallback
+from complabel.methods.gradient._documented import documented
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.methods._base import Features
+
+
+@documented
+class ComplementaryLossClassifier(GradientClassifier):
+    """Multi-label classifier that minimizes a given loss of complementary labels.
+
+    The scores f(x) are the sigmoid of a linear map or network. Bring a loss of your own, or set
+    the class attribute ``loss`` of a subclass, which then is a method of that loss: it has no
+    parameter ``loss``. A subclass sets other defaults of its constructor in the same way.
+
+    Parameters
+    ----------
+    loss : LogitLoss or class of them, default=None
+        It takes ``complementary`` after the logits, and ``relevant`` if it has a use for known
+        relevant labels. A class is called without arguments. There is no default.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    complabel.losses.LogitLoss : What a loss must offer.
+
+    Notes
+    -----
+    The methods of one loss below it check known relevant labels and do not use them.
+
+    Training takes O(epochs n d K) time with d the mean number of non-zeros per row, and memory
+    for one copy of the features. The model is that of the last epoch; the released code of the
+    methods below keeps the epoch that is best on the test fold, which needs true labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from complabel.losses import MLCLLoss
+    >>> X = np.eye(3).repeat(50, axis=0)
+    >>> complementary = np.eye(3, dtype=int).repeat(50, axis=0)
+    >>> loss = MLCLLoss((1 - torch.eye(3)) / 2)
+    >>> classifier = ComplementaryLossClassifier(loss=loss, learning_rate=0.1, random_state=0)
+    >>> classifier.fit(X, complementary).predict(np.eye(3))
+    array([[0, 1, 1],
+           [1, 0, 1],
+           [1, 1, 0]])
+    """
+
+    loss: LogitLoss | type[LogitLoss] | None
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        """Let class attributes be the defaults of the constructor's parameters."""
+        super().__init_subclass__(**settings)
+        if "__init__" not in vars(cls):
+            cls.__init__ = _with_defaults(cls.__init__, vars(cls))  # type: ignore[method-assign]
+
+    def __init__(
+        self,
+        *,
+        loss: LogitLoss | type[LogitLoss] | None = None,
+        network: NetworkFactory | None = None,
+        optimizer: str = "sgd",
+        learning_rate: float = 0.01,
+        weight_decay: float = 1e-3,
+        momentum: float = 0.9,
+        milestones: Sequence[int] = (100, 150),
+        batch_size: int = 256,
+        epochs: int = 200,
+        threshold: str = "minmax",
+        cut: float = 0.5,
+        device: str = "auto",
+        random_state: int | np.random.Generator | None = None,
+        callback: ProgressCallback | None = None,
+    ) -> None:
+        super().__init__(
+            network=network,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            batch_size=batch_size,
+            epochs=epochs,
+            threshold=threshold,
+            device=device,
+            random_state=random_state,
+            callback=callback,
+        )
+        self.loss = loss
+        self.optimizer = optimizer
+        self.momentum = momentum
+        self.milestones = milestones
+        self.cut = cut
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        kind = self.loss if isinstance(self.loss, type) else type(self.loss)
+        if not issubclass(kind, LogitLoss):
+            raise InputError(
+                f"loss must be a complabel.losses.LogitLoss or a class of them, got {self.loss!r}"
+            )
+        if kind.label_names[:1] != ("complementary",):
+            raise InputError(
+                f"loss must take complementary after the logits, but {kind.__name__} takes"
+                f" {', '.join(kind.label_names) or 'nothing'}"
+            )
+
+    def _fit(
+        self,
+        X: Features,
+        complementary: NDArray[np.uint8],
+        relevant: NDArray[np.uint8] | None,
+        /,
+    ) -> None:
+        # Autograd takes no tensor made in inference mode, which the caller may be in.
+        with torch.inference_mode(False):
+            loss: Any = self.loss() if isinstance(self.loss, type) else copy.deepcopy(self.loss)
+            loss = loss.to(torch.float32)
+        labels = {"complementary": complementary}
+        if relevant is not None and "relevant" in loss.label_names:
+            labels["relevant"] = relevant
+        self.model_ = self._train(X, loss, labels, generator=self._generator(), stage="classifier")
+
+
+def _with_defaults(init: Callable[..., None], attributes: Any) -> Callable[..., None]:
+    """Return a constructor whose defaults are a class's attributes, without ``loss`` if it is one.
+
+    scikit-learn reads parameters and their defaults from the signature: so do ``help`` and the
+    printed form of an estimator.
+    """
+    signature = inspect.signature(init)
+    own = {name: attributes[name] for name in signature.parameters if name in attributes}
+    kept = [
+        parameter.replace(default=own.get(name, parameter.default))
+        for name, parameter in signature.parameters.items()
+        if not (name == "loss" and name in own)
+    ]
+    narrowed = signature.replace(parameters=kept)
+
+    @functools.wraps(init)
+    def constructor(self: Any, **settings: Any) -> None:
+        narrowed.bind(self, **settings)  # refuses what is no parameter
+        init(self, **{**own, **settings})
+
+    constructor.__signature__ = narrowed  # type: ignore[attr-defined]
+    return constructor
+
+
+@documented
+class GDFClassifier(ComplementaryLossClassifier):
+    """Minimize the gradient-descent-friendly loss of complementary labels.
+
+    It is binary cross-entropy on the candidate labels. The paper reaches it from the unbiased
+    risk estimator by strengthening what draws candidates towards 1. The cut is that of the
+    released code.
+
+    {sections}
+
+    See Also
+    --------
+    complabel.losses.GDFLoss : The formula.
+    ComplementaryLossClassifier : What the methods of one loss share.
+    UnbiasedBCEClassifier : The estimator that it comes from.
+
+    Notes
+    -----
+    The published numbers agree with those of the epoch that is best on the test fold, which needs
+    true labels and is about 0.02 better in average precision on scene.
+
+    References
+    ----------
+    Y. Gao, M. Xu and M.-L. Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label
+    Learning", IJCAI 2023.
+
+    Examples
+    --------
+    {example}
+    """
+
+    loss = GDFLoss
+    cut = 0.8
+
+
+@documented
+class UnbiasedBCEClassifier(ComplementaryLossClassifier):
+    """Minimize an unbiased estimate of the supervised binary cross-entropy.
+
+    It is unbiased if every non-empty label set that avoids an instance's complementary labels is
+    equally likely to be the relevant one. The cut is that of the released code.
+
+    {sections}
+
+    See Also
+    --------
+    complabel.losses.UnbiasedBCELoss : The formula.
+    ComplementaryLossClassifier : What the methods of one loss share.
+    GDFClassifier : The form that learns more from many labels.
+
+    Notes
+    -----
+    With many labels all candidates are drawn to 1/2, and only the complementary labels teach
+    anything.
+
+    References
+    ----------
+    Y. Gao, M. Xu and M.-L. Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label
+    Learning", IJCAI 2023.
+
+    Examples
+    --------
+    {example}
+    """
+
+    loss = UnbiasedBCELoss
+    cut = 0.8
+
+
+@documented
+class CTLClassifier(ComplementaryLossClassifier):
+    """Minimize a weighted loss of several complementary labels that doubts low-ranked candidates.
+
+    Complementary labels count most. Candidates whose current score is low within its row count as
+    relevant and as irrelevant. Constants and the cut are those of the released code.
+
+    {sections}
+
+    See Also
+    --------
+    complabel.losses.CTLLoss : The formula.
+    ComplementaryLossClassifier : What the methods of one loss share.
+
+    References
+    ----------
+    Y. Gao, J.-Y. Zhu, M. Xu and M.-L. Zhang, "Multi-Label Learning With Multiple Complementary
+    Labels", IEEE TPAMI 2025.
+
+    Examples
+    --------
+    {example}
+    """
+
+    loss = CTLLoss
+
+
+@documented
+class ComRankClassifier(ComplementaryLossClassifier):
+    """Rank every label that may be relevant above the labels that are not.
+
+    The minimizer orders labels by how unlikely they are to be chosen as complementary, whatever
+    way these are drawn: no transition matrix is assumed or estimated. Settings are those of the
+    released code.
+
+    {sections}
+
+    See Also
+    --------
+    complabel.losses.ExponentialRankingLoss : The formula.
+    ComplementaryLossClassifier : What the methods of one loss share.
+
+    References
+    ----------
+    "ComRank: Ranking Loss for Multi-Label Complementary Label Learning", NeurIPS 2025.
+
+    Examples
+    --------
+    {example}
+    """
+
+    loss = ExponentialRankingLoss
+
+
+@documented
+class LUWClassifier(ComplementaryLossClassifier):
+    """Model the complementary label as Q = sigmoid(1 - f(x)), where f(x) is the label's score.
+
+    The multi-class method has softmax(1 - softmax(.)) and cross-entropy here. The papers that use
+    it for several labels say that sigmoid and binary cross-entropy replace them, and no code
+    shows how. Of the forms that fit that sentence, this one alone both keeps the two nested
+    functions and comes near the numbers of the GDF paper; the form without the outer sigmoid is
+    :class:`GDFClassifier` again.
+
+    {sections}
+
+    See Also
+    --------
+    complabel.losses.LUWLoss : The formula.
+    ComplementaryLossClassifier : What the methods of one loss share.
+
+    Notes
+    -----
+    The defaults are the settings of the MLCL paper. Those of the GDF paper are
+    ``optimizer="sgd", weight_decay=1e-3, milestones=(100, 150)``.
+
+    Q cannot fall below one half, so all scores are drawn towards 1 and their order within a row
+    is all that is learned: the method is weak by construction. ``score`` is the log-likelihood of
+    Q, each row divided by its sum.
+
+    References
+    ----------
+    Y. Gao and M.-L. Zhang, "Discriminative Complementary-Label Learning with Weighted Loss",
+    ICML 2021, eq. 7. As a baseline with sigmoid and binary cross-entropy: Y. Gao, M. Xu and
+    M.-L. Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label Learning",
+    IJCAI 2023.
+
+    Examples
+    --------
+    {example}
+    """
+
+    models_the_choice = True
+
+    loss = LUWLoss
+    optimizer = "adam"
+    weight_decay = 1e-4
+    milestones = ()
+
+    def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+        implied = special.expit(1 - special.expit(self._decision(X)))
+        return metrics.complementary_log_likelihood_of_rows(complementary, implied)

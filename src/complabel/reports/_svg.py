@@ -1,0 +1,107 @@
+"""From a matplotlib figure to an SVG element that takes its colours from the page."""
+
+from __future__ import annotations
+
+import io
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from matplotlib.figure import Figure
+
+# Drawn by matplotlib as these, which no colour map yields, and then named after the page's own.
+INK, ACCENT = "#010203", "#0a0b0c"
+_PAGE_COLOURS = {INK: "currentColor", ACCENT: "var(--accent)"}
+_REFERENCE = re.compile(r"(?<=url\(#)[^)]+|(?<=^#).+")  # the id in url(#id) and in #id
+
+_STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "text.parse_math": False,
+    "font.size": 9.0,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10.0,
+    **dict.fromkeys(
+        ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK
+    ),
+}
+
+
+@contextmanager
+def new_figure(width: float, height: float) -> Iterator[Figure]:
+    """Give a transparent figure (inches) in the pages' style, without pyplot's global state."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context():
+        mpl.rcdefaults()  # a matplotlibrc must not reach the page
+        mpl.rcParams.update(_STYLE)
+        yield Figure(figsize=(width, height), layout="constrained", facecolor="none")
+
+
+def inline_svg(figure: Figure, *, ident: str, description: str) -> Markup:
+    """Turn a figure into an SVG element that can stand beside others in an HTML page.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    ident : str
+        Unique on the page; ids inside the element start with it.
+    description : str
+        What a reader who cannot see the figure is told.
+
+    Returns
+    -------
+    markupsafe.Markup
+        An ``<svg>`` element; an XML serializer has escaped what needs it.
+    """
+    from markupsafe import Markup
+
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None}, transparent=True)
+    root = ET.fromstring(buffer.getvalue())
+    _drop(root, {"metadata", "style"})
+    _localize(root, ident)
+    for size in ("width", "height", "version"):
+        root.attrib.pop(size, None)
+    root.set("role", "img")
+    root.set("aria-label", description)
+    return Markup(ET.tostring(root, encoding="unicode"))
+
+
+def _drop(root: ET.Element, names: set[str]) -> None:
+    """Remove elements that would describe, or style, the whole page."""
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.rpartition("}")[2] in names:
+                parent.remove(child)
+
+
+def _localize(root: ET.Element, ident: str) -> None:
+    """Make ids unique on the page, colours the page's own, and names those of HTML."""
+    used: dict[str, str] = {}
+
+    def rename(match: re.Match[str]) -> str:
+        return used.setdefault(match.group(), f"{ident}-{len(used)}")
+
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        # HTML knows xlink:href as href, and namespaces not at all.
+        for name in [name for name in element.attrib if name.startswith("{")]:
+            element.set(name.rpartition("}")[2], element.attrib.pop(name))
+        for name in ("href", "clip-path"):
+            if name in element.attrib:
+                element.set(name, _REFERENCE.sub(rename, element.attrib[name]))
+        style = element.get("style")
+        if style is not None:
+            for drawn, shown in _PAGE_COLOURS.items():
+                style = style.replace(drawn, shown)
+            element.set("style", style)
+    for element in root.iter():
+        own = element.attrib.pop("id", None)
+        if own in used:
+            element.set("id", used[own])

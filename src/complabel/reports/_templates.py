@@ -1,0 +1,105 @@
+"""The templates beside the code, and what they may use."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from complabel.errors import InputError
+from complabel.reports import _words
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>&|#~$])")
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\{",
+        "}": r"\}",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "†": r"\textsuperscript{$\dagger$}",
+        "±": r"$\pm$",
+        "•": r"$\bullet$",
+        "◦": r"$\circ$",
+        _words.MINUS: r"$-$",
+        "\n": " ",
+    }
+)
+_FILTERS = (
+    _words.mark_of,
+    _words.number,
+    _words.p_value,
+    _words.quantity,
+    _words.shade_of,
+    _words.signed,
+    _words.title_of,
+)
+
+
+def escape_markdown(text: str) -> str:
+    """Write text so that Markdown shows it as it is."""
+    return _MARKDOWN.sub(r"\\\1", text.replace("\n", " "))
+
+
+def escape_latex(text: str) -> str:
+    """Write text so that LaTeX sets it as it is."""
+    return text.translate(_LATEX)
+
+
+_ESCAPES: dict[str, Callable[[str], str]] = {".md.j2": escape_markdown, ".tex.j2": escape_latex}
+
+
+def get_template(name: str) -> Template:
+    """Return a template; nothing that it names may be missing.
+
+    HTML is escaped by itself. Text in other formats passes through the filter ``escape``.
+
+    Parameters
+    ----------
+    name : str
+        A file in ``templates``, such as ``"tables.md.j2"``; the ending says the format.
+
+    Returns
+    -------
+    jinja2.Template
+
+    Raises
+    ------
+    InputError
+        If Jinja2 or matplotlib, which every report needs, is not installed.
+    """
+    try:
+        import matplotlib  # noqa: F401  # only to find out whether it is there
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise InputError(
+            f"a page needs {error.name}, which is not installed:"
+            ' run pip install "complabel[report]"'
+        ) from error
+    environment = Environment(
+        loader=PackageLoader("complabel.reports"),
+        autoescape=name.endswith(".html.j2"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["words"] = _words
+    environment.filters |= {function.__name__: function for function in _FILTERS}
+    numbers = itertools.count(1)
+    environment.filters["svg"] = lambda chart: chart.svg(f"figure-{next(numbers)}")
+    for ending, escape in _ESCAPES.items():
+        if name.endswith(ending):
+            environment.filters["escape"] = escape
+    return environment.get_template(name)

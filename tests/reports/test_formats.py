@@ -1,0 +1,202 @@
+"""The forms of a report other than the page, and how another form is added."""
+
+import csv
+import io
+import json
+import math
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from tests.reports.small import (
+    DATASETS,
+    Tables,
+    failing,
+    make_plan,
+    make_results,
+    metrics_of,
+    the_cell,
+)
+
+from complabel import reports
+from complabel.metrics import METRIC_NAMES
+from complabel.reports import FORMATS, render_report, results_csv, summarize_study, write_report
+from complabel.reports._summary import Incomplete, Units
+
+PLACE = {"draw", "dataset", "row"}
+KEYS = {
+    "metrics": {"name", "title", "higher"},
+    "rows": {"title", "method", "method_title", "learns_from", "relevant_per_row"},
+    "cells": PLACE | {"metric", "folds", "mean", "std", "published", "advantage", "plain",
+                      "corrected", "tested_folds"},
+    "comparison": {"draw", "row", "cells", "plain", "corrected"},
+    "rankings": {"draw", "metric", "rows", "datasets", "left_out_rows", "left_out_datasets",
+                 "ranks", "friedman", "critical_difference", "groups", "reason"},
+    "costs": PLACE | {"folds", "fit_seconds", "predict_seconds", "peak_memory_mb"},
+    "curves": PLACE | {"stages"},
+    "matrices": PLACE | {"label_names", "matrices"},
+    "fitted": PLACE | {"name", "mean", "min", "max", "counts"},
+    "settings": {"row", "parameters", "by_dataset"},
+    "machines": {"system", "torch", "units"},
+}  # fmt: skip
+
+
+def markdown(results):
+    return FORMATS["tables.md"](summarize_study(results), results)
+
+
+def latex(results):
+    return FORMATS["tables.tex"](summarize_study(results), results)
+
+
+def test_what_is_missing_is_said_everywhere(partial, without_charts):
+    summary = summarize_study(partial)
+    assert summary.units == Units(
+        planned=36, without_data=12, done=20, failed=1, running=0, pending=3
+    )
+    assert summary.incomplete == (
+        Incomplete("uniform", "yeast", "L-UW", done=2, failed=1, folds=3),
+        Incomplete("uniform", "corel5k", "L-UW", done=0, failed=0, folds=3),
+    )
+    assert the_cell(summary, row="L-UW", dataset="yeast", metric="coverage").folds == 2
+    assert not [c for c in summary.cells if (c.row, c.dataset) == ("L-UW", "corel5k")]
+    ranking = summary.rankings[0]
+    assert ranking.left_out_rows == ("L-UW",)
+    assert ranking.datasets == ("yeast", "corel5k")
+    assert (ranking.friedman, ranking.groups) == (None, None)
+    assert "3 methods" in ranking.reason
+    shown = "".join(Tables(render_report(partial)).text)
+    for said in (
+        "put scene.arff <there>",
+        "1 of 36 units failed",
+        "3 of 36 units had not been run",
+        "ValueError: <no> & never",
+        "2 of 3 folds",
+        "not run",
+        "Left out, without a complete dataset: L-UW",
+    ):
+        assert said in shown
+    for text in (markdown(partial), latex(partial)):
+        assert "[2/3 folds]" in text
+        assert "1 of 36 units failed." in text
+
+
+def test_incomplete_rows_are_never_bold():
+    plan = make_plan(datasets=["yeast"])
+    low = dict.fromkeys(METRIC_NAMES, 0.0)
+
+    def change(unit):
+        if unit.row != "L-UW":
+            return {}
+        return failing(unit) if unit.fold == 1 else {"metrics": low}
+
+    table = markdown(make_results(plan, change=change))
+    rows = [line for line in table.splitlines() if line.startswith("| L-UW | 0.000")]
+    assert len(rows) == len(METRIC_NAMES)
+
+
+def test_a_study_that_has_not_begun_has_a_report(without_charts):
+    nothing = {"status": "pending", "metrics": {}, "fitted": {}, "details": {}, "machine": {}}
+    waiting = make_results(make_plan(), change=lambda unit: nothing)
+    assert "No unit of this study is done" in render_report(waiting)
+    assert "36 of 36 units had not been run" in markdown(waiting)
+    assert "table" not in latex(waiting).partition("\n\n")[2]
+
+
+def test_markdown_reads_back_to_the_same_numbers(results, summary):
+    lines = markdown(results).splitlines()
+    for metric in METRIC_NAMES:
+        title = {m.name: m.title for m in summary.metrics}[metric]
+        start = next(n for n, line in enumerate(lines) if line.startswith(f"## {title}, "))
+        for row, line in zip(summary.rows, lines[start + 4 : start + 8], strict=True):
+            _, _, *cells, _ = re.split(r"(?<!\\)\|", line)
+            for dataset, written in zip(DATASETS, cells, strict=True):
+                cell = the_cell(summary, row=row.title, dataset=dataset, metric=metric)
+                numbers = [float(n) for n in re.findall(r"\d+\.\d{3}", written)]
+                expected = [cell.mean, cell.std]
+                if cell.published:
+                    expected += [cell.published.mean, cell.published.std]
+                assert numbers == pytest.approx(expected, abs=0.00051)
+
+
+def test_latex_reads_back_to_the_same_numbers(results, summary):
+    text = latex(results)
+    assert text.count(r"\begin{tabular}{lrrr}") == len(METRIC_NAMES)
+    assert text.count(r"\toprule") == text.count(r"\bottomrule") == text.count(r"\end{tabular}")
+    for metric, table in zip(METRIC_NAMES, text.split(r"\midrule")[1:], strict=False):
+        body = table.partition(r"\bottomrule")[0].replace(r"\&", "").strip()
+        lines = [line.removesuffix(r" \\").split(" & ") for line in body.splitlines()]
+        assert {len(line) for line in lines} == {4}
+        named = [line for line in lines if line[0]]
+        for row, line in zip(summary.rows, named, strict=True):
+            for dataset, written in zip(DATASETS, line[1:], strict=True):
+                cell = the_cell(summary, row=row.title, dataset=dataset, metric=metric)
+                numbers = [float(n) for n in re.findall(r"\d+\.\d{3}", written)]
+                assert numbers == pytest.approx([cell.mean, cell.std], abs=0.00051)
+
+
+def test_csv_reads_back_to_the_same_units(partial):
+    lines = list(csv.DictReader(io.StringIO(results_csv(partial))))
+    assert len(lines) == len(partial.units)
+    for line, unit in zip(lines, partial.units, strict=True):
+        assert (line["dataset"], line["row"], int(line["fold"])) == (
+            unit.dataset, unit.row, unit.fold,
+        )  # fmt: skip
+        assert line["status"] == unit.status
+        assert json.loads(line["parameters"]) == unit.parameters
+        for metric in METRIC_NAMES:
+            assert float(line[metric] or "nan") == pytest.approx(
+                metrics_of(unit).get(metric, math.nan), nan_ok=True, rel=0, abs=0
+            )
+    assert {line["error"] for line in lines} == {"", "ValueError: <no> & never"}
+
+
+def test_write_report_writes_every_form(results, summary, tmp_path, without_charts):
+    paths = write_report(results, tmp_path / "new" / "folder")
+    assert [path.name for path in paths] == [
+        "report.html", "tables.md", "tables.tex", "results.csv", "summary.json",
+    ]  # fmt: skip
+    assert {path.name for path in paths[0].parent.iterdir()} == {path.name for path in paths}
+    assert paths[0].read_text(encoding="utf-8") == render_report(results)
+    assert json.loads(paths[4].read_text(encoding="utf-8")) == as_json(results)
+
+
+def as_json(results):
+    """What a reader of summary.json gets."""
+    return json.loads(FORMATS["summary.json"](summarize_study(results), results))
+
+
+def test_readers_of_the_summary_find_the_same_keys(results):
+    read = as_json(results)
+    assert {name: set(read[name][0]) for name in KEYS} == KEYS
+    assert set(read["study"]["draws"][0]) == {"name", "scheme", "labels_per_row", "sharpness"}
+    assert set(read["rankings"][0]["friedman"]) == {
+        "statistic", "p_value", "f_statistic", "f_p_value",
+    }  # fmt: skip
+    assert read["comparison"][0]["plain"].keys() == {"wins", "ties", "losses"}
+    published = [cell["published"] for cell in read["cells"]]
+    assert {"mean", "std"} in [set(printed) for printed in published if printed]
+
+
+@pytest.mark.parametrize("which", ["results", "partial"])
+def test_the_summary_reads_back_as_it_was(which, request):
+    results = request.getfixturevalue(which)
+    summary, read = summarize_study(results), as_json(results)
+    assert read["cells"] == [asdict(cell) for cell in summary.cells]
+    assert read["costs"] == [asdict(cost) for cost in summary.costs]
+    assert read["units"] == asdict(summary.units)
+    assert read["missing"] == summary.missing
+
+
+def test_a_form_is_a_function_and_an_entry(results, tmp_path):
+    """The example of the room's README."""
+    readme = (Path(reports.__file__).parent / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    scope = {"results": results, "folder": tmp_path}
+    exec(compile(example, "README.md", "exec"), scope)
+    assert {path.name for path in tmp_path.iterdir()} == {*FORMATS, "means.tsv"}
+    lines = (tmp_path / "means.tsv").read_text(encoding="utf-8").splitlines()
+    cells = summarize_study(results).cells
+    assert len(lines) == len(cells)
+    assert lines[0].split("\t")[-1] == f"{cells[0].mean:.3f}"

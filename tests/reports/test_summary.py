@@ -1,0 +1,136 @@
+"""What a summary says of a study."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.reports.small import DETAILS, ROWS, folds_of, make_plan, make_results, the_cell
+
+from complabel.metrics import METRIC_NAMES
+from complabel.paper import Published, published_cells
+from complabel.reports import render_report, summarize_study
+from complabel.statistics import WinTieLoss
+
+
+def test_a_cell_by_hand():
+    plan = make_plan(datasets=["scene"], rows=[{"method": "mlcl"}, {"method": "prior"}])
+
+    def change(unit):
+        value = 0.2 + 0.1 * unit.fold if unit.row == "MLCL" else 0.5
+        return {"metrics": dict.fromkeys(METRIC_NAMES, value)}
+
+    results = make_results(plan, change=change)
+    summary = summarize_study(results)
+    cell = the_cell(summary, row="MLCL", metric="hamming_loss_minmax")
+    assert (cell.folds, cell.mean, cell.std) == (3, pytest.approx(0.3), pytest.approx(0.1))
+    # Printed: 0.264 with 0.027; lower is better.
+    assert cell.published == Published(mean=0.264, std=0.027)
+    assert cell.advantage == pytest.approx((0.264 - 0.3) / 0.027)
+    assert cell.plain is None  # the reference itself
+    # Differences of -0.3, -0.2, -0.1: t = -0.2 / (0.1 / sqrt(3)) = -3.46, p = 0.074; a tie.
+    other = the_cell(summary, row="Prior", metric="ranking_loss")
+    assert (other.plain, other.corrected, other.tested_folds) == ("tie", "tie", 3)
+    assert other.published is None
+    assert other.advantage is None
+
+
+def test_hamming_losses_are_held_against_the_printed_one_only_once(summary):
+    printed = published_cells("table2")
+    mlcl = {m: the_cell(summary, row="MLCL", dataset="yeast", metric=m) for m in METRIC_NAMES}
+    assert mlcl["hamming_loss"].published is None
+    assert mlcl["hamming_loss_minmax"].published.mean == (
+        printed["yeast", "uniform", "MLCL", "hamming_loss"].mean
+    )
+    luw = {m: the_cell(summary, row="L-UW", dataset="yeast", metric=m) for m in METRIC_NAMES}
+    assert luw["hamming_loss_minmax"].published is None
+    assert luw["hamming_loss"].published.mean == (
+        printed["yeast", "uniform", "L-UW", "hamming_loss"].mean
+    )
+
+
+@pytest.mark.parametrize("draw", [{"labels_per_row": 2}, {"scheme": "biased", "sharpness": 2.0}])
+def test_draws_other_than_the_papers_have_no_published_cells(draw):
+    plan = make_plan(draws=[{"name": "mine", **draw}], published="table3", datasets=["scene"])
+    assert all(c.published is None for c in summarize_study(make_results(plan)).cells)
+
+
+def test_tests_agree_with_scipy(results, summary):
+    for cell in summary.cells:
+        if cell.row == "MLCL":
+            continue
+        ours = folds_of(results, "MLCL", cell.dataset, cell.metric)
+        theirs = folds_of(results, cell.row, cell.dataset, cell.metric)
+        test = stats.ttest_rel(ours, theirs)
+        better = (test.statistic > 0) == (cell.metric == "average_precision")
+        assert cell.plain == ("tie" if test.pvalue > 0.05 else "better" if better else "worse")
+
+
+def test_wins_ties_and_losses_count_the_cells(summary):
+    assert [counted.row for counted in summary.comparison] == [
+        ROWS[1]["title"], "L-UW", "Supervised",
+    ]  # fmt: skip
+    for counted in summary.comparison:
+        cells = [c for c in summary.cells if c.row == counted.row]
+        assert counted.cells == len(cells) == 18
+        for test in ("plain", "corrected"):
+            judgements = [getattr(cell, test) for cell in cells]
+            expected = WinTieLoss(*map(judgements.count, ("better", "tie", "worse")))
+            assert getattr(counted, test) == expected
+    assert sum(counted.plain.wins for counted in summary.comparison) > 0
+
+
+def test_ranks_leave_out_references_and_follow_the_means(summary):
+    for ranking in summary.rankings:
+        # Values grow from row to row, by more than they spread.
+        expected = [3, 2, 1] if ranking.metric == "average_precision" else [1, 2, 3]
+        assert ranking.rows == ("MLCL", ROWS[1]["title"], "L-UW")
+        assert list(ranking.ranks) == expected
+        assert ranking.friedman.statistic == pytest.approx(6.0)  # 3 problems, same order
+        assert ranking.friedman.f_statistic is None
+        # 2.343 sqrt(3 * 4 / (6 * 3))
+        assert ranking.critical_difference == pytest.approx(1.913, abs=1e-3)
+
+
+def test_a_single_fold_has_no_spread_and_no_test(without_charts):
+    results = make_results(
+        make_plan(datasets=["yeast"]), change=lambda u: {"status": "pending"} if u.fold else {}
+    )
+    cell = the_cell(summarize_study(results), row="L-UW", metric="coverage")
+    assert (cell.folds, cell.std, cell.plain) == (1, None, None)
+    assert "1 of 3 folds" in render_report(results)
+
+
+def test_costs_scalars_settings_and_machines(summary):
+    cost = summary.costs[0]
+    assert (cost.fit_seconds, cost.predict_seconds, cost.peak_memory_mb) == (
+        2.5,
+        0.25,
+        302,
+    )
+    number, text = summary.fitted[:2]
+    assert (number.mean, number.min, number.max) == pytest.approx((0.2, 0.1, 0.3))
+    assert text.counts == {"top": 3}
+    assert summary.settings[0].parameters == {"beta": 0.5}
+    assert summary.settings[0].by_dataset == {"alpha": {"scene": 5, "yeast": 5, "corel5k": 7}}
+    assert summary.machines == ({"system": "Linux", "torch": "2.9", "units": 36},)
+    assert summary.curves[0].stages["scores"] == (1.0, None, 0.25)
+    assert summary.matrices[0].matrices == DETAILS["matrices"]
+
+
+def test_a_grid_of_numbers_gives_curves_by_value():
+    grid = {"beta": [1.0, 0.1, 0.5]}
+    plan = make_plan(
+        rows=[{"method": "mlcl", "title": "beta = {beta}", "published": "{beta:g}", "grid": grid}],
+        published="table5",
+        datasets=["yeast"],
+    )
+    results = make_results(plan)
+    summary = summarize_study(results)
+    assert len(summary.sensitivity) == len(METRIC_NAMES)
+    (record,) = [r for r in summary.sensitivity if r.metric == "average_precision"]
+    assert record.parameter == "beta"
+    assert [point.value for point in record.points] == [0.1, 0.5, 1.0]
+    for point in record.points:
+        folds = folds_of(results, f"beta = {point.value}", "yeast", "average_precision")
+        assert point.mean == pytest.approx(np.mean(folds))
+    assert record.points[0].published == 0.714
+    assert "over beta of mlcl" in render_report(results)
