@@ -22,8 +22,7 @@ from complabel.studies import (
     split_folds,
 )
 from complabel.studies import tune as tune_any
-from complabel.studies._grids import expand_grid
-from complabel.studies._tune import LOG_LIKELIHOOD, RANKING_ERROR
+from complabel.studies._tune import LOG_LIKELIHOOD, RANKING_ERROR, expand_grid
 
 DATASET = make_synthetic(120, n_features=5, n_labels=4, random_state=2)
 
