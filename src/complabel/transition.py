@@ -82,7 +82,8 @@ def initial_transition(
         If some label is complementary for every instance, so that no instance has it as candidate.
     """
     candidates = _candidates(complementary)
-    matrix = np.asarray(candidates.T @ probabilities) / candidates.sum(axis=0)[:, None]  # (K, K)
+    sums: NDArray[np.float64] = candidates.T @ probabilities  # (K, K)
+    matrix: NDArray[np.float64] = sums / candidates.sum(axis=0)[:, None]
     np.fill_diagonal(matrix, 0.0)
     return matrix
 

@@ -1,6 +1,8 @@
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -10,12 +12,29 @@ from typer.testing import CliRunner
 
 from complabel import __version__
 from complabel.cli import _app
-from complabel.datasets import CATALOG
+from complabel.datasets import CATALOG, make_synthetic, save_file
 from complabel.metrics import METRIC_NAMES
 
 # Tests that run in the background inherit that Ctrl-C is ignored; a terminal's programs do not.
 HEED_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
 COMMAND = [sys.executable, "-c", f"{HEED_CTRL_C}; from complabel.cli import main; main()"]
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    """Work in a folder of its own: commands keep their results in it."""
+    monkeypatch.chdir(tmp_path)
+
+
+def n_done(store):
+    """Count results without a program of ours, which takes seconds to start."""
+    if not store.exists():
+        return 0
+    try:
+        with contextlib.closing(sqlite3.connect(store)) as connection:
+            return connection.execute("SELECT count(*) FROM results").fetchone()[0]
+    except sqlite3.OperationalError:  # no tables yet
+        return 0
 
 
 def test_version(run):
@@ -52,6 +71,47 @@ def test_benchmark_prints_a_table_and_writes_json(run, tmp_path):
     assert (prior["method"], supervised["method"]) == ("prior", "supervised")
     assert tuple(prior["metrics"]) == METRIC_NAMES
     assert f"{prior['metrics']['average_precision']['mean']:.3f}±" in out
+    assert "next: complabel study report benchmark-synthetic-" in out
+
+
+def test_the_same_benchmark_again_goes_on_and_says_so(run, tmp_path):
+    arguments = ("benchmark", "synthetic", "--method", "prior", "--folds", 2)
+    first = run(*arguments, "--json", "first.json")
+    code, out, err = run(*arguments, "--json", "again.json")
+    assert code == 0
+    assert "2 of 2 units are in the store already" in err
+    assert out.replace("again", "first") == first[1]
+    assert (tmp_path / "first.json").read_text() == (tmp_path / "again.json").read_text()
+    assert "2 of 2 units done" in run("study", "status")[1]
+    assert run("study", "report")[0] == 0
+
+
+def test_a_file_and_a_class_of_ones_own_can_be_compared(run, tmp_path, data_dir, monkeypatch):
+    save_file(make_synthetic(200, random_state=3), tmp_path / "mine.npz")
+    (tmp_path / "mymethods.py").write_text(
+        "from complabel.methods import PriorClassifier\nclass Mine(PriorClassifier): pass\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    code, out, _ = run(
+        "benchmark", "mine.npz", "--folds", 2, "--json", "mine.json",
+        "--method", "prior", "--method", "mymethods:Mine", "--method", "mlcl:epochs=2",
+    )  # fmt: skip
+    assert code == 0
+    assert "mine: 200 x 20, 6 labels" in out
+    assert "MLCL (epochs = 2)" in out
+    prior, mine, _ = json.loads((tmp_path / "mine.json").read_text())
+    assert mine["method"] == "mymethods:Mine"
+    assert mine["metrics"] == prior["metrics"]
+
+
+def test_a_method_that_fails_is_said_and_the_others_are_shown(run):
+    arguments = ("--method", "mlcl:learning_rate=-1", "--method", "prior", "--folds", 2)
+    code, out, err = run("benchmark", "synthetic", *arguments)
+    assert code == 1
+    assert "Prior" in out
+    assert "learning_rate must be" in err
+    assert "Traceback" not in err
 
 
 def test_benchmark_shows_published_figures(run, data_dir):
@@ -72,6 +132,9 @@ def test_benchmark_shows_published_figures(run, data_dir):
         (["benchmark", "bookmark", "--data-dir", "nowhere"], "dataset 'bookmark' was not found"),
         (["benchmark", "synthetic", "--json", "no/such/x.json"], "there is no folder no/such"),
         (["benchmark", "synthetic", "--folds", "1001"], "folds must be between 2 and 1000"),
+        (["benchmark", "synthetic", "--store", "no/x.sqlite"], "there is no folder no"),
+        (["benchmark", "nowhere.npz"], "nowhere.npz: no such file"),
+        (["benchmark", "synthetic", "--method", "nomodule:X"], "'nomodule:X' cannot be imported"),
         (["demo", "--output", "no/such/x.html"], "there is no folder no/such"),
     ],
 )
@@ -118,19 +181,21 @@ def test_datasets_table_names_what_is_missing(run, tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
-def test_interruption_keeps_what_is_done_and_no_half_written_file(tmp_path):
-    target = tmp_path / "results.json"
+def test_interruption_keeps_what_is_done_and_the_same_command_goes_on(run, tmp_path):
+    store, target = tmp_path / "complabel-studies.sqlite", tmp_path / "results.json"
+    # A fit of MLCL takes minutes: the run cannot end before it is told to.
+    arguments = [
+        "benchmark", "synthetic", "--method", "prior", "--method", "mlcl:epochs=1000000",
+        "--folds", "2", "--json", str(target),
+    ]  # fmt: skip
     process = subprocess.Popen(
-        [
-            *COMMAND, "benchmark", "synthetic", "digits", "--method", "prior", "--method", "mlcl",
-            "--json", str(target),
-        ],
+        [*COMMAND, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )  # fmt: skip
+    )
     deadline = time.monotonic() + 120
-    while not target.exists():
+    while n_done(store) < 2:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -138,7 +203,8 @@ def test_interruption_keeps_what_is_done_and_no_half_written_file(tmp_path):
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err
+    assert "the same command goes on from there" in err
     assert "Prior" in out
-    finished = json.loads(target.read_text())
-    assert finished[0]["method"] == "prior"
-    assert list(tmp_path.iterdir()) == [target]
+    assert [record["method"] for record in json.loads(target.read_text())] == ["prior"]
+    assert {path.name for path in tmp_path.iterdir()} == {store.name, target.name}
+    assert "2 of 4 units done" in run("study", "status")[1]

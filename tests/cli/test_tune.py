@@ -8,6 +8,12 @@ from complabel.cli._tune import parse_grid
 from complabel.errors import InputError
 
 
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    """Work in a folder of its own: commands keep their results in it."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def tune(run):
     """Run `complabel tune`."""
@@ -38,6 +44,20 @@ def test_the_chosen_setting_is_marked_and_ready_to_paste(tune, tmp_path):
     assert "minus complementary ranking error" in out
     assert "average precision" not in out.lower()
     assert "average_precision" not in record["settings"][0]
+
+
+def test_the_same_search_again_goes_on_and_is_shown_but_has_no_report(run, tune):
+    arguments = ("synthetic", "--method", "ml-knn", "--grid", "n_neighbors=5", "--folds", 2)
+    first = tune(*arguments)
+    again = tune(*arguments)
+    assert again[1] == first[1]
+    assert "2 of 2 units are in the store already" in again[2]
+    assert "2 of 2 units done" in run("study", "status")[1]
+    for command in (["report"], ["export", "all.csv"]):
+        code, _, err = run("study", *command)
+        assert (code, err.count("\n")) == (1, 1)
+        assert "is a search by complabel tune" in err
+    assert run("study", "export", "all.json")[0] == 0
 
 
 def test_revealed_figures_are_marked_as_not_used(tune):

@@ -79,9 +79,10 @@ ROWS = {
     "selection-likelihood-adam": _trained(
         "complabel.methods:ComplementaryLossClassifier",
         optimizer="adam",
-        learning_rate=0.01,
         weight_decay=1e-4,
+        milestones=(),
         threshold="probability",
+        learning_rate=0.01,
     ),
     "ridge": Row("ridge"),
     "prior": Row("prior"),
@@ -109,7 +110,7 @@ def _settings(name: str, dataset: str) -> dict[str, Any]:
     settings = dict(row.settings)
     if row.method == "selection-likelihood":
         settings["cardinality"] = _CARDINALITIES[dataset]
-    if name == "selection-likelihood-adam":
+    elif name == "selection-likelihood-adam":
         settings["loss"] = SelectionLikelihoodLoss(cardinality=_CARDINALITIES[dataset])
     if settings.get("kernel") == "rbf":
         settings["gamma"] = _RBF_WIDTHS[dataset]
@@ -129,6 +130,15 @@ def load_rows(dataset: str, data_dir: str | Path | None) -> tuple[Any, Any, Any]
     return data.X[rows], relevant, draw_complementary(relevant, random_state=0)
 
 
+def _random_state(name: str, half: int) -> int | np.random.Generator:
+    """Return the seed of a fit."""
+    if name != "selection-likelihood-adam":
+        return half
+    rng = np.random.default_rng(half)
+    rng.integers(2**32)  # when its figures were frozen, the method drew the seed of its folds first
+    return rng
+
+
 def compute(name: str, dataset: str, data_dir: str | Path | None) -> dict[str, float]:
     """Return the criteria of a row on a dataset, over two halves that take turns.
 
@@ -142,11 +152,7 @@ def compute(name: str, dataset: str, data_dir: str | Path | None) -> dict[str, f
         train, test = parity != half, parity == half
         classifier = make_classifier(ROWS[name].method, **_settings(name, dataset))
         if "random_state" in classifier.get_params():
-            classifier.set_params(random_state=half)
-            if name == "selection-likelihood-adam":
-                # Its figures are of a stream of which something was drawn before.
-                classifier.set_params(random_state=np.random.default_rng(half))
-                classifier.random_state.integers(2**32)
+            classifier.set_params(random_state=_random_state(name, half))
         seen = relevant if classifier.learns_from == "relevant" else complementary
         with one_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore", UnchosenLabelWarning)

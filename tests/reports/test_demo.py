@@ -16,7 +16,7 @@ from complabel.methods import make_classifier
 from complabel.metrics import METRIC_NAMES
 from complabel.reports import _demo, render_demo
 from complabel.reports._demo import DEMO_METHODS, run_demo
-from complabel.studies import draw_labels, split_folds
+from complabel.studies import Monitor, _sources, draw_labels, split_folds
 from complabel.studies._protocol import seeded
 
 VOID = {"meta", "img", "br"}
@@ -27,16 +27,31 @@ def canvases():
     return make_digits(240)
 
 
-@pytest.fixture(scope="module")
-def demo(canvases):
-    """The summary, and what `on_fold` was told."""
-    told = []
+class Record(Monitor):
+    """Remembers the folds that were run."""
+
+    def __init__(self):
+        self.told = []
+
+    def finished(self, unit, outcome, seconds):
+        self.told.append((unit.row.method, unit.fold))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_canvases(canvases):
+    """Let the demonstration's dataset be a small one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_demo, "load_dataset", lambda name: canvases)
-        summary = run_demo(
-            seed=3, n_folds=2, on_fold=lambda data, method, fold: told.append((method, fold.fold))
-        )
-    return summary, told
+        _sources._of_catalog.cache_clear()
+        patch.setattr(_sources, "load_dataset", lambda name, data_dir: canvases)
+        yield
+    _sources._of_catalog.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def demo(few_canvases):
+    """The summary, and what the monitor was told."""
+    record = Record()
+    return run_demo(seed=3, n_folds=2, monitor=record), record.told
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +107,7 @@ def test_summary_is_plain_data(summary):
     assert json.loads(json.dumps(summary)) == summary
 
 
-def test_on_fold_is_told_of_every_fold_of_every_method(demo):
+def test_the_monitor_is_told_of_every_fold_of_every_method(demo):
     assert demo[1] == [(method, fold) for method in DEMO_METHODS for fold in range(2)]
 
 
@@ -166,28 +181,27 @@ def test_matrices_are_those_of_the_first_training_part(summary, canvases):
     assert np.allclose(example["transition"], T / T.sum(axis=1, keepdims=True))
 
 
-def test_same_seed_same_summary(summary, canvases, monkeypatch):
-    monkeypatch.setattr(_demo, "load_dataset", lambda name: canvases)
+def test_same_seed_same_summary(summary):
     again = run_demo(seed=3, n_folds=2)
     for record in (*again["methods"], *(expected := copy.deepcopy(summary))["methods"]):
         del record["seconds"]
     assert again == expected
 
 
-def test_the_shown_model_is_that_of_the_benchmarks_first_fold(summary, canvases, monkeypatch):
+def test_the_shown_model_is_that_of_the_studys_first_fold(summary, monkeypatch):
     from complabel.studies import _protocol
 
     fitted = []
-    predict = _protocol.predict_fold
-    monkeypatch.setattr(
-        _protocol,
-        "predict_fold",
-        lambda model, *rest: (fitted.append(model), predict(model, *rest))[1],
-    )
-    monkeypatch.setattr(_demo, "DEMO_METHODS", ("mlcl",))
-    monkeypatch.setattr(_demo, "load_dataset", lambda name: canvases)
+    fit_fold = _protocol.fit_fold
+
+    def recording(*arguments, **named):
+        fitted.append(fit_fold(*arguments, **named))
+        return fitted[-1]
+
+    monkeypatch.setattr(_protocol, "fit_fold", recording)  # what the study calls
+    monkeypatch.setattr(_demo, "DEMO_METHODS", ("mlcl", "comrank"))
     shown = run_demo(seed=3, n_folds=2)["example"]
-    assert fitted[0].transition_.tolist() == shown["transition"]
+    assert fitted[0].classifier.transition_.tolist() == shown["transition"]
 
 
 def test_page_is_a_document(page):
@@ -307,7 +321,6 @@ def test_a_missing_extra_is_named(summary, monkeypatch, module):
         render_demo(summary)
 
 
-def test_too_many_folds_are_refused(canvases, monkeypatch):
-    monkeypatch.setattr(_demo, "load_dataset", lambda name: canvases)
+def test_too_many_folds_are_refused():
     with pytest.raises(InputError, match="between 2 and 10, got 11"):
         run_demo(n_folds=11)

@@ -1,43 +1,66 @@
+"""Plans made from the arguments of a command, and the records of what came out."""
+
+import dataclasses
 import json
 
 import numpy as np
 import pytest
 
-from complabel.datasets import make_synthetic
-from complabel.errors import InputError
+from complabel.datasets import make_synthetic, save_file
+from complabel.errors import DatasetNotFoundError, PlanError
 from complabel.metrics import METRIC_NAMES
-from complabel.studies import results_as_json, run_benchmark
+from complabel.studies import Store, StudyResults, _code, benchmark_plan, run_study
 
 
-@pytest.fixture(scope="module")
-def dataset():
-    return make_synthetic(60, random_state=0)
+def run(plan, **options):
+    with Store(":memory:") as store:
+        summary = run_study(plan, store, n_jobs=1, **options)
+        return summary, store.results(plan.name)
 
 
-def test_results_come_in_order_with_every_fold(dataset):
-    folds = []
-    results = list(
-        run_benchmark(
-            [dataset, dataset],
-            ["prior"],
-            n_folds=3,
-            on_fold=lambda name, method, fold: folds.append((name, method, fold.fold)),
-        )
+@pytest.fixture
+def mine(tmp_path):
+    """A file of one's own, with an instance that no complementary label can be drawn for."""
+    path = tmp_path / "my data.v2.npz"
+    dataset = make_synthetic(200, random_state=0)
+    X = np.vstack([dataset.X, np.zeros((1, dataset.n_features))])
+    Y = np.vstack([dataset.Y, np.ones((1, dataset.n_labels), dtype=np.uint8)])
+    np.savez(path, X=X, Y=Y)
+    return path
+
+
+def test_a_plan_holds_what_the_arguments_say():
+    plan = benchmark_plan(
+        ["synthetic", "digits"], ["prior", "mlcl", "mlcl"], scheme="biased", n_folds=3, seed=4
     )
-    assert [(r.dataset, r.method) for r in results] == [("synthetic", "prior")] * 2
-    assert folds == [("synthetic", "prior", fold) for fold in range(3)] * 2
+    assert plan.datasets == ["synthetic", "digits"]
+    assert [row.method for row in plan.expanded_rows()] == ["prior", "mlcl"]
+    assert [draw.scheme for draw in plan.draws] == ["biased"]
+    assert (plan.folds, plan.seed, plan.published) == (3, 4, "table3")
 
 
-def test_a_record_has_what_the_interface_promises(dataset):
-    (record,) = json.loads(results_as_json(run_benchmark([dataset], ["prior"], n_folds=4, seed=7)))
-    assert record.keys() == {
+def test_the_same_arguments_give_the_same_name_and_others_another():
+    def name(**changes):
+        return benchmark_plan(**{"datasets": ["digits"], "methods": ["prior"], **changes}).name
+
+    assert name() == name()
+    changed = [{"seed": 1}, {"n_folds": 5}, {"scheme": "biased"}, {"methods": ["mlcl"]}]
+    assert len({name(), *(name(**change) for change in changed)}) == 5
+    assert name().startswith("benchmark-digits-")
+
+
+def test_a_record_has_what_the_interface_promises():
+    _, results = run(benchmark_plan(["synthetic"], ["prior", "supervised"], n_folds=4, seed=7))
+    records = results.records()
+    assert json.loads(json.dumps(records)) == records
+    record, reference = records
+    assert list(record) == [
         "dataset", "labels", "method", "learns_from", "seed", "folds", "seconds", "metrics",
-    }  # fmt: skip
-    assert (record["dataset"], record["labels"], record["method"]) == (
-        "synthetic",
-        "uniform",
-        "prior",
-    )
+    ]  # fmt: skip
+    assert [record[key] for key in ("dataset", "labels", "method", "learns_from")] == [
+        "synthetic", "uniform", "prior", "complementary",
+    ]  # fmt: skip
+    assert reference["learns_from"] == "relevant"
     assert (record["seed"], record["folds"]) == (7, 4)
     assert tuple(record["metrics"]) == METRIC_NAMES
     for values in record["metrics"].values():
@@ -46,8 +69,86 @@ def test_a_record_has_what_the_interface_promises(dataset):
         assert values["std"] == pytest.approx(np.std(values["folds"], ddof=1))
 
 
-def test_an_unknown_method_is_refused_before_anything_runs(dataset):
-    ran = []
-    with pytest.raises(InputError, match=r"no method 'priro'.*'prior'"):
-        run_benchmark([dataset], ["prior", "priro"], on_fold=lambda *fold: ran.append(fold))
-    assert not ran
+def test_a_row_with_a_fold_to_come_has_no_record():
+    plan = benchmark_plan(["synthetic"], ["prior"], n_folds=2)
+    first, second = run(plan)[1].units
+    assert len(StudyResults(plan, [first, second], {}).records()) == 1
+    pending = dataclasses.replace(second, status="pending")
+    assert not StudyResults(plan, [first, pending], {}).records()
+
+
+def test_a_file_of_ones_own_is_a_dataset(mine):
+    plan = benchmark_plan([str(mine)], ["prior"], n_folds=2)
+    assert plan.datasets == ["my-data"]
+    summary, results = run(plan, allow_missing=False)
+    assert (summary.n_ran, summary.n_failed) == (2, 0)
+    assert results.records()[0]["dataset"] == "my-data"
+
+
+def test_a_file_that_is_not_there_is_missing_or_refused(tmp_path):
+    plan = benchmark_plan([str(tmp_path / "none.npz"), "synthetic"], ["prior"], n_folds=2)
+    summary, results = run(plan)
+    assert summary.missing == results.missing
+    assert "none" in summary.missing
+    assert str(tmp_path) not in summary.missing["none"]  # reports are passed on
+    with pytest.raises(DatasetNotFoundError, match=r"none\.npz: no such file"):
+        run(plan, allow_missing=False)
+
+
+def test_a_file_that_changes_has_results_of_its_own(tmp_path):
+    path = tmp_path / "mine.npz"
+    plan = benchmark_plan([str(path)], ["prior"], n_folds=2)
+    with Store(":memory:") as store:
+        for seed, n_ran in ((0, 2), (0, 0), (1, 2)):
+            save_file(make_synthetic(200, random_state=seed), path)
+            assert run_study(plan, store, n_jobs=1).n_ran == n_ran
+
+
+@pytest.mark.parametrize(
+    ("datasets", "methods", "error", "message"),
+    [
+        (["synthetic"], ["priro"], PlanError, "no method 'priro'. Did you mean 'prior'"),
+        (["synthetic"], ["mlcl:bta=1"], PlanError, "no parameter 'bta'; did you mean 'beta'"),
+        (["synthetic"], ["nowhere:X"], PlanError, "'nowhere:X' cannot be imported"),
+        (["sceen"], ["prior"], DatasetNotFoundError, "unknown dataset 'sceen'"),
+        (["scene.npz"], ["prior"], PlanError, "the catalog has a dataset 'scene'"),
+        (["a/x.npz", "b/x.npz"], ["prior"], PlanError, "two datasets called 'x'"),
+    ],
+)
+def test_what_cannot_run_is_refused_in_one_sentence(datasets, methods, error, message):
+    with pytest.raises(error, match=message) as refusal:
+        benchmark_plan(datasets, methods)
+    assert "\n" not in str(refusal.value)
+
+
+OWN_METHOD = """
+import numpy as np
+from complabel.methods import ComplementaryClassifier
+from own_constant import LEVEL
+
+class Level(ComplementaryClassifier):
+    def __init__(self, shift=0.0):
+        self.shift = shift
+
+    def _fit(self, X, complementary, relevant, /):
+        self.n_labels_ = complementary.shape[1]
+
+    def _decision(self, X):
+        return np.tile(np.arange(self.n_labels_) * LEVEL + self.shift, (X.shape[0], 1))
+"""
+
+
+def test_a_class_of_ones_own_runs_in_workers_and_counts_in_the_key(tmp_path, monkeypatch):
+    (tmp_path / "own_method.py").write_text(OWN_METHOD, encoding="utf-8")
+    (tmp_path / "own_constant.py").write_text("LEVEL = 1.0\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert {"own_method", "own_constant"} <= _code._reached(["own_method"])
+    names = ["own_method:Level", "own_method:Level:shift=2.0"]
+    plan = benchmark_plan(["synthetic"], names, n_folds=3)
+    assert [row.title for row in plan.expanded_rows()] == ["Level", "Level (shift = 2.0)"]
+    with Store(":memory:") as store:
+        # The workers of another test do not know this folder: a cluster is asked for by its size.
+        summary = run_study(plan, store, n_jobs=3)
+        results = store.results(plan.name)
+        assert (summary.n_ran, summary.n_failed) == (6, 0), results.having("failed")
+        assert [record["method"] for record in results.records()] == names

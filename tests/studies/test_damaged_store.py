@@ -12,7 +12,7 @@ import pytest
 from complabel.errors import StoreError
 from complabel.metrics import METRIC_NAMES
 from complabel.reports import results_csv, summarize_study
-from complabel.studies import Outcome, Plan, Row, Store, plan_units, run_study, units_json
+from complabel.studies import Outcome, Plan, Row, Store, plan_units, run_study
 
 PLAN = Plan(
     name="small",
@@ -117,7 +117,7 @@ def looked_at(path, study="small"):
     """Return all that status, report and export make of a store."""
     with Store(path, create=False) as store:
         results = store.results(study)
-    return summarize_study(results), units_json(results), results_csv(results)
+    return summarize_study(results), results.as_json(), results_csv(results)
 
 
 def old_store(path):
@@ -149,7 +149,7 @@ def test_a_store_of_version_1_is_read_and_can_be_gone_on_with(path):
         if version == 2:
             Store(path).close()
         summary, _, lines = looked_at(path, "old")
-        assert summary["units"]["done"] == 1
+        assert summary.units.done == 1
         assert "0.25" in lines
         assert execute(path, "PRAGMA user_version") == [(version,)]
     with Store(path) as store:
@@ -166,7 +166,7 @@ def test_a_run_of_version_1_can_go_on_beside_one_of_this_version(path):
         execute(path, "DELETE FROM studies WHERE name = 'old'")
         execute(path, "INSERT INTO studies (name, plan, missing) VALUES ('old', ?, '{}')",
                 [json.dumps(OLD_PLAN)])  # fmt: skip
-        assert looked_at(path, "old")[0]["units"]["done"] == 1
+        assert looked_at(path, "old")[0].units.done == 1
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_the_key_that_a_later_version_does_not_know_is_named(stored):
 
 
 def test_running_a_study_again_mends_what_is_damaged(stored):
-    sound = looked_at(stored)[0]["cells"]
+    sound = looked_at(stored)[0].cells
     execute(
         stored, "UPDATE results SET metrics = replace(metrics, '0.', '1.') WHERE key = ?", [KEY]
     )
@@ -255,7 +255,7 @@ def test_running_a_study_again_mends_what_is_damaged(stored):
         looked_at(stored)
     with Store(stored) as store:
         assert run_study(PLAN, store, n_jobs=1).n_ran == 1
-    assert looked_at(stored)[0]["cells"] == sound
+    assert looked_at(stored)[0].cells == sound
 
 
 def test_a_damaged_claim_is_nobodys(stored):

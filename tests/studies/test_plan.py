@@ -3,7 +3,7 @@ import pytest
 from complabel.errors import PlanError
 from complabel.methods import METHODS, get_method
 from complabel.paper import PLANS, TABLES, printed_name, published_cells
-from complabel.studies import read_plan, shipped_plan
+from complabel.studies import read_plan
 
 SMALL = """
 name = "small"
@@ -37,8 +37,12 @@ def test_what_a_plan_leaves_out_is_the_papers_protocol(write):
         ('colour = "red"' + SMALL, "colour", "no such key"),
         ("folds = 1" + SMALL, "folds", "greater than or equal to 2"),
         (SMALL.replace('"synthetic"', '"scen"'), "the plan", "'scen'"),
-        (SMALL.replace('"prior"', '"pior"'), "row 1 (pior)", "Did you mean 'prior'?"),
-        (SMALL.replace('"mlcl"', '"*", leave_out = ["x"]'), "row 2 (*)", "no method 'x'"),
+        (SMALL.replace('"prior"', '"pior"'), "row 1 (pior), method", "Did you mean 'prior'?"),
+        (
+            SMALL.replace('"mlcl"', '"*", leave_out = ["x"]'),
+            "row 2 (*), leave_out[0]",
+            "no method 'x'",
+        ),
         (SMALL.replace('"mlcl"', '"mlcl", settings = { bta = 1 }'), "row 2 (mlcl)", "bta"),
         (SMALL.replace('"mlcl"', '"mlcl", none = ["bta"]'), "row 2 (mlcl)", "bta"),
         (
@@ -75,6 +79,14 @@ def test_what_a_plan_leaves_out_is_the_papers_protocol(write):
         (SMALL + 'draws = [{ name = "a b" }]', "draw 1 (a b), name", "consists of letters"),
         (SMALL + 'draws = [{ name = "a", scheme = "odd" }]', "draw 1 (a), scheme", "uniform"),
         (SMALL + 'draws = [{ name = "a" }, { name = "a" }]', "the plan", "two draws called 'a'"),
+        ('published = "table7"' + SMALL, "published", "table2, table3"),
+        (SMALL.replace('"synthetic"', '{ file = "x.npz" }'), "the plan", '{ name = "mine", file'),
+        (
+            SMALL.replace('"synthetic"', '{ name = "scene", file = "x.npz" }'),
+            "the plan",
+            "give your file another name",
+        ),
+        (SMALL.replace('"synthetic"', '{ name = "a b", file = "x" }'), "files.a b", "letters"),
     ],
 )
 def test_what_cannot_be_run_is_refused_at_its_key(write, text, place, complaint):
@@ -145,7 +157,7 @@ def test_a_star_stands_for_every_method_but_those_left_out(write):
 
 
 def test_a_quick_plan_takes_what_is_at_hand_and_a_name_of_its_own():
-    quick = shipped_plan("table2").quick(["delicious", "yeast", "corel5k"])
+    quick = read_plan("table2").quick(["delicious", "yeast", "corel5k"])
     assert quick.datasets == ["yeast", "corel5k"]
     assert quick.folds == 3
     assert quick.name == "table2-quick"
@@ -153,12 +165,12 @@ def test_a_quick_plan_takes_what_is_at_hand_and_a_name_of_its_own():
 
 @pytest.mark.parametrize("name", PLANS)
 def test_shipped_plans_can_be_read(name):
-    assert shipped_plan(name).name == name
+    assert read_plan(name).name == name
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_papers_plans_hold_every_published_row_on_every_published_dataset(name):
-    plan = shipped_plan(name)
+    plan = read_plan(name)
     assert plan.name == plan.published == name
     cells = published_cells(name)
     assert set(plan.datasets) == {dataset for dataset, *_ in cells}
@@ -171,4 +183,24 @@ def test_the_papers_plans_hold_every_published_row_on_every_published_dataset(na
 
 def test_a_plan_that_does_not_ship_is_refused():
     with pytest.raises(PlanError, match="table2"):
-        shipped_plan("table7")
+        read_plan("table7")
+
+
+def test_a_file_of_ones_own_is_meant_from_the_plans_folder(write, tmp_path):
+    own = '"synthetic", { name = "mine", file = "data/mine.npz" }'
+    plan = read_plan(write(SMALL.replace('"synthetic"', own)))
+    assert plan.datasets == ["synthetic", "mine"]
+    assert plan.files == {"mine": str(tmp_path / "data" / "mine.npz")}
+    assert type(plan).model_validate_json(plan.model_dump_json()) == plan
+    assert plan.quick([]).datasets == ["mine"]
+
+
+def test_a_method_of_a_former_name_is_called_as_today(write):
+    with pytest.warns(FutureWarning, match="lift:solver=libsvm"):
+        plan = read_plan(write(SMALL.replace('"mlcl"', '"lift-libsvm"')))
+    assert plan.rows[1].method == "lift:solver=libsvm"
+
+
+def test_a_plan_that_measures_nothing_is_refused(write):
+    with pytest.raises(PlanError, match="nothing to measure"):
+        read_plan(write("criteria = false" + SMALL))

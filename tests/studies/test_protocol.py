@@ -1,4 +1,3 @@
-import functools
 import inspect
 
 import numpy as np
@@ -8,8 +7,11 @@ from sklearn.metrics import label_ranking_average_precision_score
 from complabel.annotations import draw_complementary
 from complabel.datasets import MultiLabelDataset, make_digits, make_synthetic
 from complabel.errors import InputError
-from complabel.methods import MLCLClassifier, PriorClassifier, SupervisedClassifier
-from complabel.studies import _protocol, cross_validate, draw_known, draw_labels, split_folds
+from complabel.methods import PriorClassifier, SupervisedClassifier
+from complabel.studies import Draw, ExpandedRow, draw_labels, fit_fold, run_fold, split_folds
+from complabel.studies._protocol import draw_known
+
+UNIFORM = Draw(name="uniform")
 
 
 @pytest.fixture(scope="module")
@@ -17,51 +19,65 @@ def dataset():
     return make_synthetic(120, random_state=0)
 
 
-class Spy(PriorClassifier):
-    """Records what fit is given, and what the frames of fit and its caller hold."""
+def row_of(method, **settings):
+    return ExpandedRow(title="", published="", method=method, settings=settings)
 
-    seen: list
 
-    def fit(self, *arguments, **named):
-        caller = inspect.currentframe().f_back
-        type(self).seen.append((arguments, named, dict(caller.f_locals)))
-        return super().fit(*arguments, **named)
+def fit_all(dataset, method, *, n_folds=3, seed=0, **settings):
+    row = row_of(method, **settings)
+    return [
+        fit_fold(dataset, UNIFORM, row, fold=fold, folds=n_folds, seed=seed)
+        for fold in range(n_folds)
+    ]
 
 
 @pytest.fixture
-def spy():
-    Spy.seen = []
-    return Spy
+def seen(monkeypatch):
+    """What fit is given, and what the frame of its caller holds."""
+    seen = []
+    fit = PriorClassifier.fit
+
+    def spying(self, *arguments, **named):
+        caller = inspect.currentframe().f_back
+        seen.append((arguments, named, dict(caller.f_locals)))
+        return fit(self, *arguments, **named)
+
+    monkeypatch.setattr(PriorClassifier, "fit", spying)
+    return seen
 
 
 def arrays_in(values):
     return [value for value in values if isinstance(value, np.ndarray)]
 
 
-def test_fit_is_given_features_and_complementary_labels_and_nothing_else(dataset, spy):
-    list(cross_validate(dataset, spy, n_folds=4, seed=3))
+def test_fit_is_given_features_and_complementary_labels_and_nothing_else(dataset, seen):
+    fitted = fit_all(dataset, "prior", n_folds=4, seed=3)
     drawn = draw_complementary(dataset.Y, random_state=3)
     folds = split_folds(dataset, n_folds=4, seed=3)
-    assert len(spy.seen) == 4
-    for (arguments, named, _), (train, _) in zip(spy.seen, folds, strict=True):
+    assert len(seen) == 4
+    for fold, (arguments, named, _), (train, test) in zip(fitted, seen, folds, strict=True):
         X, labels = arguments
         assert not named
         np.testing.assert_array_equal(X, dataset.X[train])
         np.testing.assert_array_equal(labels, drawn[train])
         assert not (labels & dataset.Y[train]).any()
+        np.testing.assert_array_equal(fold.train, train)
+        np.testing.assert_array_equal(fold.test, test)
+        np.testing.assert_array_equal(fold.complementary, drawn)
 
 
-def test_no_true_label_is_in_reach_of_fit(dataset, spy):
-    list(cross_validate(dataset, spy, n_folds=3))
-    for arguments, _, reachable in spy.seen:
+def test_no_true_label_is_in_reach_of_fit(dataset, seen):
+    fit_all(dataset, "prior")
+    assert len(seen) == 3
+    for arguments, _, reachable in seen:
+        assert not any(isinstance(value, MultiLabelDataset) for value in reachable.values())
         for array in arrays_in([*arguments, *reachable.values()]):
             assert not np.shares_memory(array, dataset.Y)
             assert array.base is not dataset.Y
 
 
-def test_what_fit_is_given_does_not_change_with_the_true_labels(dataset, spy, monkeypatch):
+def test_what_fit_is_given_does_not_change_with_the_true_labels(dataset, seen):
     drawn = draw_labels(dataset, scheme="uniform", seed=0)
-    monkeypatch.setattr(_protocol, "draw_labels", lambda *_, **__: drawn)
     rng = np.random.default_rng(1)
     others = MultiLabelDataset(
         "others",
@@ -71,9 +87,12 @@ def test_what_fit_is_given_does_not_change_with_the_true_labels(dataset, spy, mo
         dataset.feature_names,
     )
     assert (others.Y != dataset.Y).mean() > 0.2
-    list(cross_validate(dataset, spy, n_folds=3))
-    list(cross_validate(others, spy, n_folds=3))
-    for (first, _, _), (second, _, _) in zip(spy.seen[:3], spy.seen[3:], strict=True):
+    for data in (dataset, others):
+        for fold in range(3):
+            fit_fold(
+                data, UNIFORM, row_of("prior"), fold=fold, folds=3, seed=0, complementary=drawn
+            )
+    for (first, _, _), (second, _, _) in zip(seen[:3], seen[3:], strict=True):
         for one, other in zip(first, second, strict=True):
             np.testing.assert_array_equal(one, other)
 
@@ -87,10 +106,10 @@ def test_a_reference_that_declares_it_learns_from_relevant_labels(dataset, monke
         return fit(self, X, y, **named)
 
     monkeypatch.setattr(SupervisedClassifier, "fit", spying)
-    list(cross_validate(dataset, functools.partial(SupervisedClassifier, epochs=1), n_folds=2))
-    folds = split_folds(dataset, n_folds=2, seed=0)
-    for labels, (train, _) in zip(seen, folds, strict=True):
-        np.testing.assert_array_equal(labels, dataset.Y[train])
+    fitted = fit_all(dataset, "supervised", n_folds=2, epochs=1)
+    for fold, labels in zip(fitted, seen, strict=True):
+        assert fold.complementary is None
+        np.testing.assert_array_equal(labels, dataset.Y[fold.train])
 
 
 def test_folds_cover_every_instance_once(dataset):
@@ -111,14 +130,15 @@ def test_folds_never_divide_a_group():
 @pytest.mark.parametrize(
     ("n_folds", "message"), [(1, "between 2 and 120, got 1"), (121, "between 2 and 120, got 121")]
 )
-def test_impossible_numbers_of_folds_are_refused_at_once(dataset, n_folds, message):
+def test_impossible_numbers_of_folds_are_refused_at_once(dataset, seen, n_folds, message):
     with pytest.raises(InputError, match=message):
-        cross_validate(dataset, PriorClassifier, n_folds=n_folds)
+        run_fold(dataset, UNIFORM, row_of("prior"), fold=0, folds=n_folds, seed=0)
+    assert not seen
 
 
 def test_an_unknown_scheme_is_refused_at_once(dataset):
-    with pytest.raises(InputError, match="labels must be one of uniform, biased, got 'odd'"):
-        cross_validate(dataset, PriorClassifier, scheme="odd")
+    with pytest.raises(InputError, match="'odd'; use one of 'uniform', 'biased'"):
+        draw_labels(dataset, scheme="odd", seed=0)
 
 
 def test_labels_drawn_by_either_scheme_differ_and_repeat(dataset):
@@ -129,31 +149,47 @@ def test_labels_drawn_by_either_scheme_differ_and_repeat(dataset):
 
 
 def test_metrics_are_those_of_a_hand_made_loop(dataset):
-    results = list(cross_validate(dataset, functools.partial(PriorClassifier), n_folds=3, seed=2))
     drawn = draw_complementary(dataset.Y, random_state=2)
-    for result, (train, test) in zip(results, split_folds(dataset, n_folds=3, seed=2), strict=True):
+    for fold, (train, test) in enumerate(split_folds(dataset, n_folds=3, seed=2)):
+        outcome = run_fold(dataset, UNIFORM, row_of("prior"), fold=fold, folds=3, seed=2)
         rarely_chosen = -drawn[train].mean(axis=0)
         expected = label_ranking_average_precision_score(
             dataset.Y[test], np.tile(rarely_chosen, (len(test), 1))
         )
-        assert result.metrics["average_precision"] == pytest.approx(expected)
-        assert result.fit_seconds >= 0
+        assert outcome.metrics["average_precision"] == pytest.approx(expected)
+        assert outcome.fit_seconds >= 0
+        assert "score" not in outcome.metrics
 
 
-def test_processes_give_the_same_figures_as_one(dataset):
-    make = functools.partial(MLCLClassifier, epochs=3)
-    alone = list(cross_validate(dataset, make, n_folds=3))
-    together = list(cross_validate(dataset, make, n_folds=3, n_jobs=2))
-    assert [fold.metrics for fold in alone] == [fold.metrics for fold in together]
+def test_the_score_alone_needs_no_true_label(dataset):
+    fitted = fit_fold(dataset, UNIFORM, row_of("prior"), fold=1, folds=3, seed=2)
+    outcome = run_fold(
+        dataset, UNIFORM, row_of("prior"), fold=1, folds=3, seed=2, criteria=False, score=True
+    )
+    X, y = dataset.X[fitted.test], fitted.complementary[fitted.test]
+    assert outcome.metrics == {"score": fitted.classifier.score(X, y)}
+
+
+def test_predictions_are_those_of_the_fitted_classifier(dataset):
+    (fitted, _) = fit_all(dataset, "mlcl", n_folds=2, epochs=2)
+    X = dataset.X[fitted.test]
+    np.testing.assert_array_equal(fitted.predicted, fitted.classifier.predict(X))
+    np.testing.assert_array_equal(fitted.probabilities, fitted.classifier.predict_proba(X))
 
 
 def test_the_seed_reaches_the_method(dataset):
-    make = functools.partial(MLCLClassifier, epochs=2)
-    first = [fold.metrics for fold in cross_validate(dataset, make, n_folds=2, seed=0)]
-    again = [fold.metrics for fold in cross_validate(dataset, make, n_folds=2, seed=0)]
-    other = [fold.metrics for fold in cross_validate(dataset, make, n_folds=2, seed=1)]
-    assert first == again
-    assert first != other
+    first, again, other = (
+        fit_all(dataset, "mlcl", n_folds=2, seed=seed, epochs=2)[0].probabilities
+        for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_settings_of_the_row_and_of_its_method_reach_the_classifier(dataset):
+    (first, _) = fit_all(dataset, "mlcl:beta=0.5", n_folds=2, epochs=1)
+    parameters = first.classifier.get_params()
+    assert (parameters["beta"], parameters["epochs"]) == (0.5, 1)
 
 
 def test_known_relevant_labels_are_relevant_and_as_many_as_asked_for():

@@ -16,7 +16,6 @@ from distributed import Client
 
 from complabel.datasets import load_dataset
 from complabel.errors import InputError, StoreError
-from complabel.methods import make_classifier
 from complabel.studies import (
     Monitor,
     Plan,
@@ -25,8 +24,8 @@ from complabel.studies import (
     _run,
     _units,
     _work,
-    cross_validate,
     plan_units,
+    run_fold,
     run_study,
 )
 
@@ -80,18 +79,18 @@ def contents(store):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_run_gives_what_cross_validation_gives(store, n_jobs):
-    summary = run_study(small(), store, n_jobs=n_jobs)
+def test_a_run_gives_what_its_folds_give(store, n_jobs):
+    plan = small()
+    summary = run_study(plan, store, n_jobs=n_jobs)
     assert (summary.n_units, summary.n_ran, summary.n_failed, summary.n_elsewhere) == (6, 6, 0, 0)
     units = store.results("small").units
     dataset = load_dataset("synthetic")
-    for method, settings in (("prior", {}), ("mlcl", {"epochs": 3})):
-        expected = cross_validate(
-            dataset, lambda m=method, s=settings: make_classifier(m, **s), n_folds=3
-        )
-        of_method = [unit for unit in units if unit.method == method]
-        for unit, fold in zip(of_method, expected, strict=True):
-            assert unit.metrics == pytest.approx(dict(fold.metrics))
+    expected = [
+        run_fold(dataset, plan.draws[0], row, fold=fold, folds=3, seed=0).metrics
+        for row in plan.expanded_rows()
+        for fold in range(3)
+    ]
+    assert [unit.metrics for unit in units] == expected
 
 
 def test_results_of_other_code_are_kept_and_not_used(store, monkeypatch):
@@ -160,8 +159,8 @@ def test_a_failing_unit_is_recorded_and_the_rest_goes_on(store):
 
 
 def test_a_dataset_of_its_own_on_a_worker_is_refused(store, tmp_path, monkeypatch):
-    real = _work.load_dataset
-    monkeypatch.setattr(_work, "load_dataset", lambda name, data_dir: real(name, random_state=7))
+    other = load_dataset("synthetic", random_state=7)
+    monkeypatch.setattr(_work, "fetch", lambda name, file, data_dir: other)
     _work._dataset.cache_clear()
     try:
         summary = run_study(small(), store, n_jobs=1, data_dir=tmp_path)

@@ -3,29 +3,41 @@
 import dataclasses
 import json
 
-import joblib
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
 
 from complabel import metrics
-from complabel.datasets import load_dataset, make_synthetic
+from complabel.datasets import make_synthetic, save_file
 from complabel.errors import InputError
 from complabel.methods import METHODS, MLKNNClassifier, make_classifier
 from complabel.studies import (
-    LOG_LIKELIHOOD,
-    RANKING_ERROR,
+    Monitor,
+    Store,
     TunedSetting,
     TuningResult,
+    _protocol,
+    _work,
     draw_labels,
-    expand_grid,
     split_folds,
-    tune,
 )
-from complabel.studies import _tune as module
+from complabel.studies import tune as tune_any
+from complabel.studies._tune import LOG_LIKELIHOOD, RANKING_ERROR, expand_grid
 
 DATASET = make_synthetic(120, n_features=5, n_labels=4, random_state=2)
-LEARNERS = [name for name, method in METHODS.items() if method.learns_from == "complementary"]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "toy.npz"
+    save_file(DATASET, path)
+    return str(path)
+
+
+@pytest.fixture
+def tune(file):
+    """Tune a method on DATASET."""
+    return lambda method, **options: tune_any(file, method, **options)
 
 
 def test_a_grid_is_expanded_in_its_order():
@@ -61,14 +73,14 @@ def test_methods_without_a_default_grid_choose_by_themselves():
         ("mlcl", {"beta": []}, "the grid has no value for beta"),
     ],
 )
-def test_impossible_grids_are_refused(method, grid, message):
+def test_impossible_grids_are_refused(tune, method, grid, message):
     with pytest.raises(InputError, match=message):
-        tune(DATASET, method, grid=grid)
+        tune(method, grid=grid)
 
 
-def test_the_search_equals_scikit_learns():
+def test_the_search_equals_scikit_learns(tune):
     grid = {"n_neighbors": [3, 8, 20]}
-    found = tune(DATASET, "ml-knn", grid=grid, n_folds=4, seed=5)
+    found = tune("ml-knn", grid=grid, n_folds=4, seed=5)
     complementary = draw_labels(DATASET, scheme="uniform", seed=5)
     search = GridSearchCV(
         MLKNNClassifier(),
@@ -86,29 +98,40 @@ def test_the_search_equals_scikit_learns():
     assert found.criterion == RANKING_ERROR
 
 
-def test_methods_with_a_likelihood_are_compared_by_it():
+def test_methods_with_a_likelihood_are_compared_by_it(tune):
     grid = {"learning_rate": [0.1], "epochs": [3]}
-    found = tune(DATASET, "mlcl", grid=grid, scheme="biased", n_folds=2)
+    found = tune("mlcl", grid=grid, scheme="biased", n_folds=2)
     assert found.criterion == LOG_LIKELIHOOD
     assert found.labels == "biased"
     assert found.best.score < -1  # nats: chance has -log 4 = -1.39, a ranking error is above -1
 
 
-def test_no_true_label_reaches_a_fit_or_the_choice(monkeypatch):
+def test_no_true_label_reaches_a_fit_or_the_choice(tune, tmp_path, monkeypatch):
     grid = {"n_neighbors": [3, 20]}
     complementary = draw_labels(DATASET, scheme="uniform", seed=0)
-    monkeypatch.setattr(module, "draw_labels", lambda *_, **__: complementary)
-    plain = tune(DATASET, "ml-knn", grid=grid)
-    turned = dataclasses.replace(DATASET, Y=1 - DATASET.Y)
-    revealed = tune(turned, "ml-knn", grid=grid, reveal=True)
+    monkeypatch.setattr(_work, "draw_labels", lambda *_, **__: complementary)
+    _work._drawn.cache_clear()
+    plain = tune("ml-knn", grid=grid)
+    assert plain.best.average_precision is None
+    turned = tmp_path / "turned.npz"
+    save_file(dataclasses.replace(DATASET, Y=1 - DATASET.Y), turned)
+    revealed = tune_any(str(turned), "ml-knn", grid=grid, reveal=True)
+    _work._drawn.cache_clear()
     for first, second in zip(plain.settings, revealed.settings, strict=True):
         np.testing.assert_array_equal(first.scores, second.scores)
     assert plain.best.parameters == revealed.best.parameters
-    assert plain.best.average_precision is None
 
 
-def test_revealed_average_precision_is_that_of_the_held_out_parts():
-    found = tune(DATASET, "prior", grid={}, n_folds=3, reveal=True)
+def test_without_reveal_no_criterion_on_true_labels_is_computed(tune, monkeypatch):
+    def refuse(*arguments):
+        raise AssertionError
+
+    monkeypatch.setattr(_protocol.metrics, "evaluate", refuse)
+    assert not np.isnan(tune("prior", grid={}).best.score)
+
+
+def test_revealed_average_precision_is_that_of_the_held_out_parts(tune):
+    found = tune("prior", grid={}, n_folds=3, reveal=True)
     complementary = draw_labels(DATASET, scheme="uniform", seed=0)
     expected = [
         metrics.average_precision(
@@ -123,23 +146,65 @@ def test_revealed_average_precision_is_that_of_the_held_out_parts():
     np.testing.assert_allclose(only.average_precision, expected)
 
 
-def test_progress_comes_fold_by_fold():
-    seen = []
-    tune(
-        DATASET,
-        "ml-knn",
-        grid={"n_neighbors": [3, 5]},
-        n_folds=2,
-        on_fold=lambda *told: seen.append(told),
-    )
-    assert [(name, text, fold.fold) for name, text, fold in seen] == [
-        ("synthetic", f"ml-knn, n_neighbors={k}", fold) for k in (3, 5) for fold in (0, 1)
+class Record(Monitor):
+    def __init__(self):
+        self.told = []
+
+    def finished(self, unit, outcome, seconds):
+        self.told.append((unit.row.title, unit.fold, *outcome.metrics))
+
+
+def test_progress_comes_fold_by_fold(tune):
+    record = Record()
+    tune("ml-knn", grid={"n_neighbors": [3, 5]}, n_folds=2, monitor=record)
+    assert record.told == [
+        (f"ml-knn, n_neighbors={k}", fold, "score") for k in (3, 5) for fold in (0, 1)
     ]
-    assert all(fold.metrics.keys() == {"score"} for *_, fold in seen)
 
 
-def test_a_setting_that_fails_does_not_cost_the_others():
-    found = tune(DATASET, "ml-knn", grid={"n_neighbors": [-1, 5]}, n_folds=2, reveal=True)
+def test_a_search_that_was_interrupted_goes_on_in_its_store(tune, tmp_path):
+    class Stop(Record):
+        def finished(self, unit, outcome, seconds):
+            super().finished(unit, outcome, seconds)
+            if len(self.told) == 3:
+                raise KeyboardInterrupt
+
+    options = {"grid": {"n_neighbors": [3, 5]}, "n_folds": 2}
+    record = Record()
+    with Store(tmp_path / "store.sqlite") as store:
+        with pytest.raises(KeyboardInterrupt):
+            tune("ml-knn", store=store, monitor=Stop(), **options)
+        found = tune("ml-knn", store=store, monitor=record, **options)
+        assert len(record.told) == 1
+        (name,) = store.studies()
+        assert name.startswith("tune-toy-")
+    alone = tune("ml-knn", **options)
+    for first, second in zip(found.settings, alone.settings, strict=True):
+        np.testing.assert_array_equal(first.scores, second.scores)
+
+
+def test_a_search_starts_without_the_papers_settings(data_dir):
+    found = tune_any(
+        "yeast",
+        "mlcl",
+        grid={"epochs": [1]},
+        n_folds=2,
+        data_dir=data_dir,
+        monitor=(seen := Seen()),
+    )
+    assert found.best.parameters == {"epochs": 1}
+    default = make_classifier("mlcl").learning_rate
+    assert make_classifier("mlcl", dataset="yeast").learning_rate != default
+    assert {unit.parameters["learning_rate"] for unit in seen.units} == {default}
+
+
+class Seen(Monitor):
+    def planned(self, units, todo, n_jobs):
+        self.units = units
+
+
+def test_a_setting_that_fails_does_not_cost_the_others(tune):
+    found = tune("ml-knn", grid={"n_neighbors": [-1, 5]}, n_folds=2, reveal=True)
     failed, fine = found.settings
     assert np.isnan(failed.scores).all()
     assert np.isnan(failed.average_precision).all()
@@ -150,9 +215,9 @@ def test_a_setting_that_fails_does_not_cost_the_others():
     assert record["best"] == {"n_neighbors": 5}
 
 
-def test_a_search_of_failures_says_why():
+def test_a_search_of_failures_says_why(tune):
     with pytest.raises(InputError, match="no setting of ml-knn could be scored: n_neighbors must"):
-        tune(DATASET, "ml-knn", grid={"n_neighbors": [-1, 0]}, n_folds=2)
+        tune("ml-knn", grid={"n_neighbors": [-1, 0]}, n_folds=2)
 
 
 def setting(scores, **parameters):
@@ -178,20 +243,24 @@ def test_of_equal_settings_the_first_is_chosen_and_written_as_python():
     assert settings[0].standard_error == pytest.approx(0.5)
 
 
-def test_workers_give_the_same(monkeypatch):
+def test_workers_give_the_same(tune):
     grid = {"learning_rate": [0.1, 0.01], "epochs": [2]}
-    alone = tune(DATASET, "mlcl", grid=grid, n_folds=2)
-    with joblib.parallel_config(backend="threading"):
-        together = tune(DATASET, "mlcl", grid=grid, n_folds=2, n_jobs=2)
+    alone = tune("mlcl", grid=grid, n_folds=2)
+    together = tune("mlcl", grid=grid, n_folds=2, n_jobs=2)
     for first, second in zip(alone.settings, together.settings, strict=True):
         np.testing.assert_array_equal(first.scores, second.scores)
 
 
+def test_a_grid_of_numpys_numbers_can_be_stored(tune):
+    found = tune("ml-knn", grid={"n_neighbors": np.array([3, 5])}, n_folds=2)
+    assert found.best.parameters["n_neighbors"] in (3, 5)
+    assert json.loads(found.as_json())["best"] == found.best.parameters
+
+
 @pytest.mark.slow
 def test_the_choice_on_real_data_is_near_the_best(data_dir):
-    dataset = load_dataset("scene", data_dir=data_dir)
     grid = {"alpha": [1e4, 10.0, 1e-4], "rank": [None]}
-    found = tune(dataset, "ridge", grid=grid, reveal=True)
+    found = tune_any("scene", "ridge", grid=grid, reveal=True, data_dir=data_dir)
     precisions = [setting.average_precision.mean() for setting in found.settings]
     assert found.best.average_precision.mean() == max(precisions)
     assert found.best.parameters["alpha"] == 10.0

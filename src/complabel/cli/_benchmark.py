@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,21 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from complabel.cli import _options as options
 from complabel.cli._console import new_table, output, remark, say
-from complabel.cli._options import (
-    DATASET_HELP,
-    METHOD_HELP,
-    STORE,
-    DataDir,
-    Folds,
-    Jobs,
-    JsonFile,
-    Labels,
-    Scheme,
-    Seed,
-    StorePath,
-    check_folder,
-)
 from complabel.cli._running import at, say_failed, watched
 
 if TYPE_CHECKING:
@@ -34,18 +20,18 @@ if TYPE_CHECKING:
 
 
 def benchmark(
-    names: Annotated[list[str], typer.Argument(metavar="DATASET...", help=DATASET_HELP)],
+    names: Annotated[list[str], typer.Argument(metavar="DATASET...", help=options.DATASET_HELP)],
     method: Annotated[
         list[str] | None,
-        typer.Option(help=f"Repeat for more: {METHOD_HELP}. [default: prior and mlcl]"),
+        typer.Option(help=f"Repeat for more: {options.METHOD_HELP}. [default: prior and mlcl]"),
     ] = None,
-    labels: Labels = Scheme.uniform,
-    folds: Folds = 10,
-    seed: Seed = 0,
-    jobs: Jobs = 1,
-    data_dir: DataDir = None,
-    store: StorePath = STORE,
-    json_file: JsonFile = None,
+    labels: options.Labels = options.Scheme.uniform,
+    folds: options.Folds = 10,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 1,
+    data_dir: options.DataDir = None,
+    store: options.StorePath = options.STORE,
+    json_file: options.JsonFile = None,
 ) -> None:
     """Cross-validate methods: train on complementary labels, test on true ones.
 
@@ -54,11 +40,11 @@ def benchmark(
     from complabel.studies import Store, benchmark_plan, run_study
 
     if json_file is not None:
-        check_folder(json_file, "--json")
+        options.check_folder(json_file, "--json")
     plan = benchmark_plan(
         names, method or ["prior", "mlcl"], scheme=labels.value, n_folds=folds, seed=seed
     )
-    check_folder(store, "--store")
+    options.check_folder(store, "--store")
     with Store(store) as opened:
         try:
             with watched(plan.name, store) as progress:
@@ -109,8 +95,11 @@ def _table(
     results: StudyResults, records: Sequence[Mapping[str, Any]], data_dir: Path | None
 ) -> Table:
     """Lay out one dataset's results, each method above what the paper printed for it."""
+    from rich.text import Text
+
     from complabel.methods import get_method
     from complabel.metrics import METRIC_TITLES
+    from complabel.reports import summarize_study
     from complabel.studies import fetch
 
     plan, first = results.plan, records[0]
@@ -124,29 +113,18 @@ def _table(
     for title in METRIC_TITLES.values():
         table.add_column(title.replace(" ", "\n", 1), justify="right", no_wrap=True)
     table.add_column("seconds", justify="right")
-    published = _published(results)
+    published = {
+        (cell.dataset, cell.row, cell.metric): cell.published
+        for cell in summarize_study(results).cells
+    }
     for record in records:
         title = get_method(record["method"]).title
         mark = " †" if record["learns_from"] == "relevant" else ""
-        cells = [_cell(record["metrics"][metric]) for metric in METRIC_TITLES]
-        table.add_row(title + mark, *cells, f"{record['seconds']:.1f}")
-        printed = [_cell(published[name, title, metric]) for metric in METRIC_TITLES]
+        figures = [record["metrics"][metric] for metric in METRIC_TITLES]
+        cells = [f"{figure['mean']:.3f}±{figure['std']:.3f}" for figure in figures]
+        table.add_row(Text(title + mark), *cells, f"{record['seconds']:.1f}")
+        printed = [published[name, title, metric] for metric in METRIC_TITLES]
         if any(printed):
-            table.add_row("  published", *printed, "", style="dim")
+            cells = [f"{cell.mean:.3f}±{cell.std:.3f}" if cell else "" for cell in printed]
+            table.add_row("  published", *cells, "", style="dim")
     return table
-
-
-def _published(results: StudyResults) -> Mapping[tuple[str, str, str], Mapping[str, float] | None]:
-    """Return the paper's figure for each dataset, row and criterion, as a report shows them."""
-    from complabel.reports import summarize_study
-
-    summary: Any = summarize_study(results)
-    plain = summary if isinstance(summary, dict) else dataclasses.asdict(summary)
-    return {
-        (cell["dataset"], cell["row"], cell["metric"]): cell["published"] for cell in plain["cells"]
-    }
-
-
-def _cell(figure: Mapping[str, float] | None) -> str:
-    """Write a mean and its standard deviation."""
-    return f"{figure['mean']:.3f}±{figure['std']:.3f}" if figure else ""

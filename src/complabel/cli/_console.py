@@ -46,5 +46,6 @@ def new_table(title: str = "") -> Table:
     """Return a table in the style of all commands."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
+    from rich.text import Text
 
-    return Table(title=title or None, title_justify="left", box=SIMPLE_HEAD)
+    return Table(title=Text(title) if title else None, title_justify="left", box=SIMPLE_HEAD)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from complabel.cli import _options as options
 from complabel.cli._console import complain, errors, new_table, output, say
-from complabel.cli._options import DataDir
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
 def datasets(
-    data_dir: DataDir = None,
+    data_dir: options.DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     download: Annotated[
         list[str] | None,

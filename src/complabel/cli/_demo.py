@@ -7,24 +7,24 @@ from typing import Annotated
 
 import typer
 
+from complabel.cli import _options as options
 from complabel.cli._console import errors, say
-from complabel.cli._options import Folds, Jobs, Seed, check_folder
 
 
 def demo(
     report: Annotated[Path, typer.Option("--output", help="The page to write.")] = Path(
         "complabel-demo.html"
     ),
-    folds: Folds = 5,
-    seed: Seed = 0,
-    jobs: Jobs = 1,
+    folds: options.Folds = 5,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 1,
 ) -> None:
     """Learn which digits canvases show from one "is not a ..." each; write a report."""
     from complabel._files import write_text
     from complabel.cli._progress import Progress
     from complabel.reports import render_demo, run_demo
 
-    check_folder(report, "--output")
+    options.check_folder(report, "--output")
     with Progress("demo") as progress:
         summary = run_demo(seed=seed, n_folds=folds, n_jobs=jobs, monitor=progress)
     with errors().status("drawing the report"):

@@ -6,16 +6,7 @@ from typing import Annotated
 
 import typer
 
-from complabel.cli._options import (
-    STORE,
-    Dask,
-    DataDir,
-    Jobs,
-    Quick,
-    ReportFolder,
-    RetryFailed,
-    StorePath,
-)
+from complabel.cli import _options as options
 from complabel.cli._running import opened_results, run_plan, write_reports
 from complabel.cli._study_run import find_plan
 
@@ -24,13 +15,13 @@ def reproduce(
     table: Annotated[
         str, typer.Argument(metavar="TABLE", help="table2, table3, table4, table5 or table6.")
     ],
-    store: StorePath = STORE,
-    data_dir: DataDir = None,
-    jobs: Jobs = -1,
-    dask: Dask = None,
-    retry_failed: RetryFailed = False,
-    quick: Quick = False,
-    folder: ReportFolder = None,
+    store: options.StorePath = options.STORE,
+    data_dir: options.DataDir = None,
+    jobs: options.Jobs = -1,
+    dask: options.Dask = None,
+    retry_failed: options.RetryFailed = False,
+    quick: options.Quick = False,
+    folder: options.ReportFolder = None,
 ) -> None:
     """Reproduce a table of the paper: run its plan, then write the report."""
     from complabel.errors import InputError

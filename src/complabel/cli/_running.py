@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from complabel.cli import _options as options
 from complabel.cli._console import complain, errors, remark, say
-from complabel.cli._options import STORE, check_folder
 
 if TYPE_CHECKING:
     from complabel.cli._progress import Progress
@@ -29,15 +29,13 @@ def watched(name: str, store: Path) -> Iterator[Progress]:
         raise
 
 
-def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **options: Any) -> None:
+def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **how: Any) -> None:
     """Run a plan with a live display; say what was done."""
     from complabel.studies import Store, run_study
 
-    check_folder(path, "--store")
+    options.check_folder(path, "--store")
     with Store(path) as store, watched(plan.name, path) as progress:
-        summary = run_study(
-            plan, store, data_dir=data_dir, n_jobs=jobs, monitor=progress, **options
-        )
+        summary = run_study(plan, store, data_dir=data_dir, n_jobs=jobs, monitor=progress, **how)
     say_missing(summary.missing)
     _say_done(plan.name, summary, path)
 
@@ -92,7 +90,7 @@ def opened_results(path: Path, name: str | None, *, with_criteria: bool = False)
 
 def at(store: Path) -> str:
     """Return the option that names a store in the command to give next."""
-    return "" if store == STORE else f" --store {store}"
+    return "" if store == options.STORE else f" --store {store}"
 
 
 def write_reports(results: StudyResults, folder: Path | None) -> None:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from complabel.cli import _options as options
 from complabel.cli._console import say
-from complabel.cli._options import STORE, StorePath, check_folder
 from complabel.cli._running import opened_results
 
 
@@ -17,7 +17,7 @@ def export(
     study_name: Annotated[
         str | None, typer.Option("--study", help="Its name. [default: the latest]")
     ] = None,
-    store: StorePath = STORE,
+    store: options.StorePath = options.STORE,
 ) -> None:
     """Write every fold's results: one line each (CSV), or with all details (JSON)."""
     from complabel._files import write_text
@@ -26,7 +26,7 @@ def export(
 
     if file.suffix not in (".csv", ".json"):
         raise InputError(f"{file}: the name must end in .csv or .json, which says what to write")
-    check_folder(file)
+    options.check_folder(file)
     results = opened_results(store, study_name, with_criteria=file.suffix == ".csv")
     write_text(file, results.as_json() if file.suffix == ".json" else results_csv(results))
     say(f"wrote {file}")

@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from complabel.cli import _options as options
 from complabel.cli._console import new_table, output, say
-from complabel.cli._options import (
-    STORE,
-    Dask,
-    DataDir,
-    Jobs,
-    Quick,
-    RetryFailed,
-    StorePath,
-)
 from complabel.cli._running import at, run_plan, say_missing
 
 if TYPE_CHECKING:
@@ -30,12 +22,12 @@ def run(
             metavar="PLAN", help="A TOML file, or table2 to table6, more-labels, some-relevant."
         ),
     ],
-    store: StorePath = STORE,
-    data_dir: DataDir = None,
-    jobs: Jobs = -1,
-    dask: Dask = None,
-    retry_failed: RetryFailed = False,
-    quick: Quick = False,
+    store: options.StorePath = options.STORE,
+    data_dir: options.DataDir = None,
+    jobs: options.Jobs = -1,
+    dask: options.Dask = None,
+    retry_failed: options.RetryFailed = False,
+    quick: options.Quick = False,
     dry_run: Annotated[bool, typer.Option(help="Say what would run, and stop.")] = False,
 ) -> None:
     """Run what the store does not hold yet; run it again after any interruption."""

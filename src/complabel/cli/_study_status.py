@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from complabel.cli import _options as options
 from complabel.cli._console import new_table, output, say
-from complabel.cli._options import STORE, StorePath, StudyName
 from complabel.cli._running import opened_results, say_failed, say_missing
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from complabel.studies import StudyResults
 
 
-def status(study_name: StudyName = None, store: StorePath = STORE) -> None:
+def status(study_name: options.StudyName = None, store: options.StorePath = options.STORE) -> None:
     """Show what is done, failed, running and still to do."""
     results = opened_results(store, study_name)
     say(

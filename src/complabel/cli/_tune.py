@@ -8,21 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from complabel.cli import _options as options
 from complabel.cli._console import complain, new_table, output, say
-from complabel.cli._options import (
-    DATASET_HELP,
-    METHOD_HELP,
-    STORE,
-    DataDir,
-    Folds,
-    Jobs,
-    JsonFile,
-    Labels,
-    Scheme,
-    Seed,
-    StorePath,
-    check_folder,
-)
 from complabel.cli._running import watched
 
 if TYPE_CHECKING:
@@ -32,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def tune(
-    name: Annotated[str, typer.Argument(metavar="DATASET", help=DATASET_HELP)],
-    method: Annotated[str, typer.Option(help=f"What to tune: {METHOD_HELP}.")] = "mlcl",
+    name: Annotated[str, typer.Argument(metavar="DATASET", help=options.DATASET_HELP)],
+    method: Annotated[str, typer.Option(help=f"What to tune: {options.METHOD_HELP}.")] = "mlcl",
     grid: Annotated[
         list[str] | None,
         typer.Option(
@@ -41,16 +28,16 @@ def tune(
             help="Values of a parameter; repeat for more. [default: depends on the method]",
         ),
     ] = None,
-    labels: Labels = Scheme.uniform,
-    folds: Folds = 3,
-    seed: Seed = 0,
-    jobs: Jobs = 1,
-    data_dir: DataDir = None,
-    store: StorePath = STORE,
+    labels: options.Labels = options.Scheme.uniform,
+    folds: options.Folds = 3,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 1,
+    data_dir: options.DataDir = None,
+    store: options.StorePath = options.STORE,
     reveal: Annotated[
         bool, typer.Option("--reveal", help="Also show average precision on true labels.")
     ] = False,
-    json_file: JsonFile = None,
+    json_file: options.JsonFile = None,
 ) -> None:
     """Choose a method's settings by how well they explain held-out complementary labels.
 
@@ -61,8 +48,8 @@ def tune(
 
     values = parse_grid(grid) if grid else None
     if json_file is not None:
-        check_folder(json_file, "--json")
-    check_folder(store, "--store")
+        options.check_folder(json_file, "--json")
+    options.check_folder(store, "--store")
     with studies.Store(store) as opened, watched("tune", store) as progress:
         result = studies.tune(
             name,
@@ -129,6 +116,8 @@ def _show(result: TuningResult) -> None:
 
 def _table(result: TuningResult) -> Table:
     """Lay the settings out, best first, failed ones last."""
+    from rich.text import Text
+
     best = result.best
     table = new_table(
         f"{result.method} on {result.dataset}: {result.labels} complementary labels,"
@@ -146,7 +135,8 @@ def _table(result: TuningResult) -> Table:
     )
     for setting in worst_last:
         chosen = setting is best
-        table.add_row(*_cells(setting, chosen=chosen), style="bold" if chosen else "")
+        cells = map(Text, _cells(setting, chosen=chosen))  # brackets are no markup
+        table.add_row(*cells, style="bold" if chosen else "")
     return table
 
 

@@ -1,15 +1,14 @@
-"""The kinds of charts: each is data first, and draws itself as inline SVG when a page asks."""
+"""The kinds of charts; each is drawn as inline SVG when a page asks for it."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from complabel.reports._summary import Point
+from complabel.reports._summary import Point, Ranking
 from complabel.reports._svg import ACCENT, INK, inline_svg, new_figure
 from complabel.reports._words import MATRICES
 
@@ -33,73 +32,42 @@ _LOOKS: Mapping[str, Mapping[str, Any]] = {
     "reference": {"color": ACCENT, "alpha": 0.75},
     "outside": {"color": "none", "edgecolor": INK, "linewidth": 0.8},
 }
+_WHISKER: Mapping[str, Any] = {"fmt": "none", "ecolor": INK, "elinewidth": 1}
 _DIAMOND: Mapping[str, Any] = {"color": INK, "markersize": 3.6, "markerfacecolor": "none"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Chart(ABC):
-    """A chart of a page.
+@dataclass(frozen=True)
+class Chart:
+    """A chart of a page: words, and a function that draws into an empty figure of a size.
 
     Parameters
     ----------
     title : str
     description : str
         What a reader who cannot see the chart is told.
-    axis : str, default=""
-        What the horizontal axis shows.
+    size : (float, float)
+        Width and height in inches.
+    draw : callable
     """
 
     title: str
     description: str
-    axis: str = ""
+    size: tuple[float, float]
+    draw: Callable[[Figure], None]
 
     def svg(self, ident: str) -> Markup:
         """Return the chart as an ``<svg>`` element with an id that is unique on the page."""
-        with new_figure(*self._size()) as figure:
-            self._draw(figure)
+        with new_figure(*self.size) as figure:
+            self.draw(figure)
             return inline_svg(figure, ident=ident, description=self.description)
-
-    @abstractmethod
-    def _size(self) -> tuple[float, float]:
-        """Return width and height in inches."""
-
-    @abstractmethod
-    def _draw(self, figure: Figure) -> None:
-        """Draw into an empty figure."""
-
-    def _axes(self, figure: Figure, *, left: float, bottom: float = 0.42) -> Axes:
-        """Return axes with margins in inches: to lay out many charts by search takes minutes."""
-        figure.set_layout_engine("none")
-        width, height = figure.get_size_inches()
-        above = 0.28 if self.title else 0.08
-        axes = figure.add_axes(
-            (
-                left / width,
-                bottom / height,
-                1 - (left + 0.15) / width,
-                1 - (bottom + above) / height,
-            )
-        )
-        axes.set_title(self.title)
-        axes.set_xlabel(self.axis)
-        return axes
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar of a chart.
+    """A bar of a chart; without a value its place stays empty.
 
-    Parameters
-    ----------
-    name : str
-    value : float or None
-        None leaves the place empty.
-    error : float or None, default=None
-        Half the length of the error bar.
-    published : float or None, default=None
-        Marked with a diamond.
-    kind : {"plain", "reference", "outside"}, default="plain"
-        The reference row is coloured; what is out of competition is hollow.
+    ``error`` is half the length of the error bar, and ``published`` is marked with a diamond. Of
+    the kinds "plain", "reference" and "outside" the second is coloured and the third hollow.
     """
 
     name: str
@@ -109,82 +77,62 @@ class Bar:
     kind: str = "plain"
 
 
-@dataclass(frozen=True, kw_only=True)
-class BarChart(Chart):
-    """Horizontal bars, one below the other; on a logarithmic axis all values are above 0."""
+def bar_chart(
+    bars: Sequence[Bar], *, title: str, description: str, axis: str = "", logarithmic: bool = False
+) -> Chart:
+    """Return horizontal bars, one below the other; on a logarithmic axis values are above 0."""
+    names = [bar.name for bar in bars]
 
-    bars: Sequence[Bar]
-    logarithmic: bool = False
-
-    def _size(self) -> tuple[float, float]:
-        return _WIDTH, 0.7 + _LINE * len(self.bars)
-
-    def _draw(self, figure: Figure) -> None:
-        names = [bar.name for bar in self.bars]
-        axes = self._axes(figure, left=_beside(names), bottom=0.38)
-        drawn = [
-            (place, bar, bar.value) for place, bar in enumerate(self.bars) if bar.value is not None
-        ]
-        for place, bar, value in drawn:
-            axes.barh(place, value, height=0.66, **_LOOKS[bar.kind])
-            if bar.error is not None:
-                axes.errorbar(value, place, xerr=bar.error, fmt="none", ecolor=INK, elinewidth=1)
-        ends = [value + (bar.error or 0.0) for _, bar, value in drawn]
-        for place, bar in enumerate(self.bars):
+    def draw(figure: Figure) -> None:
+        axes = _axes(figure, title, axis, left=_beside(names), bottom=0.38)
+        ends = []
+        for place, bar in enumerate(bars):
+            if bar.value is not None:
+                axes.barh(place, bar.value, height=0.66, **_LOOKS[bar.kind])
+                ends.append(bar.value + (bar.error or 0.0))
+            if bar.value is not None and bar.error is not None:
+                axes.errorbar(bar.value, place, xerr=bar.error, **_WHISKER)
             if bar.published is not None:
                 axes.plot(bar.published, place, "D", **_DIAMOND)
                 ends.append(bar.published)
         _name_lines(axes, names)
         axes.set_ylim(len(names) - 0.4, -0.6)
-        if self.logarithmic:
+        if logarithmic:
             _make_logarithmic(axes, min(ends) / 2, max(ends) * 1.3)
         else:
             axes.set_xlim(0, 1.04 * max(ends) or 1.0)
             axes.locator_params(axis="x", nbins=4)
 
+    return Chart(title, description, (_WIDTH, 0.7 + _LINE * len(bars)), draw)
 
-@dataclass(frozen=True, kw_only=True)
-class LossChart(Chart):
-    """The mean loss after each epoch; None, where it was not finite, leaves a gap."""
 
-    losses: Sequence[float | None]
-    axis: str = "epoch"
+def loss_chart(losses: Sequence[float | None], *, title: str, description: str) -> Chart:
+    """Return the mean loss after each epoch; None, where it was not finite, leaves a gap."""
 
-    def _size(self) -> tuple[float, float]:
-        return _SMALL
-
-    def _draw(self, figure: Figure) -> None:
-        axes = self._axes(figure, left=0.55)
-        values = np.array([np.nan if loss is None else loss for loss in self.losses])
+    def draw(figure: Figure) -> None:
+        axes = _axes(figure, title, "epoch", left=0.55)
+        values = np.array([np.nan if loss is None else loss for loss in losses])
         epochs = np.arange(1, len(values) + 1)
         marker = "." if len(values) < 3 else ""
         axes.plot(epochs, values, color=ACCENT, linewidth=1.5, marker=marker)
         axes.locator_params(axis="both", nbins=4)
 
+    return Chart(title, description, _SMALL, draw)
 
-@dataclass(frozen=True, kw_only=True)
-class ParameterChart(Chart):
-    """A criterion over a parameter, by value, with the paper's where it has one."""
 
-    points: Sequence[Point]
+def parameter_chart(
+    points: Sequence[Point], *, title: str, description: str, parameter: str
+) -> Chart:
+    """Return a criterion over a parameter, by value, with the paper's where it has one."""
+    values = [point.value for point in points]
 
-    def _size(self) -> tuple[float, float]:
-        return _SMALL
-
-    def _draw(self, figure: Figure) -> None:
-        axes = self._axes(figure, left=0.55)
-        values = [point.value for point in self.points]
-        axes.errorbar(
-            values,
-            [point.mean for point in self.points],
-            yerr=[point.std or 0.0 for point in self.points],
-            color=ACCENT,
-            linewidth=1.5,
-            elinewidth=1,
-            marker="o",
-            markersize=3.5,
-        )
-        printed = [(p.value, p.published) for p in self.points if p.published is not None]
+    def draw(figure: Figure) -> None:
+        axes = _axes(figure, title, parameter, left=0.55)
+        means = [point.mean for point in points]
+        spreads = [point.std or 0.0 for point in points]
+        line: Mapping[str, Any] = {"color": ACCENT, "linewidth": 1.5, "marker": "o"}
+        axes.errorbar(values, means, yerr=spreads, elinewidth=1, markersize=3.5, **line)
+        printed = [(p.value, p.published) for p in points if p.published is not None]
         if printed:
             axes.plot(*zip(*printed, strict=True), "D:", linewidth=1, alpha=0.8, **_DIAMOND)
         if values[0] > 0 and values[-1] / values[0] >= _LOG_FROM:
@@ -194,92 +142,64 @@ class ParameterChart(Chart):
             axes.locator_params(axis="x", nbins=5, integer=whole)
         axes.locator_params(axis="y", nbins=4)
 
+    return Chart(title, description, _SMALL, draw)
 
-@dataclass(frozen=True, kw_only=True)
-class RankChart(Chart):
-    """Average ranks, with a bar beside rows that cannot be told apart.
 
-    Parameters
-    ----------
-    names : sequence of str
-    ranks : sequence of float
-        One for each name.
-    groups : sequence of sequence of int
-        Rows that do not differ, as from :func:`complabel.statistics.groups_not_different`.
-    difference : float
-        The critical difference, in ranks.
+def rank_chart(ranking: Ranking, *, title: str, description: str) -> Chart:
+    """Return average ranks, with a bar beside rows that cannot be told apart.
 
     References
     ----------
     J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
     Learning Research 7, 2006, Figure 1; turned by a right angle, so that names stay readable.
     """
+    names, ranks = ranking.rows, ranking.ranks or ()
+    difference = ranking.critical_difference or 0.0
+    n_rows = len(names)
+    order = np.argsort(ranks, kind="stable")
+    place = np.empty(n_rows, dtype=np.intp)
+    place[order] = np.arange(n_rows)
 
-    names: Sequence[str]
-    ranks: Sequence[float]
-    groups: Sequence[Sequence[int]]
-    difference: float
-    axis: str = "average rank (1 is best)"
-
-    def _size(self) -> tuple[float, float]:
-        return _WIDTH, 1.1 + _LINE * len(self.names)
-
-    def _draw(self, figure: Figure) -> None:
-        n_rows = len(self.names)
-        order = np.argsort(self.ranks, kind="stable")
-        place = np.empty(n_rows, dtype=np.intp)
-        place[order] = np.arange(n_rows)
-        axes = self._axes(figure, left=_beside(self.names))
-        axes.hlines(place, 1, self.ranks, color=INK, alpha=0.2, linewidth=1)
-        axes.plot(self.ranks, place, "o", color=ACCENT, markersize=5, clip_on=False)
-        for column, group in enumerate(self.groups):
+    def draw(figure: Figure) -> None:
+        axes = _axes(figure, title, "average rank (1 is best)", left=_beside(names))
+        axes.hlines(place, 1, ranks, color=INK, alpha=0.2, linewidth=1)
+        axes.plot(ranks, place, "o", color=ACCENT, markersize=5, clip_on=False)
+        for column, group in enumerate(ranking.groups or ()):
             x = n_rows + 0.5 + 0.035 * n_rows * column
             ends = place[list(group)][[0, -1]] + [-0.3, 0.3]
             axes.plot([x, x], ends, color=INK, linewidth=2.5)
-        axes.plot([1, 1 + self.difference], [-1.1, -1.1], "|-", color=INK, linewidth=1.5)
-        axes.text(1, -1.55, f"critical difference {self.difference:.2f}")
-        _name_lines(axes, [self.names[index] for index in order])
+        axes.plot([1, 1 + difference], [-1.1, -1.1], "|-", color=INK, linewidth=1.5)
+        axes.text(1, -1.55, f"critical difference {difference:.2f}")
+        _name_lines(axes, [names[index] for index in order])
         axes.set_ylim(n_rows - 0.4, -2.1)
         axes.set_xlim(left=1)
         axes.spines["left"].set_visible(False)
 
+    return Chart(title, description, (_WIDTH, 1.1 + _LINE * n_rows), draw)
 
-@dataclass(frozen=True, kw_only=True)
-class FoldStrip(Chart):
-    """A criterion in [0, 1] on each fold as a dot, one line per method, and the mean as a bar."""
 
-    folds: Mapping[str, Sequence[float]]
+def fold_strip(folds: Mapping[str, Sequence[float]], *, axis: str, description: str) -> Chart:
+    """Return a criterion in [0, 1]: a line per method, a dot for each fold, a bar at the mean."""
 
-    def _size(self) -> tuple[float, float]:
-        return 4.6, 0.6 + 0.36 * len(self.folds)
-
-    def _draw(self, figure: Figure) -> None:
+    def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
-        for line, values in enumerate(self.folds.values()):
+        for line, values in enumerate(folds.values()):
             mean = float(np.mean(values))
             axes.plot([0, 1], [line, line], color=INK, alpha=0.15, linewidth=1, zorder=0)
             axes.plot([mean, mean], [line - 0.3, line + 0.3], color=INK, linewidth=2)
             axes.plot(values, [line] * len(values), "o", color=ACCENT, markersize=5, alpha=0.7)
-        _name_lines(axes, list(self.folds))
-        axes.set_ylim(len(self.folds) - 0.5, -0.5)
+        _name_lines(axes, list(folds))
+        axes.set_ylim(len(folds) - 0.5, -0.5)
         axes.set_xlim(0, 1)
-        axes.set_xlabel(self.axis)
+        axes.set_xlabel(axis)
         axes.spines["left"].set_visible(False)
+
+    return Chart("", description, (4.6, 0.6 + 0.36 * len(folds)), draw)
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How a heat map is coloured, and what its rows and columns stand for.
-
-    Parameters
-    ----------
-    centre : float
-        The value that gets the neutral colour.
-    centre_name : str
-        How the colour bar names it.
-    axes : (str, str)
-        Names of rows and columns.
-    """
+    """How a heat map is coloured around the value ``centre``, and what its ``axes`` stand for."""
 
     centre: float
     centre_name: str
@@ -290,39 +210,43 @@ class Scale:
         return max(float(np.abs(beside_diagonal(m) - self.centre).max()) for m in matrices)
 
 
-@dataclass(frozen=True, kw_only=True)
-class HeatMap(Chart):
-    """A matrix of label pairs, coloured by how far each entry is from a reference value.
-
-    The diagonal, which is known by definition, is hatched and has no colour. The title is a
-    caption for the page to show.
+def heat_map(
+    matrix: NDArray[np.float64],
+    label_names: Sequence[str],
+    *,
+    title: str,
+    description: str,
+    scale: Scale,
+    reach: float,
+) -> Chart:
+    """Return a matrix of label pairs, coloured by how far entries are from a reference value.
 
     Parameters
     ----------
     matrix : ndarray of shape (K, K)
+        The diagonal, which is known by definition, is hatched and has no colour.
     label_names : sequence of str, length K
+    title : str
+        A caption for the page to show; it is not drawn.
+    description : str
     scale : Scale
     reach : float
         Greatest distance from the scale's centre that the colours tell apart; positive.
+
+    Returns
+    -------
+    Chart
     """
+    n_labels, centre = len(matrix), scale.centre
+    low, high = centre - reach, centre + reach
 
-    matrix: NDArray[np.float64]
-    label_names: Sequence[str]
-    scale: Scale
-    reach: float
-
-    def _size(self) -> tuple[float, float]:
-        return 3.9, 3.4
-
-    def _draw(self, figure: Figure) -> None:
-        n_labels, centre = len(self.matrix), self.scale.centre
-        ends = (centre - self.reach, centre + self.reach)
+    def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
         image = axes.pcolormesh(
-            np.ma.masked_array(self.matrix, mask=np.eye(n_labels, dtype=bool)),
+            np.ma.masked_array(matrix, mask=np.eye(n_labels, dtype=bool)),
             cmap="PuOr_r",
-            vmin=ends[0],
-            vmax=ends[1],
+            vmin=low,
+            vmax=high,
             edgecolors="face",  # else the page shows through between the cells
             linewidth=0.3,
         )
@@ -330,19 +254,21 @@ class HeatMap(Chart):
         axes.invert_yaxis()
         axes.spines[:].set_visible(False)
         for k in range(n_labels):  # a slash, which no value looks like
-            ends_of_slash = [k + 0.25, k + 0.75], [k + 0.75, k + 0.25]
-            axes.plot(*ends_of_slash, color=INK, alpha=0.4, linewidth=1)
+            slash = [k + 0.25, k + 0.75], [k + 0.75, k + 0.25]
+            axes.plot(*slash, color=INK, alpha=0.4, linewidth=1)
         ticks = np.arange(n_labels) + 0.5
-        axes.set_xticks(ticks, self.label_names)
-        axes.set_yticks(ticks, self.label_names)
+        axes.set_xticks(ticks, label_names)
+        axes.set_yticks(ticks, label_names)
         axes.tick_params(length=0)
-        axes.set_ylabel(self.scale.axes[0])
-        axes.set_xlabel(self.scale.axes[1])
+        axes.set_ylabel(scale.axes[0])
+        axes.set_xlabel(scale.axes[1])
         bar = figure.colorbar(image, shrink=0.8)
         bar.outline.set_visible(False)
-        names = (f"{ends[0]:.3f}", f"{centre:.3f}\n{self.scale.centre_name}", f"{ends[1]:.3f}")
-        bar.set_ticks([ends[0], centre, ends[1]], labels=names)
+        names = (f"{low:.3f}", f"{centre:.3f}\n{scale.centre_name}", f"{high:.3f}")
+        bar.set_ticks([low, centre, high], labels=names)
         bar.ax.axhline(centre, color=INK, linewidth=1.5)
+
+    return Chart(title, description, (3.9, 3.4), draw)
 
 
 def matrix_charts(
@@ -352,7 +278,7 @@ def matrix_charts(
     choice: Scale,
     together: Scale,
     whose: str = "",
-) -> Iterator[HeatMap]:
+) -> Iterator[Chart]:
     """Yield a heat map of each of S, C and T that there is.
 
     Parameters
@@ -360,16 +286,14 @@ def matrix_charts(
     matrices : mapping of str to ndarray of shape (K, K)
         By the attribute of the fitted classifier.
     label_names : sequence of str, length K
-    choice : Scale
-        For S and T, which then share the reach of the colours too.
-    together : Scale
-        For C.
+    choice, together : Scale
+        For S and T, which then share the reach of the colours too, and for C.
     whose : str, default=""
         For the description, such as ``" of MLCL on scene"``.
 
     Yields
     ------
-    HeatMap
+    Chart
     """
     scales = {"S": choice, "C": together, "T": choice}
     found = {name: symbol for name, (symbol, _) in MATRICES.items() if name in matrices}
@@ -377,13 +301,13 @@ def matrix_charts(
         scale, matrix = scales[symbol], matrices[name]
         beside = beside_diagonal(matrix)
         alike = [matrices[other] for other, s in found.items() if scales[s] is scale]
-        yield HeatMap(
+        yield heat_map(
+            matrix,
+            label_names,
             title=f"{symbol}, {MATRICES[name][1]}",
             description=f"Heat map of {symbol}{whose}, {len(matrix)} by {len(matrix)} labels;"
             f" beside the diagonal from {beside.min():.3f} to {beside.max():.3f}, coloured by the"
             f" distance from {scale.centre:.3f}.",
-            matrix=matrix,
-            label_names=label_names,
             scale=scale,
             reach=max(scale.reach(alike), _LEAST_REACH),
         )
@@ -392,6 +316,19 @@ def matrix_charts(
 def beside_diagonal(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the K (K - 1) entries of a K x K matrix that are not on its diagonal, row by row."""
     return matrix[~np.eye(len(matrix), dtype=bool)]
+
+
+def _axes(figure: Figure, title: str, axis: str, *, left: float, bottom: float = 0.42) -> Axes:
+    """Return axes with margins in inches: to lay out many charts by search takes minutes."""
+    figure.set_layout_engine("none")
+    width, height = figure.get_size_inches()
+    above = 0.28 if title else 0.08
+    axes = figure.add_axes(
+        (left / width, bottom / height, 1 - (left + 0.15) / width, 1 - (bottom + above) / height)
+    )
+    axes.set_title(title)
+    axes.set_xlabel(axis)
+    return axes
 
 
 def _beside(names: Sequence[str]) -> float:

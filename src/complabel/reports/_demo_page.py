@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from complabel.metrics import HIGHER_IS_BETTER, METRIC_TITLES
-from complabel.reports._charts import FoldStrip, Scale, matrix_charts
+from complabel.reports._charts import Chart, Scale, fold_strip, matrix_charts
 from complabel.reports._templates import get_template
 from complabel.reports._words import DAGGER, MATRICES
 
@@ -61,13 +61,13 @@ def render_demo(summary: Record) -> str:
     )
     matrices = {name: np.array(example[name.removesuffix("_")]) for name in MATRICES}
     heat_maps = matrix_charts(matrices, label_names, choice=choice, together=together)
+    shown = zip(heat_maps, matrices.values(), strict=True)
     return template.render(
         summary,
-        dagger=DAGGER,
         by_name={record["method"]: record for record in methods},
         criteria=_criteria(methods),
         strip=_strip(methods),
-        matrices=list(heat_maps),
+        matrices=[{"chart": chart, "rows": matrix.tolist()} for chart, matrix in shown],
         transition_error=choice.reach([matrices["transition_"]]),
         training=_with_images(example["training"]),
         test=_with_images(example["test"]),
@@ -93,21 +93,18 @@ def _criteria(methods: Sequence[Record]) -> list[Record]:
     return rows
 
 
-def _strip(methods: Sequence[Record]) -> FoldStrip:
+def _strip(methods: Sequence[Record]) -> Chart:
     """Return the average precision of every fold as a chart."""
+    daggers = {"complementary": "", "relevant": f" {DAGGER}"}
     measured = {
-        record["title"]
-        + ("" if record["learns_from"] == "complementary" else f" {DAGGER}"): record["metrics"][
-            "average_precision"
-        ]
+        f"{record['title']}{daggers[record['learns_from']]}": record["metrics"]["average_precision"]
         for record in methods
     }
     means = ", ".join(f"{title} {values['mean']:.3f}" for title, values in measured.items())
-    return FoldStrip(
-        title="",
-        description=f"Average precision on each fold. Means: {means}.",
+    return fold_strip(
+        {title: values["folds"] for title, values in measured.items()},
         axis="average precision",
-        folds={title: values["folds"] for title, values in measured.items()},
+        description=f"Average precision on each fold. Means: {means}.",
     )
 
 

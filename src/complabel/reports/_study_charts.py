@@ -10,14 +10,14 @@ import numpy as np
 from complabel.metrics import METRIC_TITLES
 from complabel.reports._charts import (
     Bar,
-    BarChart,
     Chart,
-    LossChart,
-    ParameterChart,
-    RankChart,
     Scale,
+    bar_chart,
     beside_diagonal,
+    loss_chart,
     matrix_charts,
+    parameter_chart,
+    rank_chart,
 )
 from complabel.reports._summary import Cost, Matrices, Row, Summary
 from complabel.reports._tables import Entry, Line, Tables
@@ -78,7 +78,7 @@ def _criteria(summary: Summary, tables: Tables) -> Iterator[tuple[str, str, Char
             bars = [_bar(line, column, summary.study.reference) for line in table.lines]
             if any(bar.value is not None for bar in bars):
                 description = f"{table.metric.title} on {dataset}. {_told(bars, number)}"
-                chart = BarChart(title=dataset, description=description, bars=bars)
+                chart = bar_chart(bars, title=dataset, description=description)
                 yield table.draw, table.metric.title, chart
 
 
@@ -107,19 +107,12 @@ def _told(bars: Sequence[Bar], write: Callable[[float], str]) -> str:
 def _ranks(summary: Summary) -> Iterator[tuple[str, str, Chart]]:
     """Yield the average ranks by each criterion for which they could be tested."""
     for ranking in summary.rankings:
-        if ranking.ranks and ranking.groups is not None and ranking.critical_difference:
+        if ranking.ranks and ranking.groups is not None:
             title = METRIC_TITLES[ranking.metric]
             ranks = zip(ranking.rows, ranking.ranks, strict=True)
-            chart = RankChart(
-                title=title,
-                description=f"Average ranks by {title}: "
-                + "; ".join(f"{row} {rank:.2f}" for row, rank in ranks),
-                names=ranking.rows,
-                ranks=ranking.ranks,
-                groups=ranking.groups,
-                difference=ranking.critical_difference,
-            )
-            yield ranking.draw, "", chart
+            said = "; ".join(f"{row} {rank:.2f}" for row, rank in ranks)
+            description = f"Average ranks by {title}: {said}"
+            yield ranking.draw, "", rank_chart(ranking, title=title, description=description)
 
 
 def _curves(summary: Summary) -> Iterator[tuple[str, str, Chart]]:
@@ -130,23 +123,22 @@ def _curves(summary: Summary) -> Iterator[tuple[str, str, Chart]]:
             known = [loss for loss in losses if loss is not None]
             ends = f", from {known[0]:.4g} to {known[-1]:.4g}" if known else ""
             description = f"{title} on {curves.dataset}: mean loss over {len(losses)} epochs{ends}."
-            chart = LossChart(title=title, description=description, losses=losses)
+            chart = loss_chart(losses, title=title, description=description)
             yield curves.draw, curves.dataset, chart
 
 
 def _sensitivity(summary: Summary) -> Iterator[tuple[str, str, Chart]]:
     """Yield criteria over the parameter that a row varies."""
     for varied in summary.sensitivity:
-        title = f"{METRIC_TITLES[varied.metric]} over {varied.parameter}"
-        chart = ParameterChart(
+        title = METRIC_TITLES[varied.metric]
+        said = "; ".join(f"{point.value:g}: {number(point.mean)}" for point in varied.points)
+        chart = parameter_chart(
+            varied.points,
             title=varied.dataset,
-            description=f"{METRIC_TITLES[varied.metric]} on {varied.dataset} over"
-            f" {varied.parameter}: "
-            + "; ".join(f"{point.value:g}: {number(point.mean)}" for point in varied.points),
-            axis=varied.parameter,
-            points=varied.points,
+            description=f"{title} on {varied.dataset} over {varied.parameter}: {said}",
+            parameter=varied.parameter,
         )
-        yield varied.draw, f"{title} of {varied.method}", chart
+        yield varied.draw, f"{title} over {varied.parameter} of {varied.method}", chart
 
 
 def _costs(tables: Tables) -> Iterator[tuple[str, str, Chart]]:
@@ -156,11 +148,11 @@ def _costs(tables: Tables) -> Iterator[tuple[str, str, Chart]]:
             for column, dataset in enumerate(table.columns):
                 bars = [_cost_bar(line, column, name) for line in table.lines]
                 if any(bar.value for bar in bars):
-                    chart = BarChart(
+                    chart = bar_chart(
+                        bars,
                         title=dataset,
                         description=f"{axis} on {dataset}. {_told(bars, quantity)}",
                         axis=axis,
-                        bars=bars,
                         logarithmic=name != "peak_memory_mb",
                     )
                     yield table.draw, axis, chart

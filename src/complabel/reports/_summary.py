@@ -252,38 +252,13 @@ class Settings:
 
 @dataclass(frozen=True)
 class Summary:
-    """A study with all that its report says.
+    """A study with all that its report says; every form of the report is a rendering of it.
 
-    Parameters
-    ----------
-    complabel : str
-        The version that wrote the report.
-    study : Study
-    metrics : tuple of Metric
-    rows : tuple of Row
-    datasets : tuple of str
-        Those at hand.
-    missing : mapping of str to str
-        The other datasets, with the reason.
-    units : Units
-    failed : tuple of Failure
-    incomplete : tuple of Incomplete
-    cells : tuple of Cell
-        One for each place with a fold done and each criterion, in the order of draws, datasets,
-        rows and criteria.
-    comparison : tuple of Comparison
-        One for each draw and row with a tested cell.
-    rankings : tuple of Ranking
-        One for each draw and criterion.
-    costs : tuple of Cost
-    curves : tuple of Curves
-    matrices : tuple of Matrices
-    sensitivity : tuple of Sensitivity
-    fitted : tuple of FittedScalar
-    settings : tuple of Settings
-        One for each row.
-    machines : tuple of mapping
-        What units ran on, and under ``"units"`` how many.
+    ``complabel`` is the version. ``datasets`` are those at hand, and ``missing`` has the reason
+    for each of the others. There is one of ``cells`` for each place with a fold done and each
+    criterion, one of ``comparison`` for each draw and row with a tested cell, one of ``rankings``
+    for each draw and criterion, and one of ``settings`` for each row. ``machines`` says what units
+    ran on, and under ``"units"`` how many.
     """
 
     complabel: str

@@ -11,7 +11,7 @@ import numpy as np
 
 from complabel.errors import InputError
 from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES
-from complabel.paper import Published, published_cells
+from complabel.paper import Published, printed_criteria, printed_name, published_cells
 from complabel.reports._places import Places
 from complabel.reports._summary import Cell, Comparison, Friedman, Ranking, Where, measured
 from complabel.statistics import (
@@ -24,7 +24,7 @@ from complabel.statistics import (
     summarize,
     win_tie_loss,
 )
-from complabel.studies import Draw, ExpandedRow, Outcome
+from complabel.studies import Draw, ExpandedRow, UnitResult
 
 _PRINTED_PRECISION = 0.0005  # a standard deviation printed as 0.000 is at most this
 
@@ -59,9 +59,9 @@ def study_cells(places: Places) -> Iterator[Cell]:
             )
 
 
-def _by_fold(folds: Mapping[int, Outcome], metric: str) -> _Values:
+def _by_fold(folds: Mapping[int, UnitResult], metric: str) -> _Values:
     """Return a criterion on each fold."""
-    return {fold: outcome.metrics[metric] for fold, outcome in folds.items()}
+    return {fold: unit.metrics[metric] for fold, unit in folds.items()}
 
 
 def _over_folds(values: _Values) -> tuple[float, float | None]:
@@ -79,8 +79,8 @@ def _published(
     if draw.labels_per_row != 1 or (draw.scheme == "biased" and draw.sharpness != 1.0):
         return None
     method = places.methods[row.title]
-    printed_row = row.published or method.published_as or ""
-    printed_metric = method.published_columns.get(metric, "")
+    printed_row = row.published or printed_name(method.base)
+    printed_metric = printed_criteria(method.base).get(metric, "")
     printed = published_cells(places.plan.published)
     return printed.get((dataset, draw.scheme, printed_row, printed_metric))
 

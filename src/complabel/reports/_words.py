@@ -46,20 +46,6 @@ def shade_of(cell: Cell) -> str:
     return f"{'better' if cell.advantage > 0 else 'worse'}-{strength}"
 
 
-def legend() -> list[tuple[str, str]]:
-    """Return the CSS class and the meaning of each shade, from the worst to the best."""
-    low, middle, high = (f"{bound:g}" for bound in SHADES)
-    return [
-        ("worse-3", f"< {MINUS}{high}"),
-        ("worse-2", f"{MINUS}{high} to {MINUS}{middle}"),
-        ("worse-1", f"{MINUS}{middle} to {MINUS}{low}"),
-        ("near", f"{MINUS}{low} to +{low}"),
-        ("better-1", f"+{low} to +{middle}"),
-        ("better-2", f"+{middle} to +{high}"),
-        ("better-3", f"> +{high}"),
-    ]
-
-
 def number(value: float) -> str:
     """Write a criterion as the paper does."""
     return f"{value:.3f}"
@@ -86,7 +72,7 @@ def p_value(value: float | None) -> str:
 
 def headline(summary: Summary) -> str:
     """Say in a sentence how ours agree with the published figures, or who is best."""
-    advantages = [cell.advantage for cell in summary.cells if cell.advantage is not None]
+    advantages = _advantages(summary)
     if advantages:
         near = sum(abs(advantage) <= FAR for advantage in advantages)
         better = sum(advantage > FAR for advantage in advantages)
@@ -104,16 +90,20 @@ def headline(summary: Summary) -> str:
     )
 
 
-def facts(summary: Summary) -> list[tuple[str, str]]:
-    """Return the figures that the page starts with, as pairs of a term and a value."""
-    at_hand = f"{len(summary.datasets)} of {len(summary.study.datasets)}"
-    done = f"{summary.units.done:,} of {summary.units.planned:,}"
-    advantages = [cell.advantage for cell in summary.cells if cell.advantage is not None]
-    near = f"{sum(abs(a) <= FAR for a in advantages)} of {len(advantages)}"
-    return [
-        ("rows", str(len(summary.rows))),
-        ("datasets at hand", at_hand),
-        ("folds", str(summary.study.folds)),
-        ("units done", done),
-        *([(f"within {FAR:g} published standard deviations", near)] if advantages else []),
-    ]
+def facts(summary: Summary) -> dict[str, str]:
+    """Return the figures that the page starts with, by what they are."""
+    found = {
+        "rows": str(len(summary.rows)),
+        "datasets at hand": f"{len(summary.datasets)} of {len(summary.study.datasets)}",
+        "folds": str(summary.study.folds),
+        "units done": f"{summary.units.done:,} of {summary.units.planned:,}",
+    }
+    if advantages := _advantages(summary):
+        near = sum(abs(advantage) <= FAR for advantage in advantages)
+        found[f"within {FAR:g} published standard deviations"] = f"{near} of {len(advantages)}"
+    return found
+
+
+def _advantages(summary: Summary) -> list[float]:
+    """Return by how many published standard deviations ours are better."""
+    return [cell.advantage for cell in summary.cells if cell.advantage is not None]

@@ -1,7 +1,8 @@
 """Experiments: plans, one engine that runs them, and the store of their results."""
 
 from complabel.studies._benchmark import benchmark_plan
-from complabel.studies._outcome import Outcome, result_versions
+from complabel.studies._machine import result_versions
+from complabel.studies._outcome import Outcome
 from complabel.studies._plan import Draw, ExpandedRow, Plan, Row
 from complabel.studies._plan_files import read_plan
 from complabel.studies._protocol import FittedFold, draw_labels, fit_fold, run_fold, split_folds

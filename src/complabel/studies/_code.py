@@ -12,6 +12,9 @@ from importlib import metadata
 from pathlib import Path
 
 _OWN = "complabel"
+# Only gives a class and its parameters, which are in a result's key by themselves; following it
+# would make every method depend on all others.
+_REGISTRY = "complabel.methods._registry"
 _STANDARD = Path(sysconfig.get_path("stdlib")).resolve()
 _INSTALLED = {"site-packages", "dist-packages"}
 
@@ -20,16 +23,9 @@ _INSTALLED = {"site-packages", "dist-packages"}
 def code_digest(*modules: str) -> str:
     """Return a checksum of modules and of all that they import, directly or not.
 
-    Parameters
-    ----------
-    *modules : str
-        Dotted names. Modules of the standard library and of installed packages other than
-        complabel do not count: the versions of those that matter belong to a result's key.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits. Comments, docstrings and the layout of the code do not count.
+    Modules of the standard library and of installed packages other than complabel do not count:
+    the versions of those that matter belong to a result's key. Neither do comments, docstrings
+    and the layout of the code.
     """
     digest = hashlib.sha256()
     for name in sorted(_reached(modules)):
@@ -43,7 +39,7 @@ def _reached(modules: Iterable[str]) -> set[str]:
     waiting = [name for name in modules if _counts(name)]
     while waiting:
         name = waiting.pop()
-        if name not in found:
+        if name not in (*found, _REGISTRY):
             found.add(name)
             waiting.extend(imported for imported in _imports(name) if _counts(imported))
     return found

@@ -14,14 +14,9 @@ _POLL_SECONDS = 0.5
 
 @functools.cache
 def end_with(parent: int) -> None:
-    """End this process once another one is gone, which may have been killed.
+    """End this process once the one that started it is gone, which may have been killed.
 
     Otherwise a worker goes on with its unit for nobody, and then waits minutes for another.
-
-    Parameters
-    ----------
-    parent : int
-        The process that started this one; this process itself is left alone.
     """
     if parent != os.getpid():
         threading.Thread(target=_watch, args=[parent], name="complabel-watch", daemon=True).start()

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import numbers
-import os
-import platform
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-import complabel
 
 if TYPE_CHECKING:
     from complabel.datasets import MultiLabelDataset
@@ -99,35 +92,6 @@ def fitted_details(
     if curves:
         details["curves"] = dict(curves)
     return details
-
-
-@functools.cache
-def result_versions() -> dict[str, str]:
-    """Return the versions that a result depends on: of complabel, torch, scikit-learn and so on."""
-    others = ("torch", "scikit-learn", "numpy", "scipy")
-    return {"complabel": complabel.__version__, **{name: metadata.version(name) for name in others}}
-
-
-@functools.cache
-def describe_machine() -> dict[str, str]:
-    """Return what results were computed on and with."""
-    return {
-        "system": f"{platform.system()} {platform.machine()}",
-        "processor": _processor(),
-        "cores": str(os.cpu_count()),
-        "python": platform.python_version(),
-        **result_versions(),
-    }
-
-
-def _processor() -> str:
-    """Return the processor's name, as far as the system tells."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
 
 
 def plain(value: Any) -> Any:

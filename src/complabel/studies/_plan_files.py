@@ -152,7 +152,8 @@ def _place(location: tuple[int | str, ...], data: Any) -> str:
         name = _named(data, location[:2])
         parts = [f"{what} {int(position) + 1}" + (f" ({name})" if name else "")]
         location = location[2:]
-    keys = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in location]
+    named = [part for part in location if part != "[key]"]  # pydantic's mark of a mapping's key
+    keys = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in named]
     written = "".join(keys).lstrip(".")
     return ", ".join([*parts, written] if written else parts) or "the plan"
 

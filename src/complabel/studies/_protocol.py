@@ -19,8 +19,7 @@ from complabel._training import one_thread
 from complabel.annotations import draw_complementary, draw_relevant
 from complabel.errors import InputError
 from complabel.methods import make_classifier
-from complabel.studies._memory import peak_memory_mb, reset_peak_memory
-from complabel.studies._outcome import Outcome, describe_machine, fitted_details, fitted_scalars
+from complabel.studies._outcome import Outcome, fitted_details, fitted_scalars
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -236,6 +235,7 @@ def run_fold(
     Returns
     -------
     Outcome
+        Without the memory and the machine, which a worker adds.
 
     Raises
     ------
@@ -248,7 +248,6 @@ def run_fold(
         if stage != "search":  # tells of settings, not of epochs
             curves.setdefault(stage, []).append(round(loss, _CURVE_DIGITS))
 
-    reset_peak_memory()
     fitted = fit_fold(
         dataset,
         draw,
@@ -259,7 +258,6 @@ def run_fold(
         complementary=complementary,
         callback=on_epoch if fold == 0 else None,
     )
-    peak = peak_memory_mb()
     classifier, test = fitted.classifier, fitted.test
     X: Any = dataset.X
     measured = {}
@@ -272,10 +270,8 @@ def run_fold(
         metrics=measured,
         fit_seconds=fitted.fit_seconds,
         predict_seconds=fitted.predict_seconds,
-        peak_memory_mb=peak,
         fitted=fitted_scalars(classifier),
         details=fitted_details(classifier, dataset, curves) if fold == 0 else {},
-        machine=describe_machine(),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -9,7 +10,7 @@ import math
 import re
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -17,7 +18,6 @@ from pydantic import (
     ConfigDict,
     Field,
     Json,
-    TypeAdapter,
     ValidationError,
 )
 from pydantic_core import from_json
@@ -111,8 +111,13 @@ class _Member(BaseModel):
     fold: Annotated[int, Field(ge=0)]
 
 
+class _Missing(BaseModel):
+    """What a row of the table ``studies`` says of datasets that were not at hand."""
+
+    missing: Json[dict[str, str]]
+
+
 _Model = TypeVar("_Model", bound=BaseModel)
-_MISSING = TypeAdapter(Json[dict[str, str]])
 
 
 def check_name(path: Path, name: object) -> str:
@@ -157,7 +162,8 @@ def study_results(
             f"the store {path} is damaged: the study {name!r} (tables studies and members) does"
             f" not have its checksum. {_RECORD_AGAIN}"
         )
-    plan, missing = _read_plan(path, study), _read_missing(path, study)
+    with _located(path, f"table studies, study {name!r}", _RECORD_AGAIN):
+        plan, missing = _read_plan(study), _read(_Missing, study).missing
     units = [
         _unit_result(path, member, results.get(member.key), running)
         for member in _read_members(path, plan, missing, members)
@@ -174,12 +180,16 @@ class _DamageError(Exception):
         self.problem = problem
 
 
-def _refuse(path: Path, where: str, damage: _DamageError, what_to_do: str) -> NoReturn:
+@contextlib.contextmanager
+def _located(path: Path, where: str, what_to_do: str) -> Iterator[None]:
     """Say where a store is damaged."""
-    raise StoreError(
-        f"the store {path} holds what complabel cannot read: {where}, column {damage.column}:"
-        f" {damage.problem}. It is damaged, or was written by another version. {what_to_do}"
-    ) from damage
+    try:
+        yield
+    except _DamageError as damage:
+        raise StoreError(
+            f"the store {path} holds what complabel cannot read: {where}, column {damage.column}:"
+            f" {damage.problem}. It is damaged, or was written by another version. {what_to_do}"
+        ) from damage
 
 
 def _read(model: type[_Model], row: sqlite3.Row) -> _Model:
@@ -228,14 +238,12 @@ def _read_members(
         "fold": range(plan.folds),
     }
     for row in rows:
-        try:
+        where = f"table members, study {plan.name!r}, position {row['position']}"
+        with _located(path, where, _RECORD_AGAIN):
             member = _read(_Member, row)
             for column, values in known.items():
                 if (value := getattr(member, column)) not in values:
                     raise _DamageError(column, f"the plan has no {column} {value!r}")
-        except _DamageError as damage:
-            where = f"table members, study {plan.name!r}, position {row['position']}"
-            _refuse(path, where, damage, _RECORD_AGAIN)
         yield member
 
 
@@ -247,39 +255,25 @@ def _unit_result(
     if row is None:
         status: Status = "running" if member.key in running else "pending"
         return UnitResult(**place, status=status)
-    try:
+    with _located(path, f"table results, key {member.key}", _AGAIN):
         result = _read_result(row)
-    except _DamageError as damage:
-        _refuse(path, f"table results, key {member.key}", damage, _AGAIN)
     values = result.model_dump()
     values["details"] = result.details.model_dump(exclude_unset=True)
-    for name in ("fit_seconds", "predict_seconds", "peak_memory_mb"):
-        values[name] = math.nan if values[name] is None else values[name]
+    # The only columns that may be empty are numbers that were not measured.
+    values = {name: math.nan if value is None else value for name, value in values.items()}
     return UnitResult(**place, **values)
 
 
-def _read_plan(path: Path, study: sqlite3.Row) -> Plan:
+def _read_plan(study: sqlite3.Row) -> Plan:
     """Read the plan of a study."""
-    where = f"table studies, study {study['name']!r}"
     try:
         data = from_json(study["plan"])
     except (TypeError, ValueError) as error:
-        _refuse(path, where, _DamageError("plan", f"is no JSON ({error})"), _RECORD_AGAIN)
+        raise _DamageError("plan", f"is no JSON ({error})") from error
     try:
         plan = Plan.model_validate(data)
     except ValidationError as error:
-        problems = "; ".join(plan_problems(error, data))
-        _refuse(path, where, _DamageError("plan", problems), _RECORD_AGAIN)
+        raise _DamageError("plan", "; ".join(plan_problems(error, data))) from error
     if plan.name != study["name"]:
-        damage = _DamageError("plan", f"is that of a study {plan.name!r}")
-        _refuse(path, where, damage, _RECORD_AGAIN)
+        raise _DamageError("plan", f"is that of a study {plan.name!r}")
     return plan
-
-
-def _read_missing(path: Path, study: sqlite3.Row) -> dict[str, str]:
-    """Read which datasets a study was without."""
-    try:
-        return _MISSING.validate_python(study["missing"])
-    except (ValidationError, UnicodeEncodeError) as error:
-        damage = _DamageError("missing", f"is no JSON object of texts ({type(error).__name__})")
-        _refuse(path, f"table studies, study {study['name']!r}", damage, _RECORD_AGAIN)

@@ -20,22 +20,9 @@ KEPT = 2
 
 
 def dataset_entry(text: str) -> str | dict[str, str]:
-    """Return what a plan writes for a dataset that a command was given.
+    """Return what a plan writes for a dataset that a command was given by name or as a file.
 
-    Parameters
-    ----------
-    text : str
-        A name of the catalog, or the path of a file of one's own.
-
-    Returns
-    -------
-    str or dict
-        A file is called by its name without the ending.
-
-    Raises
-    ------
-    DatasetNotFoundError
-        If it is neither.
+    A file is called by its name without the ending. What is neither is refused.
     """
     path = Path(text)
     if text not in (*CATALOG, *EMBEDDED):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -14,9 +15,8 @@ import numpy as np
 
 from complabel import paper
 from complabel.errors import InputError, StoreError
-from complabel.methods import get_method, make_classifier
+from complabel.methods import check_parameter, get_method, make_classifier
 from complabel.studies._benchmark import plan_of_command
-from complabel.studies._grids import expand_grid
 from complabel.studies._outcome import plain
 from complabel.studies._run import Monitor, run_study
 from complabel.studies._sources import dataset_entry
@@ -242,6 +242,28 @@ def tune(
         raise InputError(f"no setting of {method} could be scored: {tuned[0].error}")
     criterion = LOG_LIKELIHOOD if make_classifier(method).models_the_choice else RANKING_ERROR
     return TuningResult(plan.datasets[0], method, scheme, seed, n_folds, criterion, tuple(tuned))
+
+
+def expand_grid(method: str, grid: Grid | None = None) -> list[dict[str, Any]]:
+    """List the settings of a grid, by default the method's; the last parameter varies fastest."""
+    found = get_method(method)
+    if found.learns_from == "relevant":
+        raise InputError(f"{method} learns from true labels; a search without them is not for it")
+    if grid is None:
+        if not found.grid:
+            known = make_classifier(method).get_params(deep=False)
+            raise InputError(
+                f"{method} chooses what matters by itself; to search all the same, give a grid"
+                f" over some of its parameters: {', '.join(known) or 'it has none'}"
+            )
+        grid = found.grid
+    for name, values in grid.items():
+        check_parameter(found, name)
+        if len(values) == 0:
+            raise InputError(f"the grid has no value for {name}; give at least one")
+    # A store keeps plain numbers, where a grid may come from np.logspace.
+    lists = ([v.item() if isinstance(v, np.generic) else v for v in grid[name]] for name in grid)
+    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*lists)]
 
 
 def _title(method: str, setting: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from complabel.datasets import dataset_fingerprint
 from complabel.errors import DatasetNotFoundError
 from complabel.methods import get_method, make_classifier
 from complabel.studies._code import code_digest
-from complabel.studies._outcome import result_versions
+from complabel.studies._machine import result_versions
 from complabel.studies._plan import Draw, ExpandedRow, Plan
 from complabel.studies._protocol import seeded, split_folds
 from complabel.studies._sources import fetch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import traceback
@@ -11,7 +12,13 @@ from typing import TYPE_CHECKING
 from complabel.datasets import dataset_fingerprint
 from complabel.errors import InputError
 from complabel.methods import get_method
-from complabel.studies._outcome import Outcome, describe_machine, result_versions
+from complabel.studies._machine import (
+    describe_machine,
+    peak_memory_mb,
+    reset_peak_memory,
+    result_versions,
+)
+from complabel.studies._outcome import Outcome
 from complabel.studies._protocol import draw_labels, run_fold
 from complabel.studies._sources import KEPT, fetch
 from complabel.studies._units import Unit, unit_code
@@ -30,8 +37,11 @@ def run_unit(unit: Unit, data_dir: str | Path | None) -> Outcome:
         _refuse_other_code(unit)
         place = (unit.dataset, unit.file, data_dir, unit.fingerprint)
         learns = get_method(unit.row.method).learns_from
-        return run_fold(
-            _dataset(*place),
+        dataset = _dataset(*place)
+        drawn = None if learns == "relevant" else _drawn(*place, unit.draw, unit.seed)
+        reset_peak_memory()
+        outcome = run_fold(
+            dataset,
             unit.draw,
             unit.row,
             fold=unit.fold,
@@ -39,10 +49,11 @@ def run_unit(unit: Unit, data_dir: str | Path | None) -> Outcome:
             seed=unit.seed,
             criteria=unit.criteria,
             score=unit.score,
-            complementary=None if learns == "relevant" else _drawn(*place, unit.draw, unit.seed),
+            complementary=drawn,
         )
     except Exception:
         return Outcome(error=traceback.format_exc(), machine=describe_machine())
+    return dataclasses.replace(outcome, peak_memory_mb=peak_memory_mb(), machine=describe_machine())
 
 
 def _refuse_other_code(unit: Unit) -> None:

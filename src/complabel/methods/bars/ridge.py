@@ -17,7 +17,7 @@ from complabel.methods._magnitude import refuse_overflow
 from complabel.methods.bars._reduced_rank import ReducedRankRidge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -94,9 +94,9 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     Known relevant labels given to ``fit`` are checked but change nothing: the target of a
     relevant label is 0 already, being never complementary.
 
-    O(n d^2) time for dense features, and O(cv d^3) for each penalty; sparse ones are centred only
-    in effect. Above 3000 features no d x d matrix is formed, and each penalty is solved by
-    conjugate gradients that start from the one before, O(K nnz) a step.
+    O(n d^2) time for dense features, and O(cv d^3) for each penalty; sparse features stay sparse.
+    Above 3000 features no d x d matrix is formed, and each penalty is solved by conjugate
+    gradients that start from the one before, O(K nnz) a step.
 
     References
     ----------
@@ -172,15 +172,7 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         if len(parts) == 1:
             self.alpha_, self.rank_ = float(self.alpha), int(ranks[0])
         else:
-            others = (moments[:i] + moments[i + 1 :] for i in range(len(parts)))
-            ridges = [ReducedRankRidge(rest, n_labels=n_labels) for rest in others]
-
-            def squared_errors(alpha: float) -> NDArray[np.float64]:
-                pairs = zip(ridges, moments, strict=True)
-                sums = [ridge.squared_errors(part, alpha=alpha) for ridge, part in pairs]
-                return np.array(sums)[:, ranks - 1]
-
-            self._choose(squared_errors, ranks, [len(part) for part in parts])
+            self._choose(moments, ranks, n_labels)
         ridge = ReducedRankRidge(moments, n_labels=n_labels)
         coefficients = ridge.coefficients(self.alpha_, rank=self.rank_)
         weights = coefficients[1:]
@@ -215,33 +207,30 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         folds = KFold(n_splits=self.cv, shuffle=True, random_state=seed)
         return [part for _, part in folds.split(np.empty(n_samples))]
 
-    def _choose(
-        self,
-        squared_errors: Callable[[float], NDArray[np.float64]],
-        ranks: NDArray[np.intp],
-        sizes: Sequence[int],
-    ) -> None:
-        """Set penalty and rank to those of least squared error on the parts held out.
-
-        ``squared_errors(alpha)`` of shape (cv, R) sums over the instances of each part.
-        """
+    def _choose(self, parts: list[Gram], ranks: NDArray[np.intp], n_labels: int) -> None:
+        """Set penalty and rank to those of least squared error on the parts held out."""
+        sizes = np.array([part.diagonal[0] for part in parts])  # of the constant column
+        others = (parts[:i] + parts[i + 1 :] for i in range(len(parts)))
+        ridges = [ReducedRankRidge(rest, n_labels=n_labels) for rest in others]
+        pairs = list(zip(ridges, parts, strict=True))
         alphas: list[float] = []
         tables: list[NDArray[np.float64]] = []
         for alpha in self._alphas():
+            sums = np.array([ridge.squared_errors(part, alpha=alpha) for ridge, part in pairs])
             alphas.append(alpha)
-            tables.append(squared_errors(alpha))
+            tables.append(sums[:, ranks - 1])  # (cv, R)
             least = [table.sum(axis=0).min() for table in tables]
             if np.argmin(least) < len(least) - _PATIENCE:
                 break
-        by_part = np.stack(tables, axis=1).reshape(len(sizes), -1)  # (cv, A R)
-        means = by_part.sum(axis=0) / sum(sizes)
+        by_part = np.hstack(tables)  # (cv, A R)
+        means = by_part.sum(axis=0) / sizes.sum()
         # Of equally good ones the strongest penalty, then the least rank.
         best = int(np.argmax(means <= means.min() * (1 + _TIE)))
         self.cv_results_ = {
             "param_alpha": np.repeat(alphas, len(ranks)),
             "param_rank": np.tile(ranks, len(alphas)),
             "mean_test_score": -means,
-            "std_test_score": (by_part / np.array(sizes)[:, np.newaxis]).std(axis=0),
+            "std_test_score": (by_part / sizes[:, np.newaxis]).std(axis=0),
             "rank_test_score": stats.rankdata(means, method="min"),
         }
         self.alpha_ = float(self.cv_results_["param_alpha"][best])

@@ -1,0 +1,73 @@
+"""What a result was computed on and with, and how much memory it took."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import complabel
+
+_STATUS = Path("/proc/self/status")
+_CLEAR = Path("/proc/self/clear_refs")
+_RESET_PEAK = "5"
+
+
+@functools.cache
+def result_versions() -> dict[str, str]:
+    """Return the versions that a result depends on: of complabel, torch, scikit-learn and so on."""
+    others = ("torch", "scikit-learn", "numpy", "scipy")
+    return {"complabel": complabel.__version__, **{name: metadata.version(name) for name in others}}
+
+
+@functools.cache
+def describe_machine() -> dict[str, str]:
+    """Return what results were computed on and with."""
+    return {
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "python": platform.python_version(),
+        **result_versions(),
+    }
+
+
+def _processor() -> str:
+    """Return the processor's name, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+def reset_peak_memory() -> None:
+    """Start the peak anew; without effect where the system does not offer it."""
+    with contextlib.suppress(OSError):
+        _CLEAR.write_text(_RESET_PEAK, encoding="ascii")
+
+
+def peak_memory_mb() -> float:
+    """Return the most resident memory since the peak was reset, in 1e6 bytes, or NaN."""
+    try:
+        for line in _STATUS.read_text(encoding="ascii", errors="replace").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024 / 1e6
+    except OSError:
+        pass
+    return _peak_of_process_mb()
+
+
+def _peak_of_process_mb() -> float:
+    """Return the peak over the process's life, on systems without /proc."""
+    try:
+        import resource
+    except ImportError:
+        return float("nan")
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kibibytes elsewhere
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
