@@ -40,15 +40,6 @@ def make_plan(**changed):
     return Plan.model_validate(fields | changed)
 
 
-def make_unit(**fields):
-    """A unit's result from its fields and those of its outcome."""
-    return UnitResult(**fields)
-
-
-def metrics_of(unit):
-    return unit.metrics
-
-
 def make_results(plan, *, change=lambda unit: {}, missing=(), seed=0):
     """Every unit done, with metrics that differ between rows; `change` overrides fields of one."""
     random = np.random.default_rng(seed)
@@ -76,7 +67,7 @@ def make_results(plan, *, change=lambda unit: {}, missing=(), seed=0):
                         "machine": {"system": "Linux", "torch": "2.9"},
                     }
                     if dataset not in missing:
-                        units.append(make_unit(**fields | change(make_unit(**fields))))
+                        units.append(UnitResult(**fields | change(UnitResult(**fields))))
     reasons = {name: f"put {name}.arff <there>" for name in missing}
     return StudyResults(plan=plan, units=units, missing=reasons)
 
@@ -137,7 +128,7 @@ class Tables(HTMLParser):
 
 def folds_of(results, row, dataset, metric):
     return [
-        metrics_of(unit)[metric]
+        unit.metrics[metric]
         for unit in results.units
         if (unit.row, unit.dataset) == (row, dataset) and unit.status == "done"
     ]

@@ -15,7 +15,6 @@ from tests.reports.small import (
     failing,
     make_plan,
     make_results,
-    metrics_of,
     the_cell,
 )
 
@@ -147,7 +146,7 @@ def test_csv_reads_back_to_the_same_units(partial):
         assert json.loads(line["parameters"]) == unit.parameters
         for metric in METRIC_NAMES:
             assert float(line[metric] or "nan") == pytest.approx(
-                metrics_of(unit).get(metric, math.nan), nan_ok=True, rel=0, abs=0
+                unit.metrics.get(metric, math.nan), nan_ok=True, rel=0, abs=0
             )
     assert {line["error"] for line in lines} == {"", "ValueError: <no> & never"}
 

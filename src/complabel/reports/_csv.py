@@ -9,7 +9,6 @@ import math
 from collections.abc import Mapping
 
 from complabel.metrics import METRIC_NAMES
-from complabel.reports._places import outcome_of
 from complabel.reports._summarize import last_line
 from complabel.studies import StudyResults
 
@@ -37,16 +36,15 @@ def results_csv(results: StudyResults) -> str:
     rest = ("parameters", "fitted", "error", "key")
     writer.writerow(["study", *_UNIT, *METRIC_NAMES, *_MEASURES, *rest])
     for unit in results.units:
-        outcome = outcome_of(unit)
         writer.writerow(
             [
                 results.plan.name,
                 *(getattr(unit, name) for name in _UNIT),
-                *(_written(outcome.metrics.get(name, math.nan)) for name in METRIC_NAMES),
-                *(_written(getattr(outcome, name)) for name in _MEASURES),
+                *(_written(unit.metrics.get(name, math.nan)) for name in METRIC_NAMES),
+                *(_written(getattr(unit, name)) for name in _MEASURES),
                 _json(unit.parameters),
-                _json(outcome.fitted),
-                last_line(outcome.error),
+                _json(unit.fitted),
+                last_line(unit.error),
                 unit.key,
             ]
         )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from complabel.metrics import METRIC_NAMES
-from complabel.reports._places import Places, outcome_of
+from complabel.reports._places import Places
 from complabel.reports._summary import (
     Cell,
     Cost,
@@ -25,7 +25,7 @@ from complabel.reports._summary import (
     Where,
     measured,
 )
-from complabel.studies import ExpandedRow, Outcome, UnitResult
+from complabel.studies import ExpandedRow, UnitResult
 
 # Set by the study for each fold, or no setting at all.
 _NOT_SETTINGS = {"random_state", "callback"}
@@ -34,15 +34,15 @@ _NOT_SETTINGS = {"random_state", "callback"}
 def costs(places: Places) -> Iterator[Cost]:
     """Yield time and memory of each place with a fold done."""
     for where, folds in places.done.items():
-        outcomes = list(folds.values())
-        if outcomes:
-            undisturbed = [outcome for outcome in outcomes if not outcome.details.get("curves")]
+        units = list(folds.values())
+        if units:
+            undisturbed = [unit for unit in units if not unit.details.get("curves")]
             yield Cost(
                 *where,
-                folds=len(outcomes),
-                fit_seconds=_mean([outcome.fit_seconds for outcome in undisturbed or outcomes]),
-                predict_seconds=_mean([outcome.predict_seconds for outcome in outcomes]),
-                peak_memory_mb=measured(max(outcome.peak_memory_mb for outcome in outcomes)),
+                folds=len(units),
+                fit_seconds=_mean([unit.fit_seconds for unit in undisturbed or units]),
+                predict_seconds=_mean([unit.predict_seconds for unit in units]),
+                peak_memory_mb=measured(max(unit.peak_memory_mb for unit in units)),
             )
 
 
@@ -54,7 +54,7 @@ def _mean(values: Sequence[float]) -> float | None:
 def _first_folds(places: Places, detail: str) -> Iterator[tuple[Where, Mapping[str, Any]]]:
     """Yield the details of first folds that have a certain one."""
     for where, folds in places.done.items():
-        first: Outcome | None = next(iter(folds.values()), None)
+        first = next(iter(folds.values()), None)
         if first is not None and first.details.get(detail):
             yield where, first.details
 
@@ -80,7 +80,7 @@ def matrices(places: Places) -> Iterator[Matrices]:
 def fitted_scalars(places: Places) -> Iterator[FittedScalar]:
     """Yield the scalars that the classifiers of all folds of a place report."""
     for where, folds in places.done.items():
-        fitted = [outcome.fitted for outcome in folds.values()]
+        fitted = [unit.fitted for unit in folds.values()]
         for name in fitted[0] if fitted else ():
             if all(name in of_fold for of_fold in fitted):
                 yield _over_folds(where, name, [of_fold[name] for of_fold in fitted])
@@ -157,7 +157,6 @@ def _point(value: float, cell: Cell) -> Point:
 
 def machines(done: Sequence[UnitResult]) -> Iterator[Mapping[str, str | int]]:
     """Yield each machine that units ran on, and how many did."""
-    machines = [outcome_of(unit).machine for unit in done]
-    ran = [json.dumps(dict(machine), sort_keys=True) for machine in machines if machine]
+    ran = [json.dumps(dict(unit.machine), sort_keys=True) for unit in done if unit.machine]
     for machine in dict.fromkeys(ran):
         yield {**json.loads(machine), "units": ran.count(machine)}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from complabel.methods import Method, get_method
 from complabel.reports._summary import Where
-from complabel.studies import ExpandedRow, Outcome, Plan, StudyResults, UnitResult
+from complabel.studies import ExpandedRow, Plan, StudyResults, UnitResult
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Places:
         Those at hand.
     reference : str
         Title of the row that the others are tested against.
-    done : mapping of Where to mapping of int to Outcome
+    done : mapping of Where to mapping of int to UnitResult
         For each place its finished folds in order, by number; empty where there are none. In the
         order of draws, datasets and rows.
     """
@@ -37,7 +36,7 @@ class Places:
     methods: Mapping[str, Method]
     datasets: tuple[str, ...]
     reference: str
-    done: Mapping[Where, Mapping[int, Outcome]]
+    done: Mapping[Where, Mapping[int, UnitResult]]
 
 
 def places_of(results: StudyResults) -> Places:
@@ -45,12 +44,12 @@ def places_of(results: StudyResults) -> Places:
     plan = results.plan
     rows = tuple(plan.expanded_rows())
     datasets = tuple(name for name in plan.datasets if name not in results.missing)
-    done: dict[Where, dict[int, Outcome]] = {
+    done: dict[Where, dict[int, UnitResult]] = {
         Where(draw.name, dataset, row.title): {}
         for draw, dataset, row in itertools.product(plan.draws, datasets, rows)
     }
     for unit in sorted(results.having("done"), key=lambda unit: unit.fold):
-        done[where(unit)][unit.fold] = outcome_of(unit)
+        done[where(unit)][unit.fold] = unit
     return Places(
         plan=plan,
         rows=rows,
@@ -64,9 +63,3 @@ def places_of(results: StudyResults) -> Places:
 def where(unit: UnitResult) -> Where:
     """Return the place that a unit belongs to."""
     return Where(unit.draw, unit.dataset, unit.row)
-
-
-def outcome_of(unit: UnitResult) -> Outcome:
-    """Return what became of a unit; the one place that knows where a unit keeps it."""
-    names = [field.name for field in dataclasses.fields(Outcome)]
-    return Outcome(**{name: getattr(unit, name) for name in names})

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import complabel
 from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES, METRIC_TITLES
 from complabel.reports import _details
-from complabel.reports._places import Places, outcome_of, places_of, where
+from complabel.reports._places import Places, places_of, where
 from complabel.reports._summary import Failure, Incomplete, Metric, Row, Study, Summary, Units
 from complabel.reports._tests import rankings, study_cells, wins_ties_losses
 from complabel.studies import StudyResults
@@ -102,8 +102,7 @@ def _units(results: StudyResults, n_rows: int) -> Units:
 def _failures(results: StudyResults) -> Iterator[Failure]:
     """Yield what failed, and why."""
     for unit in results.having("failed"):
-        error = outcome_of(unit).error
-        yield Failure(*where(unit), unit.fold, last_line(error), error)
+        yield Failure(*where(unit), unit.fold, last_line(unit.error), unit.error)
 
 
 def last_line(traceback: str) -> str:

@@ -24,7 +24,7 @@ from complabel.statistics import (
     summarize,
     win_tie_loss,
 )
-from complabel.studies import Draw, ExpandedRow, Outcome
+from complabel.studies import Draw, ExpandedRow, UnitResult
 
 _PRINTED_PRECISION = 0.0005  # a standard deviation printed as 0.000 is at most this
 
@@ -59,9 +59,9 @@ def study_cells(places: Places) -> Iterator[Cell]:
             )
 
 
-def _by_fold(folds: Mapping[int, Outcome], metric: str) -> _Values:
+def _by_fold(folds: Mapping[int, UnitResult], metric: str) -> _Values:
     """Return a criterion on each fold."""
-    return {fold: outcome.metrics[metric] for fold, outcome in folds.items()}
+    return {fold: unit.metrics[metric] for fold, unit in folds.items()}
 
 
 def _over_folds(values: _Values) -> tuple[float, float | None]:
