@@ -38,6 +38,25 @@ ProgressCallback = Callable[[str, int, int, float], None]
 # Rows whose scores are looked at together after training: their scores take little memory.
 _CHECKED_ROWS = 4096
 
+# What the docstrings of this family share.
+TEXTS = {
+    "sections": """Parameters
+----------
+{parameters}
+
+Attributes
+----------
+{attributes}""",
+    "attributes": """model_ : LinearMap or torch.nn.Module
+    Maps features to log-odds of f.
+coef_ : ndarray of shape (K, n_features)
+    Weights of the linear map. Only without ``network``.
+intercept_ : ndarray of shape (K,)
+    Biases of the linear map. Only without ``network``.
+classes_ : ndarray of shape (K,)
+n_features_in_ : int""",
+}
+
 
 class GradientClassifier(ComplementaryClassifier):
     """Base of methods whose scores are the sigmoid of a trained linear map or network.

@@ -22,8 +22,13 @@ from complabel.losses import (
     LUWLoss,
     UnbiasedBCELoss,
 )
-from complabel.methods.gradient._base import GradientClassifier, NetworkFactory, ProgressCallback
-from complabel.methods.gradient._documented import documented
+from complabel.methods._documented import documented
+from complabel.methods.gradient._base import (
+    TEXTS,
+    GradientClassifier,
+    NetworkFactory,
+    ProgressCallback,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +36,26 @@ if TYPE_CHECKING:
     from complabel.methods._base import Features
 
 
-@documented
+_METHOD = {
+    **TEXTS,
+    "see_also": """See Also
+--------
+complabel.losses.{loss} : The formula.
+ComplementaryLossClassifier : What the methods of one loss share.""",
+    "examples": """Examples
+--------
+>>> import numpy as np
+>>> X = np.eye(3).repeat(50, axis=0)
+>>> complementary = np.eye(3, dtype=int).repeat(50, axis=0)
+>>> classifier = {name}(learning_rate=0.1, random_state=0).fit(X, complementary)
+>>> classifier.predict(np.eye(3))
+array([[0, 1, 1],
+       [1, 0, 1],
+       [1, 1, 0]])""",
+}
+
+
+@documented(**TEXTS)
 class ComplementaryLossClassifier(GradientClassifier):
     """Multi-label classifier that minimizes a given loss of complementary labels.
 
@@ -173,7 +197,7 @@ def _with_defaults(init: Callable[..., None], attributes: Any) -> Callable[..., 
     return constructor
 
 
-@documented
+@documented(**_METHOD, loss="GDFLoss")
 class GDFClassifier(ComplementaryLossClassifier):
     """Minimize the gradient-descent-friendly loss of complementary labels.
 
@@ -183,10 +207,7 @@ class GDFClassifier(ComplementaryLossClassifier):
 
     {sections}
 
-    See Also
-    --------
-    complabel.losses.GDFLoss : The formula.
-    ComplementaryLossClassifier : What the methods of one loss share.
+    {see_also}
     UnbiasedBCEClassifier : The estimator that it comes from.
 
     Notes
@@ -199,16 +220,14 @@ class GDFClassifier(ComplementaryLossClassifier):
     Y. Gao, M. Xu and M.-L. Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label
     Learning", IJCAI 2023.
 
-    Examples
-    --------
-    {example}
+    {examples}
     """
 
     loss = GDFLoss
     cut = 0.8
 
 
-@documented
+@documented(**_METHOD, loss="UnbiasedBCELoss")
 class UnbiasedBCEClassifier(ComplementaryLossClassifier):
     """Minimize an unbiased estimate of the supervised binary cross-entropy.
 
@@ -217,10 +236,7 @@ class UnbiasedBCEClassifier(ComplementaryLossClassifier):
 
     {sections}
 
-    See Also
-    --------
-    complabel.losses.UnbiasedBCELoss : The formula.
-    ComplementaryLossClassifier : What the methods of one loss share.
+    {see_also}
     GDFClassifier : The form that learns more from many labels.
 
     Notes
@@ -233,16 +249,14 @@ class UnbiasedBCEClassifier(ComplementaryLossClassifier):
     Y. Gao, M. Xu and M.-L. Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label
     Learning", IJCAI 2023.
 
-    Examples
-    --------
-    {example}
+    {examples}
     """
 
     loss = UnbiasedBCELoss
     cut = 0.8
 
 
-@documented
+@documented(**_METHOD, loss="CTLLoss")
 class CTLClassifier(ComplementaryLossClassifier):
     """Minimize a weighted loss of several complementary labels that doubts low-ranked candidates.
 
@@ -251,25 +265,20 @@ class CTLClassifier(ComplementaryLossClassifier):
 
     {sections}
 
-    See Also
-    --------
-    complabel.losses.CTLLoss : The formula.
-    ComplementaryLossClassifier : What the methods of one loss share.
+    {see_also}
 
     References
     ----------
     Y. Gao, J.-Y. Zhu, M. Xu and M.-L. Zhang, "Multi-Label Learning With Multiple Complementary
     Labels", IEEE TPAMI 2025.
 
-    Examples
-    --------
-    {example}
+    {examples}
     """
 
     loss = CTLLoss
 
 
-@documented
+@documented(**_METHOD, loss="ExponentialRankingLoss")
 class ComRankClassifier(ComplementaryLossClassifier):
     """Rank every label that may be relevant above the labels that are not.
 
@@ -279,24 +288,19 @@ class ComRankClassifier(ComplementaryLossClassifier):
 
     {sections}
 
-    See Also
-    --------
-    complabel.losses.ExponentialRankingLoss : The formula.
-    ComplementaryLossClassifier : What the methods of one loss share.
+    {see_also}
 
     References
     ----------
     "ComRank: Ranking Loss for Multi-Label Complementary Label Learning", NeurIPS 2025.
 
-    Examples
-    --------
-    {example}
+    {examples}
     """
 
     loss = ExponentialRankingLoss
 
 
-@documented
+@documented(**_METHOD, loss="LUWLoss")
 class LUWClassifier(ComplementaryLossClassifier):
     """Model the complementary label as Q = sigmoid(1 - f(x)), where f(x) is the label's score.
 
@@ -308,10 +312,7 @@ class LUWClassifier(ComplementaryLossClassifier):
 
     {sections}
 
-    See Also
-    --------
-    complabel.losses.LUWLoss : The formula.
-    ComplementaryLossClassifier : What the methods of one loss share.
+    {see_also}
 
     Notes
     -----
@@ -329,9 +330,7 @@ class LUWClassifier(ComplementaryLossClassifier):
     M.-L. Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label Learning",
     IJCAI 2023.
 
-    Examples
-    --------
-    {example}
+    {examples}
     """
 
     models_the_choice = True

@@ -13,13 +13,14 @@ from complabel import transition as matrices
 from complabel._parameters import Constraints, Real
 from complabel.errors import InputError
 from complabel.losses import ComplementaryCrossEntropy, MLCLLoss
+from complabel.methods._documented import documented
 from complabel.methods.gradient._base import (
+    TEXTS,
     GradientClassifier,
     NetworkFactory,
     ProgressCallback,
     not_learnable,
 )
-from complabel.methods.gradient._documented import documented
 from complabel.methods.gradient._learning_rate import RATES, choose_rate
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 CORRELATIONS = ("cooccurrence", "phi", None)
 
 
-@documented
+@documented(**TEXTS)
 class MLCLClassifier(GradientClassifier):
     r"""Multi-label classifier learned through an estimated transition matrix.
 
