@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import torch
@@ -11,6 +11,8 @@ from scipy import sparse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    Features: TypeAlias = NDArray[np.floating[Any]] | sparse.csr_array  # (n, d)
 
 # Rows are gathered for this many steps at a time: often enough to keep the copy small, seldom
 # enough that the gathering takes a small part of a step.
@@ -20,7 +22,7 @@ GATHERED_STEPS = 8
 class DenseRows:
     """Rows of a dense matrix on any device, with a constant last column.
 
-    The other kinds of rows have the same methods; what a batch is, each kind decides.
+    The other kinds have the same methods; what a batch is, each kind decides.
     """
 
     def __init__(self, X: NDArray[np.floating[Any]], device: torch.device) -> None:
@@ -44,19 +46,13 @@ class DenseRows:
         batch: Any,
         logit_gradient: torch.Tensor,
         weights: torch.Tensor,
-        weight_decay: float,
         *,
+        decay: float,
         out: torch.Tensor,
     ) -> None:
         """Write the mean gradient of the weights, weight decay included, to ``out``."""
-        torch.addmm(
-            weights,
-            logit_gradient.t(),  # (K, b) @ (b, d + 1)
-            batch,
-            beta=weight_decay,
-            alpha=1 / len(batch),
-            out=out,
-        )
+        # (K, b) @ (b, d + 1)
+        torch.addmm(weights, logit_gradient.t(), batch, beta=decay, alpha=1 / len(batch), out=out)
 
 
 class DensifiedRows(DenseRows):
@@ -95,19 +91,17 @@ class SparseRows:
         batch: sparse.csr_array,
         logit_gradient: torch.Tensor,
         weights: torch.Tensor,
-        weight_decay: float,
         *,
+        decay: float,
         out: torch.Tensor,
     ) -> None:
         mean = (logit_gradient / len(logit_gradient)).contiguous()  # (b, K)
         product = torch.from_numpy(batch.T @ mean.numpy())
-        torch.add(product, weights[:-1], alpha=weight_decay, out=out[:-1])
-        torch.add(mean.sum(dim=0), weights[-1], alpha=weight_decay, out=out[-1])
+        torch.add(product, weights[:-1], alpha=decay, out=out[:-1])
+        torch.add(mean.sum(dim=0), weights[-1], alpha=decay, out=out[-1])
 
 
-def row_source(
-    X: NDArray[np.floating[Any]] | sparse.csr_array, device: torch.device
-) -> DenseRows | SparseRows:
+def row_source(X: Features, device: torch.device) -> DenseRows | SparseRows:
     """Choose how batches of ``X`` are multiplied on a device."""
     if not sparse.issparse(X):
         return DenseRows(X, device)
