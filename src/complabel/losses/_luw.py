@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 
 from complabel.losses._base import LogitLoss
@@ -36,11 +37,11 @@ class LUWLoss(LogitLoss):
     0.8074
     """
 
-    def forward(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+    def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
         return functional.binary_cross_entropy_with_logits(1 - torch.sigmoid(logits), complementary)
 
-    def logit_gradient(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+    def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Return -(Q - complementary) g (1 - g) / K, all of shape (b, K)."""
         scores = torch.sigmoid(logits)
         through_scores = complementary - torch.sigmoid(1 - scores)
