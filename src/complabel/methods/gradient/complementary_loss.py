@@ -157,11 +157,7 @@ class ComplementaryLossClassifier(GradientClassifier):
             )
 
     def _fit(
-        self,
-        X: Features,
-        complementary: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
+        self, X: Features, complementary: NDArray[np.uint8], relevant: NDArray[np.uint8] | None, /
     ) -> None:
         # Autograd takes no tensor made in inference mode, which the caller may be in.
         with torch.inference_mode(False):

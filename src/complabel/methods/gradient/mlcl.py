@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from complabel.methods._base import Features
 
-CORRELATIONS = ("cooccurrence", "phi", None)
-
 
 @documented(**TEXTS)
 class MLCLClassifier(GradientClassifier):
@@ -115,7 +113,7 @@ class MLCLClassifier(GradientClassifier):
     models_the_choice = True
 
     _constraints: ClassVar[Constraints] = {
-        "correlation": CORRELATIONS,
+        "correlation": ("cooccurrence", "phi", None),
         "beta": Real(at_least=0),
         "learning_rate": ("auto", Real(above=0)),
     }
@@ -169,11 +167,7 @@ class MLCLClassifier(GradientClassifier):
         return self.learning_rate
 
     def _fit(
-        self,
-        X: Features,
-        complementary: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
+        self, X: Features, complementary: NDArray[np.uint8], relevant: NDArray[np.uint8] | None, /
     ) -> None:
         generator = self._generator()
         self._forget("initial_transition_", "label_correlation_", "cv_results_")
@@ -184,12 +178,11 @@ class MLCLClassifier(GradientClassifier):
             self.learning_rate_, self.cv_results_ = choose_rate(
                 self, X, complementary, relevant, seed=generator.initial_seed()
             )
+        n_labels = complementary.shape[1]
         if not isinstance(self.transition, str):
-            self.transition_ = matrices.check_transition(
-                self.transition, n_labels=complementary.shape[1]
-            )
+            self.transition_ = matrices.check_transition(self.transition, n_labels=n_labels)
         elif self.transition == "uniform":
-            self.transition_ = matrices.uniform_transition(complementary.shape[1])
+            self.transition_ = matrices.uniform_transition(n_labels)
         else:
             self._estimate_transition(X, complementary, generator)
         # Autograd takes no tensor made in inference mode, which the caller may be in.
@@ -221,10 +214,8 @@ class MLCLClassifier(GradientClassifier):
         if self.correlation is None:
             self.transition_ = matrices.normalized_transition(self.initial_transition_)
             return
-        correlate = {
-            "cooccurrence": matrices.label_correlation,
-            "phi": matrices.phi_correlation,
-        }[self.correlation]
+        phi = self.correlation == "phi"
+        correlate = matrices.phi_correlation if phi else matrices.label_correlation
         self.label_correlation_ = correlate(complementary)
         self.transition_ = matrices.corrected_transition(
             self.initial_transition_, self.label_correlation_

@@ -49,11 +49,7 @@ class SupervisedClassifier(GradientClassifier):
     learns_from: ClassVar[Literal["complementary", "relevant"]] = "relevant"
 
     def _fit(
-        self,
-        X: Features,
-        true_labels: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
+        self, X: Features, true_labels: NDArray[np.uint8], relevant: NDArray[np.uint8] | None, /
     ) -> None:
         del relevant
         labels = {"true_labels": true_labels}
