@@ -37,11 +37,14 @@ if TYPE_CHECKING:
 
 
 _METHOD = {
-    **TEXTS,
-    "see_also": """See Also
+    "sections": TEXTS["sections"]
+    + """
+
+See Also
 --------
 complabel.losses.{loss} : The formula.
 ComplementaryLossClassifier : What the methods of one loss share.""",
+    "attributes": TEXTS["attributes"],
     "examples": """Examples
 --------
 >>> import numpy as np
@@ -172,8 +175,7 @@ class ComplementaryLossClassifier(GradientClassifier):
 def _with_defaults(init: Callable[..., None], attributes: Any) -> Callable[..., None]:
     """Return a constructor whose defaults are a class's attributes, without ``loss`` if it is one.
 
-    scikit-learn reads parameters and their defaults from the signature: so do ``help`` and the
-    printed form of an estimator.
+    scikit-learn, ``help`` and the printed form of an estimator read them from the signature.
     """
     signature = inspect.signature(init)
     own = {name: attributes[name] for name in signature.parameters if name in attributes}
@@ -202,8 +204,6 @@ class GDFClassifier(ComplementaryLossClassifier):
     released code.
 
     {sections}
-
-    {see_also}
     UnbiasedBCEClassifier : The estimator that it comes from.
 
     Notes
@@ -231,8 +231,6 @@ class UnbiasedBCEClassifier(ComplementaryLossClassifier):
     equally likely to be the relevant one. The cut is that of the released code.
 
     {sections}
-
-    {see_also}
     GDFClassifier : The form that learns more from many labels.
 
     Notes
@@ -242,8 +240,7 @@ class UnbiasedBCEClassifier(ComplementaryLossClassifier):
 
     References
     ----------
-    Y. Gao, M. Xu and M.-L. Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label
-    Learning", IJCAI 2023.
+    The paper of :class:`GDFClassifier`.
 
     {examples}
     """
@@ -260,8 +257,6 @@ class CTLClassifier(ComplementaryLossClassifier):
     relevant and as irrelevant. Constants and the cut are those of the released code.
 
     {sections}
-
-    {see_also}
 
     References
     ----------
@@ -283,8 +278,6 @@ class ComRankClassifier(ComplementaryLossClassifier):
     released code.
 
     {sections}
-
-    {see_also}
 
     References
     ----------
@@ -308,8 +301,6 @@ class LUWClassifier(ComplementaryLossClassifier):
 
     {sections}
 
-    {see_also}
-
     Notes
     -----
     The defaults are the settings of the MLCL paper. Those of the GDF paper are
@@ -322,9 +313,8 @@ class LUWClassifier(ComplementaryLossClassifier):
     References
     ----------
     Y. Gao and M.-L. Zhang, "Discriminative Complementary-Label Learning with Weighted Loss",
-    ICML 2021, eq. 7. As a baseline with sigmoid and binary cross-entropy: Y. Gao, M. Xu and
-    M.-L. Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label Learning",
-    IJCAI 2023.
+    ICML 2021, eq. 7. As a baseline with sigmoid and binary cross-entropy: the paper of
+    :class:`GDFClassifier`.
 
     {examples}
     """
