@@ -81,12 +81,8 @@ def complementary_mse(implied: Tensor, complementary: Tensor) -> Tensor:
 class ComplementaryCrossEntropy(LogitLoss):
     """Cross-entropy of a softmax over labels against the complementary label.
 
-    MLCL's first step. The target is a distribution over labels: one-hot, or the mass shared
-    equally by the complementary labels of an instance that has several.
-
-    References
-    ----------
-    Gao, Xu and Zhang, section 4.2 and Algorithm 1.
+    MLCL's first step (section 4.2 of its paper). The target is a distribution over labels:
+    one-hot, or the mass shared equally by an instance's complementary labels.
     """
 
     def forward(self, logits: Tensor, distribution: Tensor) -> Tensor:

@@ -18,10 +18,8 @@ class LUWLoss(LogitLoss):
     Q = sigmoid(1 - g), which the loss compares with the complementary indicator, averaged over
     labels and instances.
 
-    Notes
-    -----
     Q lies in [0.5, 0.73], so its best value for any label chosen less than half the time is the
-    floor, and every g is drawn towards 1. The method is weak by construction.
+    floor, and every g is drawn towards 1.
 
     References
     ----------

@@ -228,15 +228,11 @@ class UnbiasedBCEClassifier(ComplementaryLossClassifier):
     """Minimize an unbiased estimate of the supervised binary cross-entropy.
 
     It is unbiased if every non-empty label set that avoids an instance's complementary labels is
-    equally likely to be the relevant one. The cut is that of the released code.
+    equally likely to be the relevant one. With many labels, only the complementary ones teach
+    anything. The cut is that of the released code.
 
     {sections}
     GDFClassifier : The form that learns more from many labels.
-
-    Notes
-    -----
-    With many labels all candidates are drawn to 1/2, and only the complementary labels teach
-    anything.
 
     References
     ----------
@@ -293,11 +289,10 @@ class ComRankClassifier(ComplementaryLossClassifier):
 class LUWClassifier(ComplementaryLossClassifier):
     """Model the complementary label as Q = sigmoid(1 - f(x)), where f(x) is the label's score.
 
-    The multi-class method has softmax(1 - softmax(.)) and cross-entropy here. The papers that use
-    it for several labels say that sigmoid and binary cross-entropy replace them, and no code
-    shows how. Of the forms that fit that sentence, this one alone both keeps the two nested
-    functions and comes near the numbers of the GDF paper; the form without the outer sigmoid is
-    :class:`GDFClassifier` again.
+    The papers that use it for several labels say that sigmoid and binary cross-entropy replace
+    softmax and cross-entropy, and no code shows how. Of the forms that fit that sentence, this
+    one alone both keeps the two nested functions and comes near the numbers of the GDF paper; the
+    form without the outer sigmoid is :class:`GDFClassifier` again.
 
     {sections}
 
@@ -306,15 +301,13 @@ class LUWClassifier(ComplementaryLossClassifier):
     The defaults are the settings of the MLCL paper. Those of the GDF paper are
     ``optimizer="sgd", weight_decay=1e-3, milestones=(100, 150)``.
 
-    Q cannot fall below one half, so all scores are drawn towards 1 and their order within a row
-    is all that is learned: the method is weak by construction. ``score`` is the log-likelihood of
-    Q, each row divided by its sum.
+    All scores are drawn towards 1, and their order within a row is all that is learned: the method
+    is weak by construction. ``score`` is the log-likelihood of Q, each row divided by its sum.
 
     References
     ----------
     Y. Gao and M.-L. Zhang, "Discriminative Complementary-Label Learning with Weighted Loss",
-    ICML 2021, eq. 7. As a baseline with sigmoid and binary cross-entropy: the paper of
-    :class:`GDFClassifier`.
+    ICML 2021. As a baseline for several labels: the paper of :class:`GDFClassifier`.
 
     {examples}
     """
