@@ -6,7 +6,7 @@ import torch
 from scipy import sparse
 
 from complabel._training import Schedule, train_linear, train_network
-from complabel._training._optimizers import SGD
+from complabel._training._descent import SGD
 from complabel.errors import InputError
 from complabel.losses import GDFLoss
 

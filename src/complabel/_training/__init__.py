@@ -1,5 +1,6 @@
 """How parameters are found: mini-batch gradient descent on CPU or GPU, or L-BFGS."""
 
+from complabel._training._descent import Schedule
 from complabel._training._device import one_thread, resolve_device, torch_as_released
 from complabel._training._lbfgs import (
     IterationCallback,
@@ -10,10 +11,8 @@ from complabel._training._lbfgs import (
 )
 from complabel._training._linear import LinearMap, train_linear
 from complabel._training._network import network_outputs, train_network
-from complabel._training._schedule import EpochCallback, Schedule
 
 __all__ = [
-    "EpochCallback",
     "IterationCallback",
     "LBFGSResult",
     "LinearMap",

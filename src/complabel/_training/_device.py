@@ -12,22 +12,7 @@ from complabel.errors import InputError
 
 
 def resolve_device(device: str) -> torch.device:
-    """Turn a device name into a device that is there.
-
-    Parameters
-    ----------
-    device : str
-        ``"auto"`` (CUDA if there is one, else CPU) or any name torch knows.
-
-    Returns
-    -------
-    torch.device
-
-    Raises
-    ------
-    InputError
-        If torch does not know the name or the machine has no such device.
-    """
+    """Turn ``"auto"`` or a name that torch knows into a device that is there, or refuse it."""
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -43,10 +28,7 @@ def resolve_device(device: str) -> torch.device:
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Let torch and the BLAS libraries use a single thread inside the block.
-
-    For work that is parallel at a coarser grain: several fits at once, each on one core.
-    """
+    """Let torch and BLAS use one thread inside the block: for several fits at once."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -58,13 +40,9 @@ def one_thread() -> Iterator[None]:
 
 @contextlib.contextmanager
 def torch_as_released() -> Iterator[None]:
-    """Shut out what the caller's program has set for all of torch, while a network is made.
-
-    That is the default type and device of tensors, and the mode that keeps no gradients. The
-    default type belongs to the whole process, so that it is only touched where it differs.
-    """
+    """Make a network without the default type, device and gradient mode that the caller has set."""
     before = torch.get_default_dtype()
-    if before != torch.float32:
+    if before != torch.float32:  # it belongs to the whole process: touched only where it differs
         torch.set_default_dtype(torch.float32)
     try:
         with torch.device("cpu"), torch.inference_mode(False), torch.enable_grad():
@@ -86,8 +64,7 @@ def no_autocast(device: torch.device) -> contextlib.AbstractContextManager[objec
 def denormals_as_zero() -> Iterator[None]:
     """Let the processor treat denormal numbers as 0 inside the block.
 
-    Scores that saturate make gradients below 1e-38, on which arithmetic is many times slower and
-    which teach nothing.
+    Saturated scores make gradients below 1e-38, which are slow to compute with and teach nothing.
     """
     already = not bool(torch.tensor(1e-40, dtype=torch.float32, device="cpu") * 1.0)
     torch.set_flush_denormal(True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import optimize, sparse
+from scipy import optimize
 from sklearn.exceptions import ConvergenceWarning
 
 from complabel._parameters import check_integer, check_real
@@ -16,6 +16,8 @@ from complabel._training._linear import LinearMap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from complabel._training._rows import Features
 
 LogitObjective = Callable[["NDArray[np.float64]"], "tuple[float, NDArray[np.float64]]"]
 """Maps logits (n, K) to the mean loss and its gradient with respect to the logits (n, K)."""
@@ -26,36 +28,20 @@ IterationCallback = Callable[[int, int, float], None]
 
 @dataclass(frozen=True)
 class LBFGSResult:
-    """What a run of L-BFGS found.
-
-    Parameters
-    ----------
-    model : LinearMap
-    value : float
-        The objective there, penalty included.
-    n_iter : int
-    converged : bool
-        Whether it stopped by itself rather than at ``max_iter``.
-    """
+    """What L-BFGS found; it converged if it stopped by itself rather than at ``max_iter``."""
 
     model: LinearMap
-    value: float
+    value: float  # of the objective, penalty included
     n_iter: int
     converged: bool
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """An affine map of the features, (X - shift) * factor, that is never carried out.
+    """An affine map of the features, (X - shift) * factor, that is never carried out."""
 
-    Parameters
-    ----------
-    shift, factor : ndarrays of shape (n_features,)
-        Factors are positive.
-    """
-
-    shift: NDArray[np.float64]
-    factor: NDArray[np.float64]
+    shift: NDArray[np.float64]  # (d,)
+    factor: NDArray[np.float64]  # (d,), positive
 
     def to_raw(self, scaled: LinearMap) -> LinearMap:
         """Return the map of X itself that equals a map of the scaled features."""
@@ -69,7 +55,7 @@ class Scaling:
 
 
 def minimize_linear(
-    X: NDArray[np.floating[Any]] | sparse.csr_array,
+    X: Features,
     objective: LogitObjective,
     *,
     start: LinearMap,
@@ -80,62 +66,17 @@ def minimize_linear(
     warn: bool = True,
     on_iteration: IterationCallback | None = None,
 ) -> LBFGSResult:
-    r"""Find the linear map with the least objective, by L-BFGS in float64.
+    """Minimize objective(X W^T + b) + alpha ||W||^2 over linear maps, in float64.
 
-    Minimizes objective(X W^T + b) + alpha ||W||_F^2, where W belongs to the scaled features. No
-    copy of them is made: sparse features stay sparse even where they are centred.
-
-    Parameters
-    ----------
-    X : ndarray or CSR array of shape (n_samples, n_features)
-    objective : callable
-        See :data:`LogitObjective`.
-    start : LinearMap
-        Where to begin, as a map of X itself.
-    alpha : float, default=0.0
-        Weight of the squared norm; biases are not penalized.
-    scaling : Scaling or None, default=None
-        None leaves the features as they are.
-    tolerance : float, default=1e-8
-        Stop once an iteration improves the objective by less than this share of it, or no entry
-        of the gradient exceeds it.
-    max_iter : int, default=500
-    warn : bool, default=True
-        Whether to warn at ``max_iter``.
-    on_iteration : callable or None, default=None
-        See :data:`IterationCallback`.
-
-    Returns
-    -------
-    LBFGSResult
-        Its model maps X itself.
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of range.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If ``max_iter`` iterations were not enough.
+    W in the penalty belongs to the scaled features. No copy of them is made: sparse features stay
+    sparse even where they are centred. ``start`` and the map that is found are maps of X itself.
+    It stops once an iteration gains less than the share ``tolerance`` of the objective, or no
+    entry of the gradient exceeds it. At ``max_iter`` it warns with a ConvergenceWarning.
 
     References
     ----------
     Byrd, Lu, Nocedal and Zhu, "A Limited Memory Algorithm for Bound Constrained Optimization",
     SIAM Journal on Scientific Computing 1995, in SciPy's implementation.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0], [2.0]])
-    >>> target = np.array([[1.0], [3.0], [5.0]])
-    >>> def squares(logits):
-    ...     error = logits - target
-    ...     return float(np.mean(error**2)), 2 * error / len(error)
-    >>> start = LinearMap(coef=np.zeros((1, 1)), intercept=np.zeros(1))
-    >>> model = minimize_linear(X, squares, start=start).model
-    >>> model.coef.round(3), model.intercept.round(3)
-    (array([[2.]]), array([1.]))
     """
     check_real("alpha", alpha, at_least=0)
     check_real("tolerance", tolerance, at_least=0)

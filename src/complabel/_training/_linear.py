@@ -8,40 +8,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from scipy import sparse
 
+from complabel._training._descent import optimizer_of_tensor
 from complabel._training._device import denormals_as_zero, no_autocast
-from complabel._training._optimizers import optimizer_of_tensor
 from complabel._training._rows import row_source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel._training._schedule import EpochCallback, Schedule
+    from complabel._training._descent import EpochCallback, Schedule
+    from complabel._training._rows import Features
     from complabel.losses import LogitLoss
 
 
 @dataclass(frozen=True)
 class LinearMap:
-    """Weights and biases of K linear functions.
+    """Weights and biases of K linear functions."""
 
-    Parameters
-    ----------
-    coef : ndarray of shape (K, n_features), float64
-    intercept : ndarray of shape (K,), float64
-    """
+    coef: NDArray[np.float64]  # (K, d)
+    intercept: NDArray[np.float64]  # (K,)
 
-    coef: NDArray[np.float64]
-    intercept: NDArray[np.float64]
-
-    def __call__(self, X: NDArray[np.floating[Any]] | sparse.csr_array) -> NDArray[np.float64]:
-        """Return the logits of each row of ``X``, shape (n_samples, K)."""
+    def __call__(self, X: Features) -> NDArray[np.float64]:
+        """Return the logits (n, K) of each row of ``X``."""
         logits: NDArray[np.float64] = X @ self.coef.T + self.intercept
         return logits
 
 
 def train_linear(
-    X: NDArray[np.floating[Any]] | sparse.csr_array,
+    X: Features,
     loss: LogitLoss,
     labels: Mapping[str, NDArray[Any]],
     *,
@@ -53,25 +47,10 @@ def train_linear(
     """Fit a linear map by mini-batch gradient descent, in float32.
 
     The result is what ``torch.nn.Linear``, ``torch.optim.Adam`` or ``SGD``, ``MultiStepLR`` and
-    a shuffled loop over the same batches give, up to rounding.
-
-    Parameters
-    ----------
-    X : ndarray or CSR array of shape (n_samples, n_features)
-        Sparse input is never made dense on CPU; on other devices one batch at a time is.
-    loss : LogitLoss
-    labels : mapping of str to ndarray of shape (n_samples, K)
-        What the loss takes after the logits, by name.
-    schedule : Schedule
-    generator : torch.Generator
-        A generator on the CPU: it draws initial weights and each epoch's order of instances.
-    device : torch.device
-    on_epoch : callable or None, default=None
-        See :data:`EpochCallback`. The loss is only computed where it is given.
-
-    Returns
-    -------
-    LinearMap
+    a shuffled loop over the same batches give, up to rounding. Sparse features are never made
+    dense on CPU; on other devices one batch at a time is. ``labels`` holds indicators (n, K) under
+    the names that the loss knows. The generator, on the CPU, draws the initial weights and the
+    order of each epoch. The loss is only computed for ``on_epoch``.
     """
     loss = loss.to(device)  # outside inference mode, so that a loss may differentiate by autograd
     # Tensors made inside inference mode skip version counting, a third of a small step's time.
@@ -81,7 +60,7 @@ def train_linear(
         rows = row_source(X, device)
         weights = _initial_weights(X.shape[1], len(by_label[0]), generator).to(device)
         weights = rows.arrange(weights)
-        gradient = torch.empty_like(weights)
+        gradient, decay = torch.empty_like(weights), schedule.weight_decay
         optimizer = optimizer_of_tensor(weights, schedule)
         for epoch in range(1, schedule.epochs + 1):
             optimizer.learning_rate = schedule.learning_rate_in(epoch)
@@ -95,9 +74,7 @@ def train_linear(
                 if on_epoch is not None:
                     total += float(loss(logits, **named)) * len(logits)
                 through_logits = loss.logit_gradient(logits, **named)  # (b, K)
-                rows.weight_gradient(
-                    batch, through_logits, weights, schedule.weight_decay, out=gradient
-                )
+                rows.weight_gradient(batch, through_logits, weights, decay=decay, out=gradient)
                 optimizer.step(gradient)
             if on_epoch is not None:
                 on_epoch(epoch, schedule.epochs, total / X.shape[0])

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from scipy import sparse
+from sklearn.utils import gen_batches
 
+from complabel._training._descent import optimizer_of_network
 from complabel._training._device import no_autocast
-from complabel._training._optimizers import optimizer_of_network
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel._training._schedule import EpochCallback, Schedule
+    from complabel._training._descent import EpochCallback, Schedule
+    from complabel._training._rows import Features
     from complabel.losses import LogitLoss
 
 # Rows predicted at once: enough to keep a processor busy, few enough for wide layers.
@@ -24,7 +26,7 @@ PREDICTION_BATCH = 4096
 
 def train_network(
     network: torch.nn.Module,
-    X: NDArray[np.floating[Any]] | sparse.csr_array,
+    X: Features,
     loss: LogitLoss,
     labels: Mapping[str, NDArray[Any]],
     *,
@@ -33,15 +35,9 @@ def train_network(
     device: torch.device,
     on_epoch: EpochCallback | None = None,
 ) -> None:
-    """Train a network in place by mini-batch gradient descent, in float32.
+    """Train a network from (b, d) to (b, K) in place, as :func:`train_linear` does a linear map.
 
-    Parameters
-    ----------
-    network : torch.nn.Module
-        Maps (b, n_features) to (b, K); moved to the device and left in evaluation mode.
-    X, loss, labels, schedule, generator, device, on_epoch
-        As for :func:`complabel._training.train_linear`. One batch of sparse rows at a time is
-        made dense.
+    It is left on the device and in evaluation mode. One batch of sparse rows at a time is dense.
     """
     # Whatever mode the caller's program is in.
     with torch.inference_mode(False), torch.enable_grad(), no_autocast(device):
@@ -72,38 +68,19 @@ def train_network(
 
 
 def network_outputs(
-    network: torch.nn.Module,
-    X: NDArray[np.floating[Any]] | sparse.csr_array,
-    *,
-    device: torch.device,
+    network: torch.nn.Module, X: Features, *, device: torch.device
 ) -> NDArray[np.float64]:
-    """Return a network's outputs for every row, computed in batches.
-
-    Parameters
-    ----------
-    network : torch.nn.Module
-        In evaluation mode.
-    X : ndarray or CSR array of shape (n_samples, n_features)
-    device : torch.device
-
-    Returns
-    -------
-    ndarray of shape (n_samples, K), float64
-    """
+    """Return the outputs (n, K) of a network in evaluation mode, computed in batches."""
     network.to(device)
     with torch.inference_mode(), no_autocast(device):
         blocks = [
-            network(_dense_rows(X, slice(start, start + PREDICTION_BATCH), device)).cpu().numpy()
-            for start in range(0, X.shape[0], PREDICTION_BATCH)
+            network(_dense_rows(X, rows, device)).cpu().numpy()
+            for rows in gen_batches(X.shape[0], PREDICTION_BATCH)
         ]
     return np.concatenate(blocks).astype(np.float64)
 
 
-def _dense_rows(
-    X: NDArray[np.floating[Any]] | sparse.csr_array,
-    rows: NDArray[np.int64] | slice,
-    device: torch.device,
-) -> torch.Tensor:
+def _dense_rows(X: Features, rows: NDArray[np.int64] | slice, device: torch.device) -> torch.Tensor:
     """Copy some rows to a dense float32 tensor on the device."""
     block = X[rows]
     dense = block.toarray() if sparse.issparse(block) else block

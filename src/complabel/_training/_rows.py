@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import torch
 from scipy import sparse
+from torch import Tensor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    Features: TypeAlias = NDArray[np.floating[Any]] | sparse.csr_array  # (n, d)
 
 # Rows are gathered for this many steps at a time: often enough to keep the copy small, seldom
 # enough that the gathering takes a small part of a step.
@@ -20,43 +23,31 @@ GATHERED_STEPS = 8
 class DenseRows:
     """Rows of a dense matrix on any device, with a constant last column.
 
-    The other kinds of rows have the same methods; what a batch is, each kind decides.
+    The other kinds have the same methods; what a batch is, each kind decides.
     """
 
     def __init__(self, X: NDArray[np.floating[Any]], device: torch.device) -> None:
         self._rows = _with_constant(X, device)
 
-    def arrange(self, weights: torch.Tensor) -> torch.Tensor:
+    def arrange(self, weights: Tensor) -> Tensor:
         """Lay out weights (K, d + 1) as this kind multiplies fastest, or lay them back."""
         return weights
 
-    def batches(self, order: torch.Tensor, size: int) -> Iterator[Any]:
+    def batches(self, order: Tensor, size: int) -> Iterator[Any]:
         """Yield the rows in this order, so many at a time; the last batch may be smaller."""
         for several in torch.split(order, size * GATHERED_STEPS):
             yield from torch.split(self._rows.index_select(0, several), size)  # (b, d + 1)
 
-    def logits(self, batch: Any, weights: torch.Tensor) -> torch.Tensor:
+    def logits(self, batch: Any, weights: Tensor) -> Tensor:
         """Return the batch's logits (b, K)."""
         return torch.mm(weights, batch.t()).t()  # of (K, d + 1) @ (d + 1, b)
 
     def weight_gradient(
-        self,
-        batch: Any,
-        logit_gradient: torch.Tensor,
-        weights: torch.Tensor,
-        weight_decay: float,
-        *,
-        out: torch.Tensor,
+        self, batch: Any, logit_gradient: Tensor, weights: Tensor, *, decay: float, out: Tensor
     ) -> None:
         """Write the mean gradient of the weights, weight decay included, to ``out``."""
-        torch.addmm(
-            weights,
-            logit_gradient.t(),  # (K, b) @ (b, d + 1)
-            batch,
-            beta=weight_decay,
-            alpha=1 / len(batch),
-            out=out,
-        )
+        # (K, b) @ (b, d + 1)
+        torch.addmm(weights, logit_gradient.t(), batch, beta=decay, alpha=1 / len(batch), out=out)
 
 
 class DensifiedRows(DenseRows):
@@ -66,7 +57,7 @@ class DensifiedRows(DenseRows):
         self._csr = X
         self._device = device
 
-    def batches(self, order: torch.Tensor, size: int) -> Iterator[torch.Tensor]:
+    def batches(self, order: Tensor, size: int) -> Iterator[Tensor]:
         for rows in torch.split(order.cpu(), size):
             yield _with_constant(self._csr[rows.numpy()].toarray(), self._device)
 
@@ -77,44 +68,42 @@ class SparseRows:
     def __init__(self, X: sparse.csr_array) -> None:
         self._rows: sparse.csr_array = X.astype(np.float32, copy=False)
 
-    def arrange(self, weights: torch.Tensor) -> torch.Tensor:
+    def arrange(self, weights: Tensor) -> Tensor:
         return weights.t().contiguous()
 
-    def batches(self, order: torch.Tensor, size: int) -> Iterator[sparse.csr_array]:
+    def batches(self, order: Tensor, size: int) -> Iterator[sparse.csr_array]:
         for several in torch.split(order, size * GATHERED_STEPS):
             gathered = self._rows[several.numpy()]
             for start in range(0, gathered.shape[0], size):
                 yield gathered[start : start + size]
 
-    def logits(self, batch: sparse.csr_array, weights: torch.Tensor) -> torch.Tensor:
+    def logits(self, batch: sparse.csr_array, weights: Tensor) -> Tensor:
         array = weights.numpy()
         return torch.from_numpy(batch @ array[:-1] + array[-1])
 
     def weight_gradient(
         self,
         batch: sparse.csr_array,
-        logit_gradient: torch.Tensor,
-        weights: torch.Tensor,
-        weight_decay: float,
+        logit_gradient: Tensor,
+        weights: Tensor,
         *,
-        out: torch.Tensor,
+        decay: float,
+        out: Tensor,
     ) -> None:
         mean = (logit_gradient / len(logit_gradient)).contiguous()  # (b, K)
         product = torch.from_numpy(batch.T @ mean.numpy())
-        torch.add(product, weights[:-1], alpha=weight_decay, out=out[:-1])
-        torch.add(mean.sum(dim=0), weights[-1], alpha=weight_decay, out=out[-1])
+        torch.add(product, weights[:-1], alpha=decay, out=out[:-1])
+        torch.add(mean.sum(dim=0), weights[-1], alpha=decay, out=out[-1])
 
 
-def row_source(
-    X: NDArray[np.floating[Any]] | sparse.csr_array, device: torch.device
-) -> DenseRows | SparseRows:
+def row_source(X: Features, device: torch.device) -> DenseRows | SparseRows:
     """Choose how batches of ``X`` are multiplied on a device."""
     if not sparse.issparse(X):
         return DenseRows(X, device)
     return SparseRows(X) if device.type == "cpu" else DensifiedRows(X, device)
 
 
-def _with_constant(X: NDArray[np.floating[Any]], device: torch.device) -> torch.Tensor:
+def _with_constant(X: NDArray[np.floating[Any]], device: torch.device) -> Tensor:
     """Copy a dense matrix to the device in float32, with a last column of ones."""
     augmented = np.ones((X.shape[0], X.shape[1] + 1), dtype=np.float32)
     augmented[:, :-1] = X

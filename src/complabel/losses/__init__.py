@@ -8,6 +8,7 @@ from complabel.losses._complementary import (
     complementary_mse,
     implied_complementary,
 )
+from complabel.losses._cross_entropy import BinaryCrossEntropy, GDFLoss, UnbiasedBCELoss
 from complabel.losses._ctl import CTLLoss
 from complabel.losses._luw import LUWLoss
 from complabel.losses._ranking import ExponentialRankingLoss
@@ -16,8 +17,6 @@ from complabel.losses._selection import (
     check_propensities,
     selection_log_likelihood,
 )
-from complabel.losses._supervised import BinaryCrossEntropy
-from complabel.losses._unbiased import GDFLoss, UnbiasedBCELoss
 
 __all__ = [
     "BinaryCrossEntropy",

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import torch
+from torch import Tensor
 
 from complabel.errors import InputError
 
@@ -40,15 +41,13 @@ class LogitLoss(torch.nn.Module, ABC):
         super().__init_subclass__(**settings)
         cls.label_names = tuple(inspect.signature(cls.forward).parameters)[2:]
 
-    def __call__(
-        self, logits: torch.Tensor, *labels: torch.Tensor | None, **named: torch.Tensor | None
-    ) -> Any:
+    def __call__(self, logits: Tensor, *labels: Tensor | None, **named: Tensor | None) -> Any:
         """Compute the loss as ``forward`` does, after checking what it is given."""
         given = self._by_name(labels, named)
         return super().__call__(logits, **check_labels(logits, **given))
 
     @abstractmethod
-    def forward(self, logits: torch.Tensor, *labels: Any, **named: Any) -> torch.Tensor:
+    def forward(self, logits: Tensor, *labels: Any, **named: Any) -> Tensor:
         """Compute the loss.
 
         Parameters
@@ -56,8 +55,8 @@ class LogitLoss(torch.nn.Module, ABC):
         logits : tensor of shape (b, K)
             Network outputs before any sigmoid or softmax.
         complementary : tensor of shape (b, K)
-            Indicator of the complementary labels. Here and below, a loss may take other labels,
-            or more; a call of the loss brings them to the logits' dtype.
+            Indicator. Here and below, a loss may take other labels, or more; a call of the loss
+            brings them to the logits' dtype.
         relevant : tensor of shape (b, K) or None, default=None
             Indicator of known relevant labels, where the loss has a use for them.
 
@@ -66,7 +65,7 @@ class LogitLoss(torch.nn.Module, ABC):
         tensor of shape ()
         """
 
-    def logit_gradient(self, logits: torch.Tensor, *labels: Any, **named: Any) -> torch.Tensor:
+    def logit_gradient(self, logits: Tensor, *labels: Any, **named: Any) -> Tensor:
         """Differentiate the loss, summed over instances, with respect to the logits.
 
         Linear models are trained by it. It works by autograd; a loss that overrides it by a
@@ -74,11 +73,9 @@ class LogitLoss(torch.nn.Module, ABC):
 
         Parameters
         ----------
-        logits : tensor of shape (b, K)
-            It may be the transposed view of a (K, b) tensor, as the labels: training lays out
-            tensors so.
-        complementary, relevant : tensors of shape (b, K)
-            As for ``forward``, in the logits' dtype.
+        logits, complementary, relevant : tensors of shape (b, K)
+            As for ``forward``, in one dtype. They may be transposed views of (K, b) tensors, as
+            training lays them out.
 
         Returns
         -------
@@ -103,28 +100,11 @@ class LogitLoss(torch.nn.Module, ABC):
         return {**dict(zip(self.label_names, labels, strict=False)), **named}
 
 
-def check_labels(logits: torch.Tensor, /, **labels: torch.Tensor | None) -> dict[str, torch.Tensor]:
-    """Return a loss's labels in the logits' dtype, after checking everybody's shape.
-
-    Parameters
-    ----------
-    logits : tensor of shape (b, K)
-    **labels : tensors of shape (b, K), or None
-        Any real dtype will do.
-
-    Returns
-    -------
-    dict of tensors of shape (b, K)
-        Without those that are None.
-
-    Raises
-    ------
-    InputError
-        If something is no tensor, or has another shape.
-    """
+def check_labels(logits: Tensor, /, **labels: Tensor | None) -> dict[str, Tensor]:
+    """Return a loss's labels but None, in the logits' dtype, or refuse what is not (b, K)."""
     given = {name: tensor for name, tensor in labels.items() if tensor is not None}
     for name, tensor in [("logits", logits), *given.items()]:
-        if not isinstance(tensor, torch.Tensor):
+        if not isinstance(tensor, Tensor):
             raise InputError(
                 f"{name} of a loss must be a tensor, got {type(tensor).__name__}; torch.as_tensor"
                 " makes one of an array"
@@ -142,7 +122,7 @@ def check_labels(logits: torch.Tensor, /, **labels: torch.Tensor | None) -> dict
     return {name: tensor.to(logits.dtype) for name, tensor in given.items()}
 
 
-def _wrong_labels(name: str, tensor: torch.Tensor, expected: tuple[int, ...]) -> str:
+def _wrong_labels(name: str, tensor: Tensor, expected: tuple[int, ...]) -> str:
     """Say what a loss was given for labels, what it needs, and how to come by it."""
     found = f"got {tensor.dtype} of shape {tuple(tensor.shape)} for logits of shape {expected}"
     needed = f"{name} of a loss must be an indicator of the logits' shape (b, K)"

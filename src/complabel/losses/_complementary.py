@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 
 from complabel.losses._base import LogitLoss
@@ -13,12 +14,12 @@ from complabel.losses._base import LogitLoss
 PROBABILITY_MARGIN = 1e-6
 
 # The kernels behind autograd: one call where the formula written out would take five.
-_bce_backward: Callable[..., torch.Tensor] = torch.ops.aten.binary_cross_entropy_backward.default
-_sigmoid_backward: Callable[..., torch.Tensor] = torch.ops.aten.sigmoid_backward.default
+_bce_backward: Callable[..., Tensor] = torch.ops.aten.binary_cross_entropy_backward.default
+_sigmoid_backward: Callable[..., Tensor] = torch.ops.aten.sigmoid_backward.default
 _SUM = 2  # aten's code for reduction="sum"
 
 
-def implied_complementary(scores: torch.Tensor, transition: torch.Tensor) -> torch.Tensor:
+def implied_complementary(scores: Tensor, transition: Tensor) -> Tensor:
     """Compute the implied probability of each label to be the complementary one.
 
     Parameters
@@ -44,30 +45,26 @@ def implied_complementary(scores: torch.Tensor, transition: torch.Tensor) -> tor
     return implied + (bounded - implied).detach()
 
 
-def complementary_bce(implied: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
-    """Compute the complementary loss, summed over labels and averaged over instances.
+def complementary_bce(implied: Tensor, complementary: Tensor) -> Tensor:
+    """Compute the complementary loss, summed over labels and averaged over instances (eq. 10).
 
     Parameters
     ----------
     implied : tensor of shape (b, K)
-        From :func:`implied_complementary`.
+        From :func:`implied_complementary`, whose paper this is.
     complementary : tensor of shape (b, K)
-        Indicator of the complementary labels.
+        Indicator.
 
     Returns
     -------
     tensor of shape ()
-
-    References
-    ----------
-    Gao, Xu and Zhang, eq. 10.
     """
     log_likelihood = complementary * implied.log() + (1 - complementary) * torch.log1p(-implied)
     return -log_likelihood.sum(dim=1).mean()
 
 
-def complementary_mse(implied: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
-    """Compute the MSE regularizer: squared norm per instance, averaged over instances.
+def complementary_mse(implied: Tensor, complementary: Tensor) -> Tensor:
+    """Compute the MSE regularizer: squared norm per instance, averaged over instances (eq. 11).
 
     Parameters
     ----------
@@ -77,10 +74,6 @@ def complementary_mse(implied: torch.Tensor, complementary: torch.Tensor) -> tor
     Returns
     -------
     tensor of shape ()
-
-    References
-    ----------
-    Gao, Xu and Zhang, eq. 11.
     """
     return (complementary - implied).square().sum(dim=1).mean()
 
@@ -88,19 +81,15 @@ def complementary_mse(implied: torch.Tensor, complementary: torch.Tensor) -> tor
 class ComplementaryCrossEntropy(LogitLoss):
     """Cross-entropy of a softmax over labels against the complementary label.
 
-    MLCL's first step. The target is a distribution over labels: one-hot, or the mass shared
-    equally by the complementary labels of an instance that has several.
-
-    References
-    ----------
-    Gao, Xu and Zhang, section 4.2 and Algorithm 1.
+    MLCL's first step (section 4.2 of its paper). The target is a distribution over labels:
+    one-hot, or the mass shared equally by an instance's complementary labels.
     """
 
-    def forward(self, logits: torch.Tensor, distribution: torch.Tensor) -> torch.Tensor:
+    def forward(self, logits: Tensor, distribution: Tensor) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
         return functional.cross_entropy(logits, distribution)
 
-    def logit_gradient(self, logits: torch.Tensor, distribution: torch.Tensor) -> torch.Tensor:
+    def logit_gradient(self, logits: Tensor, distribution: Tensor) -> Tensor:
         """Return softmax(logits) - distribution, all of shape (b, K)."""
         # A softmax over rows would copy the transposed views that training hands over.
         return torch.softmax(logits.t(), dim=0).t().sub_(distribution)
@@ -132,21 +121,18 @@ class MLCLLoss(LogitLoss):
     2.0794
     """
 
-    transition: torch.Tensor
-    _one: torch.Tensor
+    transition: Tensor
+    _one: Tensor
 
-    def __init__(self, transition: torch.Tensor, *, beta: float = 1.0) -> None:
+    def __init__(self, transition: Tensor, *, beta: float = 1.0) -> None:
         super().__init__()
         self.register_buffer("transition", transition)
         self.register_buffer("_one", transition.new_ones(()), persistent=False)
         self.beta = beta
 
     def forward(
-        self,
-        logits: torch.Tensor,
-        complementary: torch.Tensor,
-        relevant: torch.Tensor | None = None,
-    ) -> torch.Tensor:
+        self, logits: Tensor, complementary: Tensor, relevant: Tensor | None = None
+    ) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
         scores = torch.sigmoid(logits)
         implied = implied_complementary(scores, self.transition)
@@ -157,11 +143,8 @@ class MLCLLoss(LogitLoss):
         return complementary_bce(implied, complementary) + squared.mean()
 
     def logit_gradient(
-        self,
-        logits: torch.Tensor,
-        complementary: torch.Tensor,
-        relevant: torch.Tensor | None = None,
-    ) -> torch.Tensor:
+        self, logits: Tensor, complementary: Tensor, relevant: Tensor | None = None
+    ) -> Tensor:
         """Differentiate the loss, summed over instances, by hand; all tensors are (b, K)."""
         scores = torch.sigmoid(logits)
         # The products run over the labels of the transposed views that training hands over.

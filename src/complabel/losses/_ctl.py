@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 
 from complabel.losses._base import LogitLoss
@@ -37,22 +38,20 @@ class CTLLoss(LogitLoss):
     2.725
     """
 
-    def forward(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+    def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
         relevant, irrelevant = _weights(torch.sigmoid(logits.detach()), complementary)
         losses = relevant * functional.softplus(-logits) + irrelevant * functional.softplus(logits)
         return losses.sum(dim=1).mean()
 
-    def logit_gradient(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+    def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Differentiate the loss, summed over instances, by hand; all tensors are (b, K)."""
         scores = torch.sigmoid(logits)
         relevant, irrelevant = _weights(scores, complementary)
         return irrelevant.add_(relevant).mul_(scores).sub_(relevant)
 
 
-def _weights(
-    scores: torch.Tensor, complementary: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _weights(scores: Tensor, complementary: Tensor) -> tuple[Tensor, Tensor]:
     """Return the weights of -log f and of -log(1 - f)."""
     n_complementary = complementary.sum(dim=1, keepdim=True)
     on_candidates = torch.exp(-torch.exp2(-n_complementary))
@@ -62,7 +61,7 @@ def _weights(
     return relevant, irrelevant.addcmul_(on_complementary, complementary)
 
 
-def _doubted(scores: torch.Tensor) -> torch.Tensor:
+def _doubted(scores: Tensor) -> Tensor:
     """Tell which labels are scored low within their instance, but not lowest."""
     lowest = scores.amin(dim=1, keepdim=True)
     spread = scores.amax(dim=1, keepdim=True) - lowest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 
 from complabel.losses._base import LogitLoss
@@ -17,10 +18,8 @@ class LUWLoss(LogitLoss):
     Q = sigmoid(1 - g), which the loss compares with the complementary indicator, averaged over
     labels and instances.
 
-    Notes
-    -----
     Q lies in [0.5, 0.73], so its best value for any label chosen less than half the time is the
-    floor, and every g is drawn towards 1. The method is weak by construction.
+    floor, and every g is drawn towards 1.
 
     References
     ----------
@@ -36,11 +35,11 @@ class LUWLoss(LogitLoss):
     0.8074
     """
 
-    def forward(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+    def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
         return functional.binary_cross_entropy_with_logits(1 - torch.sigmoid(logits), complementary)
 
-    def logit_gradient(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+    def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Return -(Q - complementary) g (1 - g) / K, all of shape (b, K)."""
         scores = torch.sigmoid(logits)
         through_scores = complementary - torch.sigmoid(1 - scores)

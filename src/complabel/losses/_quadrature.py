@@ -33,16 +33,10 @@ _LOWEST, _HIGHEST = -6.0, 60.0
 
 @dataclass(frozen=True)
 class Quadrature:
-    """A rule: the integral of h over [0, 1] is about sum_i exp(log_weight_i) h(exp(log_t_i)).
+    """A rule: the integral of h over [0, 1] is about sum_i exp(log_weight_i) h(exp(log_t_i))."""
 
-    Parameters
-    ----------
-    log_t : ndarray of shape (n_nodes,), float64
-    log_weight : ndarray of shape (n_nodes,), float64
-    """
-
-    log_t: NDArray[np.float64]
-    log_weight: NDArray[np.float64]
+    log_t: NDArray[np.float64]  # (n_nodes,)
+    log_weight: NDArray[np.float64]  # (n_nodes,)
 
 
 @lru_cache(maxsize=32)

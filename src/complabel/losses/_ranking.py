@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from complabel.losses._base import LogitLoss
 
@@ -27,14 +28,14 @@ class ExponentialRankingLoss(LogitLoss):
     2.0
     """
 
-    def forward(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+    def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
         scores = torch.sigmoid(logits)
         above = ((1 - complementary) * torch.exp(-scores)).sum(dim=1)
         below = (complementary * torch.exp(scores)).sum(dim=1) / complementary.sum(dim=1)
         return (above * below).mean()
 
-    def logit_gradient(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+    def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Differentiate the loss, summed over instances, by hand; all tensors are (b, K)."""
         scores = torch.sigmoid(logits)
         candidates = 1 - complementary

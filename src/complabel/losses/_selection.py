@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from complabel._parameters import check_real
 from complabel.errors import InputError
@@ -33,12 +34,12 @@ if TYPE_CHECKING:
 
 
 def selection_log_likelihood(
-    logits: torch.Tensor,
-    complementary: torch.Tensor,
+    logits: Tensor,
+    complementary: Tensor,
     *,
-    relevant: torch.Tensor | None = None,
+    relevant: Tensor | None = None,
     propensities: Sequence[float] | NDArray[np.float64] | None = None,
-) -> torch.Tensor:
+) -> Tensor:
     """Compute the log-probability that the annotator names just these labels.
 
     Parameters
@@ -50,8 +51,7 @@ def selection_log_likelihood(
     relevant : tensor of shape (n, K) or None, default=None
         Indicator of labels known to apply; rows may be empty.
     propensities : sequence of K floats or None, default=None
-        How readily each label comes to mind, relative to the others. With them, one
-        complementary label per row.
+        How readily each label comes to mind. With them, one complementary label per row.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def selection_log_likelihood(
     """
     labels = check_labels(logits, complementary=complementary, relevant=relevant)
     weights = None if propensities is None else check_propensities(propensities, logits.shape[1])
-    found: torch.Tensor = LogLikelihood.apply(  # type: ignore[no-untyped-call]
+    found: Tensor = LogLikelihood.apply(  # type: ignore[no-untyped-call]
         logits, labels["complementary"], labels.get("relevant"), weights
     )
     return found
@@ -127,11 +127,8 @@ class SelectionLikelihoodLoss(LogitLoss):
         self.propensities = None if propensities is None else check_propensities(propensities)
 
     def forward(
-        self,
-        logits: torch.Tensor,
-        complementary: torch.Tensor,
-        relevant: torch.Tensor | None = None,
-    ) -> torch.Tensor:
+        self, logits: Tensor, complementary: Tensor, relevant: Tensor | None = None
+    ) -> Tensor:
         """Compute the loss; all tensors have shape (b, K)."""
         log_likelihood = selection_log_likelihood(
             logits, complementary, relevant=relevant, propensities=self.propensities
@@ -142,34 +139,15 @@ class SelectionLikelihoodLoss(LogitLoss):
         return (excess.square() - log_likelihood).mean()
 
     def logit_gradient(
-        self,
-        logits: torch.Tensor,
-        complementary: torch.Tensor,
-        relevant: torch.Tensor | None = None,
-    ) -> torch.Tensor:
+        self, logits: Tensor, complementary: Tensor, relevant: Tensor | None = None
+    ) -> Tensor:
         """Differentiate the loss, summed over instances; all tensors have shape (b, K)."""
         return self.losses_and_gradient(logits, complementary, relevant)[1]
 
     def losses_and_gradient(
-        self,
-        logits: torch.Tensor,
-        complementary: torch.Tensor,
-        relevant: torch.Tensor | None = None,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Compute the loss of each instance, and its gradient, in one go and without autograd.
-
-        Parameters
-        ----------
-        logits : tensor of shape (b, K)
-        complementary, relevant : tensors of shape (b, K)
-            As for ``logit_gradient``.
-
-        Returns
-        -------
-        losses : tensor of shape (b,)
-        gradient : tensor of shape (b, K)
-            The derivative of the sum of the losses with respect to the logits.
-        """
+        self, logits: Tensor, complementary: Tensor, relevant: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Return the loss of each instance (b,) and ``logit_gradient`` (b, K) in one go."""
         losses, gradient = log_likelihood_and_gradient(
             logits, complementary, relevant, self.propensities
         )
@@ -200,11 +178,6 @@ def check_propensities(propensities: ArrayLike, n_labels: int | None = None) -> 
     ------
     InputError
         If they are not one finite number above 0 per label.
-
-    Examples
-    --------
-    >>> check_propensities([1, 2, 4])
-    array([1., 2., 4.])
     """
     weights = np.asarray(propensities, dtype=np.float64)
     if weights.ndim != 1 or (n_labels is not None and len(weights) != n_labels):

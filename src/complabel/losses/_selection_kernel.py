@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn import functional
 
 from complabel.errors import InputError
-from complabel.losses._quadrature import MANY_LABELS, exponential_rule, uniform_rule
+from complabel.losses._quadrature import MANY_LABELS, Quadrature, exponential_rule, uniform_rule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,45 +31,37 @@ _LOG_OF_NOTHING = -45.0
 class _Nodes:
     """A quadrature rule as tensors; C is 1, or K where propensities make labels differ."""
 
-    t: torch.Tensor  # (C, n_nodes, 1): t^(w_k)
-    one_minus_t: torch.Tensor  # (C, n_nodes, 1)
-    log_weight: torch.Tensor  # (n_nodes, 1)
-    log_rest: torch.Tensor  # (n_nodes, 1): log(1 - t)
+    t: Tensor  # (C, n_nodes, 1): t^(w_k)
+    one_minus_t: Tensor  # (C, n_nodes, 1)
+    log_weight: Tensor  # (n_nodes, 1)
+    log_rest: Tensor  # (n_nodes, 1): log(1 - t)
     # (n_nodes, K): log of w_j t^(w_j - 1), if there are propensities
-    log_chosen: torch.Tensor | None
+    log_chosen: Tensor | None
 
 
 class LogLikelihood(torch.autograd.Function):
     """log q_S of each row; the gradient is found along the way."""
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        logits: torch.Tensor,
-        complementary: torch.Tensor,
-        relevant: torch.Tensor | None,
-        propensities: NDArray[np.float64] | None,
-    ) -> torch.Tensor:
+    def forward(ctx: Any, *inputs: Any) -> Tensor:
         """Compute (b,) values and keep the (b, K) gradient."""
-        values, gradient = log_likelihood_and_gradient(
-            logits, complementary, relevant, propensities
-        )
+        values, gradient = log_likelihood_and_gradient(*inputs)
         ctx.save_for_backward(gradient)
         return values
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
         """Scale the kept gradient."""
         (gradient,) = ctx.saved_tensors
         return gradient * grad_outputs[0].unsqueeze(1), None, None, None
 
 
 def log_likelihood_and_gradient(
-    logits: torch.Tensor,
-    complementary: torch.Tensor,
-    relevant: torch.Tensor | None,
+    logits: Tensor,
+    complementary: Tensor,
+    relevant: Tensor | None,
     propensities: NDArray[np.float64] | None,
-) -> tuple[torch.Tensor, torch.Tensor]:
+) -> tuple[Tensor, Tensor]:
     """Return log q_S of each row (b,), and the gradient (b, K), for tensors of shape (b, K)."""
     counts = complementary.sum(dim=1)
     several = bool((counts > 1).any())
@@ -78,12 +71,9 @@ def log_likelihood_and_gradient(
             f"row {row} has {int(counts[row])} complementary labels; with propensities give"
             " one per row"
         )
-    most_named = max(1, int(counts.max()))
-    nodes = _choose_nodes(logits, propensities, most_named=most_named)
     # A label whose case is settled leaves the product: its p becomes 1, and so every power of it.
     settled = complementary if relevant is None else torch.maximum(complementary, relevant)
-    if propensities is None and logits.shape[1] > MANY_LABELS:
-        nodes = _that_matter(nodes, logits, settled, most_named=most_named)
+    nodes = _choose_nodes(logits, settled, propensities, most_named=max(1, int(counts.max())))
     values = torch.empty_like(logits[:, 0])
     gradient = torch.empty_like(logits)
     for rows in _blocks_of_rows(logits, nodes):
@@ -99,36 +89,9 @@ def log_likelihood_and_gradient(
     return values, gradient
 
 
-def _that_matter(
-    nodes: _Nodes, logits: torch.Tensor, settled: torch.Tensor, *, most_named: int
-) -> _Nodes:
-    """Leave out the nodes that add less than rounding to the integral of every row.
-
-    As log a_k(t) <= -(1 - p_k) (1 - t), the product of all factors is at most exp(-(1 - t) E) for
-    E expected irrelevant labels. The integral is at least 1 / C(K, m), the chance to name m of K.
-    """
-    n_labels = logits.shape[1]
-    least = -(math.lgamma(n_labels + 1) - math.lgamma(most_named + 1))
-    least += math.lgamma(n_labels - most_named + 1) + _LOG_OF_NOTHING - math.log(most_named)
-    expected = (1 - torch.maximum(torch.sigmoid(logits), settled)).sum(dim=1).min()
-    matter = (nodes.log_weight - nodes.one_minus_t[0] * expected)[:, 0] > least
-    return replace(
-        nodes,
-        t=nodes.t[:, matter],
-        one_minus_t=nodes.one_minus_t[:, matter],
-        log_weight=nodes.log_weight[matter],
-        log_rest=nodes.log_rest[matter],
-    )
-
-
 def _of_block(
-    logits: torch.Tensor,
-    complementary: torch.Tensor,
-    settled: torch.Tensor,
-    nodes: _Nodes,
-    *,
-    several: bool,
-) -> tuple[torch.Tensor, torch.Tensor]:
+    logits: Tensor, complementary: Tensor, settled: Tensor, nodes: _Nodes, *, several: bool
+) -> tuple[Tensor, Tensor]:
     """Return values (b,) and gradient (K, b) for as many rows as are held at once.
 
     All tensors have shape (K, b): the integrals multiply over labels.
@@ -155,7 +118,7 @@ def _of_block(
     return log_integral.add_(log_rest), gradient
 
 
-def _log_product(factors: torch.Tensor, *, several: bool) -> torch.Tensor:
+def _log_product(factors: Tensor, *, several: bool) -> Tensor:
     """Multiply over labels, (K, n_nodes, b) to (n_nodes, b), in logarithms where it must be.
 
     For one label per row the integral is at least 1 / K: nodes that underflow do not matter.
@@ -165,7 +128,7 @@ def _log_product(factors: torch.Tensor, *, several: bool) -> torch.Tensor:
     return factors.prod(dim=0).log_()
 
 
-def _blocks_of_rows(logits: torch.Tensor, nodes: _Nodes) -> Iterator[slice]:
+def _blocks_of_rows(logits: Tensor, nodes: _Nodes) -> Iterator[slice]:
     """Yield slices of so many rows that their factors fit."""
     n_rows, n_labels = logits.shape
     budget = _FACTORS_AT_ONCE["cpu" if logits.device.type == "cpu" else "other"]
@@ -175,16 +138,22 @@ def _blocks_of_rows(logits: torch.Tensor, nodes: _Nodes) -> Iterator[slice]:
 
 
 def _choose_nodes(
-    logits: torch.Tensor, propensities: NDArray[np.float64] | None, *, most_named: int
+    logits: Tensor,
+    settled: Tensor,
+    propensities: NDArray[np.float64] | None,
+    *,
+    most_named: int,
 ) -> _Nodes:
     """Choose a quadrature rule for up to so many complementary labels, and lay it out."""
 
-    def tensor(values: NDArray[np.float64]) -> torch.Tensor:
+    def tensor(values: NDArray[np.float64]) -> Tensor:
         return torch.tensor(values, dtype=logits.dtype, device=logits.device)
 
     log_chosen = None
     if propensities is None:
         rule = uniform_rule(logits.shape[1], most_named)
+        if logits.shape[1] > MANY_LABELS:
+            rule = _that_matter(rule, logits, settled, most_named=most_named)
         log_powers = rule.log_t[None, :]
     else:
         relative = propensities / propensities.min()
@@ -199,3 +168,19 @@ def _choose_nodes(
         log_rest=tensor(np.log(-np.expm1(rule.log_t))[:, None]),
         log_chosen=log_chosen,
     )
+
+
+def _that_matter(
+    rule: Quadrature, logits: Tensor, settled: Tensor, *, most_named: int
+) -> Quadrature:
+    """Leave out the nodes that add less than rounding to the integral of every row.
+
+    As log a_k(t) <= -(1 - p_k) (1 - t), the product of all factors is at most exp(-(1 - t) E) for
+    E expected irrelevant labels. The integral is at least 1 / C(K, m), the chance to name m of K.
+    """
+    n_labels = logits.shape[1]
+    least = -(math.lgamma(n_labels + 1) - math.lgamma(most_named + 1))
+    least += math.lgamma(n_labels - most_named + 1) + _LOG_OF_NOTHING - math.log(most_named)
+    expected = float((1 - torch.maximum(torch.sigmoid(logits), settled)).sum(dim=1).min())
+    matters = rule.log_weight + np.expm1(rule.log_t) * expected > least
+    return Quadrature(rule.log_t[matters], rule.log_weight[matters])

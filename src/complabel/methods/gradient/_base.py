@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -35,8 +36,29 @@ NetworkFactory = Callable[[int, int], torch.nn.Module]
 ProgressCallback = Callable[[str, int, int, float], None]
 """Called after every epoch with what is trained, the epoch, the epochs and the mean loss."""
 
+Model = LinearMap | torch.nn.Module
+
 # Rows whose scores are looked at together after training: their scores take little memory.
 _CHECKED_ROWS = 4096
+
+# What the docstrings of this family share.
+TEXTS = {
+    "sections": """Parameters
+----------
+{parameters}
+
+Attributes
+----------
+{attributes}""",
+    "attributes": """model_ : LinearMap or torch.nn.Module
+    Maps features to log-odds of f.
+coef_ : ndarray of shape (K, n_features)
+    Weights of the linear map. Only without ``network``.
+intercept_ : ndarray of shape (K,)
+    Biases of the linear map. Only without ``network``.
+classes_ : ndarray of shape (K,)
+n_features_in_ : int""",
+}
 
 
 class GradientClassifier(ComplementaryClassifier):
@@ -116,38 +138,19 @@ class GradientClassifier(ComplementaryClassifier):
         *,
         generator: torch.Generator,
         stage: str,
-    ) -> LinearMap | torch.nn.Module:
-        """Train a fresh linear map or network.
+    ) -> Model:
+        """Train a fresh linear map or network; the labels (n, K) have the names the loss knows.
 
-        Parameters
-        ----------
-        X : ndarray or CSR array of shape (n, d)
-        loss : LogitLoss
-        labels : mapping of str to ndarray of shape (n, K)
-            What the loss takes after the logits, by name.
-        generator : torch.Generator
-        stage : str
-            What is trained, for the callback and in messages.
-
-        Raises
-        ------
-        InputError
-            If the network is not one for these features and labels, or the training diverged.
+        ``stage`` says what is trained, for the callback and in messages.
         """
         refuse_beyond_single(X)
-        callback = self.callback
-
-        def on_epoch(epoch: int, epochs: int, value: float) -> None:
-            if callback is not None:
-                callback(stage, epoch, epochs, value)
-
         settings: dict[str, Any] = {
             "schedule": self._schedule(),
             "generator": generator,
             "device": resolve_device(self.device),
-            "on_epoch": None if callback is None else on_epoch,
+            "on_epoch": None if self.callback is None else partial(self.callback, stage),
         }
-        model: LinearMap | torch.nn.Module
+        model: Model
         if self.network is None:
             model = train_linear(X, loss, labels, **settings)
         else:
@@ -171,9 +174,7 @@ class GradientClassifier(ComplementaryClassifier):
     def _decision(self, X: Features) -> NDArray[np.float64]:
         return self._outputs(self.model_, X)
 
-    def _outputs(
-        self, model: Callable[[Features], NDArray[np.float64]] | torch.nn.Module, X: Features
-    ) -> NDArray[np.float64]:
+    def _outputs(self, model: Model, X: Features) -> NDArray[np.float64]:
         """Return a trained model's logits (n, K), all finite."""
         outputs = self._raw_outputs(model, X)
         row = _infinite_row(outputs)
@@ -184,9 +185,7 @@ class GradientClassifier(ComplementaryClassifier):
             )
         return outputs
 
-    def _raw_outputs(
-        self, model: Callable[[Features], NDArray[np.float64]] | torch.nn.Module, X: Features
-    ) -> NDArray[np.float64]:
+    def _raw_outputs(self, model: Model, X: Features) -> NDArray[np.float64]:
         """Return a trained model's logits (n, K), be they what they may."""
         if isinstance(model, torch.nn.Module):
             return network_outputs(model, X, device=resolve_device(self.device))

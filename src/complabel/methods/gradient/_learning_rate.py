@@ -33,26 +33,12 @@ def choose_rate(
 ) -> tuple[float, dict[str, NDArray[Any]]]:
     """Choose the learning rate under which held-out complementary labels rank lowest.
 
-    Another rate than 0.01 must be better by more than one standard error. The likelihood of the
-    labels would look at the scores through the transition matrix, which is an estimate itself: on
-    simulated data it chose worse than the ranking error.
-
-    Parameters
-    ----------
-    classifier : GradientClassifier
-        Copies of it are trained; it stays as it is.
-    X, complementary, relevant
-        As for its ``_fit``.
-    seed : int
-        Seed of the folds, and of each training.
-
-    Returns
-    -------
-    rate : float
-        One of ``RATES``; 0.01 also if there are too few rows to hold any out, or no rate trains.
-    results : dict of ndarrays of shape (3,)
-        ``learning_rate``, ``mean_ranking_error`` (infinite where the training failed) and
-        ``chosen``.
+    Another rate than 0.01 must be better by more than one standard error. 0.01 is it also if there
+    are too few rows to hold any out, or no rate trains. The likelihood of the labels would look at
+    the scores through the transition matrix, which is an estimate itself: on simulated data it
+    chose worse than the ranking error. Copies of the classifier are trained; the seed decides the
+    folds and each training. Returned beside the rate is ``cv_results_``, whose error is infinite
+    where the training failed.
     """
     by_row = np.full((len(RATES), len(complementary)), np.inf)
     if len(complementary) >= _FOLDS:

@@ -22,8 +22,13 @@ from complabel.losses import (
     LUWLoss,
     UnbiasedBCELoss,
 )
-from complabel.methods.gradient._base import GradientClassifier, NetworkFactory, ProgressCallback
-from complabel.methods.gradient._documented import documented
+from complabel.methods._documented import documented
+from complabel.methods.gradient._base import (
+    TEXTS,
+    GradientClassifier,
+    NetworkFactory,
+    ProgressCallback,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +36,29 @@ if TYPE_CHECKING:
     from complabel.methods._base import Features
 
 
-@documented
+_METHOD = {
+    "sections": TEXTS["sections"]
+    + """
+
+See Also
+--------
+complabel.losses.{loss} : The formula.
+ComplementaryLossClassifier : What the methods of one loss share.""",
+    "attributes": TEXTS["attributes"],
+    "examples": """Examples
+--------
+>>> import numpy as np
+>>> X = np.eye(3).repeat(50, axis=0)
+>>> complementary = np.eye(3, dtype=int).repeat(50, axis=0)
+>>> classifier = {name}(learning_rate=0.1, random_state=0).fit(X, complementary)
+>>> classifier.predict(np.eye(3))
+array([[0, 1, 1],
+       [1, 0, 1],
+       [1, 1, 0]])""",
+}
+
+
+@documented(**TEXTS)
 class ComplementaryLossClassifier(GradientClassifier):
     """Multi-label classifier that minimizes a given loss of complementary labels.
 
@@ -133,11 +160,7 @@ class ComplementaryLossClassifier(GradientClassifier):
             )
 
     def _fit(
-        self,
-        X: Features,
-        complementary: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
+        self, X: Features, complementary: NDArray[np.uint8], relevant: NDArray[np.uint8] | None, /
     ) -> None:
         # Autograd takes no tensor made in inference mode, which the caller may be in.
         with torch.inference_mode(False):
@@ -152,8 +175,7 @@ class ComplementaryLossClassifier(GradientClassifier):
 def _with_defaults(init: Callable[..., None], attributes: Any) -> Callable[..., None]:
     """Return a constructor whose defaults are a class's attributes, without ``loss`` if it is one.
 
-    scikit-learn reads parameters and their defaults from the signature: so do ``help`` and the
-    printed form of an estimator.
+    scikit-learn, ``help`` and the printed form of an estimator read them from the signature.
     """
     signature = inspect.signature(init)
     own = {name: attributes[name] for name in signature.parameters if name in attributes}
@@ -173,7 +195,7 @@ def _with_defaults(init: Callable[..., None], attributes: Any) -> Callable[..., 
     return constructor
 
 
-@documented
+@documented(**_METHOD, loss="GDFLoss")
 class GDFClassifier(ComplementaryLossClassifier):
     """Minimize the gradient-descent-friendly loss of complementary labels.
 
@@ -182,11 +204,6 @@ class GDFClassifier(ComplementaryLossClassifier):
     released code.
 
     {sections}
-
-    See Also
-    --------
-    complabel.losses.GDFLoss : The formula.
-    ComplementaryLossClassifier : What the methods of one loss share.
     UnbiasedBCEClassifier : The estimator that it comes from.
 
     Notes
@@ -199,50 +216,36 @@ class GDFClassifier(ComplementaryLossClassifier):
     Y. Gao, M. Xu and M.-L. Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label
     Learning", IJCAI 2023.
 
-    Examples
-    --------
-    {example}
+    {examples}
     """
 
     loss = GDFLoss
     cut = 0.8
 
 
-@documented
+@documented(**_METHOD, loss="UnbiasedBCELoss")
 class UnbiasedBCEClassifier(ComplementaryLossClassifier):
     """Minimize an unbiased estimate of the supervised binary cross-entropy.
 
     It is unbiased if every non-empty label set that avoids an instance's complementary labels is
-    equally likely to be the relevant one. The cut is that of the released code.
+    equally likely to be the relevant one. With many labels, only the complementary ones teach
+    anything. The cut is that of the released code.
 
     {sections}
-
-    See Also
-    --------
-    complabel.losses.UnbiasedBCELoss : The formula.
-    ComplementaryLossClassifier : What the methods of one loss share.
     GDFClassifier : The form that learns more from many labels.
-
-    Notes
-    -----
-    With many labels all candidates are drawn to 1/2, and only the complementary labels teach
-    anything.
 
     References
     ----------
-    Y. Gao, M. Xu and M.-L. Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label
-    Learning", IJCAI 2023.
+    The paper of :class:`GDFClassifier`.
 
-    Examples
-    --------
-    {example}
+    {examples}
     """
 
     loss = UnbiasedBCELoss
     cut = 0.8
 
 
-@documented
+@documented(**_METHOD, loss="CTLLoss")
 class CTLClassifier(ComplementaryLossClassifier):
     """Minimize a weighted loss of several complementary labels that doubts low-ranked candidates.
 
@@ -251,25 +254,18 @@ class CTLClassifier(ComplementaryLossClassifier):
 
     {sections}
 
-    See Also
-    --------
-    complabel.losses.CTLLoss : The formula.
-    ComplementaryLossClassifier : What the methods of one loss share.
-
     References
     ----------
     Y. Gao, J.-Y. Zhu, M. Xu and M.-L. Zhang, "Multi-Label Learning With Multiple Complementary
     Labels", IEEE TPAMI 2025.
 
-    Examples
-    --------
-    {example}
+    {examples}
     """
 
     loss = CTLLoss
 
 
-@documented
+@documented(**_METHOD, loss="ExponentialRankingLoss")
 class ComRankClassifier(ComplementaryLossClassifier):
     """Rank every label that may be relevant above the labels that are not.
 
@@ -279,59 +275,41 @@ class ComRankClassifier(ComplementaryLossClassifier):
 
     {sections}
 
-    See Also
-    --------
-    complabel.losses.ExponentialRankingLoss : The formula.
-    ComplementaryLossClassifier : What the methods of one loss share.
-
     References
     ----------
     "ComRank: Ranking Loss for Multi-Label Complementary Label Learning", NeurIPS 2025.
 
-    Examples
-    --------
-    {example}
+    {examples}
     """
 
     loss = ExponentialRankingLoss
 
 
-@documented
+@documented(**_METHOD, loss="LUWLoss")
 class LUWClassifier(ComplementaryLossClassifier):
     """Model the complementary label as Q = sigmoid(1 - f(x)), where f(x) is the label's score.
 
-    The multi-class method has softmax(1 - softmax(.)) and cross-entropy here. The papers that use
-    it for several labels say that sigmoid and binary cross-entropy replace them, and no code
-    shows how. Of the forms that fit that sentence, this one alone both keeps the two nested
-    functions and comes near the numbers of the GDF paper; the form without the outer sigmoid is
-    :class:`GDFClassifier` again.
+    The papers that use it for several labels say that sigmoid and binary cross-entropy replace
+    softmax and cross-entropy, and no code shows how. Of the forms that fit that sentence, this
+    one alone both keeps the two nested functions and comes near the numbers of the GDF paper; the
+    form without the outer sigmoid is :class:`GDFClassifier` again.
 
     {sections}
-
-    See Also
-    --------
-    complabel.losses.LUWLoss : The formula.
-    ComplementaryLossClassifier : What the methods of one loss share.
 
     Notes
     -----
     The defaults are the settings of the MLCL paper. Those of the GDF paper are
     ``optimizer="sgd", weight_decay=1e-3, milestones=(100, 150)``.
 
-    Q cannot fall below one half, so all scores are drawn towards 1 and their order within a row
-    is all that is learned: the method is weak by construction. ``score`` is the log-likelihood of
-    Q, each row divided by its sum.
+    All scores are drawn towards 1, and their order within a row is all that is learned: the method
+    is weak by construction. ``score`` is the log-likelihood of Q, each row divided by its sum.
 
     References
     ----------
     Y. Gao and M.-L. Zhang, "Discriminative Complementary-Label Learning with Weighted Loss",
-    ICML 2021, eq. 7. As a baseline with sigmoid and binary cross-entropy: Y. Gao, M. Xu and
-    M.-L. Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label Learning",
-    IJCAI 2023.
+    ICML 2021. As a baseline for several labels: the paper of :class:`GDFClassifier`.
 
-    Examples
-    --------
-    {example}
+    {examples}
     """
 
     models_the_choice = True

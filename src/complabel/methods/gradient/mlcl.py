@@ -13,13 +13,14 @@ from complabel import transition as matrices
 from complabel._parameters import Constraints, Real
 from complabel.errors import InputError
 from complabel.losses import ComplementaryCrossEntropy, MLCLLoss
+from complabel.methods._documented import documented
 from complabel.methods.gradient._base import (
+    TEXTS,
     GradientClassifier,
     NetworkFactory,
     ProgressCallback,
     not_learnable,
 )
-from complabel.methods.gradient._documented import documented
 from complabel.methods.gradient._learning_rate import RATES, choose_rate
 
 if TYPE_CHECKING:
@@ -27,10 +28,8 @@ if TYPE_CHECKING:
 
     from complabel.methods._base import Features
 
-CORRELATIONS = ("cooccurrence", "phi", None)
 
-
-@documented
+@documented(**TEXTS)
 class MLCLClassifier(GradientClassifier):
     r"""Multi-label classifier learned through an estimated transition matrix.
 
@@ -114,7 +113,7 @@ class MLCLClassifier(GradientClassifier):
     models_the_choice = True
 
     _constraints: ClassVar[Constraints] = {
-        "correlation": CORRELATIONS,
+        "correlation": ("cooccurrence", "phi", None),
         "beta": Real(at_least=0),
         "learning_rate": ("auto", Real(above=0)),
     }
@@ -168,11 +167,7 @@ class MLCLClassifier(GradientClassifier):
         return self.learning_rate
 
     def _fit(
-        self,
-        X: Features,
-        complementary: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
+        self, X: Features, complementary: NDArray[np.uint8], relevant: NDArray[np.uint8] | None, /
     ) -> None:
         generator = self._generator()
         self._forget("initial_transition_", "label_correlation_", "cv_results_")
@@ -183,12 +178,11 @@ class MLCLClassifier(GradientClassifier):
             self.learning_rate_, self.cv_results_ = choose_rate(
                 self, X, complementary, relevant, seed=generator.initial_seed()
             )
+        n_labels = complementary.shape[1]
         if not isinstance(self.transition, str):
-            self.transition_ = matrices.check_transition(
-                self.transition, n_labels=complementary.shape[1]
-            )
+            self.transition_ = matrices.check_transition(self.transition, n_labels=n_labels)
         elif self.transition == "uniform":
-            self.transition_ = matrices.uniform_transition(complementary.shape[1])
+            self.transition_ = matrices.uniform_transition(n_labels)
         else:
             self._estimate_transition(X, complementary, generator)
         # Autograd takes no tensor made in inference mode, which the caller may be in.
@@ -220,10 +214,8 @@ class MLCLClassifier(GradientClassifier):
         if self.correlation is None:
             self.transition_ = matrices.normalized_transition(self.initial_transition_)
             return
-        correlate = {
-            "cooccurrence": matrices.label_correlation,
-            "phi": matrices.phi_correlation,
-        }[self.correlation]
+        phi = self.correlation == "phi"
+        correlate = matrices.phi_correlation if phi else matrices.label_correlation
         self.label_correlation_ = correlate(complementary)
         self.transition_ = matrices.corrected_transition(
             self.initial_transition_, self.label_correlation_

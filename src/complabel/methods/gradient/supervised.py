@@ -8,8 +8,8 @@ import numpy as np
 
 from complabel import metrics
 from complabel.losses import BinaryCrossEntropy
-from complabel.methods.gradient._base import GradientClassifier
-from complabel.methods.gradient._documented import documented
+from complabel.methods._documented import documented
+from complabel.methods.gradient._base import TEXTS, GradientClassifier
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from complabel.methods._base import Features
 
 
-@documented
+@documented(**TEXTS)
 class SupervisedClassifier(GradientClassifier):
     """Linear model or network trained by binary cross-entropy on the *relevant* labels.
 
@@ -49,11 +49,7 @@ class SupervisedClassifier(GradientClassifier):
     learns_from: ClassVar[Literal["complementary", "relevant"]] = "relevant"
 
     def _fit(
-        self,
-        X: Features,
-        true_labels: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
+        self, X: Features, true_labels: NDArray[np.uint8], relevant: NDArray[np.uint8] | None, /
     ) -> None:
         del relevant
         labels = {"true_labels": true_labels}

@@ -1,11 +1,33 @@
-"""An unbiased estimator of the supervised risk, and its gradient-descent-friendly form."""
+"""Binary cross-entropy against true labels, all candidates, or what is expected of them."""
 
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 
 from complabel.losses._base import LogitLoss
+
+
+class BinaryCrossEntropy(LogitLoss):
+    """Binary cross-entropy against the relevant labels, summed over labels.
+
+    The upper reference: it needs the true labels of every training instance.
+
+    Examples
+    --------
+    >>> loss = BinaryCrossEntropy()
+    >>> round(float(loss(torch.zeros(1, 4), torch.ones(1, 4))), 4)  # 4 log 2
+    2.7726
+    """
+
+    def forward(self, logits: Tensor, true_labels: Tensor) -> Tensor:
+        """Compute the loss from tensors of shape (b, K)."""
+        return _cross_entropy(logits, true_labels)
+
+    def logit_gradient(self, logits: Tensor, true_labels: Tensor) -> Tensor:
+        """Return sigmoid(logits) - true_labels, all of shape (b, K)."""
+        return torch.sigmoid(logits).sub_(true_labels)
 
 
 class GDFLoss(LogitLoss):
@@ -32,20 +54,17 @@ class GDFLoss(LogitLoss):
     2.0794
     """
 
-    def forward(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+    def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
-        total = functional.binary_cross_entropy_with_logits(
-            logits, 1 - complementary, reduction="sum"
-        )
-        return total / len(logits)
+        return _cross_entropy(logits, 1 - complementary)
 
-    def logit_gradient(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+    def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Return sigmoid(logits) - (1 - complementary), all of shape (b, K)."""
         return torch.sigmoid(logits).add_(complementary).sub_(1)
 
 
 class UnbiasedBCELoss(LogitLoss):
-    r"""The binary cross-entropy expected over the label sets that complementary labels leave.
+    """The binary cross-entropy expected over the label sets that complementary labels leave.
 
     It is the mean over instances of ::
 
@@ -65,8 +84,7 @@ class UnbiasedBCELoss(LogitLoss):
 
     References
     ----------
-    Gao, Xu and Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label Learning",
-    IJCAI 2023, the risk estimator with binary cross-entropy.
+    The paper of :class:`GDFLoss`, the risk estimator with binary cross-entropy.
 
     Examples
     --------
@@ -77,29 +95,23 @@ class UnbiasedBCELoss(LogitLoss):
     66.6667
     """
 
-    def forward(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+    def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
-        expected = expected_relevance(complementary)
-        total = functional.binary_cross_entropy_with_logits(logits, expected, reduction="sum")
-        return total / len(logits)
+        return _cross_entropy(logits, _expected_relevance(complementary))
 
-    def logit_gradient(self, logits: torch.Tensor, complementary: torch.Tensor) -> torch.Tensor:
+    def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Return sigmoid(logits) minus the expected relevance, all of shape (b, K)."""
-        return torch.sigmoid(logits).sub_(expected_relevance(complementary))
+        return torch.sigmoid(logits).sub_(_expected_relevance(complementary))
 
 
-def expected_relevance(complementary: torch.Tensor) -> torch.Tensor:
-    """Compute each label's share of the non-empty label sets that avoid complementary labels.
+def _cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
+    """Return the binary cross-entropy (), summed over labels and averaged over instances."""
+    total = functional.binary_cross_entropy_with_logits(logits, target, reduction="sum")
+    return total / len(logits)
 
-    Parameters
-    ----------
-    complementary : tensor of shape (b, K)
 
-    Returns
-    -------
-    tensor of shape (b, K)
-        a for candidates, 0 for complementary labels.
-    """
+def _expected_relevance(complementary: Tensor) -> Tensor:
+    """Return a for candidates and 0 for complementary labels, shape (b, K)."""
     n_candidates = complementary.shape[1] - complementary.sum(dim=1, keepdim=True)
     # 2^(m-1) / (2^m - 1) for m candidates, in a form that does not overflow for large m.
     share = 0.5 / (1 - torch.exp2(-n_candidates))

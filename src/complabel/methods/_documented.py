@@ -1,9 +1,10 @@
-"""What the parameters of several classifiers mean, said once and shown in each docstring."""
+"""Text that the docstrings of several classes share, said once and shown in each."""
 
 from __future__ import annotations
 
 import inspect
 import textwrap
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 Class = TypeVar("Class", bound=type)
@@ -50,55 +51,36 @@ _PARAMETERS = {
     ),
 }
 
-_ATTRIBUTES = """\
-model_ : LinearMap or torch.nn.Module
-    Maps features to log-odds of f.
-coef_ : ndarray of shape (K, n_features)
-    Weights of the linear map. Only without ``network``.
-intercept_ : ndarray of shape (K,)
-    Biases of the linear map. Only without ``network``.
-classes_ : ndarray of shape (K,)
-n_features_in_ : int"""
 
-_SECTIONS = """\
-Parameters
-----------
-{parameters}
+def documented(**texts: str) -> Callable[[Class], Class]:
+    """Fill in the shared parts of a class's docstring, each in place of its name in braces.
 
-Attributes
-----------
-{attributes}"""
-
-_EXAMPLE = """\
->>> import numpy as np
->>> X = np.eye(3).repeat(50, axis=0)
->>> complementary = np.eye(3, dtype=int).repeat(50, axis=0)
->>> classifier = {name}(learning_rate=0.1, random_state=0).fit(X, complementary)
->>> classifier.predict(np.eye(3))
-array([[0, 1, 1],
-       [1, 0, 1],
-       [1, 1, 0]])"""
-
-
-def documented(cls: Class) -> Class:
-    """Fill in the shared parts of a class's docstring.
-
-    ``{parameters}`` stands for the constructor's parameters that the docstring does not describe
-    itself, ``{attributes}`` for what every classifier of this family has after ``fit``,
-    ``{sections}`` for the sections of both, and ``{example}`` for three separate classes that are
-    learned from what they are not.
+    Without a text, ``{parameters}`` stands for the constructor's parameters that the docstring
+    does not describe itself, and ``{name}`` for the name of the class. A text may hold the names
+    of those after it.
     """
-    if cls.__doc__ is None:  # python -OO
+
+    def fill(cls: Class) -> Class:
+        if cls.__doc__ is None:  # python -OO
+            return cls
+        doc = inspect.cleandoc(cls.__doc__)
+        for name, text in texts.items():
+            doc = doc.replace(f"{{{name}}}", inspect.cleandoc(text))
+        if "{parameters}" in doc:
+            doc = doc.replace("{parameters}", _undescribed(cls, doc))
+        cls.__doc__ = doc.replace("{name}", cls.__name__)
         return cls
-    text = inspect.cleandoc(cls.__doc__).replace("{sections}", _SECTIONS)
-    entries = [
+
+    return fill
+
+
+def _undescribed(cls: type, doc: str) -> str:
+    """Describe the constructor's parameters that the docstring leaves out."""
+    return "\n".join(
         _entry(name, parameter.default)
         for name, parameter in inspect.signature(cls).parameters.items()
-        if f"\n{name} : " not in text
-    ]
-    text = text.replace("{parameters}", "\n".join(entries)).replace("{attributes}", _ATTRIBUTES)
-    cls.__doc__ = text.replace("{example}", _EXAMPLE.replace("{name}", cls.__name__))
-    return cls
+        if f"\n{name} : " not in doc
+    )
 
 
 def _entry(name: str, default: Any) -> str:
