@@ -16,7 +16,7 @@ from complabel._files import explained, replacing
 from complabel.annotations import check_indicator
 from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
 from complabel.datasets._paths import StrPath, as_path
-from complabel.datasets._unpack import read_members
+from complabel.datasets._reading import read_zipped
 from complabel.errors import AnnotationError, DatasetFormatError, InputError
 
 _CSR_PARTS = ("data", "indices", "indptr", "shape")
@@ -74,7 +74,8 @@ def save_file(dataset: MultiLabelDataset, path: StrPath) -> None:
 
 def read_npz(path: Path, name: str, max_unpacked: int) -> MultiLabelDataset:
     """Read an archive in the layout that ``load_file`` describes."""
-    raw = read_members(path, [f"{member}.npy" for member in _KNOWN], max_unpacked)
+    files = [f"{member}.npy" for member in _KNOWN]
+    raw = read_zipped(path, lambda names: [file for file in files if file in names], max_unpacked)
     # Popped, so that the bytes of one array at a time are in memory twice.
     arrays = {file.removesuffix(".npy"): _parse(f"{path}!{file}", raw.pop(file)) for file in [*raw]}
     archive = _Archive(arrays, max_unpacked)

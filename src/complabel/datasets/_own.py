@@ -3,9 +3,9 @@
 from complabel.datasets._catalog import CATALOG, EMBEDDED
 from complabel.datasets._dataset import MultiLabelDataset
 from complabel.datasets._npz import read_npz
-from complabel.datasets._paths import StrPath, as_path, check_text, is_file
+from complabel.datasets._paths import StrPath, as_path, check_options, is_file
+from complabel.datasets._reading import MAX_UNPACKED
 from complabel.datasets._svmlight import read_svmlight
-from complabel.datasets._unpack import MAX_UNPACKED, check_limit
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
 
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
@@ -70,8 +70,7 @@ def load_file(
     >>> load_file(path)
     MultiLabelDataset(name='mine', label_names=('sea', 'sky'))
     """
-    check_text("name", name)
-    check_limit(max_unpacked)
+    check_options(max_unpacked, name=name)
     file = as_path("path", path)
     if not is_file(file):
         raise DatasetNotFoundError(f"{file}: no such file; check the path")
