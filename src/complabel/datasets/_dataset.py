@@ -55,16 +55,13 @@ class MultiLabelDataset:
     groups: NDArray[np.intp] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        _check_features(self.name, self.X)
-        _check_labels(self.name, self.Y, self.n_samples)
-        _check_names(self)
-        if self.groups is not None and (
-            self.groups.shape != (self.n_samples,) or self.groups.dtype.kind not in "iu"
-        ):
-            raise InputError(
-                f"dataset {self.name!r}: groups has shape {self.groups.shape} and type "
-                f"{self.groups.dtype}; give one integer for each of the {self.n_samples} rows"
-            )
+        try:
+            _check_features(self.X)
+            _check_labels(self.Y, self.n_samples)
+            _check_names(self)
+            _check_groups(self.groups, self.n_samples)
+        except InputError as problem:
+            raise InputError(f"dataset {self.name!r}: {problem}") from None
 
     @property
     def n_samples(self) -> int:
@@ -87,39 +84,38 @@ class MultiLabelDataset:
         return float(np.count_nonzero(self.Y) / self.n_samples)
 
 
-def _check_features(name: str, X: object) -> None:
+def _check_features(X: object) -> None:
     """Refuse features that are no finite float64 matrix."""
     if not isinstance(X, np.ndarray | sparse.csr_array) or X.ndim != 2 or X.dtype != np.float64:
         raise InputError(
-            f"dataset {name!r}: X is a {type(X).__name__} of type {getattr(X, 'dtype', None)}; "
-            "give a 2-D float64 ndarray or scipy.sparse.csr_array"
+            f"X is a {type(X).__name__} of type {getattr(X, 'dtype', None)}; give a 2-D float64 "
+            "ndarray or scipy.sparse.csr_array"
         )
     if X.shape[0] == 0:
-        raise InputError(f"dataset {name!r} has no rows; at least one instance is needed")
+        raise InputError("X has no rows; at least one instance is needed")
     if X.shape[1] == 0:
-        raise InputError(f"dataset {name!r}: X has no column; at least one feature is needed")
+        raise InputError("X has no column; at least one feature is needed")
     values = X if isinstance(X, np.ndarray) else X.data
     finite = np.isfinite(values)
     if not finite.all():
         at = np.unravel_index(np.argmin(finite), finite.shape)
         row, column = at if isinstance(X, np.ndarray) else (axis[at] for axis in X.tocoo().coords)
         raise InputError(
-            f"dataset {name!r}: X holds {values[at]} at row {row}, column {column}; impute or drop "
-            "such rows"
+            f"X holds {values[at]} at row {row}, column {column}; impute or drop such rows"
         )
 
 
-def _check_labels(name: str, Y: object, n_samples: int) -> None:
+def _check_labels(Y: object, n_samples: int) -> None:
     """Refuse a label matrix that is no 0/1 indicator with one row per instance."""
     if not isinstance(Y, np.ndarray) or Y.ndim != 2 or Y.dtype != np.uint8:
-        raise InputError(f"dataset {name!r}: Y must be a 2-D uint8 ndarray of 0 and 1")
+        raise InputError("Y must be a 2-D uint8 ndarray of 0 and 1")
     if Y.shape[0] != n_samples or Y.shape[1] == 0:
         raise InputError(
-            f"dataset {name!r}: Y has shape {Y.shape}; X has {n_samples} rows and Y needs one row "
-            "for each and at least one column"
+            f"Y has shape {Y.shape}; X has {n_samples} rows and Y needs one row for each and at "
+            "least one column"
         )
     if Y.max() > 1:
-        raise InputError(f"dataset {name!r}: Y holds {Y.max()}; only 0 and 1 are allowed")
+        raise InputError(f"Y holds {Y.max()}; only 0 and 1 are allowed")
 
 
 def _check_names(dataset: MultiLabelDataset) -> None:
@@ -127,13 +123,20 @@ def _check_names(dataset: MultiLabelDataset) -> None:
     n_label_names, n_feature_names = len(dataset.label_names), len(dataset.feature_names)
     if n_label_names != dataset.n_labels or n_feature_names != dataset.n_features:
         raise InputError(
-            f"dataset {dataset.name!r}: {n_label_names} label names for {dataset.n_labels} labels, "
-            f"{n_feature_names} feature names for {dataset.n_features} features; "
-            "give one per column"
+            f"{n_label_names} label names for {dataset.n_labels} labels, {n_feature_names} feature "
+            f"names for {dataset.n_features} features; give one per column"
         )
-    repeated = sorted(name for name, count in Counter(dataset.label_names).items() if count > 1)
-    if repeated:
+    repeated, count = Counter(dataset.label_names).most_common(1)[0]
+    if count > 1:
         raise InputError(
-            f"dataset {dataset.name!r}: label name {repeated[0]!r} occurs more than once; "
-            "rename one of the columns"
+            f"label name {repeated!r} occurs more than once; rename one of the columns"
+        )
+
+
+def _check_groups(groups: NDArray[np.intp] | None, n_samples: int) -> None:
+    """Refuse groups that are not one integer per instance."""
+    if groups is not None and (groups.shape != (n_samples,) or groups.dtype.kind not in "iu"):
+        raise InputError(
+            f"groups has shape {groups.shape} and type {groups.dtype}; give one integer for each "
+            f"of the {n_samples} rows"
         )

@@ -1,9 +1,9 @@
 """Tells whether two datasets in memory hold the same, whatever files they came from."""
 
 import hashlib
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from complabel.datasets._dataset import MultiLabelDataset
 
@@ -29,20 +29,18 @@ def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
     ... )
     False
     """
-    digest = hashlib.sha256()
     X = dataset.X
-    arrays = (X,) if isinstance(X, np.ndarray) else _canonical(X)
-    groups = () if dataset.groups is None else (dataset.groups.astype(np.int64),)
-    for array in (*arrays, dataset.Y, *groups):
+    arrays: list[Any] = [X]
+    if not isinstance(X, np.ndarray):
+        X = X.copy()
+        X.sum_duplicates()  # the one form that equal matrices share
+        arrays = [np.array(X.shape), X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)]
+    arrays.append(dataset.Y)
+    if dataset.groups is not None:
+        arrays.append(dataset.groups.astype(np.int64))
+    digest = hashlib.sha256()
+    for array in arrays:
         digest.update(f"{array.dtype.str} {array.shape}\n".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     digest.update("\n".join(dataset.label_names).encode())
     return digest.hexdigest()
-
-
-def _canonical(X: "sparse.csr_array[np.float64, tuple[int, int]]") -> tuple[np.ndarray, ...]:
-    """Return CSR's parts in the one form that equal matrices share."""
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return (np.array(X.shape), X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64))
