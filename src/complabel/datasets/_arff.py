@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from complabel.datasets._arff_header import parse_header
-from complabel.datasets._arff_rows import parse_rows
+from complabel.datasets._arff_rows import WORDS, Attribute, parse_rows
 from complabel.datasets._dataset import Features, MultiLabelDataset
 from complabel.datasets._paths import is_file
 from complabel.datasets._reading import (
     MAX_UNPACKED,
+    at_line,
     decode,
     numbered_lines,
     read_plain,
@@ -23,6 +23,10 @@ from complabel.datasets._reading import (
 )
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
 
+_QUOTED = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
+_NUMERIC = {"numeric", "real", "integer"}
+_BINARY = {"0": 0, "0.0": 0, "1": 1, "1.0": 1}
 _DATA = re.compile(r"^[ \t]*@data\b[^\n]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
 
 
@@ -54,7 +58,7 @@ def read_arff(
     data = _DATA.search(text)
     if data is None:
         raise DatasetFormatError(f"{source}: no @data line; an ARFF file needs one before its rows")
-    relation, attributes = parse_header(source, text, data.start())
+    relation, attributes = _parse_header(source, text, data.start())
     lines = numbered_lines(text, data.end(), len(text))
     rows = [(number, line) for number, line in lines if line[0] != "%"]
     if not rows:
@@ -128,6 +132,55 @@ def _choose(path: Path, names: list[str], member: str | None) -> str:
             "name the wanted one with member=..."
         )
     return found[0]
+
+
+def _parse_header(source: str, text: str, stop: int) -> tuple[str, list[Attribute]]:
+    """Return the relation's text and the attributes, which stand in text[:stop]."""
+    relation = ""
+    attributes: list[Attribute] = []
+    for number, line in numbered_lines(text, 0, stop):
+        keyword = line.split(None, 1)[0].lower()
+        if keyword == "@relation":
+            relation = line[len(keyword) :].strip()
+        elif not line.startswith("%"):
+            with at_line(source, number):
+                attributes.append(_parse_attribute(line, keyword))
+    if not attributes:
+        raise DatasetFormatError(f"{source}: no @attribute before @data; the file is no ARFF table")
+    return relation, attributes
+
+
+def _parse_attribute(line: str, keyword: str) -> Attribute:
+    """Read one @attribute line."""
+    found = _ATTRIBUTE.fullmatch(line)
+    if found is None:
+        wanted = "@attribute <name> <type>"
+        if keyword != "@attribute":
+            wanted = "@relation, @attribute or @data"
+        raise DatasetFormatError(f"found {line[:60]!r}, expected {wanted}")
+    name, kind = _unquote(found[1]), found[2].strip()
+    if kind.lower() in _NUMERIC:
+        return Attribute(name)
+    if not (kind.startswith("{") and kind.endswith("}")):
+        raise DatasetFormatError(
+            f"attribute {name!r} is of type {kind[:40]!r}; only numeric attributes and {{0,1}} can "
+            "be used: remove or encode it"
+        )
+    declared = [_unquote(value.strip()).upper() for value in kind[1:-1].split(",")]
+    for meaning in (_BINARY, WORDS):
+        if all(value in meaning for value in declared):
+            return Attribute(name, True, meaning is WORDS, meaning[declared[0]] == 1)
+    raise DatasetFormatError(
+        f"attribute {name!r} has the values {kind[:60]}; of nominal attributes only {{0,1}} and "
+        "{FALSE,TRUE} can be used: encode it as 0/1 columns"
+    )
+
+
+def _unquote(text: str) -> str:
+    """Strip the quotes round a name and undo its backslashes."""
+    if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
+        return re.sub(r"\\(.)", r"\1", text[1:-1])
+    return text
 
 
 def _labels(table: ArffTable, columns: NDArray[np.intp]) -> NDArray[np.uint8]:

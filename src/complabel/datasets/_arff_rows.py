@@ -3,21 +3,35 @@
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from complabel.datasets._arff_header import WORDS, Attribute
 from complabel.datasets._dataset import CSR, Features
 from complabel.datasets._reading import at_line
 from complabel.errors import DatasetFormatError
 
+WORDS = {"FALSE": 0, "TRUE": 1}
 _QUOTED = re.compile(r"""(['"])([^'",\s]+)\1""")
 # What NumPy's parser reads; float() also takes "1_0" and the digits of other scripts.
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
 _NOT_FINITE = re.compile(r"[-+]?(?:nan|inf|infinity)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One column: a number, or one of 0 and 1 (``words``: written FALSE and TRUE).
+
+    ``omitted_means_one``: 1 is declared first, so that sparse rows leave out ones instead of zeros.
+    """
+
+    name: str
+    binary: bool = False
+    words: bool = False
+    omitted_means_one: bool = False
 
 
 def parse_rows(

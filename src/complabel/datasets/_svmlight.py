@@ -8,19 +8,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from complabel._parameters import check_integer
 from complabel.datasets._dataset import CSR, MultiLabelDataset
 from complabel.datasets._paths import StrPaths, as_files, check_options, wrong_type
-from complabel.datasets._reading import MAX_UNPACKED, at_line, read_compressed
+from complabel.datasets._reading import MAX_UNPACKED, read_compressed
 from complabel.errors import DatasetFormatError, InputError
 
 # Each feature takes a name, so that one wrong index could fill the memory.
 _MAX_FEATURES = 2_000_000
 _MOST_COLUMNS = 2**31 - 1  # indices of 32 bits
 _LARGEST_LABEL = 2**53  # float64 leaves out whole numbers beyond
+_FORM = "label,label index:value ..."
 _COMMENT = re.compile(rb"#[^\n]*")
 # "qid:5" numbers a query, and is skipped. Signs outside comments with which float() reads more
 # than numbers are none of these: 1_0, nan, the digits of other scripts.
@@ -78,9 +78,22 @@ def read_svmlight(
             raise InputError(f"n_features is {n_features}; give {_MOST_COLUMNS:,} at most")
     check_options(max_unpacked, name=name)
     paths = as_files("path", path)
-    texts = [read_compressed(part, max_unpacked) for part in paths]
-    X, per_row = _parse(paths, texts, n_features)
-    Y, names = _indicator(paths[0], per_row, names)
+    X, per_row = _parse(paths, [read_compressed(part, max_unpacked) for part in paths], n_features)
+    # Labels are numbers of the names, or else of the labels that occur.
+    labels = np.array(list(itertools.chain.from_iterable(per_row)), dtype=np.int64)
+    rows = np.repeat(np.arange(len(per_row)), list(map(len, per_row)))
+    if not labels.size:
+        raise DatasetFormatError(f"{paths[0]}: no row has a label; expected {_FORM!r}")
+    if names is None:
+        numbers, labels = np.unique(labels, return_inverse=True)
+        names = tuple(map(str, numbers.tolist()))
+    elif labels.max() >= len(names):
+        raise DatasetFormatError(
+            f"{paths[0]}: found label {labels.max()}, but {len(names)} label names; expected "
+            f"labels 0 to {len(names) - 1}"
+        )
+    Y = np.zeros((len(per_row), len(names)), dtype=np.uint8)
+    Y[rows, labels] = 1
     return MultiLabelDataset(
         name=paths[0].name.partition(".")[0] if name is None else name,
         X=X,
@@ -123,38 +136,17 @@ def _parse(
     except (ValueError, OverflowError) as cause:
         for path, text in zip(paths, texts, strict=True):
             for number, line in enumerate(text.split(b"\n"), start=1):
-                with at_line(path, number):
-                    _check_line(line, most)
+                if problem := _problem(line, most):
+                    raise DatasetFormatError(f"{path}, line {number}: {problem}") from cause
         several = ", ".join(map(str, paths))
         raise DatasetFormatError(f"{several}: not in svmlight format ({cause})") from cause
     if n_features is None and X.nnz == 0:
-        raise DatasetFormatError(
-            f"{paths[0]}: no row has a feature; expected 'label,label index:value'"
-        )
+        raise DatasetFormatError(f"{paths[0]}: no row has a feature; expected {_FORM!r}")
     return X, per_row
 
 
-def _indicator(
-    path: Path, per_row: list[tuple[float, ...]], label_names: tuple[str, ...] | None
-) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
-    """Turn lists of label numbers into an indicator matrix (n, K), and name its columns."""
-    from sklearn.preprocessing import MultiLabelBinarizer  # takes over a second
-
-    numbers = sorted({int(number) for labels in per_row for number in labels})
-    if not numbers:
-        raise DatasetFormatError(f"{path}: no row has a label; expected 'label,label index:value'")
-    if label_names is not None and numbers[-1] >= len(label_names):
-        raise DatasetFormatError(
-            f"{path}: found label {numbers[-1]}, but {len(label_names)} label names; "
-            f"expected labels 0 to {len(label_names) - 1}"
-        )
-    classes = numbers if label_names is None else list(range(len(label_names)))
-    Y = MultiLabelBinarizer(classes=classes, sparse_output=True).fit_transform(per_row)
-    return Y.astype(np.uint8).toarray(), label_names or tuple(map(str, numbers))
-
-
-def _check_line(line: bytes, most: int) -> None:
-    """Say what is wrong with a line, if something is; only runs once something has failed."""
+def _problem(line: bytes, most: int) -> str:
+    """Say what is wrong with a line; empty where nothing is."""
     fields = line.partition(b"#")[0].split()
     labels = [fields.pop(0)] if fields and b":" not in fields[0] else []
     if fields and labels and _QUERY.fullmatch(fields[0]):
@@ -162,30 +154,25 @@ def _check_line(line: bytes, most: int) -> None:
     pairs = [pair for field in fields if (pair := _PAIR.fullmatch(field))]
     if len(pairs) < len(fields) or (labels and not _LABELS.fullmatch(labels[0])):
         shown = line.decode("utf-8", "replace").strip()[:60]
-        raise DatasetFormatError(f"found {shown!r}, expected 'label,label index:value ...'")
+        return f"found {shown!r}, expected {_FORM!r}"
     for label in labels[0].split(b",") if labels else []:
         if not (0 <= float(label) < _LARGEST_LABEL and float(label).is_integer()):
-            raise DatasetFormatError(
-                f"found label {_show(label)}, which is no whole number from 0 on below 2**53"
-            )
+            return f"found label {_show(label)}, which is no whole number from 0 on below 2**53"
     previous = -1
     for pair in pairs:
         # int() refuses thousands of digits.
         index = int(pair[1]) if len(pair[1]) <= 20 else _LARGEST_LABEL
         if index > most:
-            raise DatasetFormatError(
+            return (
                 f"found index {_show(pair[1])}, which is above {most:,}, the most features that "
                 "are read; if it is right, give n_features"
             )
         if index <= previous:
-            raise DatasetFormatError(
-                f"found index {index} after {previous}, expected each once and in order"
-            )
+            return f"found index {index} after {previous}, expected each once and in order"
         if not math.isfinite(float(pair[2])):
-            raise DatasetFormatError(
-                f"found {_show(pair[2])} for index {index}, expected a finite number"
-            )
+            return f"found {_show(pair[2])} for index {index}, expected a finite number"
         previous = index
+    return ""
 
 
 def _show(text: bytes) -> str:
