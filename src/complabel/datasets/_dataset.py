@@ -167,8 +167,8 @@ def _problems_of_labels(Y: object, n_samples: int) -> Iterator[str]:
         return
     if Y.shape[0] != n_samples or Y.shape[1] == 0:
         yield (
-            f"Y has shape {Y.shape}; X has {n_samples} rows and Y needs one row for each and at least one "
-            "column"
+            f"Y has shape {Y.shape}; X has {n_samples} rows and Y needs one row for each and at "
+            "least one column"
         )
     if Y.max() > 1:
         yield f"Y holds {Y.max()}; only 0 and 1 are allowed"
