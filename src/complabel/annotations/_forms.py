@@ -227,27 +227,30 @@ def _read_entries(
         )
     if hasattr(per_row, "columns") and hasattr(per_row, "to_numpy"):
         per_row = per_row.to_numpy()
-    if isinstance(per_row, np.ndarray):
-        per_row = per_row.tolist()  # Python's own numbers and strings are several times as fast
-    rows: list[int] = []
-    labels: list[int] = []
-    n_rows = 0
-    for position, row in enumerate(per_row):
-        n_rows += 1
-        for entry in _entries_of(row, position, scalar, noun):
+    # Python's own numbers and strings are several times as fast.
+    answers = per_row.tolist() if isinstance(per_row, np.ndarray) else list(per_row)
+    if not answers:
+        raise AnnotationError(f"there are no rows; give one {noun} or more for each sample")
+    marked: list[tuple[int, int]] = []
+    for row, answer in enumerate(answers):
+        is_one = isinstance(answer, scalar) or _is_missing(answer)
+        is_collection = hasattr(answer, "__iter__") and getattr(answer, "ndim", 1) > 0
+        if not is_one and (isinstance(answer, (bytes, Mapping)) or not is_collection):
+            raise AnnotationError(
+                f"row {row} is {answer!r}, neither a {noun} nor a sequence of them"
+            )
+        for entry in [answer] if is_one else answer:
             if _is_missing(entry):
                 continue
             if not isinstance(entry, scalar) or isinstance(entry, bool):
-                raise AnnotationError(f"row {position} holds {entry!r}, which is no {noun}")
+                raise AnnotationError(f"row {row} holds {entry!r}, which is no {noun}")
             if entry not in columns:
-                raise AnnotationError(f"row {position} has {complain(entry)}")
-            rows.append(position)
-            labels.append(columns[entry])
-    if n_rows == 0:
-        raise AnnotationError(f"there are no rows; give one {noun} or more for each sample")
-    indicator = np.zeros((n_rows, len(columns)), dtype=np.uint8)
+                raise AnnotationError(f"row {row} has {complain(entry)}")
+            marked.append((row, columns[entry]))
+    rows, labels = np.array(marked, dtype=np.intp).reshape(-1, 2).T
+    indicator = np.zeros((len(answers), len(columns)), dtype=np.uint8)
     indicator[rows, labels] = 1
-    return indicator, np.bincount(np.array(rows, dtype=np.intp), minlength=n_rows)
+    return indicator, np.bincount(rows, minlength=len(answers))
 
 
 def _is_missing(entry: object) -> bool:
@@ -257,14 +260,3 @@ def _is_missing(entry: object) -> bool:
     if isinstance(entry, (float, np.floating)):
         return bool(np.isnan(entry))
     return entry is None or type(entry).__name__ == "NAType"  # of pandas, which may be absent
-
-
-def _entries_of(row: Any, position: int, scalar: tuple[type, ...], noun: str) -> Iterable[Any]:
-    """Return one row's entries."""
-    if isinstance(row, scalar) or _is_missing(row):
-        return [row]
-    is_collection = hasattr(row, "__iter__") and getattr(row, "ndim", 1) > 0
-    if isinstance(row, (bytes, Mapping)) or not is_collection:
-        raise AnnotationError(f"row {position} is {row!r}, neither a {noun} nor a sequence of them")
-    entries: Iterable[Any] = row
-    return entries
