@@ -58,15 +58,11 @@ def parse_rows(
         for number, row in numbered:
             with at_line(source, number):
                 parts.append(np.array(read_one(row, attributes), dtype=np.float64))
-        values = (
-            np.array(parts)
-            if not is_sparse
-            else _to_csr(
-                np.concatenate([part.reshape(-1, 2) for part in parts]),
-                [len(part) for part in parts],
-                len(attributes),
-            )
-        )
+        if is_sparse:
+            pairs = np.concatenate([part.reshape(-1, 2) for part in parts])
+            values = _to_csr(pairs, list(map(len, parts)), len(attributes))
+        else:
+            values = np.array(parts)
     if not isinstance(values, np.ndarray):
         values.eliminate_zeros()
     return values

@@ -87,7 +87,8 @@ def _fetch(file: DataFile, folder: Path, progress: Progress | None) -> Path:
         try:
             with replacing(target) as partial:
                 _stream(url, partial, progress)
-                _verify(url, partial, file)
+                if problem := file.problem(url, sha256_of(partial)) or _problem(partial, target):
+                    raise DownloadError(problem)
             return target
         except (OSError, http.client.HTTPException) as failure:
             failures.append(f"{url}: {failure}")
@@ -113,12 +114,9 @@ def _stream(url: str, partial: Path, progress: Progress | None) -> None:
         raise DownloadError(f"broke off after {done} of {total} bytes")
 
 
-def _verify(url: str, partial: Path, file: DataFile) -> None:
-    """Refuse a download that is not the file the catalog means."""
-    if problem := file.problem(url, sha256_of(partial)):
-        raise DownloadError(problem)
-    expected = _FIRST_BYTES.get(Path(file.name).suffix, b"")
+def _problem(partial: Path, target: Path) -> str:
+    """Tell a page of a site from the archive it was asked for."""
+    expected = _FIRST_BYTES.get(target.suffix, b"")
     with partial.open("rb") as content:
         found = content.read(len(expected))
-    if found != expected:
-        raise DownloadError(f"served something else than a {Path(file.name).suffix} file")
+    return "" if found == expected else f"served something else than a {target.suffix} file"

@@ -38,8 +38,8 @@ def find_dataset_dir(name: str, data_dir: StrPath | None = None) -> Path | None:
     name : str
         A name in ``CATALOG``.
     data_dir : path or None, default=None
-        Searched first; then ``$COMPLABEL_DATA``, then the user's cache directory. In each, the
-        files may lie in a subfolder of the dataset's name or in the directory itself.
+        As for :func:`load_dataset`. The files may lie in a directory itself or in a subfolder of
+        the dataset's name.
 
     Returns
     -------

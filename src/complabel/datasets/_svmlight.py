@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from complabel._parameters import check_integer
@@ -78,10 +79,8 @@ def read_svmlight(
             raise InputError(f"n_features is {n_features}; give {_MOST_COLUMNS:,} at most")
     check_options(max_unpacked, name=name)
     paths = as_files("path", path)
-    X, per_row = _parse(paths, [read_compressed(part, max_unpacked) for part in paths], n_features)
-    # Labels are numbers of the names, or else of the labels that occur.
-    labels = np.array(list(itertools.chain.from_iterable(per_row)), dtype=np.int64)
-    rows = np.repeat(np.arange(len(per_row)), list(map(len, per_row)))
+    texts = [read_compressed(part, max_unpacked) for part in paths]
+    X, rows, labels = _parse(paths, texts, n_features)
     if not labels.size:
         raise DatasetFormatError(f"{paths[0]}: no row has a label; expected {_FORM!r}")
     if names is None:
@@ -92,7 +91,7 @@ def read_svmlight(
             f"{paths[0]}: found label {labels.max()}, but {len(names)} label names; expected "
             f"labels 0 to {len(names) - 1}"
         )
-    Y = np.zeros((len(per_row), len(names)), dtype=np.uint8)
+    Y = np.zeros((X.shape[0], len(names)), dtype=np.uint8)
     Y[rows, labels] = 1
     return MultiLabelDataset(
         name=paths[0].name.partition(".")[0] if name is None else name,
@@ -116,8 +115,8 @@ def _as_names(label_names: object) -> tuple[str, ...] | None:
 
 def _parse(
     paths: Sequence[Path], texts: Sequence[bytes], n_features: int | None
-) -> tuple[CSR, list[tuple[float, ...]]]:
-    """Read the features, and the label numbers of each row."""
+) -> tuple[CSR, NDArray[np.intp], NDArray[np.int64]]:
+    """Read the features, and of each label that is given the row and the number."""
     from sklearn.datasets import load_svmlight_files  # takes over a second
 
     most = _MAX_FEATURES if n_features is None else n_features
@@ -129,6 +128,7 @@ def _parse(
         )
         X: CSR = sparse.csr_array(sparse.vstack(loaded[0::2], format="csr"), dtype=np.float64)
         per_row: list[tuple[float, ...]] = list(itertools.chain.from_iterable(loaded[1::2]))
+        rows = np.repeat(np.arange(len(per_row)), list(map(len, per_row)))
         labels = np.fromiter(itertools.chain.from_iterable(per_row), np.float64)
         whole = (labels == np.floor(labels)) & (labels >= 0) & (labels < _LARGEST_LABEL)
         if X.shape[1] > most or not whole.all() or not np.isfinite(X.data).all():
@@ -142,7 +142,7 @@ def _parse(
         raise DatasetFormatError(f"{several}: not in svmlight format ({cause})") from cause
     if n_features is None and X.nnz == 0:
         raise DatasetFormatError(f"{paths[0]}: no row has a feature; expected {_FORM!r}")
-    return X, per_row
+    return X, rows, labels.astype(np.int64)
 
 
 def _problem(line: bytes, most: int) -> str:
