@@ -9,8 +9,13 @@ from complabel.annotations._checks import (
     check_relevant,
     warn_unchosen,
 )
-from complabel.annotations._cooccurrence import cooccurrence
-from complabel.annotations._draws import SCHEMES, Scheme, draw_complementary, draw_relevant
+from complabel.annotations._draws import (
+    SCHEMES,
+    Scheme,
+    cooccurrence,
+    draw_complementary,
+    draw_relevant,
+)
 from complabel.annotations._forms import (
     candidates_from_complementary,
     indicator_from_indices,

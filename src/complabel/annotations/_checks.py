@@ -46,7 +46,7 @@ def check_complementary(
     allow_unanswered : bool, default=False
         Whether rows may have no complementary label, as long as some row has one.
     name : str, default="complementary"
-        What to call the matrix in an error message.
+        Name of the matrix in an error message.
 
     Returns
     -------
@@ -64,9 +64,7 @@ def check_complementary(
     array([[0, 1, 0],
            [1, 0, 0]], dtype=uint8)
     """
-    checked = _check_proper_subsets(
-        complementary, name, min_labels=min_labels, allow_empty=allow_unanswered
-    )
+    checked = _check_sets(complementary, name, min_labels, allow_empty=allow_unanswered)
     if relevant is not None:
         check_known(relevant, checked, label_names_of(complementary), name=name)
     return checked
@@ -79,7 +77,7 @@ def check_known(
     *,
     name: str = "complementary",
 ) -> NDArray[np.uint8]:
-    """Return known relevant labels as a dense 0/1 array, after holding them against others.
+    """Return known relevant labels as a dense 0/1 array, after comparing them with others.
 
     Parameters
     ----------
@@ -91,7 +89,7 @@ def check_known(
         What the columns stand for; by default their numbers. If these are names, the columns of
         a data frame must have the same.
     name : str, default="complementary"
-        What to call the complementary labels in an error message.
+        Name of the complementary labels in an error message.
 
     Returns
     -------
@@ -122,7 +120,7 @@ def check_known(
 
 
 def check_relevant(Y: IndicatorLike) -> NDArray[np.uint8]:
-    """Return relevant labels as a dense 0/1 array, after checking every row's set.
+    """Return relevant labels as a dense 0/1 array, after the checks of complementary ones.
 
     Parameters
     ----------
@@ -136,10 +134,9 @@ def check_relevant(Y: IndicatorLike) -> NDArray[np.uint8]:
     Raises
     ------
     AnnotationError
-        If the matrix is not 2-D or not 0/1, has fewer than three labels, or has a row with no
-        or only relevant labels.
+        See :func:`check_complementary`.
     """
-    return _check_proper_subsets(Y, "relevant", min_labels=_MIN_LABELS, allow_empty=False)
+    return _check_sets(Y, "relevant", _MIN_LABELS)
 
 
 def warn_unchosen(
@@ -168,24 +165,25 @@ def warn_unchosen(
     if columns:
         listed = [str(at if label_names is None else label_names[at]) for at in columns]
         warnings.warn(
-            f"never chosen as complementary: {'label' if len(columns) == 1 else 'labels'} "
-            f"{', '.join(listed)}; nothing in the data says where they do not apply, so they will "
-            "tend to be ranked high everywhere",
+            f"never chosen as complementary: label{'s' * (len(columns) > 1)} {', '.join(listed)}; "
+            "nothing in the data says where they do not apply, so they will tend to be ranked high "
+            "everywhere",
             UnchosenLabelWarning,
             stacklevel=stacklevel,
         )
 
 
-def _check_proper_subsets(
-    values: IndicatorLike, name: str, *, min_labels: int, allow_empty: bool
+def _check_sets(
+    values: IndicatorLike, name: str, min_labels: int, *, allow_empty: bool = False
 ) -> NDArray[np.uint8]:
     """Check that every row leaves at least one label and, if it must, marks at least one."""
     checked = check_indicator(values, name=name)
     n_samples, n_labels = checked.shape
     if n_labels < min_labels:
-        labels = "1 label (column)" if n_labels == 1 else f"{n_labels} labels (columns)"
-        advice = "give one column per label"
-        if n_labels == 2:
+        labels, advice = f"{n_labels} labels (columns)", "give one column per label"
+        if n_labels == 1:
+            labels = "1 label (column)"
+        elif n_labels == 2:
             advice = (
                 "with two, 'not a' means 'b': fit an ordinary classifier on the label that is left"
             )

@@ -1,4 +1,4 @@
-"""Simulated annotators: draw complementary or relevant labels from known label sets."""
+"""Simulated annotators, and how often labels occur together, which biased ones go by."""
 
 from typing import Literal, TypeAlias, get_args
 
@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from complabel._parameters import check_choice, check_integer, check_random_state, check_real
 from complabel.annotations._checks import check_relevant
-from complabel.annotations._cooccurrence import conditional_rates
-from complabel.annotations._indicator import IndicatorLike
+from complabel.annotations._indicator import IndicatorLike, check_indicator, name_some
+from complabel.errors import AnnotationError
 
 Scheme: TypeAlias = Literal["uniform", "biased"]
 """How a simulated annotator chooses the labels that do not apply."""
@@ -42,7 +42,6 @@ def draw_complementary(
     sharpness : float, default=1.0
         How strongly "biased" prefers labels that seldom co-occur; 0 is uniform.
     random_state : int, numpy.random.Generator or None, default=None
-        Seed or source of the draws; None draws differently every time.
 
     Returns
     -------
@@ -109,10 +108,53 @@ def draw_relevant(
     return _first_arrivals(check_relevant(Y) == 1, n_per_row, random_state)
 
 
+def cooccurrence(indicator: IndicatorLike) -> NDArray[np.float64]:
+    """Return the rate at which a label is 1 where another one is.
+
+    Parameters
+    ----------
+    indicator : array-like or sparse matrix of shape (n_samples, n_labels)
+        Relevant or candidate labels.
+
+    Returns
+    -------
+    ndarray of shape (n_labels, n_labels), dtype float64
+        At [k, j] the share of rows with label j among the rows with label k. Its diagonal is 1;
+        it is not symmetric.
+
+    Raises
+    ------
+    AnnotationError
+        If the matrix is not 2-D or not 0/1, or a label is 1 in no row: the rates given that
+        label are then undefined.
+
+    Examples
+    --------
+    >>> cooccurrence([[1, 1], [1, 0]])
+    array([[1. , 0.5],
+           [1. , 1. ]])
+    """
+    checked = check_indicator(indicator)
+    absent = np.flatnonzero(~checked.any(axis=0))
+    if len(absent):
+        raise AnnotationError(
+            f"{name_some(absent, 'label')} is 1 in no row, so how often others occur with it is "
+            "undefined; drop the label or add rows with it"
+        )
+    return _conditional_rates(checked)
+
+
+def _conditional_rates(indicator: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Return the rates of ``cooccurrence``, with a row of zeros for a label that never occurs."""
+    occurs = indicator.astype(np.float64)  # (n, K); integer products would bypass BLAS
+    together = occurs.T @ occurs  # (K, K), exact counts
+    return np.asarray(together / np.maximum(together.diagonal(), 1)[:, np.newaxis])
+
+
 def _log_dissimilarity(relevant: NDArray[np.uint8]) -> NDArray[np.float64]:
     """Return log(1 - r_j), (n, K), for irrelevant j; relevant labels get an arbitrary 0."""
     n_relevant = relevant.sum(axis=1, dtype=np.float64, keepdims=True)
-    rates: NDArray[np.float64] = (relevant @ conditional_rates(relevant)) / n_relevant  # (n, K)
+    rates: NDArray[np.float64] = (relevant @ _conditional_rates(relevant)) / n_relevant  # (n, K)
     # r_j < 1 for an irrelevant j: this very row is one with label k and without label j.
     rates[relevant == 1] = 0.0
     np.log1p(-rates, out=rates)

@@ -1,13 +1,12 @@
 """Turn label numbers and label names into indicator matrices, and back."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel.annotations._entries import is_missing, read_entries
 from complabel.annotations._indicator import IndicatorLike, check_indicator
 from complabel.annotations._names import suggest
 from complabel.errors import AnnotationError
@@ -23,7 +22,6 @@ def indicator_from_indices(indices: Iterable[Any], n_labels: int) -> NDArray[np.
         holds what one annotator answered. None, NaN and ``pandas.NA`` are no answer, and a
         number given twice in a row counts once.
     n_labels : int
-        Number of labels, the columns of the result.
 
     Returns
     -------
@@ -47,7 +45,7 @@ def indicator_from_indices(indices: Iterable[Any], n_labels: int) -> NDArray[np.
            [0, 1, 0]], dtype=uint8)
     """
     numbers = range(n_labels)
-    indicator, n_entries = read_entries(
+    indicator, n_entries = _read_entries(
         indices,
         dict(zip(numbers, numbers, strict=True)),
         scalar=(int, float, np.integer, np.floating),
@@ -72,9 +70,7 @@ def indicator_from_names(names: Iterable[Any], label_names: Sequence[str]) -> ND
     Parameters
     ----------
     names : (n_samples,) names, or one collection of names per row, or data frame of names
-        Which labels each row has. In a data frame or 2-D array, each column holds what one
-        annotator answered. None, NaN, ``pandas.NA`` and blank strings are no answer, and a
-        name given twice in a row counts once.
+        As for :func:`indicator_from_indices`; blank strings are no answer either.
     label_names : sequence of str, length n_labels
         The name of each column, all different.
 
@@ -97,7 +93,7 @@ def indicator_from_names(names: Iterable[Any], label_names: Sequence[str]) -> ND
            [0, 0, 0]], dtype=uint8)
     """
     column = _columns_by_name(label_names)
-    indicator, _ = read_entries(
+    indicator, _ = _read_entries(
         names,
         column,
         scalar=(str,),
@@ -113,7 +109,6 @@ def indices_from_indicator(indicator: IndicatorLike) -> list[NDArray[np.intp]]:
     Parameters
     ----------
     indicator : array-like or sparse matrix of shape (n_samples, n_labels)
-        Zeros and ones.
 
     Returns
     -------
@@ -143,7 +138,6 @@ def names_from_indicator(
     Parameters
     ----------
     indicator : array-like or sparse matrix of shape (n_samples, n_labels)
-        Zeros and ones.
     label_names : sequence of str, length n_labels
         The name of each column, all different.
 
@@ -164,11 +158,10 @@ def names_from_indicator(
     [('city', 'water'), ('desert',)]
     """
     checked = check_indicator(indicator)
-    n_labels = checked.shape[1]
     names = list(_columns_by_name(label_names))
-    if len(names) != n_labels:
+    if len(names) != checked.shape[1]:
         raise AnnotationError(
-            f"there are {len(names)} label names for {n_labels} columns; give one for each column"
+            f"there are {len(names)} label names for {checked.shape[1]} columns; give one for each"
         )
     return [tuple(names[label] for label in row) for row in indices_from_indicator(checked)]
 
@@ -208,7 +201,62 @@ def _columns_by_name(label_names: Sequence[str]) -> dict[str, int]:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise AnnotationError(f"label_names repeats {repeated[0]!r}; every name must differ")
-    blank = next((column for column, name in enumerate(names) if is_missing(name)), None)
+    blank = next((column for column, name in enumerate(names) if _is_missing(name)), None)
     if blank is not None:
         raise AnnotationError(f"label_names[{blank}] is {names[blank]!r}; every label needs a name")
     return {name: column for column, name in enumerate(names)}
+
+
+def _read_entries(
+    per_row: Any,
+    columns: Mapping[Any, int],
+    *,
+    scalar: tuple[type, ...],
+    noun: str,
+    complain: Callable[[Any], str],
+) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
+    """Return the indicator (n, K) of the entries' columns, and how many entries each row has.
+
+    Gaps are left out, so that a row may have no entry. A data frame is read by rows. ``complain``
+    says what is wrong with an entry that has no column.
+    """
+    if isinstance(per_row, (str, bytes, Mapping)):
+        raise AnnotationError(
+            f"the {noun}s are a single {type(per_row).__name__}; give a list with one entry, or "
+            "one collection of entries, for each row"
+        )
+    if hasattr(per_row, "columns") and hasattr(per_row, "to_numpy"):
+        per_row = per_row.to_numpy()
+    # Python's own numbers and strings are several times as fast.
+    answers = per_row.tolist() if isinstance(per_row, np.ndarray) else list(per_row)
+    if not answers:
+        raise AnnotationError(f"there are no rows; give one {noun} or more for each sample")
+    marked: list[tuple[int, int]] = []
+    for row, answer in enumerate(answers):
+        is_one = isinstance(answer, scalar) or _is_missing(answer)
+        is_collection = hasattr(answer, "__iter__") and getattr(answer, "ndim", 1) > 0
+        if not is_one and (isinstance(answer, (bytes, Mapping)) or not is_collection):
+            raise AnnotationError(
+                f"row {row} is {answer!r}, neither a {noun} nor a sequence of them"
+            )
+        for entry in [answer] if is_one else answer:
+            if _is_missing(entry):
+                continue
+            if not isinstance(entry, scalar) or isinstance(entry, bool):
+                raise AnnotationError(f"row {row} holds {entry!r}, which is no {noun}")
+            if entry not in columns:
+                raise AnnotationError(f"row {row} has {complain(entry)}")
+            marked.append((row, columns[entry]))
+    rows, labels = np.array(marked, dtype=np.intp).reshape(-1, 2).T
+    indicator = np.zeros((len(answers), len(columns)), dtype=np.uint8)
+    indicator[rows, labels] = 1
+    return indicator, np.bincount(rows, minlength=len(answers))
+
+
+def _is_missing(entry: object) -> bool:
+    """Tell None, NaN, pandas.NA and blank strings: nobody answered."""
+    if isinstance(entry, str):
+        return not entry.strip()
+    if isinstance(entry, (float, np.floating)):
+        return bool(np.isnan(entry))
+    return entry is None or type(entry).__name__ == "NAType"  # of pandas, which may be absent

@@ -108,14 +108,10 @@ def _first_that_is_no_number(values: Any) -> str | None:
 
 def _uneven_rows(values: Any) -> str | None:
     """Say which two rows of nested sequences differ in length, if that is the trouble."""
-    is_list = isinstance(values, (list, tuple)) or getattr(values, "ndim", 0) == 1
-    sizes = [
-        f"{len(row)} {'entry' if len(row) == 1 else 'entries'}"
-        if isinstance(row, Sized) and not isinstance(row, str)
-        else "no entries"
-        for row in (values if is_list else [])
-    ]
+    rows = values if isinstance(values, (list, tuple)) or getattr(values, "ndim", 0) == 1 else []
+    sizes = [len(row) if isinstance(row, Sized) and not isinstance(row, str) else 0 for row in rows]
     for position, size in enumerate(sizes):
         if size != sizes[0]:
-            return f"row 0 has {sizes[0]} and row {position} has {size}"
+            first, here = (f"{n} {'entry' if n == 1 else 'entries'}" for n in (sizes[0], size))
+            return f"row 0 has {first} and row {position} has {here}"
     return None

@@ -46,10 +46,10 @@ def check_label_names(
     Parameters
     ----------
     values : object
-        What has no column names, and what is held against no names, passes.
+        Without column names it passes.
     expected : sequence
-        The label of each column.
-    name, reference : str
+        The label of each column; unless all are names, everything passes.
+    name, reference : str, default="y" and "fit"
         What to call the data frame, and where the expected labels are from, in an error message.
 
     Raises
@@ -58,9 +58,9 @@ def check_label_names(
         If a name is unknown, missing, or in another place.
     """
     names = label_names_of(values)
-    if names is None or not all(isinstance(label, str) for label in expected):
+    labels = [str(label) for label in expected if isinstance(label, str)]
+    if names is None or len(labels) < len(expected):
         return
-    labels = [str(label) for label in expected]
     for unknown in [label for label in names if label not in labels]:
         raise AnnotationError(
             f"{name} has the column {unknown!r}, which {reference} was not given"

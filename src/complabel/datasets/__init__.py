@@ -1,12 +1,10 @@
 """Multi-label datasets: reading files, a catalog of benchmarks, embedded and synthetic data."""
 
 from complabel.datasets._catalog import CATALOG, EMBEDDED, CatalogEntry
-from complabel.datasets._dataset import MultiLabelDataset
-from complabel.datasets._describe import describe_datasets
+from complabel.datasets._dataset import MultiLabelDataset, dataset_fingerprint
 from complabel.datasets._digits import make_digits
 from complabel.datasets._download import download_dataset
-from complabel.datasets._fingerprint import dataset_fingerprint
-from complabel.datasets._load import load_dataset
+from complabel.datasets._load import describe_datasets, load_dataset
 from complabel.datasets._locate import find_dataset_dir
 from complabel.datasets._meka import read_meka
 from complabel.datasets._mulan import read_mulan

@@ -4,7 +4,7 @@ import difflib
 import logging
 import pkgutil
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from types import MappingProxyType
@@ -23,15 +23,15 @@ class DataFile:
 
     name: str
     sha256: str | None = None
-    mirrors: tuple[str, ...] = ()
+    mirrors: Sequence[str] = ()
 
     def problem(self, where: object, digest: str) -> str:
         """Say how a file's SHA-256 differs from ours, or log it where we have none."""
         if self.sha256 is None:
             _logger.info("%s: SHA-256 %s; the catalog has none to compare with", where, digest)
-        return (
-            "" if self.sha256 in (None, digest) else f"SHA-256 is {digest}, expected {self.sha256}"
-        )
+        elif self.sha256 != digest:
+            return f"SHA-256 is {digest}, expected {self.sha256}"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,9 @@ class Layout:
     files: tuple[DataFile, ...]
     labels: DataFile | None = None
     n_features: int | None = None
+
+    def __str__(self) -> str:
+        return f"{', '.join(file.name for file in self.all_files)} ({self.format})"
 
     @property
     def all_files(self) -> tuple[DataFile, ...]:
@@ -105,12 +108,15 @@ class CatalogEntry:
         return dataset
 
 
-def catalog_entry(name: str) -> CatalogEntry:
-    """Look a name up, suggesting similar ones where it is unknown."""
-    check_name(name)
+def catalog_entry(name: str, *, embedded: bool = False) -> CatalogEntry:
+    """Look a name up, suggesting a similar one if it is unknown; ``embedded`` have no files."""
+    if not isinstance(name, str):
+        raise wrong_type("the name of a dataset", name, "one name as a str")
     if name in CATALOG:
         return CATALOG[name]
     if name in EMBEDDED:
+        if embedded:
+            return EMBEDDED[name]
         raise DatasetNotFoundError(
             f"dataset {name!r} is made on the spot and has no files; use load_dataset({name!r})"
         )
@@ -122,32 +128,22 @@ def catalog_entry(name: str) -> CatalogEntry:
     )
 
 
-def check_name(name: object) -> None:
-    """Refuse a name of a dataset that is no text."""
-    if not isinstance(name, str):
-        raise wrong_type("the name of a dataset", name, "one name as a str")
-
-
 def parse_catalog(text: str) -> dict[str, CatalogEntry]:
     """Build the entries of a catalog in TOML; an unknown key is a TypeError."""
     entries = {}
     for name, table in tomllib.loads(text).items():
-        layouts = tuple(_layout(layout) for layout in table.pop("layouts", ()))
-        expected = Statistics(**table.pop("expected", {}))
-        entries[name] = CatalogEntry(name=name, expected=expected, layouts=layouts, **table)
+        table["layouts"] = tuple(_layout(**layout) for layout in table.get("layouts", ()))
+        table["expected"] = Statistics(**table.get("expected", {}))
+        entries[name] = CatalogEntry(name=name, **table)
     return entries
 
 
-def _layout(table: dict[str, Any]) -> Layout:
+def _layout(
+    files: list[dict[str, Any]], labels: dict[str, Any] | None = None, **rest: Any
+) -> Layout:
     """Build one layout."""
-    files = tuple(_file(file) for file in table.pop("files"))
-    labels = table.pop("labels", None)
-    return Layout(files=files, labels=None if labels is None else _file(labels), **table)
-
-
-def _file(table: dict[str, Any]) -> DataFile:
-    """Build one file."""
-    return DataFile(mirrors=tuple(table.pop("mirrors", ())), **table)
+    built = tuple(DataFile(**file) for file in files)
+    return Layout(files=built, labels=None if labels is None else DataFile(**labels), **rest)
 
 
 _ENTRIES = parse_catalog(

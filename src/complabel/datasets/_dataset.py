@@ -1,8 +1,10 @@
 """What a multi-label dataset is in memory."""
 
+import hashlib
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,16 +57,8 @@ class MultiLabelDataset:
     groups: NDArray[np.intp] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        _check_features(self.name, self.X)
-        _check_labels(self.name, self.Y, self.n_samples)
-        _check_names(self)
-        if self.groups is not None and (
-            self.groups.shape != (self.n_samples,) or self.groups.dtype.kind not in "iu"
-        ):
-            raise InputError(
-                f"dataset {self.name!r}: groups has shape {self.groups.shape} and type "
-                f"{self.groups.dtype}; give one integer for each of the {self.n_samples} rows"
-            )
+        for problem in _problems(self):
+            raise InputError(f"dataset {self.name!r}: {problem}")
 
     @property
     def n_samples(self) -> int:
@@ -87,53 +81,94 @@ class MultiLabelDataset:
         return float(np.count_nonzero(self.Y) / self.n_samples)
 
 
-def _check_features(name: str, X: object) -> None:
-    """Refuse features that are no finite float64 matrix."""
-    if not isinstance(X, np.ndarray | sparse.csr_array) or X.ndim != 2 or X.dtype != np.float64:
-        raise InputError(
-            f"dataset {name!r}: X is a {type(X).__name__} of type {getattr(X, 'dtype', None)}; "
-            "give a 2-D float64 ndarray or scipy.sparse.csr_array"
+def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
+    """Return a checksum of everything a method or a table can see of a dataset.
+
+    Parameters
+    ----------
+    dataset : MultiLabelDataset
+
+    Returns
+    -------
+    str
+        SHA-256, hexadecimal, of features, relevant labels, label names and groups, as they are
+        after preprocessing. Feature names do not count.
+
+    Examples
+    --------
+    >>> from complabel.datasets import load_dataset
+    >>> dataset_fingerprint(load_dataset("synthetic")) == dataset_fingerprint(
+    ...     load_dataset("synthetic", random_state=1)
+    ... )
+    False
+    """
+    X = dataset.X
+    arrays: list[Any] = [X]
+    if not isinstance(X, np.ndarray):
+        X = X.copy()
+        X.sum_duplicates()  # the one form that equal matrices share
+        arrays = [np.array(X.shape), X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)]
+    arrays.append(dataset.Y)
+    if dataset.groups is not None:
+        arrays.append(dataset.groups.astype(np.int64))
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.dtype.str} {array.shape}\n".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    digest.update("\n".join(dataset.label_names).encode())
+    return digest.hexdigest()
+
+
+def _problems(dataset: MultiLabelDataset) -> Iterator[str]:
+    """Say what does not fit together; what comes first is taken as right by what follows."""
+    yield from _problems_of_features(dataset.X)
+    yield from _problems_of_labels(dataset.Y, dataset.n_samples)
+    n_label_names, n_feature_names = len(dataset.label_names), len(dataset.feature_names)
+    if n_label_names != dataset.n_labels or n_feature_names != dataset.n_features:
+        yield (
+            f"{n_label_names} label names for {dataset.n_labels} labels, {n_feature_names} feature "
+            f"names for {dataset.n_features} features; give one per column"
         )
+    repeated, count = Counter(dataset.label_names).most_common(1)[0]
+    if count > 1:
+        yield f"label name {repeated!r} occurs more than once; rename one of the columns"
+    groups, n = dataset.groups, dataset.n_samples
+    if groups is not None and (groups.shape != (n,) or groups.dtype.kind not in "iu"):
+        yield (
+            f"groups has shape {groups.shape} and type {groups.dtype}; give one integer for each "
+            f"of the {n} rows"
+        )
+
+
+def _problems_of_features(X: object) -> Iterator[str]:
+    """Tell features that are no finite float64 matrix."""
+    if not isinstance(X, np.ndarray | sparse.csr_array) or X.ndim != 2 or X.dtype != np.float64:
+        yield (
+            f"X is a {type(X).__name__} of type {getattr(X, 'dtype', None)}; give a 2-D float64 "
+            "ndarray or scipy.sparse.csr_array"
+        )
+        return
     if X.shape[0] == 0:
-        raise InputError(f"dataset {name!r} has no rows; at least one instance is needed")
+        yield "X has no rows; at least one instance is needed"
     if X.shape[1] == 0:
-        raise InputError(f"dataset {name!r}: X has no column; at least one feature is needed")
+        yield "X has no column; at least one feature is needed"
     values = X if isinstance(X, np.ndarray) else X.data
     finite = np.isfinite(values)
     if not finite.all():
         at = np.unravel_index(np.argmin(finite), finite.shape)
         row, column = at if isinstance(X, np.ndarray) else (axis[at] for axis in X.tocoo().coords)
-        raise InputError(
-            f"dataset {name!r}: X holds {values[at]} at row {row}, column {column}; impute or drop "
-            "such rows"
-        )
+        yield f"X holds {values[at]} at row {row}, column {column}; impute or drop such rows"
 
 
-def _check_labels(name: str, Y: object, n_samples: int) -> None:
-    """Refuse a label matrix that is no 0/1 indicator with one row per instance."""
+def _problems_of_labels(Y: object, n_samples: int) -> Iterator[str]:
+    """Tell a label matrix that is no 0/1 indicator with one row per instance."""
     if not isinstance(Y, np.ndarray) or Y.ndim != 2 or Y.dtype != np.uint8:
-        raise InputError(f"dataset {name!r}: Y must be a 2-D uint8 ndarray of 0 and 1")
+        yield "Y must be a 2-D uint8 ndarray of 0 and 1"
+        return
     if Y.shape[0] != n_samples or Y.shape[1] == 0:
-        raise InputError(
-            f"dataset {name!r}: Y has shape {Y.shape}; X has {n_samples} rows and Y needs one row "
-            "for each and at least one column"
+        yield (
+            f"Y has shape {Y.shape}; X has {n_samples} rows and Y needs one row for each and at "
+            "least one column"
         )
     if Y.max() > 1:
-        raise InputError(f"dataset {name!r}: Y holds {Y.max()}; only 0 and 1 are allowed")
-
-
-def _check_names(dataset: MultiLabelDataset) -> None:
-    """Refuse names that do not match the columns, and labels that share a name."""
-    n_label_names, n_feature_names = len(dataset.label_names), len(dataset.feature_names)
-    if n_label_names != dataset.n_labels or n_feature_names != dataset.n_features:
-        raise InputError(
-            f"dataset {dataset.name!r}: {n_label_names} label names for {dataset.n_labels} labels, "
-            f"{n_feature_names} feature names for {dataset.n_features} features; "
-            "give one per column"
-        )
-    repeated = sorted(name for name, count in Counter(dataset.label_names).items() if count > 1)
-    if repeated:
-        raise InputError(
-            f"dataset {dataset.name!r}: label name {repeated[0]!r} occurs more than once; "
-            "rename one of the columns"
-        )
+        yield f"Y holds {Y.max()}; only 0 and 1 are allowed"

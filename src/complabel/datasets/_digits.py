@@ -1,13 +1,12 @@
 """Real handwritten digits composed to a multi-label dataset, with honest groups."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from complabel._parameters import check_integer, check_random_state
 from complabel.datasets._dataset import MultiLabelDataset
 
-N_GROUPS = 10
-_SIDE = 8
+_N_GROUPS = 10  # as many as the folds that are usual
+_SIDE = 8  # pixels of a source image
 _N_CLASSES = 10
 
 
@@ -28,7 +27,6 @@ def make_digits(
     n_samples : int, default=5000
         Number of canvases n; the groups share them evenly.
     random_state : int or numpy.random.Generator, default=0
-        The same number gives the same dataset.
 
     Returns
     -------
@@ -56,9 +54,13 @@ def make_digits(
     check_integer("n_samples", n_samples, at_least=1)
     rng = check_random_state(random_state)
     source = load_digits()
-    images = source.images / 16.0  # (1797, 8, 8)
-    pools, pool_sizes = _deal(source.target, rng)
-    groups = rng.permutation(np.arange(n_samples) % N_GROUPS)
+    # Shuffled images by digit; each digit's are dealt to the groups in turn.
+    shuffled = rng.permutation(source.target.size)
+    order = shuffled[np.argsort(source.target[shuffled], kind="stable")]
+    count = np.bincount(source.target, minlength=_N_CLASSES)
+    first = np.cumsum(count) - count
+
+    groups = rng.permutation(np.arange(n_samples) % _N_GROUPS)
     n_digits = rng.integers(1, 5, size=n_samples)
     digits = np.argsort(rng.random((n_samples, _N_CLASSES)), axis=1)[:, :4]  # (n, 4), different
     quadrants = np.argsort(rng.random((n_samples, 4)), axis=1)
@@ -66,37 +68,21 @@ def make_digits(
 
     canvas, slot = np.nonzero(np.arange(4) < n_digits[:, None])
     digit, group = digits[canvas, slot], groups[canvas]
-    pick = (u[canvas, slot] * pool_sizes[group, digit]).astype(np.intp)
+    pool_size = (count[digit] - group + _N_GROUPS - 1) // _N_GROUPS
+    pick = (u[canvas, slot] * pool_size).astype(np.intp)
     row, column = np.divmod(quadrants[canvas, slot], 2)
     pixels = np.zeros((n_samples, 2, _SIDE, 2, _SIDE))
-    pixels[canvas, row, :, column, :] = images[pools[group, digit, pick]]
+    pixels[canvas, row, :, column, :] = source.images[
+        order[first[digit] + group + _N_GROUPS * pick]
+    ]
     Y = np.zeros((n_samples, _N_CLASSES), dtype=np.uint8)
     Y[canvas, digit] = 1
     side = 2 * _SIDE
     return MultiLabelDataset(
         name="digits",
-        X=pixels.reshape(n_samples, side * side),
+        X=pixels.reshape(n_samples, side * side) / 16.0,
         Y=Y,
-        label_names=tuple(str(digit) for digit in range(_N_CLASSES)),
+        label_names=tuple(map(str, range(_N_CLASSES))),
         feature_names=tuple(f"pixel_{r}_{c}" for r in range(side) for c in range(side)),
         groups=groups,
     )
-
-
-def _deal(
-    target: NDArray[np.intp], rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Deal the images to groups, each digit round-robin in random order.
-
-    Returns the images' indices (10 groups, 10 digits, most per pool), padded with -1, and the
-    sizes of the pools (10 groups, 10 digits).
-    """
-    shuffled = rng.permutation(target.size)
-    order = shuffled[np.argsort(target[shuffled], kind="stable")]
-    digit = target[order]
-    per_digit = np.bincount(digit, minlength=_N_CLASSES)
-    rank = np.arange(target.size) - np.repeat(np.cumsum(per_digit) - per_digit, per_digit)
-    position, group = np.divmod(rank, N_GROUPS)
-    pools = np.full((N_GROUPS, _N_CLASSES, position.max() + 1), -1, dtype=np.intp)
-    pools[group, digit, position] = order
-    return pools, np.count_nonzero(pools >= 0, axis=2)

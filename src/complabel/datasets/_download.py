@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from complabel._files import replacing
-from complabel.datasets._catalog import CatalogEntry, DataFile, catalog_entry
-from complabel.datasets._locate import describe_layout
+from complabel.datasets._catalog import DataFile, catalog_entry
 from complabel.datasets._paths import StrPath, as_path
 from complabel.errors import DownloadError
 
@@ -56,29 +55,22 @@ def download_dataset(
     folder = as_path("directory", directory) / name
     failures: list[str] = []
     for layout in entry.layouts:
-        if not layout.downloadable:
-            continue
         try:
-            return [_fetch(file, folder, progress) for file in layout.all_files]
+            if layout.downloadable:
+                return [_fetch(file, folder, progress) for file in layout.all_files]
         except DownloadError as failure:
             failures.append(str(failure))
-    raise DownloadError(_by_hand(entry, folder, failures))
+    reason = "; ".join(failures) or "the catalog knows no address that serves its files directly"
+    raise DownloadError(
+        f"dataset {name!r} could not be downloaded: {reason}. Get it by hand from {entry.source} "
+        f"and put {' or '.join(map(str, entry.layouts))} in {folder}"
+    )
 
 
 def sha256_of(path: Path) -> str:
     """Compute the SHA-256 checksum of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _by_hand(entry: CatalogEntry, folder: Path, failures: list[str]) -> str:
-    """Say what failed and how to get the files without us."""
-    reason = "; ".join(failures) or "the catalog knows no address that serves its files directly"
-    wanted = " or ".join(describe_layout(layout) for layout in entry.layouts)
-    return (
-        f"dataset {entry.name!r} could not be downloaded: {reason}. "
-        f"Get it by hand from {entry.source} and put {wanted} in {folder}"
-    )
 
 
 def _fetch(file: DataFile, folder: Path, progress: Progress | None) -> Path:
@@ -94,18 +86,18 @@ def _fetch(file: DataFile, folder: Path, progress: Progress | None) -> Path:
     for url in file.mirrors:
         try:
             with replacing(target) as partial:
-                digest = _stream(url, partial, progress)
-                _verify(url, partial, file, digest)
+                _stream(url, partial, progress)
+                if problem := file.problem(url, sha256_of(partial)) or _problem(partial, target):
+                    raise DownloadError(problem)
             return target
         except (OSError, http.client.HTTPException) as failure:
             failures.append(f"{url}: {failure}")
     raise DownloadError("; ".join(failures))
 
 
-def _stream(url: str, partial: Path, progress: Progress | None) -> str:
-    """Write what an address serves to a file; return its SHA-256."""
+def _stream(url: str, partial: Path, progress: Progress | None) -> None:
+    """Write what an address serves to a file."""
     request = urllib.request.Request(url, headers={"User-Agent": "complabel"})
-    digest = hashlib.sha256()
     done = 0
     with (
         urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS) as response,
@@ -115,21 +107,16 @@ def _stream(url: str, partial: Path, progress: Progress | None) -> str:
         total = int(length) if length is not None and length.isdecimal() else None
         while chunk := response.read(_CHUNK):
             out.write(chunk)
-            digest.update(chunk)
             done += len(chunk)
             if progress is not None:
                 progress(done, total)
     if total is not None and done != total:
         raise DownloadError(f"broke off after {done} of {total} bytes")
-    return digest.hexdigest()
 
 
-def _verify(url: str, partial: Path, file: DataFile, digest: str) -> None:
-    """Refuse a download that is not the file the catalog means."""
-    if problem := file.problem(url, digest):
-        raise DownloadError(problem)
-    expected = _FIRST_BYTES.get(Path(file.name).suffix, b"")
+def _problem(partial: Path, target: Path) -> str:
+    """Tell a page of a site from the archive it was asked for."""
+    expected = _FIRST_BYTES.get(target.suffix, b"")
     with partial.open("rb") as content:
         found = content.read(len(expected))
-    if found != expected:
-        raise DownloadError(f"served something else than a {Path(file.name).suffix} file")
+    return "" if found == expected else f"served something else than a {target.suffix} file"

@@ -1,20 +1,23 @@
-"""Loads datasets by name, wherever they come from."""
+"""Loads datasets by name, wherever they come from, and describes them all."""
 
 import logging
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from complabel.datasets._catalog import EMBEDDED, CatalogEntry, catalog_entry, check_name
+from complabel.datasets._catalog import CATALOG, EMBEDDED, CatalogEntry, catalog_entry
 from complabel.datasets._dataset import MultiLabelDataset
 from complabel.datasets._download import Progress, download_dataset, sha256_of
 from complabel.datasets._locate import Located, dataset_directories, locate, not_found
 from complabel.datasets._meka import read_meka
 from complabel.datasets._mulan import read_mulan
-from complabel.datasets._paths import StrPath
+from complabel.datasets._paths import StrPath, check_options
 from complabel.datasets._preprocess import preprocess
+from complabel.datasets._reading import MAX_UNPACKED
 from complabel.datasets._svmlight import read_svmlight
-from complabel.datasets._unpack import MAX_UNPACKED, check_limit
-from complabel.errors import DatasetFormatError
+from complabel.errors import ComplabelError, DatasetFormatError
 
+_SIZES = ("n_samples", "n_features", "n_labels", "label_cardinality")
 _logger = logging.getLogger(__name__)
 
 
@@ -48,7 +51,7 @@ def load_dataset(
     progress : callable or None, default=None
         Told about downloads as ``progress(bytes_done, bytes_total)``.
     max_unpacked : int, default=2**30
-        The most bytes that an archive may unpack to; the default is 1 GiB.
+        The most bytes that an archive may unpack to.
 
     Returns
     -------
@@ -72,11 +75,10 @@ def load_dataset(
     >>> load_dataset("synthetic").Y.shape
     (1000, 6)
     """
-    check_name(name)
-    check_limit(max_unpacked)
-    if name in EMBEDDED:
-        return EMBEDDED[name].generate(random_state)
-    entry = catalog_entry(name)
+    check_options(max_unpacked)
+    entry = catalog_entry(name, embedded=True)
+    if entry.make:
+        return entry.generate(random_state)
     directories = dataset_directories(data_dir)
     located = locate(entry, directories)
     if located is None and download:
@@ -84,38 +86,74 @@ def load_dataset(
         located = locate(entry, directories)
     if located is None:
         raise not_found(entry, directories)
-    return read_located(
-        entry, located, preprocessed=preprocessed, verify=verify, limit=max_unpacked
-    )
-
-
-def read_located(
-    entry: CatalogEntry,
-    located: Located,
-    *,
-    preprocessed: bool,
-    verify: bool,
-    limit: int = MAX_UNPACKED,
-) -> MultiLabelDataset:
-    """Read the files of a layout."""
-    layout, folder = located.layout, located.folder
     if verify:
         _verify(located)
-    paths = [folder / file.name for file in layout.files]
-    if layout.labels is not None:
-        xml = folder / layout.labels.name
-        dataset = read_mulan(paths, xml, name=entry.name, max_unpacked=limit)
-    elif layout.format == "meka":
-        dataset = read_meka(paths, name=entry.name, max_unpacked=limit)
-    else:
-        dataset = read_svmlight(
-            paths, n_features=layout.n_features, name=entry.name, max_unpacked=limit
-        )
+    dataset = _read(entry.name, located, max_unpacked)
     if not preprocessed:
         return dataset
     dataset = preprocess(dataset)
-    _compare(entry, dataset, folder)
+    _compare(entry, dataset, located.folder)
     return dataset
+
+
+def describe_datasets(data_dir: StrPath | None = None) -> list[dict[str, Any]]:
+    """Describe every dataset: which are at hand, how large, where from, on what terms.
+
+    Parameters
+    ----------
+    data_dir : path or None, default=None
+        Searched first, as in :func:`load_dataset`.
+
+    Returns
+    -------
+    list of dict
+        For each dataset ``name``, ``title``, ``available``, ``downloadable``, ``location``,
+        ``n_samples``, ``n_features``, ``n_labels``, ``label_cardinality`` (measured after
+        preprocessing; None where not available), the same four with the prefix ``expected_``
+        (published, or None), ``source``, ``citation``, ``licence``, ``note``, and ``problem``:
+        why a file at hand could not be read, or None. All values are plain strings, numbers,
+        booleans or None.
+    """
+    directories = dataset_directories(data_dir)
+    return [
+        _describe(entry, locate(entry, directories), data_dir)
+        for entry in (*CATALOG.values(), *EMBEDDED.values())
+    ]
+
+
+def _describe(
+    entry: CatalogEntry, located: Located | None, data_dir: StrPath | None
+) -> dict[str, Any]:
+    """Describe one dataset, which is read if it is at hand."""
+    available = bool(entry.make) or located is not None
+    dataset, problem = None, None
+    try:
+        if available:
+            dataset = load_dataset(entry.name, data_dir=data_dir)
+    except ComplabelError as found:
+        problem = str(found)
+    return {
+        "name": entry.name,
+        "title": entry.title,
+        "available": available,
+        "downloadable": entry.downloadable,
+        "location": None if located is None else str(located.folder),
+        **{size: None if dataset is None else getattr(dataset, size) for size in _SIZES},
+        **{f"expected_{size}": value for size, value in asdict(entry.expected).items()},
+        **{key: getattr(entry, key) for key in ("source", "citation", "licence", "note")},
+        "problem": problem,
+    }
+
+
+def _read(name: str, located: Located, limit: int) -> MultiLabelDataset:
+    """Read the files of a layout."""
+    layout, folder = located.layout, located.folder
+    paths = [folder / file.name for file in layout.files]
+    if layout.labels is not None:
+        return read_mulan(paths, folder / layout.labels.name, name=name, max_unpacked=limit)
+    if layout.format == "meka":
+        return read_meka(paths, name=name, max_unpacked=limit)
+    return read_svmlight(paths, n_features=layout.n_features, name=name, max_unpacked=limit)
 
 
 def _verify(located: Located) -> None:
@@ -131,9 +169,8 @@ def _verify(located: Located) -> None:
 
 def _compare(entry: CatalogEntry, dataset: MultiLabelDataset, folder: Path) -> None:
     """Log where a dataset is not of the published size: another version of its files."""
-    expected = entry.expected
-    for what in ("n_samples", "n_features", "n_labels"):
-        published, found = getattr(expected, what), getattr(dataset, what)
+    for what in _SIZES[:3]:
+        published, found = getattr(entry.expected, what), getattr(dataset, what)
         if published is not None and found != published:
             _logger.warning(
                 "%s in %s: %s is %d, published %d", entry.name, folder, what, found, published

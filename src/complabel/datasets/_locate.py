@@ -1,7 +1,7 @@
 """Where datasets lie on this computer."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,22 +11,22 @@ from complabel.datasets._catalog import CatalogEntry, Layout, catalog_entry
 from complabel.datasets._paths import StrPath, as_path, is_file
 from complabel.errors import DatasetNotFoundError
 
-DATA_VARIABLE = "COMPLABEL_DATA"
+_DATA_VARIABLE = "COMPLABEL_DATA"
 
 
 @dataclass(frozen=True)
 class Located:
-    """The folder that holds all files of a layout."""
+    """A folder in which a layout may lie, and the names of the files that it lacks there."""
 
     layout: Layout
     folder: Path
+    missing: Sequence[str]
 
 
 def dataset_directories(data_dir: StrPath | None = None) -> list[Path]:
     """List the directories searched: ``data_dir``, then $COMPLABEL_DATA, then the user's cache."""
-    variable = os.environ.get(DATA_VARIABLE)
     asked = None if data_dir in (None, "") else as_path("data_dir", data_dir)
-    given = [Path(place) for place in (asked, variable) if place]
+    given = [Path(place) for place in (asked, os.environ.get(_DATA_VARIABLE)) if place]
     return [*given, platformdirs.user_cache_path("complabel") / "datasets"]
 
 
@@ -38,8 +38,8 @@ def find_dataset_dir(name: str, data_dir: StrPath | None = None) -> Path | None:
     name : str
         A name in ``CATALOG``.
     data_dir : path or None, default=None
-        Searched first; then ``$COMPLABEL_DATA``, then the user's cache directory. In each, the
-        files may lie in a subfolder of the dataset's name or in the directory itself.
+        As for :func:`load_dataset`. The files may lie in a directory itself or in a subfolder of
+        the dataset's name.
 
     Returns
     -------
@@ -57,12 +57,8 @@ def find_dataset_dir(name: str, data_dir: StrPath | None = None) -> Path | None:
 
 def locate(entry: CatalogEntry, directories: Sequence[Path]) -> Located | None:
     """Find the first folder and layout whose files are all there."""
-    for directory in directories:
-        for layout in entry.layouts:
-            for folder in _folders(entry, directory):
-                if not _missing(layout, folder):
-                    return Located(layout, folder)
-    return None
+    places = (place for directory in directories for place in _places(entry, directory))
+    return next((place for place in places if not place.missing), None)
 
 
 def not_found(entry: CatalogEntry, directories: Sequence[Path]) -> DatasetNotFoundError:
@@ -70,7 +66,7 @@ def not_found(entry: CatalogEntry, directories: Sequence[Path]) -> DatasetNotFou
     lines = [f"dataset {entry.name!r} was not found. Looked in"]
     lines += [f"  {_what_is_there(entry, directory)}" for directory in directories]
     lines.append(f"for one of these sets of files, there or in a subfolder {entry.name!r}:")
-    lines += [f"  {describe_layout(layout)}" for layout in entry.layouts]
+    lines += [f"  {layout}" for layout in entry.layouts]
     if entry.downloadable:
         lines.append(
             f"To fetch it: complabel datasets --download {entry.name},"
@@ -78,33 +74,24 @@ def not_found(entry: CatalogEntry, directories: Sequence[Path]) -> DatasetNotFou
         )
     lines.append(
         f"By hand: get the files from {entry.source}, unpack .rar archives (not .zip), put them in "
-        f"one of these directories, or name theirs with data_dir=... or ${DATA_VARIABLE}."
+        f"one of these directories, or name theirs with data_dir=... or ${_DATA_VARIABLE}."
     )
     return DatasetNotFoundError("\n".join(lines))
 
 
-def describe_layout(layout: Layout) -> str:
-    """Name the files of a layout."""
-    return f"{', '.join(file.name for file in layout.all_files)} ({layout.format})"
-
-
-def _folders(entry: CatalogEntry, directory: Path) -> tuple[Path, Path]:
-    """Name the folders of a directory in which a dataset may lie."""
-    return directory / entry.name, directory
-
-
-def _missing(layout: Layout, folder: Path) -> list[str]:
-    """Name the files of a layout that a folder lacks."""
-    return [file.name for file in layout.all_files if not is_file(folder / file.name)]
+def _places(entry: CatalogEntry, directory: Path) -> Iterator[Located]:
+    """Look into the folders of a directory in which a dataset may lie."""
+    for layout in entry.layouts:
+        for folder in (directory / entry.name, directory):
+            names = [file.name for file in layout.all_files]
+            yield Located(layout, folder, [name for name in names if not is_file(folder / name)])
 
 
 def _what_is_there(entry: CatalogEntry, directory: Path) -> str:
     """Say what a directory lacks; an incomplete layout names the missing files."""
     if not directory.is_dir():
         return f"{directory} (no such directory)"
-    for layout in entry.layouts:
-        for folder in _folders(entry, directory):
-            missing = _missing(layout, folder)
-            if len(missing) < len(layout.all_files):
-                return f"{directory} ({folder} has a part of it but lacks {', '.join(missing)})"
+    for at in _places(entry, directory):
+        if len(at.missing) < len(at.layout.all_files):
+            return f"{directory} ({at.folder} has a part of it but lacks {', '.join(at.missing)})"
     return str(directory)

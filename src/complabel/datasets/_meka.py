@@ -6,11 +6,10 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel.datasets._arff import ArffTable, read_arff
+from complabel.datasets._arff import ArffTable, build_dataset, read_arff
 from complabel.datasets._dataset import MultiLabelDataset
-from complabel.datasets._paths import StrPaths, as_files, check_text, wrong_type
-from complabel.datasets._tables import build_dataset
-from complabel.datasets._unpack import MAX_UNPACKED, check_limit
+from complabel.datasets._paths import StrPaths, as_files, check_options, wrong_type
+from complabel.datasets._reading import MAX_UNPACKED
 from complabel.errors import DatasetFormatError
 
 _LABEL_OPTION = re.compile(r"(?<!\S)-C\s+(-?\d+)(?!\d)", re.IGNORECASE | re.ASCII)
@@ -29,17 +28,16 @@ def read_meka(
     Parameters
     ----------
     path : path or sequence of paths
-        The ARFF file, dense or sparse, plain or inside a .zip; or several parts with the same
-        attributes, which are put below each other in the order given.
+        The ARFF file or its parts, as for :func:`read_mulan`.
     member : str or None, default=None
         Which file inside the .zip to read; needed where it holds several ARFF files.
     n_labels : int or None, default=None
         n > 0: the first n attributes are the labels; n < 0: the last -n. By default what the
         relation says with ``-C n``. With it, ARFF files from elsewhere (OpenML) can be read too.
     name : str or None, default=None
-        Name of the dataset; by default the first file's without its ending.
+        By default the first file's name without its ending.
     max_unpacked : int, default=2**30
-        The most bytes that a .zip may unpack to; the default is 1 GiB.
+        The most bytes that a .zip may unpack to.
 
     Returns
     -------
@@ -51,8 +49,7 @@ def read_meka(
     DatasetNotFoundError
         If a file is missing, or ``member`` does not name one in the .zip.
     DatasetFormatError
-        If a file does not parse, does not unpack or unpacks to too much, or does not say which
-        attributes are labels.
+        If a file does not parse or unpack, or does not say which attributes are labels.
     InputError
         If an argument is of the wrong type.
 
@@ -60,9 +57,7 @@ def read_meka(
     -----
     Format: Read et al., "MEKA: A Multi-label/Multi-target Extension to WEKA", JMLR 2016.
     """
-    check_text("member", member)
-    check_text("name", name)
-    check_limit(max_unpacked)
+    check_options(max_unpacked, member=member, name=name)
     if n_labels is not None and (isinstance(n_labels, bool) or not isinstance(n_labels, Integral)):
         wanted = "an integer: how many attributes are labels, or minus how many at the end"
         raise wrong_type("n_labels", n_labels, wanted)

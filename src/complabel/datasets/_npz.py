@@ -2,7 +2,7 @@
 
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from complabel._files import explained, replacing
 from complabel.annotations import check_indicator
 from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
 from complabel.datasets._paths import StrPath, as_path
-from complabel.datasets._unpack import read_members
+from complabel.datasets._reading import read_zipped
 from complabel.errors import AnnotationError, DatasetFormatError, InputError
 
 _CSR_PARTS = ("data", "indices", "indptr", "shape")
@@ -74,7 +74,8 @@ def save_file(dataset: MultiLabelDataset, path: StrPath) -> None:
 
 def read_npz(path: Path, name: str, max_unpacked: int) -> MultiLabelDataset:
     """Read an archive in the layout that ``load_file`` describes."""
-    raw = read_members(path, [f"{member}.npy" for member in _KNOWN], max_unpacked)
+    files = [f"{member}.npy" for member in _KNOWN]
+    raw = read_zipped(path, lambda names: [file for file in files if file in names], max_unpacked)
     # Popped, so that the bytes of one array at a time are in memory twice.
     arrays = {file.removesuffix(".npy"): _parse(f"{path}!{file}", raw.pop(file)) for file in [*raw]}
     archive = _Archive(arrays, max_unpacked)
@@ -101,13 +102,12 @@ class _Archive:
 
     def features(self) -> Features:
         """Return X as float64."""
-        X: CSR | NDArray[Any] = self._matrix("X")
-        if not isinstance(X, np.ndarray):
-            return X
-        if X.dtype.kind == "U":
+        given = self._matrix("X")
+        if given.dtype.kind == "U":
             raise InputError("X holds text; give numbers")
-        self._refuse_large("X as float64", 8 * X.size)
-        return _as_float(X)
+        self._refuse_large("X as float64", 8 * given.size)  # of CSR what it stores
+        X: Features = _as_float(given)
+        return X
 
     def labels(self) -> NDArray[np.uint8]:
         """Return Y as a dense indicator."""
@@ -142,21 +142,21 @@ class _Archive:
             raise InputError(
                 f"found the arrays {found}; expected either {name}, or all of {', '.join(parts)}"
             )
-        matrix = self.arrays[name] if given == {name} else self._csr(name)
+        matrix = self.arrays[name] if given == {name} else self._csr(name, parts)
         if matrix.ndim != 2:
             raise InputError(
                 f"{name} has shape {matrix.shape}; give a matrix with a row for each instance"
             )
         return matrix
 
-    def _csr(self, name: str) -> CSR:
+    def _csr(self, name: str, parts: Sequence[str]) -> CSR:
         """Build a CSR matrix from its parts, each of which may lie."""
-        data, indices, indptr, shape = (self.arrays[part] for part in _SPARSE[name])
+        data, indices, indptr, shape = (self.arrays[part] for part in parts)
         whole = all(part.dtype.kind in "iu" for part in (indices, indptr, shape))
         if not whole or shape.shape != (2,) or data.dtype.kind not in "biuf":
             raise InputError(
-                f"{', '.join(_SPARSE[name])} are no parts of a CSR matrix; expected numbers, "
-                "integers, integers and (rows, columns)"
+                f"{', '.join(parts)} are no parts of a CSR matrix; expected numbers, integers, "
+                "integers and (rows, columns)"
             )
         self._refuse_large(f"{name} in CSR form", 16 * data.size)
         try:
@@ -166,7 +166,7 @@ class _Archive:
             )
             matrix.check_format(full_check=True)
         except ValueError as cause:
-            raise InputError(f"{', '.join(_SPARSE[name])} do not fit together: {cause}") from cause
+            raise InputError(f"{', '.join(parts)} do not fit together: {cause}") from cause
         matrix.sort_indices()
         if not matrix.has_canonical_format:
             raise InputError(f"{name} gives one cell twice; call sum_duplicates() before saving")
@@ -200,11 +200,8 @@ def _parse(source: str, raw: bytes) -> NDArray[Any]:
     if dtype.kind == "b":
         dtype = np.dtype(np.uint8)  # a byte of a bool that is neither 0 nor 1 must show
     found = len(raw) - stream.tell()
-    if (
-        min(shape, default=1) < 0
-        or not dtype.itemsize
-        or math.prod(shape) * dtype.itemsize != found
-    ):
+    sized = dtype.itemsize and min(shape, default=1) >= 0
+    if not sized or math.prod(shape) * dtype.itemsize != found:
         raise DatasetFormatError(
             f"{source}: found {found:,} bytes of values, which does not fit the shape "
             f"{str(shape)[:60]} and type {dtype} in its header; save it again"
@@ -217,7 +214,7 @@ def _parse(source: str, raw: bytes) -> NDArray[Any]:
         raise DatasetFormatError(f"{source}: found shape {str(shape)[:60]} ({cause})") from cause
 
 
-def _as_float(values: NDArray[Any]) -> NDArray[np.float64]:
+def _as_float(values: Any) -> Any:
     """Convert to float64; what a long double holds beyond it becomes infinite."""
     with np.errstate(over="ignore"):
         return values.astype(np.float64, copy=False)

@@ -3,9 +3,9 @@
 from complabel.datasets._catalog import CATALOG, EMBEDDED
 from complabel.datasets._dataset import MultiLabelDataset
 from complabel.datasets._npz import read_npz
-from complabel.datasets._paths import StrPath, as_path, check_text, is_file
+from complabel.datasets._paths import StrPath, as_path, check_options, is_file
+from complabel.datasets._reading import MAX_UNPACKED
 from complabel.datasets._svmlight import read_svmlight
-from complabel.datasets._unpack import MAX_UNPACKED, check_limit
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
 
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
@@ -23,17 +23,15 @@ def load_file(
         A ``.npz`` archive in the layout below, or multi-label svmlight text, which ends in
         ``.svm``, ``.svmlight`` or ``.libsvm`` and may be packed as ``.gz`` or ``.bz2``.
     name : str or None, default=None
-        Name of the dataset in reports; by default the file's without its ending. It must not be
-        one that ``load_dataset`` knows, so that nobody takes one for the other.
+        By default the file's name without its ending. It must not be one that ``load_dataset``
+        knows, so that nobody takes one for the other.
     max_unpacked : int, default=2**30
-        The most bytes that the file may unpack to, and each of its matrices take in memory; the
-        default is 1 GiB.
+        The most bytes that the file may unpack to, and each of its matrices take in memory.
 
     Returns
     -------
     MultiLabelDataset
-        As it is in the file. ``preprocess`` makes of it what ``load_dataset`` gives by default:
-        at most 15 labels, and no row with none or all of them.
+        As it is in the file; ``preprocess`` makes of it what ``load_dataset`` gives by default.
 
     Raises
     ------
@@ -53,8 +51,7 @@ def load_file(
     -----
     A ``.npz`` archive holds these arrays; others in it are not read, and no pickles are:
 
-    - ``X`` of shape (n, d), finite numbers, and ``Y`` of shape (n, K), 1 where a label applies and
-      else 0;
+    - ``X`` (n, d), finite numbers, and ``Y`` (n, K), 1 where a label applies and else 0;
     - instead of ``X``, or of ``Y``, the parts of a SciPy CSR array: ``X_data``, ``X_indices``,
       ``X_indptr``, ``X_shape``;
     - if there are any, ``label_names`` (K,) and ``feature_names`` (d,) of type str, and ``groups``
@@ -70,8 +67,7 @@ def load_file(
     >>> load_file(path)
     MultiLabelDataset(name='mine', label_names=('sea', 'sky'))
     """
-    check_text("name", name)
-    check_limit(max_unpacked)
+    check_options(max_unpacked, name=name)
     file = as_path("path", path)
     if not is_file(file):
         raise DatasetNotFoundError(f"{file}: no such file; check the path")

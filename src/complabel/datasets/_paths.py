@@ -1,10 +1,11 @@
-"""Paths as callers give them: one, or several parts of a dataset."""
+"""What callers give a reader: one path or several parts of a dataset, a name, a limit."""
 
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from complabel._parameters import check_integer
 from complabel.errors import DatasetNotFoundError, InputError
 
 StrPath: TypeAlias = str | os.PathLike[str]
@@ -43,10 +44,12 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def check_text(argument: str, value: object) -> None:
-    """Refuse what is neither None nor text."""
-    if value is not None and not isinstance(value, str):
-        raise wrong_type(argument, value, "a str, or leave it out")
+def check_options(max_unpacked: object, **texts: object) -> None:
+    """Refuse a limit that is no positive number of bytes, and what is neither None nor text."""
+    check_integer("max_unpacked", max_unpacked, at_least=1)
+    for argument, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            raise wrong_type(argument, value, "a str, or leave it out")
 
 
 def wrong_type(argument: str, value: object, wanted: str) -> InputError:

@@ -2,6 +2,8 @@
 
 import io
 import itertools
+import math
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -11,14 +13,23 @@ from scipy import sparse
 
 from complabel._parameters import check_integer
 from complabel.datasets._dataset import CSR, MultiLabelDataset
-from complabel.datasets._paths import StrPaths, as_files, check_text, wrong_type
-from complabel.datasets._svmlight_lines import LARGEST_LABEL, explain, foreign_signs
-from complabel.datasets._unpack import MAX_UNPACKED, check_limit, read_compressed
+from complabel.datasets._paths import StrPaths, as_files, check_options, wrong_type
+from complabel.datasets._reading import MAX_UNPACKED, read_compressed
 from complabel.errors import DatasetFormatError, InputError
 
 # Each feature takes a name, so that one wrong index could fill the memory.
 _MAX_FEATURES = 2_000_000
 _MOST_COLUMNS = 2**31 - 1  # indices of 32 bits
+_LARGEST_LABEL = 2**53  # float64 leaves out whole numbers beyond
+_FORM = "label,label index:value ..."
+_COMMENT = re.compile(rb"#[^\n]*")
+# "qid:5" numbers a query, and is skipped. Signs outside comments with which float() reads more
+# than numbers are none of these: 1_0, nan, the digits of other scripts.
+_KNOWN = b"0123456789+-.eE:,qid \t\n\r\v\f"
+_NUMBER = rb"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
+_LABELS = re.compile(rb"%b(?:,%b)*" % (_NUMBER, _NUMBER))
+_QUERY = re.compile(rb"qid:[-+]?\d+")
+_PAIR = re.compile(rb"(\d+):(%b)" % _NUMBER)
 
 
 def read_svmlight(
@@ -42,9 +53,9 @@ def read_svmlight(
         Number of features; by default the largest index that occurs, which must not be above
         2,000,000 then: one wrong index would fill the memory with names. Give it for more.
     name : str or None, default=None
-        Name of the dataset; by default the first file's up to the first dot.
+        By default the first file's name up to the first dot.
     max_unpacked : int, default=2**30
-        The most bytes that a .bz2 or .gz may unpack to; the default is 1 GiB.
+        The most bytes that a .bz2 or .gz may unpack to.
 
     Returns
     -------
@@ -57,7 +68,7 @@ def read_svmlight(
         If a file is missing.
     DatasetFormatError
         If a line does not parse, a label has no name, no row has a feature, or a file does not
-        unpack or unpacks to too much.
+        unpack.
     InputError
         If an argument is of the wrong type.
     """
@@ -66,12 +77,22 @@ def read_svmlight(
         check_integer("n_features", n_features, at_least=1)
         if n_features > _MOST_COLUMNS:
             raise InputError(f"n_features is {n_features}; give {_MOST_COLUMNS:,} at most")
-    check_text("name", name)
-    check_limit(max_unpacked)
+    check_options(max_unpacked, name=name)
     paths = as_files("path", path)
     texts = [read_compressed(part, max_unpacked) for part in paths]
-    X, per_row = _parse(paths, texts, n_features)
-    Y, names = _indicator(str(paths[0]), per_row, names)
+    X, rows, labels = _parse(paths, texts, n_features)
+    if not labels.size:
+        raise DatasetFormatError(f"{paths[0]}: no row has a label; expected {_FORM!r}")
+    if names is None:
+        numbers, labels = np.unique(labels, return_inverse=True)
+        names = tuple(map(str, numbers.tolist()))
+    elif labels.max() >= len(names):
+        raise DatasetFormatError(
+            f"{paths[0]}: found label {labels.max()}, but {len(names)} label names; expected "
+            f"labels 0 to {len(names) - 1}"
+        )
+    Y = np.zeros((X.shape[0], len(names)), dtype=np.uint8)
+    Y[rows, labels] = 1
     return MultiLabelDataset(
         name=paths[0].name.partition(".")[0] if name is None else name,
         X=X,
@@ -94,49 +115,66 @@ def _as_names(label_names: object) -> tuple[str, ...] | None:
 
 def _parse(
     paths: Sequence[Path], texts: Sequence[bytes], n_features: int | None
-) -> tuple[CSR, list[tuple[float, ...]]]:
-    """Read the features, and the label numbers of each row."""
+) -> tuple[CSR, NDArray[np.intp], NDArray[np.int64]]:
+    """Read the features, and of each label that is given the row and the number."""
     from sklearn.datasets import load_svmlight_files  # takes over a second
 
-    largest = _MAX_FEATURES if n_features is None else n_features
-    if any(foreign_signs(text) for text in texts):
-        raise explain(paths, texts, largest, "it holds signs that the format does not know")
+    most = _MAX_FEATURES if n_features is None else n_features
     try:
+        if any(_COMMENT.sub(b"", text).translate(None, _KNOWN) for text in texts):
+            raise ValueError("it holds signs that the format does not know")
         loaded = load_svmlight_files(
             [io.BytesIO(text) for text in texts], n_features=n_features, multilabel=True
         )
+        X: CSR = sparse.csr_array(sparse.vstack(loaded[0::2], format="csr"), dtype=np.float64)
+        per_row: list[tuple[float, ...]] = list(itertools.chain.from_iterable(loaded[1::2]))
+        rows = np.repeat(np.arange(len(per_row)), list(map(len, per_row)))
+        labels = np.fromiter(itertools.chain.from_iterable(per_row), np.float64)
+        whole = (labels == np.floor(labels)) & (labels >= 0) & (labels < _LARGEST_LABEL)
+        if X.shape[1] > most or not whole.all() or not np.isfinite(X.data).all():
+            raise ValueError("it holds a number out of range")
     except (ValueError, OverflowError) as cause:
-        raise explain(paths, texts, largest, str(cause)) from cause
-    X: CSR = sparse.csr_array(sparse.vstack(loaded[0::2], format="csr"), dtype=np.float64)
-    per_row: list[tuple[float, ...]] = list(itertools.chain.from_iterable(loaded[1::2]))
-    labels = np.fromiter(itertools.chain.from_iterable(per_row), np.float64)
-    whole = (labels == np.floor(labels)) & (labels >= 0) & (labels < LARGEST_LABEL)
-    if X.shape[1] > largest or not whole.all() or not np.isfinite(X.data).all():
-        raise explain(paths, texts, largest, "it holds a number out of range")
+        for path, text in zip(paths, texts, strict=True):
+            for number, line in enumerate(text.split(b"\n"), start=1):
+                if problem := _problem(line, most):
+                    raise DatasetFormatError(f"{path}, line {number}: {problem}") from cause
+        several = ", ".join(map(str, paths))
+        raise DatasetFormatError(f"{several}: not in svmlight format ({cause})") from cause
     if n_features is None and X.nnz == 0:
-        raise DatasetFormatError(
-            f"{paths[0]}: no row has a feature; expected 'label,label index:value'"
-        )
-    return X, per_row
+        raise DatasetFormatError(f"{paths[0]}: no row has a feature; expected {_FORM!r}")
+    return X, rows, labels.astype(np.int64)
 
 
-def _indicator(
-    source: str, per_row: list[tuple[float, ...]], label_names: tuple[str, ...] | None
-) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
-    """Turn lists of label numbers into an indicator matrix (n, K), and name its columns."""
-    from sklearn.preprocessing import MultiLabelBinarizer  # takes over a second
+def _problem(line: bytes, most: int) -> str:
+    """Say what is wrong with a line; empty where nothing is."""
+    fields = line.partition(b"#")[0].split()
+    labels = [fields.pop(0)] if fields and b":" not in fields[0] else []
+    if fields and labels and _QUERY.fullmatch(fields[0]):
+        del fields[0]
+    pairs = [pair for field in fields if (pair := _PAIR.fullmatch(field))]
+    if len(pairs) < len(fields) or (labels and not _LABELS.fullmatch(labels[0])):
+        shown = line.decode("utf-8", "replace").strip()[:60]
+        return f"found {shown!r}, expected {_FORM!r}"
+    for label in labels[0].split(b",") if labels else []:
+        if not (0 <= float(label) < _LARGEST_LABEL and float(label).is_integer()):
+            return f"found label {_show(label)}, which is no whole number from 0 on below 2**53"
+    previous = -1
+    for pair in pairs:
+        # int() refuses thousands of digits.
+        index = int(pair[1]) if len(pair[1]) <= 20 else _LARGEST_LABEL
+        if index > most:
+            return (
+                f"found index {_show(pair[1])}, which is above {most:,}, the most features that "
+                "are read; if it is right, give n_features"
+            )
+        if index <= previous:
+            return f"found index {index} after {previous}, expected each once and in order"
+        if not math.isfinite(float(pair[2])):
+            return f"found {_show(pair[2])} for index {index}, expected a finite number"
+        previous = index
+    return ""
 
-    numbers = {int(number) for labels in per_row for number in labels}
-    if not numbers:
-        raise DatasetFormatError(
-            f"{source}: no row has a label; expected 'label,label index:value'"
-        )
-    if label_names is not None and max(numbers) >= len(label_names):
-        raise DatasetFormatError(
-            f"{source}: found label {max(numbers)}, but {len(label_names)} label names; "
-            f"expected labels 0 to {len(label_names) - 1}"
-        )
-    classes = sorted(numbers) if label_names is None else list(range(len(label_names)))
-    names = label_names or tuple(str(number) for number in classes)
-    Y = MultiLabelBinarizer(classes=classes, sparse_output=True).fit_transform(per_row)
-    return Y.astype(np.uint8).toarray(), names
+
+def _show(text: bytes) -> str:
+    """Quote a number, which may be long, for a message."""
+    return repr(text[:40].decode("ascii") + ("..." if len(text) > 40 else ""))

@@ -112,7 +112,6 @@ def make_synthetic_problem(
     signal : float, default=2.0
         Standard deviation of w_k^T x: how much the features tell about the labels.
     random_state : int or numpy.random.Generator, default=0
-        The same number gives the same problem.
 
     Returns
     -------
@@ -130,17 +129,26 @@ def make_synthetic_problem(
     >>> problem.dataset.Y.shape, problem.transition.shape
     ((200, 4), (4, 4))
     """
-    _check(n_samples, n_features, n_labels, cardinality, signal)
+    check_integer("n_samples", n_samples, at_least=1)
+    check_integer("n_features", n_features, at_least=1)
+    check_integer("n_labels", n_labels, at_least=3)
+    check_real("n_labels", n_labels, at_most=_MAX_LABELS)
+    check_real("cardinality", cardinality, above=0, below=n_labels)
+    check_real("signal", signal, above=0)
     rng = check_random_state(random_state)
     X = rng.standard_normal((n_samples, n_features))
     weights = rng.standard_normal((n_features, n_labels))
     weights *= signal / np.linalg.norm(weights, axis=0)
-    offsets = 0.5 * rng.standard_normal(n_labels)
-    logits = X @ weights + offsets  # (n, K)
+    bias = 0.5 * rng.standard_normal(n_labels)
+    logits = X @ weights + bias  # (n, K)
     shift = _shift_to(cardinality, logits)
     logits += shift
-    sets = _proper_sets(n_labels)
+    # Every set but the empty and the full one, (2^K - 2, K).
+    sets = ((np.arange(1, 2**n_labels - 1)[:, None] >> np.arange(n_labels)) & 1).astype(np.uint8)
     Y, set_weights = _draw_sets(logits, sets, rng)
+    inside, outside = sets.astype(np.float64), 1.0 - sets
+    uniform = outside / outside.sum(axis=1, keepdims=True)  # p(ybar_j = 1 | Y)
+    joint = (inside * set_weights[:, None]).T @ uniform  # (K, K)
     dataset = MultiLabelDataset(
         name="synthetic",
         X=X,
@@ -151,22 +159,10 @@ def make_synthetic_problem(
     return SyntheticProblem(
         dataset=dataset,
         weights=weights,
-        bias=offsets + shift,
+        bias=bias + shift,
         probabilities=expit(logits),
-        transition=_uniform_transition(sets, set_weights),
+        transition=joint / joint.sum(axis=1, keepdims=True),
     )
-
-
-def _check(
-    n_samples: int, n_features: int, n_labels: int, cardinality: float, signal: float
-) -> None:
-    """Refuse parameters out of range."""
-    check_integer("n_samples", n_samples, at_least=1)
-    check_integer("n_features", n_features, at_least=1)
-    check_integer("n_labels", n_labels, at_least=3)
-    check_real("n_labels", n_labels, at_most=_MAX_LABELS)
-    check_real("cardinality", cardinality, above=0, below=n_labels)
-    check_real("signal", signal, above=0)
 
 
 def _shift_to(cardinality: float, logits: NDArray[np.float64]) -> float:
@@ -179,12 +175,6 @@ def _shift_to(cardinality: float, logits: NDArray[np.float64]) -> float:
     )
 
 
-def _proper_sets(n_labels: int) -> NDArray[np.uint8]:
-    """List every label set but the empty and the full one, shape (2^K - 2, K)."""
-    numbers = np.arange(1, 2**n_labels - 1)
-    return ((numbers[:, None] >> np.arange(n_labels)) & 1).astype(np.uint8)
-
-
 def _draw_sets(
     logits: NDArray[np.float64], sets: NDArray[np.uint8], rng: np.random.Generator
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
@@ -193,38 +183,19 @@ def _draw_sets(
     Drawing from the listed sets is exact and cannot stall, as rejection would where almost all
     probability is on the excluded sets.
     """
+    inside = sets.astype(np.float64)
     u = rng.random(len(logits))
     Y = np.empty(logits.shape, dtype=np.uint8)
     total = np.zeros(len(sets))
     rows_per_chunk = max(1, _CELLS_PER_CHUNK // len(sets))
     for start in range(0, len(logits), rows_per_chunk):
         rows = slice(start, start + rows_per_chunk)
-        chance = _set_probabilities(logits[rows], sets)  # (rows, sets)
+        log_chance = log_expit(logits[rows]) @ inside.T + log_expit(-logits[rows]) @ (1 - inside).T
+        chance = np.exp(log_chance - log_chance.max(axis=1, keepdims=True))  # (rows, sets)
+        chance /= chance.sum(axis=1, keepdims=True)
         total += chance.sum(axis=0)
         cumulative = np.cumsum(chance, axis=1)
         # Scaling by the last column keeps u below it whatever the rounding.
         chosen = (cumulative > (u[rows] * cumulative[:, -1])[:, None]).argmax(axis=1)
         Y[rows] = sets[chosen]
     return Y, total / len(logits)
-
-
-def _set_probabilities(logits: NDArray[np.float64], sets: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Compute p(Y | x, Y neither empty nor full), shape (rows, sets)."""
-    members = sets.astype(np.float64)
-    log_chance = log_expit(logits) @ members.T + log_expit(-logits) @ (1.0 - members).T
-    log_chance -= log_chance.max(axis=1, keepdims=True)
-    chance: NDArray[np.float64] = np.exp(log_chance)
-    chance /= chance.sum(axis=1, keepdims=True)
-    return chance
-
-
-def _uniform_transition(
-    sets: NDArray[np.uint8], set_weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Compute T_kj = p(ybar_j = 1 | y_k = 1) from the probabilities of the relevant sets."""
-    members = sets.astype(np.float64)
-    outside = 1.0 - members
-    draw = outside / outside.sum(axis=1, keepdims=True)  # p(ybar_j = 1 | Y)
-    joint = (members * set_weights[:, None]).T @ draw  # (K, K)
-    transition: NDArray[np.float64] = joint / joint.sum(axis=1, keepdims=True)
-    return transition
