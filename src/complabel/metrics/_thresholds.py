@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from complabel.metrics._inputs import check_scores
+from complabel.metrics._inputs import check_matrix
 
 _THRESHOLD = 0.5
 
@@ -35,7 +35,7 @@ def threshold_minmax(scores: ArrayLike) -> NDArray[np.uint8]:
     array([[0, 0, 1],
            [1, 1, 1]], dtype=uint8)
     """
-    checked = check_scores(scores)
+    checked = check_matrix(scores)
     lowest = checked.min(axis=1, keepdims=True)
     spread = checked.max(axis=1, keepdims=True) - lowest
     flat = spread == 0

@@ -218,7 +218,7 @@ class MLCLClassifier(GradientClassifier):
             found = "the predicted complementary labels are certain, and tell no transition apart"
             raise not_learnable(X, found)
         if self.correlation is None:
-            self.transition_ = matrices.normalized_transition(self.initial_transition_)
+            self.transition_ = matrices.corrected_transition(self.initial_transition_)
             return
         correlate = {
             "cooccurrence": matrices.label_correlation,
