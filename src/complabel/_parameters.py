@@ -146,6 +146,8 @@ def check_array(name: str, values: ArrayLike, *axes: str) -> NDArray[np.float64]
         raise InputError(f"{name} must be a {len(axes)}-D array of numbers ({error})") from error
     if array.ndim != len(axes):
         raise InputError(f"{name} must be a {len(axes)}-D array, got one of shape {array.shape}")
+    if array.size == 0:
+        raise InputError(f"{name} has shape {array.shape}; give a non-empty array")
     finite = np.isfinite(array)
     if not finite.all():
         at = np.unravel_index(np.argmin(finite), array.shape)

@@ -10,19 +10,9 @@ from complabel.errors import InputError
 def check_scores(
     scores: ArrayLike, labels: NDArray[np.uint8], *, names: tuple[str, str]
 ) -> NDArray[np.float64]:
-    """Return finite scores (n, K) of these labels, which are checked already."""
-    checked = check_matrix(scores, name=names[1])
+    """Return finite scores (n, K) for labels that are checked already."""
+    checked = check_array(names[1], scores, "row", "label")
     check_same_shape(labels, checked, names=names)
-    return checked
-
-
-def check_matrix(scores: ArrayLike, *, name: str = "scores") -> NDArray[np.float64]:
-    """Return a finite, non-empty matrix of scores."""
-    checked = check_array(name, scores, "row", "label")
-    if checked.size == 0:
-        raise InputError(
-            f"{name} has shape {checked.shape}; give a non-empty matrix (n_samples, K)"
-        )
     return checked
 
 

@@ -65,8 +65,6 @@ def average_ranks(scores: ArrayLike, *, higher_is_better: bool) -> NDArray[np.fl
     array([1.5 , 1.75, 2.75])
     """
     scores = check_array("scores", scores, "problem", "method")
-    if scores.size == 0:
-        raise InputError(f"scores of shape {scores.shape} are empty, so there is nothing to rank")
     ascending = -scores if higher_is_better else scores
     return np.asarray(stats.rankdata(ascending, axis=1).mean(axis=0), dtype=np.float64)
 
