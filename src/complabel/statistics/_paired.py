@@ -30,8 +30,11 @@ _RELATIVE_ROUNDING = 1e-12
 class PairedTestResult:
     """A two-sided test of the difference between two methods.
 
-    The statistic is positive where the first is larger, and infinite where all folds differ by
-    the same amount.
+    Parameters
+    ----------
+    statistic : float
+        Positive where the first is larger; infinite where all folds differ by the same amount.
+    p_value : float
     """
 
     statistic: float
