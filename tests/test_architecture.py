@@ -39,7 +39,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 
 def module_name(path):
-    """complabel/metrics/_rows.py is complabel.metrics._rows."""
+    """complabel/metrics/_ranked.py is complabel.metrics._ranked."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

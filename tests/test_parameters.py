@@ -7,6 +7,7 @@ from complabel._parameters import (
     Integer,
     RandomState,
     Real,
+    check_array,
     check_choice,
     check_integer,
     check_parameters,
@@ -150,3 +151,24 @@ def test_a_generator_is_used_as_it_is():
     rng = np.random.default_rng(0)
     assert check_random_state(rng) is rng
     assert check_random_state(7).integers(100) == np.random.default_rng(7).integers(100)
+
+
+@pytest.mark.parametrize(
+    ("values", "axes", "message"),
+    [
+        ([[1, 2], [math.inf, math.nan]], ("row", "label"), "got inf at row 1, label 0; correct it"),
+        ([1, math.nan], ("fold",), "A must be finite, got nan at fold 1"),
+        ([1, 2], ("row", "label"), r"A must be a 2-D array, got one of shape \(2,\)"),
+        ([[1], [2, 3]], ("row", "label"), r"A must be a 2-D array of numbers \("),
+        (np.empty((0, 3)), ("row", "label"), r"A has shape \(0, 3\); give a non-empty array"),
+    ],
+)
+def test_what_is_no_array_of_finite_numbers_is_refused_with_its_place(values, axes, message):
+    with pytest.raises(InputError, match=message):
+        check_array("A", values, *axes)
+
+
+def test_arrays_of_numbers_become_double_precision():
+    assert check_array("A", [[1, True]], "row", "label").dtype == np.float64
+    given = np.ones(2)
+    assert check_array("A", given, "fold") is given

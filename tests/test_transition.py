@@ -14,7 +14,6 @@ from complabel.transition import (
     corrected_transition,
     initial_transition,
     label_correlation,
-    normalized_transition,
     phi_correlation,
     uniform_transition,
 )
@@ -47,7 +46,7 @@ def test_corrected_transition_worked_by_hand():
 
 
 def test_transition_without_correlation_worked_by_hand():
-    found = normalized_transition(INITIAL)
+    found = corrected_transition(INITIAL)
     np.testing.assert_allclose(found, WITHOUT_CORRELATION, rtol=1e-14)
     np.testing.assert_array_equal(found, corrected_transition(INITIAL, np.eye(3)))
 
@@ -114,7 +113,7 @@ def test_the_inputs_stay_as_they_were():
         CORRELATION.copy(),
         COMPLEMENTARY.copy(),
     )
-    normalized_transition(initial)
+    corrected_transition(initial)
     corrected_transition(initial, correlation)
     initial_transition(PREDICTED, complementary)
     phi_correlation(complementary)
@@ -153,7 +152,7 @@ def test_exact_predictions_on_every_outcome_give_the_uniform_transition():
         expected[k, k] = 0
     np.testing.assert_allclose(initial_transition(predicted, complementary), expected, rtol=1e-12)
     # By symmetry the labels cannot be told apart, so both estimates must be uniform.
-    np.testing.assert_allclose(normalized_transition(expected), uniform, rtol=1e-12)
+    np.testing.assert_allclose(corrected_transition(expected), uniform, rtol=1e-12)
     corrected = corrected_transition(expected, label_correlation(complementary))
     np.testing.assert_allclose(corrected, uniform, rtol=1e-12)
 
@@ -190,10 +189,10 @@ def test_phi_correlation_worked_by_hand():
     hnp.arrays(np.float64, 4, elements=st.floats(0.01, 100)),
 )
 def test_normalizing_forgets_the_scale_of_rows_and_the_diagonal(matrix, scale):
-    expected = normalized_transition(matrix)
+    expected = corrected_transition(matrix)
     np.testing.assert_allclose(expected.sum(axis=1), 1)
     assert not np.diagonal(expected).any()
-    other = normalized_transition(scale[:, None] * (matrix + np.diag(scale)))
+    other = corrected_transition(scale[:, None] * (matrix + np.diag(scale)))
     np.testing.assert_allclose(other, expected, rtol=1e-10)
 
 
@@ -236,7 +235,7 @@ def test_phi_correlation_refuses_what_it_is_undefined_for(complementary, message
 )
 def test_normalizing_refuses_rows_that_are_no_distribution(matrix, message):
     with pytest.raises(TransitionError, match=message):
-        normalized_transition(np.array(matrix, dtype=np.float64))
+        corrected_transition(np.array(matrix, dtype=np.float64))
 
 
 def test_a_correlation_that_turns_entries_negative_is_refused():
@@ -251,8 +250,8 @@ def test_a_correlation_that_turns_entries_negative_is_refused():
         (np.eye(3), r"label 0, 1, 2 has a non-zero diagonal entry: .* never complementary"),
         (uniform_transition(4), r"shape \(4, 4\), but there are 3 labels: expected \(3, 3\)"),
         (np.zeros(3), r"shape \(3,\)"),
-        ([[0, 0.5, 0.5], [np.nan, 0, 1], [1, 0, 0]], "NaN or infinity"),
-        ([[0, np.inf, 0.5], [1, 0, 0], [1, 0, 0]], "NaN or infinity"),
+        ([[0, 0.5, 0.5], [np.nan, 0, 1], [1, 0, 0]], "must be finite, got nan at row 1, column 0"),
+        ([[0, np.inf, 0.5], [1, 0, 0], [1, 0, 0]], "must be finite, got inf at row 0, column 1"),
         ([[0, 0.5, 0.5], [1.5, 0, -0.5], [1, 0, 0]], "label 1 has negative entries in its row"),
         ([[0, 0.5, 0.5], [1, 0, 0], [0.9, 0, 0]], "label 2 has a row that does not sum to 1"),
     ],

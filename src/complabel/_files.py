@@ -16,18 +16,9 @@ __all__ = ["explained", "replacing", "write_text", "write_texts"]
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path that takes the place of another once all has been written.
+    """Give a temporary path in the folder of another, whose place it takes when the block ends.
 
-    Parameters
-    ----------
-    path : path
-        The file to make or replace; its folder must exist.
-
-    Yields
-    ------
-    Path
-        In the same folder. Moved to ``path`` when the block ends, removed when it fails, also by
-        Ctrl-C.
+    It is removed when the block fails, also by Ctrl-C.
 
     Examples
     --------
@@ -49,38 +40,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a UTF-8 text file in one piece.
-
-    Parameters
-    ----------
-    path : path
-        Its folder must exist.
-    text : str
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written; what was there before is unchanged.
-    """
+    """Write a UTF-8 text file in one piece, or raise an OutputError and leave the old one."""
     target = Path(path)
     with explained(target), replacing(target) as partial:
         partial.write_text(text, encoding="utf-8")
 
 
 def write_texts(folder: str | os.PathLike[str], texts: Mapping[str, str]) -> None:
-    """Write UTF-8 text files into a folder: all of them, or none where the disk is full.
+    """Write UTF-8 text files by name into a folder: all of them, or none where the disk is full.
 
-    Parameters
-    ----------
-    folder : path
-        Made where it is not there.
-    texts : mapping of str to str
-        Names of the files, and what they hold.
-
-    Raises
-    ------
-    OutputError
-        If one cannot be written; what was there before is unchanged.
+    The folder is made where it is not there. If a file cannot be written, the OutputError leaves
+    everything as it was.
     """
     target = Path(folder)
     with explained(target):

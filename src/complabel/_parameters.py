@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from complabel.errors import InputError
 
@@ -18,6 +19,7 @@ __all__ = [
     "Integer",
     "RandomState",
     "Real",
+    "check_array",
     "check_choice",
     "check_integer",
     "check_parameters",
@@ -35,15 +37,7 @@ one allowed value itself, such as ``"auto"`` or None.
 
 @dataclass(frozen=True, kw_only=True)
 class Real:
-    """A finite number within bounds; True and False are none.
-
-    Parameters
-    ----------
-    at_least, at_most : float or None, default=None
-        Closed bounds.
-    above, below : float or None, default=None
-        Open bounds.
-    """
+    """A finite number within closed or open bounds; True and False are none."""
 
     at_least: float | None = None
     above: float | None = None
@@ -105,15 +99,7 @@ _RANGES = (Real, Integer, RandomState)
 def check_parameters(owner: object) -> None:
     """Refuse attributes that break the ``_constraints`` of the owner's class and its bases.
 
-    Parameters
-    ----------
-    owner : object
-        Its class and its bases may each have :data:`Constraints`; the derived class's replace
-        those of the same name.
-
-    Raises
-    ------
-    InputError
+    The constraints of a derived class replace those of the same name in its bases.
 
     Examples
     --------
@@ -147,15 +133,29 @@ def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
 
 
 def check_random_state(value: int | np.random.Generator | None) -> np.random.Generator:
-    """Return the one generator of a fit; a generator is used as it is and moves on.
-
-    Raises
-    ------
-    InputError
-        Unless it is a :class:`RandomState`.
-    """
+    """Return the one generator of a fit; a generator is used as it is and moves on."""
     _check("random_state", value, RandomState())
     return np.random.default_rng(value)
+
+
+def check_array(name: str, values: ArrayLike, *axes: str) -> NDArray[np.float64]:
+    """Return an array of finite numbers with these axes, or say what and where it is instead."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be a {len(axes)}-D array of numbers ({error})") from error
+    if array.ndim != len(axes):
+        raise InputError(f"{name} must be a {len(axes)}-D array, got one of shape {array.shape}")
+    if array.size == 0:
+        raise InputError(f"{name} has shape {array.shape}; give a non-empty array")
+    finite = np.isfinite(array)
+    if not finite.all():
+        at = np.unravel_index(np.argmin(finite), array.shape)
+        place = ", ".join(f"{axis} {index}" for axis, index in zip(axes, at, strict=True))
+        raise InputError(
+            f"{name} must be finite, got {array[at]} at {place}; correct it or leave it out"
+        )
+    return array
 
 
 def _check(name: str, value: object, allowed: object) -> None:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from complabel.errors import TransitionError
+from complabel._parameters import check_array
+from complabel.errors import InputError, TransitionError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -21,7 +22,6 @@ __all__ = [
     "corrected_transition",
     "initial_transition",
     "label_correlation",
-    "normalized_transition",
     "phi_correlation",
     "uniform_transition",
 ]
@@ -121,7 +121,6 @@ def phi_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     Parameters
     ----------
     complementary : ndarray of shape (n_samples, K), uint8
-        Of the training instances only.
 
     Returns
     -------
@@ -147,7 +146,7 @@ def phi_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 
 def corrected_transition(
-    initial: NDArray[np.float64], correlation: NDArray[np.float64]
+    initial: NDArray[np.float64], correlation: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
     """Correct S by label correlations: T = S C^T, diagonal 0, rows normalized (section 4.2).
 
@@ -155,8 +154,9 @@ def corrected_transition(
     ----------
     initial : ndarray of shape (K, K), float64
         S, from :func:`initial_transition`.
-    correlation : ndarray of shape (K, K), float64
-        C, from :func:`label_correlation` or :func:`phi_correlation`.
+    correlation : ndarray of shape (K, K), float64, or None, default=None
+        C, from :func:`label_correlation` or :func:`phi_correlation`. None only normalizes S: the
+        ablation "without C".
 
     Returns
     -------
@@ -166,41 +166,21 @@ def corrected_transition(
     Raises
     ------
     TransitionError
-        If a row has no mass or a negative entry; the message names the label.
+        If a row has no mass off the diagonal or a negative entry; the message names the label.
 
     Examples
     --------
     >>> corrected_transition(uniform_transition(3), np.eye(3)).sum(axis=1)
     array([1., 1., 1.])
     """
-    return normalized_transition(np.asarray(initial @ correlation.T))
-
-
-def normalized_transition(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Set the diagonal to 0 and divide each row by its sum: of S, the ablation "without C".
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (K, K), float64
-        Non-negative.
-
-    Returns
-    -------
-    ndarray of shape (K, K), float64
-
-    Raises
-    ------
-    TransitionError
-        If a row has no mass off the diagonal or a negative entry; the message names the label.
-    """
-    off_diagonal = matrix.copy()
-    np.fill_diagonal(off_diagonal, 0.0)
+    transition = initial.copy() if correlation is None else np.asarray(initial @ correlation.T)
+    np.fill_diagonal(transition, 0.0)
     _refuse_labels(
-        (off_diagonal < 0).any(axis=1), "has negative entries in its row of the transition matrix"
+        (transition < 0).any(axis=1), "has negative entries in its row of the transition matrix"
     )
-    totals = off_diagonal.sum(axis=1)
+    totals = transition.sum(axis=1)
     _refuse_labels(~(totals > 0), "has an all-zero row in the transition matrix; drop the label")
-    return np.asarray(off_diagonal / totals[:, None])
+    return np.asarray(transition / totals[:, None])
 
 
 def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]:
@@ -224,17 +204,15 @@ def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]
         Unless the matrix is (K, K), finite, non-negative, has a zero diagonal and rows that
         sum to 1.
     """
-    shape = (n_labels, n_labels)
     try:
-        checked = np.array(matrix, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        found = f"the transition matrix is no matrix of numbers ({error}); give shape {shape}"
-        raise TransitionError(found) from error
-    if checked.shape != shape:
-        found = f"the transition matrix has shape {checked.shape}, but there are {n_labels} labels"
-        raise TransitionError(f"{found}: expected {shape}")
-    if not np.isfinite(checked).all():
-        raise TransitionError("the transition matrix contains NaN or infinity")
+        checked = check_array("the transition matrix", matrix, "row", "column").copy()
+    except InputError as error:
+        raise TransitionError(str(error)) from error
+    if checked.shape != (n_labels, n_labels):
+        raise TransitionError(
+            f"the transition matrix has shape {checked.shape}, but there are {n_labels} labels:"
+            f" expected {(n_labels, n_labels)}"
+        )
     _refuse_labels((checked < 0).any(axis=1), "has negative entries in its row")
     _refuse_labels(
         np.diagonal(checked) != 0,

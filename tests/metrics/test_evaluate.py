@@ -61,5 +61,6 @@ def test_a_criterion_of_ones_own_stands_where_it_was_put(case):
     own = Criterion(name="micro_f1", title="Micro F1", higher_is_better=True, measure=micro_f1)
     values = evaluate(Y, scores, predictions, criteria=(CRITERIA[0], own, CRITERIA[-1]))
     assert list(values) == ["hamming_loss", "micro_f1", "average_precision"]
+    assert evaluate(Y, scores, predictions, criteria=(own,)) == {"micro_f1": values["micro_f1"]}
     both, either = (Y & predictions).sum(), Y.sum() + predictions.sum()
     assert values["micro_f1"] == pytest.approx(2 * both / either)

@@ -73,7 +73,12 @@ def test_an_impossible_label_costs_no_more_than_the_least_probability():
         ([[1, 0, 0]], [[0.5, -0.1, 0.6]], InputError, "-0.1 at row 0, label 1"),
         ([[1, 0, 0]] * 2, [[1, 0, 0], [0, 0, 0]], InputError, "all 0 in row 1"),
         ([[1, 0, 0]], [[0.5, 0.5]], InputError, r"but probabilities \(1, 2\)"),
-        ([[1, 0, 0]], [[np.nan, 0.5, 0.5]], InputError, "probabilities holds nan"),
+        (
+            [[1, 0, 0]],
+            [[np.nan, 0.5, 0.5]],
+            InputError,
+            "probabilities .*got nan at row 0, label 0",
+        ),
         ([[0, 0, 0]], [[0.2, 0.4, 0.4]], AnnotationError, "no label in row 0"),
     ],
 )
@@ -86,7 +91,12 @@ def test_log_likelihood_refuses(complementary, probabilities, error, message):
     ("complementary", "scores", "error", "message"),
     [
         ([[1, 0, 0]], [[0.5, 0.5]], InputError, r"but scores \(1, 2\)"),
-        ([[1, 0, 0]], [[0.5, 0.5, np.inf]], InputError, "scores holds inf"),
+        (
+            [[1, 0, 0]],
+            [[0.5, 0.5, np.inf]],
+            InputError,
+            "scores .*got inf at row 0, label 2",
+        ),
         ([[1, 1, 1]], [[0.2, 0.4, 0.4]], AnnotationError, "all 3 labels in row 0"),
     ],
 )

@@ -8,20 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from complabel import metrics
 from complabel._parameters import Constraints, Real, check_parameters
-from complabel.annotations import (
-    check_complementary,
-    check_indicator,
-    check_label_names,
-)
+from complabel.annotations import check_complementary, check_indicator, check_label_names
 from complabel.errors import AnnotationError, InputError
-from complabel.methods._canonical import canonical_csr
-from complabel.methods._complaints import located, refuse_other_number_of_rows
 from complabel.methods._decisions import THRESHOLDS, labels_above
-from complabel.methods._targets import Targets, encode_classes
+from complabel.methods._features import validated
+from complabel.methods._targets import Targets, encode_classes, refuse_other_number_of_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -71,15 +66,9 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     ) -> None:
         """Learn from checked arrays.
 
-        Parameters
-        ----------
-        X : ndarray or CSR array of shape (n, d), float64 or float32
-            Finite features.
-        complementary : ndarray of shape (n, K), uint8
-            At least one and not all labels of each row; the relevant labels instead where
-            ``learns_from = "relevant"``.
-        relevant : ndarray of shape (n, K), uint8, or None
-            Known relevant labels, none of them complementary; rows may be empty.
+        ``X`` is an ndarray or CSR array (n, d) of finite float64 or float32. ``complementary``
+        (n, K) has at least one and not all labels of each row; the relevant ones instead where
+        ``learns_from = "relevant"``. ``relevant`` (n, K) are known ones; rows may be empty.
         """
 
     @abstractmethod
@@ -136,7 +125,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         """
         if relevant is not None and self.learns_from == "relevant":
             raise InputError("relevant is what y is for this reference method; leave it out")
-        features = self._validate(X, y)
+        features = validated(self, X, y)
         refuse_other_number_of_rows(y, features.shape[0])
         if self.learns_from == "relevant":
             targets = Targets.from_true_labels(y)
@@ -239,10 +228,17 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         model the choice. scikit-learn's own scorers, ``"f1_micro"`` for instance, take ``y``
         for what should be predicted: on complementary labels they prefer the worse method.
         """
-        X_new, complementary = self._validate_held_out(X, y)
+        features = self._validate_new(X)
+        refuse_other_number_of_rows(y, features.shape[0])
+        complementary = check_complementary(
+            self._encode(y), min_labels=2, allow_unanswered=True, name="y"
+        )
+        answered = complementary.any(axis=1)
+        if not answered.all():
+            features, complementary = features[answered], complementary[answered]
         if self.models_the_choice:
-            return float(self._log_likelihood(X_new, complementary).mean())
-        return -metrics.complementary_ranking_error(complementary, self._decision(X_new))
+            return float(self._log_likelihood(features, complementary).mean())
+        return -metrics.complementary_ranking_error(complementary, self._decision(features))
 
     def _log_odds(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
         """Turn what ``_decision`` returned into log f / (1 - f), of shape (n, K)."""
@@ -290,40 +286,10 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
             )
         return indicator
 
-    def _validate(self, X: ArrayLike, y: ArrayLike | None) -> Features:
-        """Validate features to learn from, recording their number and names."""
-        # scikit-learn says that y is missing; what else y may be is checked by Targets.
-        target: Any = None if y is None else "no_validation"
-        try:
-            validated = validate_data(
-                self, X, target, accept_sparse="csr", dtype=(np.float64, np.float32)
-            )
-        except ValueError as error:
-            raise InputError(located(error, X)) from error
-        return canonical_csr(validated)
-
     def _validate_new(self, X: ArrayLike) -> Features:
         """Validate features to predict for."""
         check_is_fitted(self, "classes_")
-        try:
-            validated = validate_data(
-                self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False
-            )
-        except ValueError as error:
-            raise InputError(located(error, X)) from error
-        return canonical_csr(validated)
-
-    def _validate_held_out(self, X: ArrayLike, y: ArrayLike) -> tuple[Features, Any]:
-        """Validate features and complementary labels to score on; rows without one are left out."""
-        X_new = self._validate_new(X)
-        refuse_other_number_of_rows(y, X_new.shape[0])
-        complementary = check_complementary(
-            self._encode(y), min_labels=2, allow_unanswered=True, name="y"
-        )
-        answered = complementary.any(axis=1)
-        if answered.all():
-            return X_new, complementary
-        return X_new[answered], complementary[answered]
+        return validated(self, X, reset=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

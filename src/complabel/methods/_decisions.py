@@ -14,22 +14,11 @@ THRESHOLDS = ("probability", "minmax")
 
 
 def labels_above(log_odds: NDArray[np.float64], *, threshold: str, cut: float) -> NDArray[np.int64]:
-    """Return the labels whose f exceeds the cut.
+    """Return the labels (n, K) whose f exceeds the cut, given log f / (1 - f).
 
-    Parameters
-    ----------
-    log_odds : ndarray of shape (n, K), float64
-        log f / (1 - f). Probabilities near 1 would have lost the digits that tell them apart.
-    threshold : {"probability", "minmax"}
-        ``"probability"`` compares f itself; ``"minmax"`` compares f after each row is scaled to
-        [0, 1] by its own least and greatest f. A row of equal f has no range and is compared as
-        it is.
-    cut : float
-        In (0, 1).
-
-    Returns
-    -------
-    ndarray of shape (n, K), int64
+    The threshold ``"probability"`` compares f itself; ``"minmax"`` compares f after each row is
+    scaled to [0, 1] by its own least and greatest f. A row of equal f has no range and is compared
+    as it is. Probabilities near 1 would have lost the digits that tell them apart.
 
     Examples
     --------

@@ -37,16 +37,10 @@ def side_by_side(*blocks: Features) -> Features:
 
 @dataclass(frozen=True)
 class Gram:
-    """A symmetric matrix without negative eigenvalues, such as X^T X.
-
-    Parameters
-    ----------
-    matrix : ndarray or LinearOperator of shape (p, p)
-        An operator where the matrix would be too large.
-    diagonal : ndarray of shape (p,)
-    """
+    """A symmetric matrix (p, p) without negative eigenvalues, such as X^T X."""
 
     matrix: Any
+    """An ndarray, or a LinearOperator where that would be too large."""
     diagonal: NDArray[np.float64]
 
     @classmethod
@@ -92,22 +86,9 @@ class RidgeSystem:
     """Solve (scale A + ridge I) W = R for one right-hand side after the other.
 
     If A is formed, one Cholesky factorization serves all of them. If it is an operator,
-    conjugate gradients need nothing but products.
-
-    Parameters
-    ----------
-    gram : Gram
-        A of shape (p, p).
-    scale : float, default=1.0
-        Not negative.
-    ridge : float or ndarray of shape (p,)
-        Positive. An array has one for each row; that of a constant column in the first place may
-        be 0: eliminating it centres the others.
-
-    Raises
-    ------
-    InputError
-        From ``solve``, if A is so large that the ridge is lost to rounding.
+    conjugate gradients need nothing but products. The ridge is positive; an array (p,) has one
+    for each row, and that of a constant column in the first place may be 0: eliminating it
+    centres the others.
     """
 
     def __init__(
@@ -120,7 +101,10 @@ class RidgeSystem:
     def solve(
         self, right: NDArray[np.float64], *, start: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """Return W of shape (p, q) for R of that shape; ``start`` is a guess of W."""
+        """Return W (p, q) for R (p, q); ``start`` is a guess of W.
+
+        Refuses with an InputError an A so large that the ridge is lost to rounding.
+        """
         if self._gram.formed:
             return np.asarray(linalg.cho_solve(self._factor, right, check_finite=False))
         return self._solve_iteratively(right, start)

@@ -43,6 +43,10 @@ Grid = Mapping[str, Sequence[Any]]
 """The values to try of each parameter."""
 
 
+# NAME:key=value,key=value; a value in brackets may hold commas.
+_WITH_SETTINGS = re.compile(r"(?P<base>.+?):(?P<settings>\w+=.*)")
+
+
 @dataclass(frozen=True)
 class Method:
     """One method as tables know it.
@@ -60,8 +64,6 @@ class Method:
         so stronger regularization comes first.
     settings : mapping of str to object, default={}
         Parameters that the name fixes.
-    base : str, default=""
-        The name without the settings; ``name`` where empty.
     """
 
     name: str
@@ -69,11 +71,11 @@ class Method:
     classifier: type[ComplementaryClassifier]
     grid: Grid = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    base: str = ""
 
-    def __post_init__(self) -> None:
-        if not self.base:
-            object.__setattr__(self, "base", self.name)
+    @property
+    def base(self) -> str:
+        """The name without the settings."""
+        return _WITH_SETTINGS.sub(r"\g<base>", self.name)
 
     @property
     def learns_from(self) -> str:
@@ -126,8 +128,6 @@ _FORMER = {
     "pml-lrs-no-intercept": "pml-lrs:fit_intercept=false",
     "selection-likelihood-linear": "selection-likelihood:kernel=linear",
 }
-# NAME:key=value,key=value; a value in brackets may hold commas.
-_WITH_SETTINGS = re.compile(r"(?P<base>.+?):(?P<settings>\w+=.*)")
 _BETWEEN_SETTINGS = re.compile(r",(?=\w+=)")
 _CONSTANTS = {"true": True, "false": False, "none": None}
 
@@ -257,11 +257,7 @@ def _with_settings(method: Method, name: str, settings: Mapping[str, Any]) -> Me
 def _of_somebody(name: str) -> Method:
     """Return a method that is not part of the package."""
     offered = {entry.name: entry for entry in metadata.entry_points(group=ENTRY_POINTS)}
-    if name in offered:
-        found = _loaded(name, offered[name].load)
-    elif ":" in name:
-        found = _loaded(name, lambda: _imported(*name.split(":", 1)))
-    else:
+    if name not in offered and ":" not in name:
         known = (*METHODS, *offered)
         nearest = get_close_matches(name, known, n=1)
         hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
@@ -269,24 +265,19 @@ def _of_somebody(name: str) -> Method:
             f"there is no method {name!r}.{hint} Known are: {', '.join(known)}; a class of your"
             " own is named package.module:Class"
         )
+    try:
+        if name in offered:
+            found = offered[name].load()
+        else:
+            module, _, attribute = name.partition(":")
+            found = getattr(importlib.import_module(module), attribute)
+    except Exception as error:
+        raise InputError(
+            f"the method {name!r} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
     if not (isinstance(found, type) and issubclass(found, ComplementaryClassifier)):
         raise InputError(
             f"the method {name!r} is {found!r}; it must be a class that derives from"
             " complabel.methods.ComplementaryClassifier"
         )
     return Method(name, found.__name__, found)
-
-
-def _loaded(name: str, load: Any) -> object:
-    """Load what a name stands for, saying which name it was if that fails."""
-    try:
-        return load()
-    except Exception as error:
-        raise InputError(
-            f"the method {name!r} cannot be imported: {type(error).__name__}: {error}"
-        ) from error
-
-
-def _imported(module: str, attribute: str) -> object:
-    """Import ``attribute`` from ``module``."""
-    return getattr(importlib.import_module(module), attribute)

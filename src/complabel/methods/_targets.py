@@ -19,8 +19,7 @@ from complabel.annotations import (
     label_names_of,
     warn_unchosen,
 )
-from complabel.errors import AnnotationError
-from complabel.methods._complaints import shape_of
+from complabel.errors import AnnotationError, InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,32 +29,23 @@ _USER = 4  # from a helper below over its constructor and fit to the caller of f
 
 @dataclass(frozen=True)
 class Targets:
-    """What ``fit`` was given, checked; rows without an answer are left out.
-
-    Parameters
-    ----------
-    complementary : ndarray of shape (n_rows, K), uint8
-        Complementary labels; the true labels instead for a reference method.
-    classes : ndarray of shape (K,)
-        What the columns stand for: names where a data frame has them.
-    single : bool
-        Whether they came as one class per instance rather than as an indicator.
-    relevant : ndarray of shape (n_rows, K), uint8, or None
-        Known relevant labels, if any are.
-    answered : ndarray of shape (n_samples,), bool, or None
-        Which samples the rows are, where some were left out.
-    """
+    """What ``fit`` was given, checked; rows without an answer are left out."""
 
     complementary: NDArray[np.uint8]
+    """(n_rows, K); the true labels instead for a reference method."""
     classes: NDArray[Any]
+    """What the K columns stand for: names where a data frame has them."""
     single: bool
+    """Whether they came as one class per instance rather than as an indicator."""
     relevant: NDArray[np.uint8] | None = None
+    """Known relevant labels (n_rows, K), if any are."""
     answered: NDArray[np.bool_] | None = None
+    """Which samples the rows are (n_samples,), where some were left out."""
 
     @classmethod
     def from_complementary(cls, y: Any, *, relevant: Any) -> Targets:
         """Check complementary labels, given as an indicator or as one class per instance."""
-        single = is_single(y)
+        single = _is_single(y)
         if single:
             complementary, classes = _read_classes(y)
             _warn_of_doubtful_classes(y, classes)
@@ -75,7 +65,7 @@ class Targets:
     @classmethod
     def from_true_labels(cls, y: Any) -> Targets:
         """Check the labels that a reference learns from, an indicator or one class per instance."""
-        if is_single(y):
+        if _is_single(y):
             return cls(*_read_classes(y), single=True)
         true_labels = check_indicator(y, name="y")
         return cls(true_labels, _classes_of(y, true_labels.shape[1]), single=False)
@@ -112,9 +102,9 @@ def encode_classes(y: Any, classes: NDArray[Any]) -> NDArray[np.uint8]:
     return indicator
 
 
-def is_single(y: Any) -> bool:
+def _is_single(y: Any) -> bool:
     """Tell one class per instance, as (n,) or (n, 1), from an indicator matrix."""
-    shape = shape_of(y)
+    shape = _shape_of(y)
     return len(shape) == 1 or (len(shape) == 2 and shape[1] == 1)
 
 
@@ -158,9 +148,9 @@ def _is_gap(entry: object) -> bool:
 
 def _refuse_indicator_of_one_label(y: Any, flat: NDArray[Any]) -> None:
     """Refuse a column of zeros and ones: a matrix of one label rather than a list of classes."""
-    if len(shape_of(y)) == 2 and flat.dtype.kind in "biuf" and np.isin(flat, (0, 1)).all():
+    if len(_shape_of(y)) == 2 and flat.dtype.kind in "biuf" and np.isin(flat, (0, 1)).all():
         raise AnnotationError(
-            f"y has shape {shape_of(y)} and holds zeros and ones, an indicator of one label;"
+            f"y has shape {_shape_of(y)} and holds zeros and ones, an indicator of one label;"
             " give one column per label, at least 3, or one class per row as y.ravel()"
         )
 
@@ -168,7 +158,7 @@ def _refuse_indicator_of_one_label(y: Any, flat: NDArray[Any]) -> None:
 def _warn_of_doubtful_classes(y: Any, classes: NDArray[Any]) -> None:
     """Warn of names and of a column, which may be meant as labels of which several apply."""
     names = classes.dtype.kind in "US" or any(isinstance(label, str) for label in classes)
-    if not names and len(shape_of(y)) == 1:
+    if not names and len(_shape_of(y)) == 1:
         return
     found, way_out = "names", "indicator_from_names(y, labels)"
     if not names:
@@ -194,3 +184,24 @@ def _warn_unanswered(answered: NDArray[np.bool_], relevant: NDArray[np.uint8] | 
         UnansweredRowWarning,
         stacklevel=_USER,
     )
+
+
+def refuse_other_number_of_rows(y: Any, n_samples: int) -> None:
+    """Refuse labels of more or fewer rows than X; what is no sequence is refused elsewhere."""
+    shape = _shape_of(y)
+    if not shape or shape[0] == n_samples:
+        return
+    advice = "both need one row per sample"
+    if len(shape) == 2 and shape[1] == n_samples:
+        advice = f"y has shape {shape}, so it looks transposed: give y.T"
+    raise InputError(f"X has {n_samples} rows but y has {shape[0]}; {advice}")
+
+
+def _shape_of(values: Any) -> tuple[int, ...]:
+    """Return the shape of an array-like; that of the outer sequence where rows are uneven."""
+    if hasattr(values, "shape"):
+        return tuple(values.shape)
+    try:
+        return np.asarray(values).shape  # np.shape refuses what overrides NumPy's functions
+    except ValueError:
+        return (len(values), -1)

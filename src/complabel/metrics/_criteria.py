@@ -6,9 +6,10 @@ from numpy.typing import ArrayLike
 from complabel.annotations import IndicatorLike, check_indicator
 from complabel.errors import InputError
 from complabel.metrics._inputs import check_same_shape, check_scores
-from complabel.metrics._ranked import RowCriterion, mean_over_rows
-from complabel.metrics._rows import (
+from complabel.metrics._ranked import (
+    RowCriterion,
     average_precision_of_rows,
+    by_row,
     coverage_of_rows,
     one_error_of_rows,
     ranking_loss_of_rows,
@@ -20,10 +21,8 @@ def hamming_loss(true_labels: IndicatorLike, predicted: IndicatorLike) -> float:
 
     Parameters
     ----------
-    true_labels : array-like or sparse matrix of shape (n_samples, K)
-        Relevant labels, 0/1.
-    predicted : array-like or sparse matrix of shape (n_samples, K)
-        Predicted labels, 0/1.
+    true_labels, predicted : array-like or sparse matrix of shape (n_samples, K)
+        Relevant and predicted labels, 0/1.
 
     Returns
     -------
@@ -60,7 +59,7 @@ def ranking_loss(true_labels: IndicatorLike, scores: ArrayLike) -> float:
     true_labels : array-like or sparse matrix of shape (n_samples, K)
         Relevant labels, 0/1.
     scores : array-like of shape (n_samples, K)
-        Finite scores, higher for labels more likely relevant.
+        Finite, higher for labels more likely relevant.
 
     Returns
     -------
@@ -70,10 +69,8 @@ def ranking_loss(true_labels: IndicatorLike, scores: ArrayLike) -> float:
 
     Raises
     ------
-    AnnotationError
-        If ``true_labels`` is not 2-D or not 0/1.
-    InputError
-        If the shapes differ or a score is not finite.
+    AnnotationError, InputError
+        If ``true_labels`` is not 0/1, the shapes differ, or a score is not finite.
 
     Examples
     --------
@@ -91,7 +88,7 @@ def one_error(true_labels: IndicatorLike, scores: ArrayLike) -> float:
     true_labels : array-like or sparse matrix of shape (n_samples, K)
         Relevant labels, 0/1.
     scores : array-like of shape (n_samples, K)
-        Finite scores, higher for labels more likely relevant.
+        Finite, higher for labels more likely relevant.
 
     Returns
     -------
@@ -102,10 +99,8 @@ def one_error(true_labels: IndicatorLike, scores: ArrayLike) -> float:
 
     Raises
     ------
-    AnnotationError
-        If ``true_labels`` is not 2-D or not 0/1.
-    InputError
-        If the shapes differ or a score is not finite.
+    AnnotationError, InputError
+        If ``true_labels`` is not 0/1, the shapes differ, or a score is not finite.
 
     Examples
     --------
@@ -123,7 +118,7 @@ def coverage(true_labels: IndicatorLike, scores: ArrayLike) -> float:
     true_labels : array-like or sparse matrix of shape (n_samples, K)
         Relevant labels, 0/1.
     scores : array-like of shape (n_samples, K)
-        Finite scores, higher for labels more likely relevant.
+        Finite, higher for labels more likely relevant.
 
     Returns
     -------
@@ -134,10 +129,8 @@ def coverage(true_labels: IndicatorLike, scores: ArrayLike) -> float:
 
     Raises
     ------
-    AnnotationError
-        If ``true_labels`` is not 2-D or not 0/1.
-    InputError
-        If the shapes differ or a score is not finite.
+    AnnotationError, InputError
+        If ``true_labels`` is not 0/1, the shapes differ, or a score is not finite.
 
     Examples
     --------
@@ -155,7 +148,7 @@ def average_precision(true_labels: IndicatorLike, scores: ArrayLike) -> float:
     true_labels : array-like or sparse matrix of shape (n_samples, K)
         Relevant labels, 0/1.
     scores : array-like of shape (n_samples, K)
-        Finite scores, higher for labels more likely relevant.
+        Finite, higher for labels more likely relevant.
 
     Returns
     -------
@@ -166,10 +159,8 @@ def average_precision(true_labels: IndicatorLike, scores: ArrayLike) -> float:
 
     Raises
     ------
-    AnnotationError
-        If ``true_labels`` is not 2-D or not 0/1.
-    InputError
-        If the shapes differ or a score is not finite.
+    AnnotationError, InputError
+        If ``true_labels`` is not 0/1, the shapes differ, or a score is not finite.
 
     Examples
     --------
@@ -182,6 +173,5 @@ def average_precision(true_labels: IndicatorLike, scores: ArrayLike) -> float:
 def _mean_of(criterion: RowCriterion, true_labels: IndicatorLike, scores: ArrayLike) -> float:
     """Check the input and average one criterion."""
     relevant = check_indicator(true_labels, name="true_labels")
-    checked = check_scores(scores)
-    check_same_shape(relevant, checked, names=("true_labels", "scores"))
-    return mean_over_rows((criterion,), relevant, checked)[0]
+    checked = check_scores(scores, relevant, names=("true_labels", "scores"))
+    return float(by_row((criterion,), relevant, checked).mean())

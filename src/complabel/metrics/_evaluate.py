@@ -12,9 +12,10 @@ import numpy as np
 from complabel.annotations import check_indicator
 from complabel.metrics._criteria import hamming_loss
 from complabel.metrics._inputs import check_same_shape, check_scores
-from complabel.metrics._ranked import RowCriterion, mean_over_rows
-from complabel.metrics._rows import (
+from complabel.metrics._ranked import (
+    RowCriterion,
     average_precision_of_rows,
+    by_row,
     coverage_of_rows,
     one_error_of_rows,
     ranking_loss_of_rows,
@@ -36,10 +37,8 @@ class Criterion:
 
     Parameters
     ----------
-    name : str
-        Its key in results.
-    title : str
-        What tables call it.
+    name, title : str
+        Its key in results, and what tables call it.
     higher_is_better : bool, default=False
     measure : callable or None, default=None
         Of true labels, scores and predicted labels, arrays of shape (n, K); returns a float.
@@ -107,7 +106,7 @@ def evaluate(
     true_labels : array-like or sparse matrix of shape (n_samples, K)
         Relevant labels, 0/1.
     scores : array-like of shape (n_samples, K)
-        Finite scores, higher for labels more likely relevant.
+        Finite, higher for labels more likely relevant.
     predicted : array-like or sparse matrix of shape (n_samples, K)
         Predicted labels, 0/1.
     criteria : sequence of Criterion, default=CRITERIA
@@ -121,10 +120,8 @@ def evaluate(
 
     Raises
     ------
-    AnnotationError
-        If ``true_labels`` or ``predicted`` is not 2-D or not 0/1.
-    InputError
-        If the shapes differ or a score is not finite.
+    AnnotationError, InputError
+        If labels are not 0/1, the shapes differ, or a score is not finite.
 
     Examples
     --------
@@ -134,12 +131,11 @@ def evaluate(
     """
     relevant = check_indicator(true_labels, name="true_labels")
     labels = check_indicator(predicted, name="predicted")
-    checked = check_scores(scores)
-    check_same_shape(relevant, checked, names=("true_labels", "scores"))
+    checked = check_scores(scores, relevant, names=("true_labels", "scores"))
     check_same_shape(relevant, labels, names=("true_labels", "predicted"))
     ranked = {item.name: item.of_rows for item in criteria if item.of_rows is not None}
-    means = mean_over_rows(tuple(ranked.values()), relevant, checked)
-    values = dict(zip(ranked, means, strict=True))
+    means = by_row(tuple(ranked.values()), relevant, checked).mean(axis=1)
+    values = dict(zip(ranked, means.tolist(), strict=True))
     values |= {
         item.name: item.measure(relevant, checked, labels)
         for item in criteria

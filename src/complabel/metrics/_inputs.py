@@ -3,26 +3,16 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from complabel._parameters import check_array
 from complabel.errors import InputError
 
 
-def check_scores(scores: ArrayLike, *, name: str = "scores") -> NDArray[np.float64]:
-    """Return a finite, non-empty matrix of scores."""
-    try:
-        checked = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not a matrix of numbers: {error}") from error
-    if checked.ndim != 2 or checked.size == 0:
-        raise InputError(
-            f"{name} has shape {checked.shape}; give a non-empty matrix (n_samples, K)"
-        )
-    finite = np.isfinite(checked)
-    if not finite.all():
-        row, label = np.argwhere(~finite)[0]
-        raise InputError(
-            f"{name} holds {checked[row, label]} at row {row}, label {label}; "
-            "every value must be finite"
-        )
+def check_scores(
+    scores: ArrayLike, labels: NDArray[np.uint8], *, names: tuple[str, str]
+) -> NDArray[np.float64]:
+    """Return finite scores (n, K) for labels that are checked already."""
+    checked = check_array(names[1], scores, "row", "label")
+    check_same_shape(labels, checked, names=names)
     return checked
 
 

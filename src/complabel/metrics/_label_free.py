@@ -5,10 +5,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from complabel.annotations import IndicatorLike, check_complementary, check_indicator
 from complabel.errors import InputError
-from complabel.metrics._inputs import check_same_shape, check_scores
-from complabel.metrics._ranked import by_row
-from complabel.metrics._rows import ranking_loss_of_rows
+from complabel.metrics._inputs import check_scores
+from complabel.metrics._ranked import by_row, ranking_loss_of_rows
 
+# What a label held impossible counts as, so that one mistake does not outweigh all other rows.
 _LEAST_PROBABILITY = 1e-12
 
 
@@ -20,7 +20,7 @@ def complementary_ranking_error(complementary: IndicatorLike, scores: ArrayLike)
     complementary : array-like or sparse matrix of shape (n_samples, K)
         1 where a label is known not to apply; at least one, and not all, per row.
     scores : array-like of shape (n_samples, K)
-        Finite scores, higher for labels more likely relevant.
+        Finite, higher for labels more likely relevant.
 
     Returns
     -------
@@ -31,10 +31,8 @@ def complementary_ranking_error(complementary: IndicatorLike, scores: ArrayLike)
 
     Raises
     ------
-    AnnotationError
-        If ``complementary`` is no valid matrix of complementary labels.
-    InputError
-        If the shapes differ or a score is not finite.
+    AnnotationError, InputError
+        If a row marks none or all labels, the shapes differ, or a score is not finite.
 
     Examples
     --------
@@ -54,7 +52,7 @@ def complementary_ranking_error_of_rows(
     complementary : array-like or sparse matrix of shape (n_samples, K)
         1 where a label is known not to apply; at least one, and not all, per row.
     scores : array-like of shape (n_samples, K)
-        Finite scores, higher for labels more likely relevant.
+        Finite, higher for labels more likely relevant.
 
     Returns
     -------
@@ -63,24 +61,21 @@ def complementary_ranking_error_of_rows(
 
     Raises
     ------
-    AnnotationError
-        If ``complementary`` is no valid matrix of complementary labels.
-    InputError
-        If the shapes differ or a score is not finite.
+    AnnotationError, InputError
+        If a row marks none or all labels, the shapes differ, or a score is not finite.
 
     Examples
     --------
     >>> complementary_ranking_error_of_rows([[1, 0, 0], [0, 0, 1]], [[0.3, 0.1, 0.7]] * 2)
     array([0.5, 1. ])
     """
-    checked = check_scores(scores)
     wrong = check_complementary(complementary, min_labels=2)
-    check_same_shape(wrong, checked, names=("complementary", "scores"))
+    checked = check_scores(scores, wrong, names=("complementary", "scores"))
     # With the shares of pairs (k, j) where s_j <= s_k and where s_k <= s_j, both of which count
     # the ties, [s_k < s_j] + [s_k = s_j] / 2 averages to (1 - first + second) / 2.
-    not_above = by_row(ranking_loss_of_rows, wrong, checked)
-    not_below = by_row(ranking_loss_of_rows, wrong, -checked)
-    return (1 - not_above + not_below) / 2
+    (not_above,) = by_row((ranking_loss_of_rows,), wrong, checked)
+    (not_below,) = by_row((ranking_loss_of_rows,), wrong, -checked)
+    return np.asarray((1 - not_above + not_below) / 2)
 
 
 def least_cardinality(complementary: IndicatorLike, scores: ArrayLike) -> float:
@@ -96,8 +91,7 @@ def least_cardinality(complementary: IndicatorLike, scores: ArrayLike) -> float:
     complementary : array-like or sparse matrix of shape (n_samples, K)
         1 where a label is known not to apply; at least one, and not all, per row.
     scores : array-like of shape (n_samples, K)
-        Finite scores, higher for labels more likely relevant, of a method that did not see
-        these rows.
+        Finite, higher for labels more likely relevant, of a method that did not see these rows.
 
     Returns
     -------
@@ -107,10 +101,8 @@ def least_cardinality(complementary: IndicatorLike, scores: ArrayLike) -> float:
 
     Raises
     ------
-    AnnotationError
-        If ``complementary`` is no valid matrix of complementary labels.
-    InputError
-        If the shapes differ or a score is not finite.
+    AnnotationError, InputError
+        If a row marks none or all labels, the shapes differ, or a score is not finite.
 
     Notes
     -----
@@ -154,11 +146,9 @@ def complementary_log_likelihood(complementary: IndicatorLike, probabilities: Ar
 
     Raises
     ------
-    AnnotationError
-        If ``complementary`` is no valid matrix of complementary labels.
-    InputError
-        If the shapes differ, a probability is negative or not finite, or a row of probabilities
-        is all 0.
+    AnnotationError, InputError
+        If a row marks none or all labels, the shapes differ, a probability is negative or not
+        finite, or a row of probabilities is all 0.
 
     Examples
     --------
@@ -188,20 +178,17 @@ def complementary_log_likelihood_of_rows(
 
     Raises
     ------
-    AnnotationError
-        If ``complementary`` is no valid matrix of complementary labels.
-    InputError
-        If the shapes differ, a probability is negative or not finite, or a row of probabilities
-        is all 0.
+    AnnotationError, InputError
+        If a row marks none or all labels, the shapes differ, a probability is negative or not
+        finite, or a row of probabilities is all 0.
 
     Examples
     --------
     >>> complementary_log_likelihood_of_rows([[1, 0, 0]], [[1.0, 0.0, 0.0]])
     array([0.])
     """
-    checked = check_scores(probabilities, name="probabilities")
     chosen = check_complementary(complementary, min_labels=2)
-    check_same_shape(chosen, checked, names=("complementary", "probabilities"))
+    checked = check_scores(probabilities, chosen, names=("complementary", "probabilities"))
     if checked.min() < 0:
         row, label = np.argwhere(checked < 0)[0]
         raise InputError(

@@ -1,6 +1,6 @@
-"""Labels in the order of their scores: what every ranking criterion counts."""
+"""Labels in the order of their scores, and the ranking criteria of each row."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,21 +12,14 @@ _CELLS_PER_CHUNK = 2**18  # keeps the handful of temporaries within a processor'
 
 @dataclass(frozen=True)
 class RankedRows:
-    """Some rows' labels from the highest score to the lowest; all arrays are (n_rows, n_labels).
-
-    Attributes
-    ----------
-    relevant : ndarray of bool
-        Whether the label at this position is relevant.
-    rank : ndarray of int
-        How many labels rank at or above this one; tied labels share the worst rank.
-    relevant_rank : ndarray of int
-        How many of these are relevant.
-    """
+    """Some rows' labels from the highest score to the lowest; all arrays are (n_rows, n_labels)."""
 
     relevant: NDArray[np.bool_]
+    """Whether the label at this position is relevant."""
     rank: NDArray[np.intp]
+    """How many labels rank at or above this one; tied labels share the worst rank."""
     relevant_rank: NDArray[np.intp]
+    """How many of these are relevant."""
 
     @property
     def n_relevant(self) -> NDArray[np.intp]:
@@ -42,21 +35,39 @@ class RankedRows:
 RowCriterion: TypeAlias = Callable[[RankedRows], NDArray[np.float64]]
 
 
-def mean_over_rows(
-    criteria: tuple[RowCriterion, ...], relevant: NDArray[np.uint8], scores: NDArray[np.float64]
-) -> list[float]:
-    """Return the mean of each per-row criterion, ranking every row only once."""
-    totals = np.zeros(len(criteria))
-    for ranked in _ranked_chunks(relevant, scores):
-        totals += [criterion(ranked).sum() for criterion in criteria]
-    return [float(total) for total in totals / len(relevant)]
+def ranking_loss_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
+    """Return the share of (relevant, irrelevant) pairs ranked wrongly; 0 where there is none."""
+    irrelevant_above = ranked.rank - ranked.relevant_rank
+    wrong = np.where(ranked.relevant, irrelevant_above, 0).sum(axis=1)
+    n_pairs = ranked.n_relevant * (ranked.n_labels - ranked.n_relevant)
+    return np.asarray(wrong / np.maximum(n_pairs, 1))
+
+
+def one_error_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
+    """Return the share of the labels tied at the top that are not relevant."""
+    return np.asarray(1 - ranked.relevant_rank[:, 0] / ranked.rank[:, 0])
+
+
+def coverage_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
+    """Return the depth of the deepest relevant label, over the number of labels."""
+    depth = np.where(ranked.relevant, ranked.rank, 0).max(axis=1)
+    return np.asarray((depth - 1) / ranked.n_labels)
+
+
+def average_precision_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
+    """Return the mean precision at each relevant label; 1 where no label is relevant."""
+    precision = np.where(ranked.relevant, ranked.relevant_rank / ranked.rank, 0.0).sum(axis=1)
+    n_relevant = ranked.n_relevant
+    return np.where(n_relevant == 0, 1.0, precision / np.maximum(n_relevant, 1))
 
 
 def by_row(
-    criterion: RowCriterion, relevant: NDArray[np.uint8], scores: NDArray[np.float64]
+    criteria: Sequence[RowCriterion], relevant: NDArray[np.uint8], scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return a criterion of each row, shape (n_samples,)."""
-    return np.concatenate([criterion(ranked) for ranked in _ranked_chunks(relevant, scores)])
+    """Return criteria of each row, (n_criteria, n_samples), ranking every row only once."""
+    chunks = _ranked_chunks(relevant, scores)
+    values = np.hstack([[criterion(ranked) for criterion in criteria] for ranked in chunks])
+    return values.reshape(len(criteria), len(scores))
 
 
 def _ranked_chunks(
@@ -76,15 +87,10 @@ def _rank(relevant: NDArray[np.uint8], scores: NDArray[np.float64]) -> RankedRow
     order = np.argsort(-scores, axis=1, kind="stable")
     sorted_relevant = np.take_along_axis(relevant, order, axis=1).astype(bool)
     sorted_scores = np.take_along_axis(scores, order, axis=1)
-    rank = np.where(_closes_tie(sorted_scores), np.arange(1, n_labels + 1), n_labels)
+    closes_tie = np.ones(scores.shape, dtype=bool)
+    np.not_equal(sorted_scores[:, :-1], sorted_scores[:, 1:], out=closes_tie[:, :-1])
+    rank = np.where(closes_tie, np.arange(1, n_labels + 1), n_labels)
     rank = np.minimum.accumulate(rank[:, ::-1], axis=1)[:, ::-1]
     relevant_rank = np.cumsum(sorted_relevant, axis=1, dtype=np.intp)
     relevant_rank = np.take_along_axis(relevant_rank, rank - 1, axis=1)
     return RankedRows(relevant=sorted_relevant, rank=rank, relevant_rank=relevant_rank)
-
-
-def _closes_tie(ordered: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Mark the positions after which the score changes, and each row's last."""
-    closes = np.ones(ordered.shape, dtype=bool)
-    np.not_equal(ordered[:, :-1], ordered[:, 1:], out=closes[:, :-1])
-    return closes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -83,11 +84,8 @@ def complementary_ranking_scorer(estimator: Any, X: Any, y: Any) -> float:
 
     Raises
     ------
-    AnnotationError
-        If ``y`` is no valid matrix of complementary labels, or a data frame of other labels than
-        ``fit`` was given.
-    InputError
-        If the numbers of rows differ.
+    AnnotationError, InputError
+        If ``y`` holds no complementary labels, or other labels or rows than ``fit`` or ``X`` have.
 
     Examples
     --------
@@ -122,6 +120,7 @@ def _indicator_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.bool_]:
     return indicator
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
 class TrueLabelScorer:
     """A scorer that reads true labels from the metadata ``true_labels`` and leaves ``y`` alone.
 
@@ -133,9 +132,9 @@ class TrueLabelScorer:
     ----------
     criterion : callable
         Of relevant labels (n, K) and what the classifier responds (n, K).
-    response : str
+    response : str, default="decision_function"
         Method of the classifier to call.
-    greater_is_better : bool
+    greater_is_better : bool, default=False
         If not, the score is minus the criterion.
     request : bool, str or None, default=True
         See ``set_score_request``.
@@ -150,18 +149,10 @@ class TrueLabelScorer:
     0.5
     """
 
-    def __init__(
-        self,
-        criterion: Callable[[Any, Any], float],
-        *,
-        response: str,
-        greater_is_better: bool,
-        request: bool | str | None = True,
-    ) -> None:
-        self._criterion = criterion
-        self._response = response
-        self._greater_is_better = greater_is_better
-        self._request = request
+    criterion: Callable[[Any, Any], float] = field(kw_only=False)
+    response: str = "decision_function"
+    greater_is_better: bool = False
+    request: bool | str | None = True
 
     def __call__(
         self, estimator: Any, X: Any, y: Any = None, *, true_labels: ArrayLike | None = None
@@ -193,8 +184,8 @@ class TrueLabelScorer:
                 " sklearn.set_config(enable_metadata_routing=True), pass"
                 " params={'true_labels': Y} to cross_validate, or true_labels=Y to fit of a search"
             )
-        value = self._criterion(true_labels, getattr(estimator, self._response)(X))
-        return value if self._greater_is_better else -value
+        value = self.criterion(true_labels, getattr(estimator, self.response)(X))
+        return value if self.greater_is_better else -value
 
     def set_score_request(self, *, true_labels: bool | str | None) -> TrueLabelScorer:
         """Return a scorer with another request for the true labels.
@@ -209,12 +200,7 @@ class TrueLabelScorer:
         -------
         TrueLabelScorer
         """
-        return TrueLabelScorer(
-            self._criterion,
-            response=self._response,
-            greater_is_better=self._greater_is_better,
-            request=true_labels,
-        )
+        return replace(self, request=true_labels)
 
     def get_metadata_routing(self) -> Any:
         """Return what the scorer asks for, as scikit-learn reads it.
@@ -226,37 +212,27 @@ class TrueLabelScorer:
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=self)
-        request.score.add_request(param="true_labels", alias=self._request)
+        request.score.add_request(param="true_labels", alias=self.request)
         return request
 
     def __repr__(self) -> str:
-        return f"{self._criterion.__name__}_scorer"
+        return f"{self.criterion.__name__}_scorer"
 
 
-average_precision_scorer: Final = TrueLabelScorer(
-    average_precision, response="decision_function", greater_is_better=True
-)
-"""Average precision on true labels; see :class:``TrueLabelScorer``."""
+average_precision_scorer: Final = TrueLabelScorer(average_precision, greater_is_better=True)
+"""Average precision on true labels; see :class:`TrueLabelScorer`."""
 
-hamming_loss_scorer: Final = TrueLabelScorer(
-    hamming_loss, response="predict", greater_is_better=False
-)
-"""Minus the Hamming loss on true labels; see :class:``TrueLabelScorer``."""
+hamming_loss_scorer: Final = TrueLabelScorer(hamming_loss, response="predict")
+"""Minus the Hamming loss on true labels; see :class:`TrueLabelScorer`."""
 
-ranking_loss_scorer: Final = TrueLabelScorer(
-    ranking_loss, response="decision_function", greater_is_better=False
-)
-"""Minus the ranking loss on true labels; see :class:``TrueLabelScorer``."""
+ranking_loss_scorer: Final = TrueLabelScorer(ranking_loss)
+"""Minus the ranking loss on true labels; see :class:`TrueLabelScorer`."""
 
-one_error_scorer: Final = TrueLabelScorer(
-    one_error, response="decision_function", greater_is_better=False
-)
-"""Minus the one-error on true labels; see :class:``TrueLabelScorer``."""
+one_error_scorer: Final = TrueLabelScorer(one_error)
+"""Minus the one-error on true labels; see :class:`TrueLabelScorer`."""
 
-coverage_scorer: Final = TrueLabelScorer(
-    coverage, response="decision_function", greater_is_better=False
-)
-"""Minus the coverage on true labels; see :class:``TrueLabelScorer``."""
+coverage_scorer: Final = TrueLabelScorer(coverage)
+"""Minus the coverage on true labels; see :class:`TrueLabelScorer`."""
 
 
 def _innermost(estimator: Any, X: Any) -> tuple[Any, Any]:

@@ -3,9 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from complabel.metrics._inputs import check_scores
-
-_THRESHOLD = 0.5
+from complabel._parameters import check_array
 
 
 def threshold_minmax(scores: ArrayLike) -> NDArray[np.uint8]:
@@ -35,9 +33,9 @@ def threshold_minmax(scores: ArrayLike) -> NDArray[np.uint8]:
     array([[0, 0, 1],
            [1, 1, 1]], dtype=uint8)
     """
-    checked = check_scores(scores)
+    checked = check_array("scores", scores, "row", "label")
     lowest = checked.min(axis=1, keepdims=True)
     spread = checked.max(axis=1, keepdims=True) - lowest
     flat = spread == 0
     rescaled = (checked - np.where(flat, 0.0, lowest)) / np.where(flat, 1.0, spread)
-    return (rescaled > _THRESHOLD).astype(np.uint8)
+    return (rescaled > 0.5).astype(np.uint8)

@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from complabel._parameters import check_real
+from complabel._parameters import check_array, check_choice, check_real
 from complabel.errors import InputError
 
 Judgement: TypeAlias = Literal["better", "worse", "tie"]
@@ -99,7 +99,14 @@ def paired_t_test(
     >>> round(paired_t_test([3, 5, 7], [2, 3, 4], test_share=1 / 3).p_value, 2)
     0.16
     """
-    first, second = _paired(first, second)
+    first = check_array("the first method's values", first, "fold")
+    second = check_array("the second method's values", second, "fold")
+    if len(first) != len(second):
+        raise InputError(
+            f"a paired test needs both methods on the same folds, got {len(first)} values of the"
+            f" first method and {len(second)} of the second"
+        )
+    _refuse_single("each method", len(first))
     variance_factor = 1 / len(first)
     if test_share is not None:
         check_real("test_share", test_share, above=0, below=1)
@@ -182,12 +189,8 @@ def win_tie_loss(judgements: Iterable[Judgement]) -> WinTieLoss:
     WinTieLoss(wins=2, ties=1, losses=0)
     """
     counts = Counter(judgements)
-    unknown = counts.keys() - set(get_args(Judgement))
-    if unknown:
-        raise InputError(
-            "judgements must be 'better', 'worse' or 'tie', got "
-            + ", ".join(sorted(map(repr, unknown)))
-        )
+    for judgement in counts:
+        check_choice("a judgement", judgement, get_args(Judgement))
     return WinTieLoss(wins=counts["better"], ties=counts["tie"], losses=counts["worse"])
 
 
@@ -213,40 +216,9 @@ def summarize(values: ArrayLike) -> Summary:
     >>> summarize([1.0, 2.0, 3.0])
     Summary(mean=2.0, std=1.0)
     """
-    array = finite_array("values", values, ndim=1)
+    array = check_array("values", values, "fold")
     _refuse_single("values", len(array))
     return Summary(mean=float(array.mean()), std=float(array.std(ddof=1)))
-
-
-def finite_array(name: str, values: ArrayLike, *, ndim: int) -> NDArray[np.float64]:
-    """Return finite numbers as an array of so many dimensions, or say what they are instead."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be a {ndim}-D array of numbers ({error})") from error
-    if array.ndim != ndim:
-        raise InputError(f"{name} must be a {ndim}-D array, got one of shape {array.shape}")
-    finite = np.isfinite(array)
-    if not finite.all():
-        where = tuple(int(index) for index in np.argwhere(~finite)[0])
-        raise InputError(
-            f"{name} must be finite, got {array[where]} at index {', '.join(map(str, where))};"
-            " leave out what was not measured"
-        )
-    return array
-
-
-def _paired(first: ArrayLike, second: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the values of two methods on the same folds as arrays."""
-    first = finite_array("the first method's values", first, ndim=1)
-    second = finite_array("the second method's values", second, ndim=1)
-    if len(first) != len(second):
-        raise InputError(
-            f"a paired test needs both methods on the same folds, got {len(first)} values of the"
-            f" first method and {len(second)} of the second"
-        )
-    _refuse_single("each method", len(first))
-    return first, second
 
 
 def _refuse_single(name: str, n_values: int) -> None:

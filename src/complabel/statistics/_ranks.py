@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from complabel._parameters import check_integer, check_real
+from complabel._parameters import check_array, check_integer, check_real
 from complabel.errors import InputError
-from complabel.statistics._paired import finite_array
 
 # The statistics come from sums of ranks, which are exact to about this share.
 _RELATIVE_ROUNDING = 1e-12
@@ -65,9 +64,7 @@ def average_ranks(scores: ArrayLike, *, higher_is_better: bool) -> NDArray[np.fl
     >>> average_ranks([[0.9, 0.8, 0.8], [0.7, 0.9, 0.1]], higher_is_better=True)
     array([1.5 , 1.75, 2.75])
     """
-    scores = finite_array("scores", scores, ndim=2)
-    if scores.size == 0:
-        raise InputError(f"scores of shape {scores.shape} are empty, so there is nothing to rank")
+    scores = check_array("scores", scores, "problem", "method")
     ascending = -scores if higher_is_better else scores
     return np.asarray(stats.rankdata(ascending, axis=1).mean(axis=0), dtype=np.float64)
 
@@ -107,7 +104,7 @@ def friedman_test(scores: ArrayLike) -> FriedmanResult:
     >>> result.statistic, result.f_statistic
     (6.5, 13.0)
     """
-    scores = finite_array("scores", scores, ndim=2)
+    scores = check_array("scores", scores, "problem", "method")
     n_problems, n_methods = scores.shape
     if n_problems < 2 or n_methods < 3:
         raise InputError(
@@ -191,7 +188,7 @@ def groups_not_different(ranks: ArrayLike, difference: float) -> list[tuple[int,
     [(1, 3), (3, 2)]
     """
     check_real("difference", difference, above=0)
-    ranks = finite_array("ranks", ranks, ndim=1)
+    ranks = check_array("ranks", ranks, "method")
     order = np.argsort(ranks, kind="stable")
     ends = np.searchsorted(ranks[order], ranks[order] + difference, side="left")
     starts = np.arange(len(ends))

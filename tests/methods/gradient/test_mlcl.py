@@ -14,7 +14,6 @@ from complabel.methods import MLCLClassifier, PriorClassifier, SupervisedClassif
 from complabel.transition import (
     corrected_transition,
     label_correlation,
-    normalized_transition,
     phi_correlation,
     uniform_transition,
 )
@@ -105,7 +104,7 @@ def test_the_correction_is_made_of_the_stored_matrices(fitted, complementary):
 
 def test_without_correlation_the_initial_matrix_is_only_normalized(X, complementary):
     classifier = brief(correlation=None).fit(X, complementary)
-    expected = normalized_transition(classifier.initial_transition_)
+    expected = corrected_transition(classifier.initial_transition_)
     np.testing.assert_array_equal(classifier.transition_, expected)
     assert not hasattr(classifier, "label_correlation_")
 

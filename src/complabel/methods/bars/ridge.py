@@ -12,8 +12,8 @@ from complabel._parameters import Constraints, Integer, RandomState, Real, check
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_of_regression
+from complabel.methods._features import refuse_overflow
 from complabel.methods._linear_systems import Gram, side_by_side
-from complabel.methods._magnitude import refuse_overflow
 from complabel.methods.bars._reduced_rank import ReducedRankRidge
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 from complabel._parameters import Constraints, Integer, Real
 from complabel.methods._base import ComplementaryClassifier, Features
 from complabel.methods._decisions import log_odds_of_regression
+from complabel.methods._features import refuse_overflow
 from complabel.methods._linear_systems import side_by_side
-from complabel.methods._magnitude import refuse_overflow
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

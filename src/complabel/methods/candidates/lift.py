@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel._training import one_thread
 from complabel.methods._base import ComplementaryClassifier
-from complabel.methods._magnitude import range_of, refuse_overflow
+from complabel.methods._features import range_of, refuse_overflow
 from complabel.methods.candidates._lift_machine import Logit, fit_logit
 
 if TYPE_CHECKING:

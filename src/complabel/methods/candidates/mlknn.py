@@ -12,7 +12,7 @@ from complabel._parameters import Constraints, Integer, Real
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_around_half
-from complabel.methods._magnitude import refuse_overflow
+from complabel.methods._features import refuse_overflow
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

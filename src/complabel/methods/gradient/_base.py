@@ -23,7 +23,7 @@ from complabel._training import (
 )
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier, Features
-from complabel.methods._magnitude import range_of, refuse_beyond_single
+from complabel.methods._features import range_of, refuse_beyond_single
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -212,7 +212,7 @@ class MLCLClassifier(GradientClassifier):
             found = "the predicted complementary labels are certain, and tell no transition apart"
             raise not_learnable(X, found)
         if self.correlation is None:
-            self.transition_ = matrices.normalized_transition(self.initial_transition_)
+            self.transition_ = matrices.corrected_transition(self.initial_transition_)
             return
         phi = self.correlation == "phi"
         correlate = matrices.phi_correlation if phi else matrices.label_correlation

@@ -20,7 +20,7 @@ from complabel._training import LinearMap, one_thread
 from complabel.errors import InputError
 from complabel.losses import check_propensities
 from complabel.methods._base import ComplementaryClassifier
-from complabel.methods._magnitude import range_of, refuse_overflow
+from complabel.methods._features import range_of, refuse_overflow
 from complabel.methods.selection._model import (
     SCALINGS,
     Choices,

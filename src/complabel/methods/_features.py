@@ -1,0 +1,117 @@
+"""Features at the door: validated, in one canonical form, and refused with their place."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from complabel.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from complabel.methods._base import Features
+
+_LARGEST_INT32 = np.iinfo(np.int32).max
+
+
+def validated(
+    estimator: Any, X: ArrayLike, y: Any = "no_validation", *, reset: bool = True
+) -> Features:
+    """Return X (n, d) as an ndarray or canonical CSR; ``reset`` records its number of columns."""
+    # scikit-learn says that y is missing; what else y may be is checked by Targets.
+    target = None if y is None else "no_validation"
+    try:
+        checked = validate_data(
+            estimator, X, target, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32)
+        )
+    except ValueError as error:
+        raise InputError(_located(error, X)) from error
+    return _canonical(checked) if sparse.issparse(checked) else checked
+
+
+def _located(error: ValueError, X: Any) -> str:
+    """Say where the first entry of X is that scikit-learn complained of, and nothing beside."""
+    message = str(error)
+    # The array itself follows, whatever its size.
+    message = re.sub(r":\s*\n?array=.*?\.\n(?=Reshape)", ". ", message, flags=re.DOTALL)
+    if "NaN" not in message and "infinity" not in message:
+        return message.splitlines()[0] if "Complex data" in message else message
+    matrix: Any = X if sparse.issparse(X) else np.atleast_2d(X)
+    try:
+        entries = sparse.coo_array(matrix.astype(np.float64))
+    except (TypeError, ValueError):  # not numbers: scikit-learn's complaint says so
+        return message
+    bad = np.flatnonzero(~np.isfinite(entries.data))
+    if not bad.size:
+        return message
+    counted = "1 entry is" if len(bad) == 1 else f"{len(bad)} entries are"
+    # Further lines are advice to take scikit-learn's own estimators.
+    return (
+        f"{message.splitlines()[0]} {counted} not finite, the first in {_place(entries, bad[0])}."
+        " Remove or impute them first."
+    )
+
+
+def _canonical(X: Any) -> Any:
+    """Return CSR sorted, without duplicates and zeros, with indices of 32 bits where they suffice.
+
+    Some routines read only the last of several entries for one place, some mend the matrix they
+    are given, in place, and some refuse indices of 64 bits. The arrays of ``X`` never change:
+    what has to be mended is copied first.
+    """
+    if not X.has_canonical_format or not X.data.all():
+        X = X.copy()
+        X.sum_duplicates()
+        overflown = np.flatnonzero(~np.isfinite(X.data))
+        if overflown.size:
+            raise InputError(
+                f"X has several entries for {_place(X, overflown[0])}, whose sum overflows: give"
+                " one entry for each place, and scale the features"
+            )
+        X.eliminate_zeros()
+    if X.indices.dtype != np.int32 and max(*X.shape, X.nnz) <= _LARGEST_INT32:
+        indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        X = type(X)((X.data, indices, indptr), shape=X.shape)
+    return X
+
+
+def refuse_overflow(X: Features) -> None:
+    """Refuse features whose squares, added up, exceed the range of float64."""
+    largest = _largest(X)
+    if largest > (np.finfo(np.float64).max / X.shape[0] / X.shape[1]) ** 0.5:
+        raise InputError(
+            f"X holds values up to {largest:.3g}, whose squares overflow: scale the features first"
+        )
+
+
+def refuse_beyond_single(X: Features) -> None:
+    """Refuse features that are finite as given, but not in single precision."""
+    if _largest(X) <= float(np.finfo(np.float32).max):
+        return
+    entries = sparse.coo_array(X)
+    at = np.argmax(np.abs(entries.data))
+    raise InputError(
+        f"X holds {entries.data[at]:g} in {_place(entries, at)}, too large for single"
+        " precision; scale the features first"
+    )
+
+
+def range_of(X: Features) -> str:
+    """Say between which values the features lie."""
+    return f"X holds values from {X.min():.3g} to {X.max():.3g}"
+
+
+def _largest(X: Features) -> float:
+    """Return the largest absolute value."""
+    return float(max(X.max(), -X.min()))
+
+
+def _place(X: Any, at: np.integer[Any]) -> str:
+    """Say where the entry ``at`` of a sparse array's data lies."""
+    entries = X.tocoo()
+    return f"row {entries.row[at]}, column {entries.col[at]}"
