@@ -33,6 +33,13 @@ _PARAMETERS = {
     ),
     "batch_size": ("int", "Instances per step."),
     "epochs": ("int", "Passes over the data."),
+    "fit_intercept": (
+        "bool",
+        "Append a constant feature, penalized like the others. Without it, features of mean zero"
+        " cannot represent base rates.",
+    ),
+    "max_iter": ("int", "Most rounds."),
+    "tol": ("float", "Stop when a round lowers the objective by no more than this share of it."),
     "threshold": (
         '{"probability", "minmax"}',
         "What ``predict`` compares with the cut: f, or f scaled to [0, 1] within each row. The cut"

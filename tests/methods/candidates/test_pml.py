@@ -10,10 +10,14 @@ from complabel import metrics
 from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset
 from complabel.errors import InputError
-from complabel.methods.candidates._pml import fit_weights
 from complabel.methods.candidates._rank_loss import RankLoss
-from complabel.methods.candidates.pml_fp import PMLFPClassifier, label_prototypes
-from complabel.methods.candidates.pml_lc import PMLLCClassifier, correlation_laplacian
+from complabel.methods.candidates.pml import (
+    PMLFPClassifier,
+    PMLLCClassifier,
+    correlation_laplacian,
+    fit_weights,
+    label_prototypes,
+)
 
 BOTH = pytest.mark.parametrize("classifier", [PMLLCClassifier, PMLFPClassifier])
 

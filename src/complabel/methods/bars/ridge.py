@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from complabel.methods._base import Features
+    from complabel.methods._base import Array, Features, Indicator
 
 # Up to this many features the moments are formed: those of all parts of the data at once, and
 # every penalty costs each of them a factorization.
@@ -36,6 +37,7 @@ _WEAKEST = 1e-10
 _TIE = 1e-12
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ComplementaryRidgeClassifier(ComplementaryClassifier):
     r"""Predict which labels are called complementary by ridge regression; the least likely apply.
 
@@ -125,35 +127,13 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         "random_state": RandomState(),
     }
 
-    alpha_: float
-    rank_: int
-    cv_results_: dict[str, NDArray[Any]]
-    irrelevant_rate_: float
-    coef_: NDArray[np.float64]
-    intercept_: NDArray[np.float64]
+    alpha: float | str = "auto"
+    rank: int | str | None = "auto"
+    cv: int = 5
+    threshold: str = "probability"
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        *,
-        alpha: float | str = "auto",
-        rank: int | str | None = "auto",
-        cv: int = 5,
-        threshold: str = "probability",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.rank = rank
-        self.cv = cv
-        self.threshold = threshold
-        self.random_state = random_state
-
-    def _fit(
-        self,
-        X: Features,
-        complementary: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
-    ) -> None:
+    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
         del relevant
         self._forget("cv_results_")
         refuse_overflow(X)
@@ -214,7 +194,7 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         ridges = [ReducedRankRidge(rest, n_labels=n_labels) for rest in others]
         pairs = list(zip(ridges, parts, strict=True))
         alphas: list[float] = []
-        tables: list[NDArray[np.float64]] = []
+        tables: list[Array] = []
         for alpha in self._alphas():
             sums = np.array([ridge.squared_errors(part, alpha=alpha) for ridge, part in pairs])
             alphas.append(alpha)
@@ -226,7 +206,7 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         means = by_part.sum(axis=0) / sizes.sum()
         # Of equally good ones the strongest penalty, then the least rank.
         best = int(np.argmax(means <= means.min() * (1 + _TIE)))
-        self.cv_results_ = {
+        self.cv_results_: dict[str, NDArray[Any]] = {
             "param_alpha": np.repeat(alphas, len(ranks)),
             "param_rank": np.tile(ranks, len(alphas)),
             "mean_test_score": -means,
@@ -246,8 +226,8 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         exponents = strongest - np.arange(steps) / _STEPS_PER_DECADE
         return [float(alpha) for alpha in 10.0**exponents]
 
-    def _decision(self, X: Features) -> NDArray[np.float64]:
+    def _decision(self, X: Features) -> Array:
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
-    def _log_odds(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_odds(self, decision: Array) -> Array:
         return log_odds_of_regression(decision)
