@@ -58,6 +58,18 @@ _PARAMETERS = {
     ),
 }
 
+# Three classes, learned from what they are not; ``settings`` are those of the constructor.
+EXAMPLE = """Examples
+--------
+>>> import numpy as np
+>>> X = np.eye(3).repeat(40, axis=0)
+>>> complementary = np.eye(3, dtype=int)[[1, 2, 0]].repeat(40, axis=0)
+>>> classifier = {name}({settings}).fit(X, complementary)
+>>> classifier.predict(np.eye(3))
+array([[1, 0, 1],
+       [1, 1, 0],
+       [0, 1, 1]])"""
+
 
 def documented(**texts: str) -> Callable[[Class], Class]:
     """Fill in the shared parts of a class's docstring, each in place of its name in braces.

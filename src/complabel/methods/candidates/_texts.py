@@ -1,5 +1,7 @@
 """Text that the docstrings of several methods on candidate labels share."""
 
+from complabel.methods._documented import EXAMPLE
+
 TEXTS = {
     "objective": """objective_ : ndarray of shape (n_iter_,)
     The objective after each round; it never rises.
@@ -16,14 +18,5 @@ n_features_in_ : int""",
     "regression": """Known relevant labels are not used: they are candidates already.
 ``predict_proba`` is the logistic curve that agrees with the score to first order at 0.5. Above
 8000 features no d x d matrix is formed: W is found by conjugate gradients, O(nnz K) a step.""",
-    "example": """Examples
---------
->>> import numpy as np
->>> X = np.eye(3).repeat(40, axis=0)
->>> complementary = np.eye(3, dtype=int)[[1, 2, 0]].repeat(40, axis=0)
->>> classifier = {name}({settings}).fit(X, complementary)
->>> classifier.predict(np.eye(3))
-array([[1, 0, 1],
-       [1, 1, 0],
-       [0, 1, 1]])""",
+    "example": EXAMPLE,
 }

@@ -38,7 +38,7 @@ minimize over W, P:  ||W||^2 / 2
 subject to  0 <= P_ij <= 1,  P_ij = 0 for j in B_i,  sum_j P_ij >= 1,
 
 where A_i and B_i are the candidates and the complementary labels of instance i, and # is their
-number. W is found by L-BFGS, then P by projected gradient, and so on until the objective settles.""",
+number. W is found by L-BFGS, then P by projected gradient, until the objective settles.""",
     "rest": """C1 : float, default=1.0
     Weight of the rank loss; the paper fixes it at 1.
 weight_iterations : int, default=50
