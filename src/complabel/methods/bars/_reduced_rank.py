@@ -62,7 +62,7 @@ class ReducedRankRidge:
         residuals = np.vstack([-fitted, directions]), np.vstack([-means, directions])
         of_fitted, of_means = (np.sum(each * (held_out @ each), axis=0) for each in residuals)
         # Rounding may leave less than nothing of an error.
-        return (of_means.sum() + np.cumsum(of_fitted - of_means)).clip(min=0)
+        return np.asarray(np.maximum(of_means.sum() + np.cumsum(of_fitted - of_means), 0))
 
     def _rotated(self, alpha: float) -> tuple[Array, ...]:
         """Return all coefficients and those that predict the means, both times Q, and Q (K, K)."""

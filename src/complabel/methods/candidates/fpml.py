@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel.errors import InputError
+from complabel.methods._base import Array, Features
 from complabel.methods._documented import documented
 from complabel.methods._linear_systems import MAX_DIRECT_COLUMNS, Gram, RidgeSystem
-from complabel.methods.candidates._linear import CandidateRegressor
+from complabel.methods.candidates._linear import CandidateRegressor, Rounds
 from complabel.methods.candidates._texts import TEXTS
-
-if TYPE_CHECKING:
-    from complabel.methods._base import Array, Features
-    from complabel.methods.candidates._linear import Rounds
 
 
 @documented(**TEXTS, settings="rank=3, lambda3=0.1, random_state=0")

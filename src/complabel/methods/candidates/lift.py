@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_chunked
@@ -186,12 +185,12 @@ class LIFTClassifier(ComplementaryClassifier):
 
     def _warn_unless_converged(self, converged: list[bool], X: Features) -> None:
         """Warn once of all labels for which LIBSVM stopped early."""
-        stopped = np.flatnonzero(~np.array(converged))
-        if not len(stopped):
+        if all(converged):
             return
+        n_stopped, first = converged.count(False), converged.index(False)
         warnings.warn(
             f"LIBSVM stopped at svm_max_iter={self._svm_limit(X.shape[0])} before it converged for"
-            f" {len(stopped)} of {len(converged)} labels, the first of them label {stopped[0]}."
+            f" {n_stopped} of {len(converged)} labels, the first of them label {first}."
             f" {range_of(X)}: scale the features to values near 1, raise svm_max_iter, or give"
             " solver='squared_hinge'",
             ConvergenceWarning,
@@ -217,10 +216,9 @@ class LIFTClassifier(ComplementaryClassifier):
 
 def _for_distances(X: Features, *, dense_entries: int = _DENSE_ENTRIES) -> Features:
     """Return features in float64, and dense where they are small enough."""
-    matrix: Any = X
-    if sparse.issparse(X) and matrix.shape[0] * matrix.shape[1] <= dense_entries:
-        matrix = matrix.toarray()
-    return matrix.astype(np.float64, copy=False)
+    if not isinstance(X, np.ndarray) and X.shape[0] * X.shape[1] <= dense_entries:
+        X = X.toarray()
+    return X.astype(np.float64, copy=False)
 
 
 # Threads add up in an order of their own, and the least difference shows in LIBSVM's residual.
@@ -239,7 +237,7 @@ def _fit_label(
     centers = _centers(X, candidate, ratio=ratio, seed=seed)
     if not len(centers):
         return centers, Logit(np.empty(0), _CERTAIN if candidate[0] else -_CERTAIN)
-    features = euclidean_distances(X, centers).astype(np.float64, copy=False)  # phi, (n, M)
+    features = euclidean_distances(X, centers)  # phi, (n, M)
     logit = fit_logit(features, candidate, solver=solver, C=C, max_iter=svm_max_iter, seed=seed)
     return centers, logit
 
@@ -253,8 +251,7 @@ def _centers(
     max_iter: int = _KMEANS_ITERATIONS,
 ) -> Array:
     """Return centres (2 m, d), those of the candidates first; none where a side is empty."""
-    smaller = min(candidate.sum(), (~candidate).sum())
-    n_centers = int(np.ceil(ratio * smaller))
+    n_centers = int(np.ceil(ratio * min(candidate.sum(), (~candidate).sum())))
     if not n_centers:
         return np.empty((0, X.shape[1]))
     means = KMeans(n_centers, init="random", n_init=1, max_iter=max_iter, tol=0, random_state=seed)
@@ -262,4 +259,4 @@ def _centers(
         # Duplicate rows may leave fewer centres than asked for: some then coincide.
         warnings.simplefilter("ignore", ConvergenceWarning)
         sides = [means.fit(X[side]).cluster_centers_ for side in (candidate, ~candidate)]
-    return np.vstack(sides).astype(np.float64, copy=False)
+    return np.vstack(sides)

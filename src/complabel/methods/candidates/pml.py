@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from scipy import optimize
@@ -15,12 +15,9 @@ from complabel._parameters import Constraints, Integer, Real
 from complabel.methods._base import Array, Features
 from complabel.methods._documented import documented
 from complabel.methods.candidates._confidences import Quadratic
-from complabel.methods.candidates._linear import LinearCandidateClassifier
+from complabel.methods.candidates._linear import LinearCandidateClassifier, Rounds
 from complabel.methods.candidates._rank_loss import RankLoss
 from complabel.methods.candidates._texts import TEXTS
-
-if TYPE_CHECKING:
-    from complabel.methods.candidates._linear import Rounds
 
 Structure: TypeAlias = Callable[[Array], Quadratic]
 """Gives the structure term R as a function of the confidences it is next minimized over."""

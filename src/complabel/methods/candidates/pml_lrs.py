@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from complabel._parameters import Constraints, Real
+from complabel.methods._base import Array, Features
 from complabel.methods._documented import documented
 from complabel.methods._linear_systems import MAX_DIRECT_COLUMNS, Gram, RidgeSystem
-from complabel.methods.candidates._linear import CandidateRegressor
+from complabel.methods.candidates._linear import CandidateRegressor, Rounds
 from complabel.methods.candidates._proximal import singular_value_threshold, soft_threshold
 from complabel.methods.candidates._texts import TEXTS
-
-if TYPE_CHECKING:
-    from complabel.methods._base import Array, Features
-    from complabel.methods.candidates._linear import Rounds
 
 # The penalty doubles or halves when one residual is this many times the other. Each change costs
 # a factorization, and only after the last one are the iterations known to converge.
