@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from scipy import special
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 Features = Any
 """An ndarray or CSR array of shape (n_samples, n_features), already validated."""
+
+Array: TypeAlias = "NDArray[np.float64]"
+Indicator: TypeAlias = "NDArray[np.uint8]"
 
 
 class ComplementaryClassifier(ClassifierMixin, BaseEstimator):

@@ -33,6 +33,13 @@ _PARAMETERS = {
     ),
     "batch_size": ("int", "Instances per step."),
     "epochs": ("int", "Passes over the data."),
+    "fit_intercept": (
+        "bool",
+        "Append a constant feature, penalized like the others. Without it, features of mean zero"
+        " cannot represent base rates.",
+    ),
+    "max_iter": ("int", "Most rounds."),
+    "tol": ("float", "Stop when a round lowers the objective by no more than this share of it."),
     "threshold": (
         '{"probability", "minmax"}',
         "What ``predict`` compares with the cut: f, or f scaled to [0, 1] within each row. The cut"
@@ -50,6 +57,18 @@ _PARAMETERS = {
         ' ``("classifier", 1, 200, 0.7)``.',
     ),
 }
+
+# Three classes, learned from what they are not; ``settings`` are those of the constructor.
+EXAMPLE = """Examples
+--------
+>>> import numpy as np
+>>> X = np.eye(3).repeat(40, axis=0)
+>>> complementary = np.eye(3, dtype=int)[[1, 2, 0]].repeat(40, axis=0)
+>>> classifier = {name}({settings}).fit(X, complementary)
+>>> classifier.predict(np.eye(3))
+array([[1, 0, 1],
+       [1, 1, 0],
+       [0, 1, 1]])"""
 
 
 def documented(**texts: str) -> Callable[[Class], Class]:

@@ -22,8 +22,7 @@ from complabel.methods.bars.ridge import ComplementaryRidgeClassifier
 from complabel.methods.candidates.fpml import FPMLClassifier
 from complabel.methods.candidates.lift import LIFTClassifier
 from complabel.methods.candidates.mlknn import MLKNNClassifier
-from complabel.methods.candidates.pml_fp import PMLFPClassifier
-from complabel.methods.candidates.pml_lc import PMLLCClassifier
+from complabel.methods.candidates.pml import PMLFPClassifier, PMLLCClassifier
 from complabel.methods.candidates.pml_lrs import PMLLRSClassifier
 from complabel.methods.gradient.complementary_loss import (
     ComRankClassifier,

@@ -124,6 +124,14 @@ def test_the_chosen_penalty_and_rank_have_the_least_error_and_lie_inside(most_co
     assert classifier.rank_ <= ranks[column]
 
 
+def test_targets_that_are_predicted_exactly_are_found_though_their_error_is_rounding():
+    classes = np.eye(3, dtype=int)
+    features, complementary = classes.repeat(40, axis=0), classes[[1, 2, 0]].repeat(40, axis=0)
+    classifier = ComplementaryRidgeClassifier(random_state=0).fit(features, complementary)
+    assert_allclose(prediction(classifier, classes), classes[[1, 2, 0]], atol=1e-6)
+    assert (classifier.cv_results_["mean_test_score"] <= 0).all()
+
+
 def test_a_search_can_be_of_one_of_the_two_only():
     of_alpha = ComplementaryRidgeClassifier(rank=2, random_state=0).fit(X, COMPLEMENTARY)
     assert of_alpha.rank_ == 2

@@ -6,15 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import optimize
+from tests.methods.candidates.by_definition import random_candidates
 
 from complabel.methods.candidates._confidences import Quadratic, project_confidences
-
-
-def random_candidates(rng, shape):
-    """Rows with at least one 1 and one 0."""
-    candidates = (rng.random(shape) < 0.6).astype(float)
-    candidates[:, 0], candidates[:, 1] = 1, 0
-    return rng.permuted(candidates, axis=1)
 
 
 def test_projection_worked_by_hand():

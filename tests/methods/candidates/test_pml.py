@@ -5,28 +5,22 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize, sparse
 from sklearn.base import clone
+from tests.methods.candidates.by_definition import costs_by_pairs
 
 from complabel import metrics
 from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset
 from complabel.errors import InputError
-from complabel.methods.candidates._pml import fit_weights
 from complabel.methods.candidates._rank_loss import RankLoss
-from complabel.methods.candidates.pml_fp import PMLFPClassifier, label_prototypes
-from complabel.methods.candidates.pml_lc import PMLLCClassifier, correlation_laplacian
+from complabel.methods.candidates.pml import (
+    PMLFPClassifier,
+    PMLLCClassifier,
+    correlation_laplacian,
+    fit_weights,
+    label_prototypes,
+)
 
 BOTH = pytest.mark.parametrize("classifier", [PMLLCClassifier, PMLFPClassifier])
-
-
-def costs_by_pairs(scores, candidates, weight):
-    """The definition, pair by pair."""
-    costs = np.zeros_like(scores)
-    for i, row in enumerate(candidates):
-        inside, outside = np.flatnonzero(row), np.flatnonzero(row == 0)
-        for j in inside:
-            hinges = [max(0.0, 1 - scores[i, j] + scores[i, k]) ** 2 for k in outside]
-            costs[i, j] = weight * sum(hinges) / (len(inside) * len(outside))
-    return costs
 
 
 def problem(seed=0, n=60, d=5, n_labels=4, n_per_row=1):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose
 from scipy import optimize
+from tests.methods.candidates.by_definition import costs_by_pairs, random_candidates
 
 from complabel.methods.candidates._rank_loss import RankLoss
 
@@ -14,24 +15,6 @@ from complabel.methods.candidates._rank_loss import RankLoss
 CANDIDATES = np.array([[1, 0, 1, 1], [0, 0, 1, 1], [1, 1, 1, 0]], dtype=float)
 SCORES = np.array([[0.5, 0.2, 1.9, -1.0], [0.3, -0.4, 0.3, 2.0], [0.0, 0.0, 0.0, 0.0]])
 CONFIDENCES = np.array([[0.7, 0, 1.0, 0.2], [0, 0, 0.5, 0.5], [1.0, 0.3, 0.0, 0]])
-
-
-def costs_by_pairs(scores, candidates, weight):
-    """The definition, pair by pair."""
-    costs = np.zeros_like(scores)
-    for i, row in enumerate(candidates):
-        inside, outside = np.flatnonzero(row), np.flatnonzero(row == 0)
-        for j in inside:
-            hinges = [max(0.0, 1 - scores[i, j] + scores[i, k]) ** 2 for k in outside]
-            costs[i, j] = weight * sum(hinges) / (len(inside) * len(outside))
-    return costs
-
-
-def random_candidates(rng, shape):
-    """Rows with at least one 1 and one 0."""
-    candidates = (rng.random(shape) < 0.6).astype(float)
-    candidates[:, 0], candidates[:, 1] = 1, 0
-    return rng.permuted(candidates, axis=1)
 
 
 def test_costs_worked_by_hand():

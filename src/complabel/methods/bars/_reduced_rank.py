@@ -11,8 +11,7 @@ from complabel.methods._linear_systems import RidgeSystem
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from complabel.methods._base import Array
     from complabel.methods._linear_systems import Gram
 
 
@@ -28,16 +27,7 @@ class ReducedRankRidge:
     Conjugate gradients for one penalty start from the solution for the one before: go from strong
     to weak penalties.
 
-    Parameters
-    ----------
-    parts : sequence of Gram of shape (1 + d + K, 1 + d + K)
-        Z^T Z of sets of rows that together are those to learn from, for Z = [1, X, Y].
-    n_labels : int
-        K.
-
-    Attributes
-    ----------
-    target_mean : ndarray of shape (K,)
+    The parts are the Z^T Z of sets of rows that together are those to learn from, Z = [1, X, Y].
     """
 
     def __init__(self, parts: Sequence[Gram], *, n_labels: int) -> None:
@@ -48,7 +38,7 @@ class ReducedRankRidge:
         sums = moments @ columns  # of z, and of z y^T
         self._count = sums[0, 0]
         means, squares = sums[:, 0] / self._count, moments.diagonal / self._count
-        self.target_mean = means[end:]
+        self.target_mean = means[end:]  # (K,)
         square = squares[1:end].mean()
         variance = (squares - means**2)[1:end].clip(min=0).mean()
         # What the rounding of sums leaves of constant features is no variance.
@@ -60,20 +50,21 @@ class ReducedRankRidge:
         self._right = sums[:end, 1:]
         self._last = np.zeros_like(self._right)
 
-    def coefficients(self, alpha: float, *, rank: int) -> NDArray[np.float64]:
+    def coefficients(self, alpha: float, *, rank: int) -> Array:
         """Return b as first row and W below it, (1 + d, K), of a rank from 1 to K."""
         fitted, means, directions = self._rotated(alpha)
         return np.hstack([fitted[:, :rank], means[:, rank:]]) @ directions.T
 
-    def squared_errors(self, held_out: Gram, *, alpha: float) -> NDArray[np.float64]:
+    def squared_errors(self, held_out: Gram, *, alpha: float) -> Array:
         """Return the sum of ||y - prediction||^2 over other rows for each rank from 1 to K."""
         fitted, means, directions = self._rotated(alpha)
         # Z times these are the residuals.
         residuals = np.vstack([-fitted, directions]), np.vstack([-means, directions])
         of_fitted, of_means = (np.sum(each * (held_out @ each), axis=0) for each in residuals)
-        return np.asarray(of_means.sum() + np.cumsum(of_fitted - of_means))
+        # Rounding may leave less than nothing of an error.
+        return np.asarray(np.maximum(of_means.sum() + np.cumsum(of_fitted - of_means), 0))
 
-    def _rotated(self, alpha: float) -> tuple[NDArray[np.float64], ...]:
+    def _rotated(self, alpha: float) -> tuple[Array, ...]:
         """Return all coefficients and those that predict the means, both times Q, and Q (K, K)."""
         system = RidgeSystem(self._gram, ridge=alpha * self._penalties)
         self._last = system.solve(self._right, start=self._last)

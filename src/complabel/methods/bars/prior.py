@@ -11,9 +11,7 @@ from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_around_half
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.methods._base import Features
+    from complabel.methods._base import Array, Features, Indicator
 
 
 class PriorClassifier(ComplementaryClassifier):
@@ -46,32 +44,24 @@ class PriorClassifier(ComplementaryClassifier):
 
     models_the_choice = True
 
-    choice_rate_: NDArray[np.float64]
-
-    def _fit(
-        self,
-        X: Features,
-        complementary: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
-    ) -> None:
+    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
         del X, relevant
         counts = complementary.sum(axis=0, dtype=np.float64)
         total = counts.sum()
         self.choice_rate_ = counts / total
         self._smoothed_rate = (counts + 1 / len(counts)) / (total + 1)
 
-    def _decision(self, X: Features) -> NDArray[np.float64]:
+    def _decision(self, X: Features) -> Array:
         n_labels = len(self.choice_rate_)
         score = (1 - self.choice_rate_) ** (n_labels - 1) - 0.5
         return np.tile(score, (X.shape[0], 1))
 
-    def _log_odds(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_odds(self, decision: Array) -> Array:
         return log_odds_around_half(decision)
 
-    def _relevance(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _relevance(self, decision: Array) -> Array:
         return decision + 0.5
 
-    def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def _log_likelihood(self, X: Features, complementary: Indicator) -> Array:
         rates = np.tile(self._smoothed_rate, (X.shape[0], 1))
         return metrics.complementary_log_likelihood_of_rows(complementary, rates)

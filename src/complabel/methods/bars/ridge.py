@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from complabel._parameters import Constraints, Integer, RandomState, Real, check
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_of_regression
+from complabel.methods._documented import EXAMPLE, documented
 from complabel.methods._features import refuse_overflow
 from complabel.methods._linear_systems import Gram, side_by_side
 from complabel.methods.bars._reduced_rank import ReducedRankRidge
@@ -21,21 +23,23 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from complabel.methods._base import Features
+    from complabel.methods._base import Array, Features, Indicator
 
 # Up to this many features the moments are formed: those of all parts of the data at once, and
 # every penalty costs each of them a factorization.
 MAX_FORMED_FEATURES = 3000
 # Penalties are tried at half decades, from strong to weak, until none of this many is better.
-_STEPS_PER_DECADE = 2
+_STEP = 0.5
 _PATIENCE = 5
-# Beside a weaker penalty the rounding of a covariance matrix is not small any more.
-_WEAKEST = 1e-10
+# The weakest penalty's power of 10: beside less, the rounding of a covariance matrix is not small.
+_WEAKEST = -10
 # Errors that differ by less of their size differ by rounding: the last rank adds nothing where
 # all rows have the same number of complementary labels.
 _TIE = 1e-12
 
 
+@documented(example=EXAMPLE, settings="random_state=0")
+@dataclass(kw_only=True, eq=False, repr=False)
 class ComplementaryRidgeClassifier(ComplementaryClassifier):
     r"""Predict which labels are called complementary by ridge regression; the least likely apply.
 
@@ -57,11 +61,9 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         r, from 1 to K; ``None`` is full rank.
     cv : int, default=5
         Parts of the training data, each held out once to choose what is ``"auto"``.
-    threshold : {"probability", "minmax"}, default="probability"
-        Rule of ``predict``: the prediction lies below half of ``irrelevant_rate_``, or
-        ``predict_proba`` exceeds 0.5 after scaling each row to [0, 1].
     random_state : int, numpy.random.Generator or None, default=None
         Division into parts.
+    {parameters}
 
     Attributes
     ----------
@@ -80,19 +82,18 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
 
     Notes
     -----
-    The decision: if an irrelevant label is chosen with probability c, the prediction estimates
-    c (1 - p(label k is relevant | x)), and half of c is where relevance becomes more likely than
-    not. c is the larger of two lower bounds of it, met in the limit: the rate of the label chosen
-    most, which is c if that label is never relevant, and m / (K - 1) for m complementary
-    labels per row, which is c if one label is relevant and choice is uniform. So the rule
-    predicts rather too few labels than too many. Ranking does not depend on it.
+    If an irrelevant label is chosen with probability c, the prediction estimates
+    c (1 - p(label k is relevant | x)), and a label is predicted where that is below half of c.
+    ``irrelevant_rate_`` is the larger of two lower bounds of c, met in the limit: the rate of the
+    label chosen most, which is c if that label is never relevant, and m / (K - 1) for m
+    complementary labels per row, which is c if one label is relevant and choice is uniform. So
+    rather too few labels are predicted than too many. Ranking does not depend on it.
 
     ``predict_proba`` is the logistic curve that agrees with 1 - prediction / c to first order at
     0.5. Predictions can be negative and are no distribution of the complementary label; how they
     were clipped would decide their log-likelihood, so ``score`` is minus the ranking error.
 
-    Known relevant labels given to ``fit`` are checked but change nothing: the target of a
-    relevant label is 0 already, being never complementary.
+    Known relevant labels change nothing: their target is 0 already, being never complementary.
 
     O(n d^2) time for dense features, and O(cv d^3) for each penalty; sparse features stay sparse.
     Above 3000 features no d x d matrix is formed, and each penalty is solved by conjugate
@@ -103,19 +104,7 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     A. Mukherjee and J. Zhu, "Reduced Rank Ridge Regression and Its Kernel Extensions",
     Statistical Analysis and Data Mining, 2011.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.eye(4).repeat(60, axis=0)
-    >>> relevant = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 1]])
-    >>> from complabel.annotations import draw_complementary
-    >>> complementary = draw_complementary(relevant.repeat(60, axis=0), random_state=0)
-    >>> classifier = ComplementaryRidgeClassifier(random_state=0).fit(X, complementary)
-    >>> classifier.predict(np.eye(4))
-    array([[1, 0, 0, 0],
-           [0, 1, 0, 0],
-           [0, 0, 1, 0],
-           [0, 0, 1, 1]])
+    {example}
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -125,35 +114,13 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         "random_state": RandomState(),
     }
 
-    alpha_: float
-    rank_: int
-    cv_results_: dict[str, NDArray[Any]]
-    irrelevant_rate_: float
-    coef_: NDArray[np.float64]
-    intercept_: NDArray[np.float64]
+    alpha: float | str = "auto"
+    rank: int | str | None = "auto"
+    cv: int = 5
+    threshold: str = "probability"
+    random_state: int | np.random.Generator | None = None
 
-    def __init__(
-        self,
-        *,
-        alpha: float | str = "auto",
-        rank: int | str | None = "auto",
-        cv: int = 5,
-        threshold: str = "probability",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.rank = rank
-        self.cv = cv
-        self.threshold = threshold
-        self.random_state = random_state
-
-    def _fit(
-        self,
-        X: Features,
-        complementary: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
-    ) -> None:
+    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
         del relevant
         self._forget("cv_results_")
         refuse_overflow(X)
@@ -214,7 +181,7 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         ridges = [ReducedRankRidge(rest, n_labels=n_labels) for rest in others]
         pairs = list(zip(ridges, parts, strict=True))
         alphas: list[float] = []
-        tables: list[NDArray[np.float64]] = []
+        tables: list[Array] = []
         for alpha in self._alphas():
             sums = np.array([ridge.squared_errors(part, alpha=alpha) for ridge, part in pairs])
             alphas.append(alpha)
@@ -226,7 +193,7 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         means = by_part.sum(axis=0) / sizes.sum()
         # Of equally good ones the strongest penalty, then the least rank.
         best = int(np.argmax(means <= means.min() * (1 + _TIE)))
-        self.cv_results_ = {
+        self.cv_results_: dict[str, NDArray[Any]] = {
             "param_alpha": np.repeat(alphas, len(ranks)),
             "param_rank": np.tile(ranks, len(alphas)),
             "mean_test_score": -means,
@@ -242,12 +209,10 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
             return [float(self.alpha)]
         # No eigenvalue of the scaled covariance exceeds their sum, the number of features.
         strongest = 1 + np.ceil(np.log10(self.n_features_in_))
-        steps = int((strongest - np.log10(_WEAKEST)) * _STEPS_PER_DECADE) + 1
-        exponents = strongest - np.arange(steps) / _STEPS_PER_DECADE
-        return [float(alpha) for alpha in 10.0**exponents]
+        return [*(10.0 ** np.arange(strongest, _WEAKEST - _STEP, -_STEP))]
 
-    def _decision(self, X: Features) -> NDArray[np.float64]:
+    def _decision(self, X: Features) -> Array:
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
-    def _log_odds(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_odds(self, decision: Array) -> Array:
         return log_odds_of_regression(decision)

@@ -10,47 +10,38 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from complabel.methods._base import Array
+
 # Keeps a step finite where the quadratic term vanishes.
 _CURVATURE_FLOOR = 1e-9
 
 
 @dataclass(frozen=True)
 class Quadratic:
-    """A function of the confidences: constant + <linear, P> + <P matrix, P> / 2.
+    """A convex function of the confidences P (n, K): constant + <linear, P> + <P matrix, P> / 2.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (K, K), float64
-        Symmetric, positive semidefinite.
-    linear : ndarray of shape (n_samples, K), float64, or 0.0
-    constant : float
+    The matrix is (K, K) and symmetric; linear is (n, K) or 0.
     """
 
-    matrix: NDArray[np.float64]
-    linear: NDArray[np.float64] | float = 0.0
+    matrix: Array
+    linear: Array | float = 0.0
     constant: float = 0.0
 
-    def value(self, confidences: NDArray[np.float64]) -> float:
+    def value(self, confidences: Array) -> float:
         """Return the value at confidences (n, K)."""
         slope = self.linear + 0.5 * (confidences @ self.matrix)
         return self.constant + float(np.vdot(slope, confidences))
 
-    def plus(self, linear: NDArray[np.float64]) -> Quadratic:
+    def plus(self, linear: Array) -> Quadratic:
         """Return the sum with a linear function."""
         return Quadratic(self.matrix, self.linear + linear, self.constant)
 
     def minimize(
-        self,
-        start: NDArray[np.float64],
-        candidates: NDArray[np.bool_],
-        *,
-        steps: int,
-        tolerance: float = 1e-9,
-    ) -> NDArray[np.float64]:
-        """Minimize over the confidences by projected gradient steps, which never increase it.
+        self, start: Array, candidates: NDArray[np.bool_], *, steps: int, tolerance: float = 1e-9
+    ) -> Array:
+        """Minimize by projected gradient steps from feasible confidences (n, K), never rising.
 
-        ``start`` (n, K) satisfies the constraints. At most ``steps`` are made, and none once no
-        confidence changes by more than ``tolerance``.
+        Steps end when no confidence changes by more than ``tolerance``.
         """
         curvature = float(np.linalg.eigvalsh(self.matrix)[-1]) + _CURVATURE_FLOOR
         confidences = start
@@ -64,9 +55,7 @@ class Quadratic:
         return confidences
 
 
-def project_confidences(
-    values: NDArray[np.float64], candidates: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def project_confidences(values: Array, candidates: NDArray[np.bool_]) -> Array:
     """Project each row on {p : 0 <= p <= 1, p = 0 off the candidates, sum p >= 1}."""
     projected = np.where(candidates, np.clip(values, 0.0, 1.0), 0.0)
     short = np.flatnonzero(projected.sum(axis=1) < 1)
@@ -76,9 +65,7 @@ def project_confidences(
     return projected
 
 
-def _project_simplex(
-    values: NDArray[np.float64], candidates: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def _project_simplex(values: Array, candidates: NDArray[np.bool_]) -> Array:
     """Project each row on the simplex of its candidates."""
     largest = np.where(candidates, values, -np.inf).max(axis=1, keepdims=True)
     # Subtracting the same from a whole row changes nothing; entries more than 1 below the

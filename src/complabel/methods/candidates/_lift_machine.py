@@ -17,6 +17,8 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from complabel.methods._base import Array
+
 # LIBSVM's defaults, as in the authors' code. Where the hinge degenerates, the tolerance decides
 # the ranks.
 _LIBSVM_TOLERANCE = 1e-3
@@ -32,7 +34,7 @@ _LARGEST_PRODUCTS = {
 class Logit(NamedTuple):
     """A label's logit, coef (M,) times the features plus an intercept."""
 
-    coef: NDArray[np.float64]
+    coef: Array
     intercept: float
     converged: bool = True
 
@@ -43,7 +45,7 @@ class SquaredHingeSVC(LinearSVC):
     LIBLINEAR, which scikit-learn takes, penalizes b as well.
     """
 
-    def fit(self, X: NDArray[np.float64], y: NDArray[np.bool_]) -> Self:
+    def fit(self, X: Array, y: NDArray[np.bool_]) -> Self:
         """Learn from features (n, M) and classes (n,)."""
         self.classes_ = np.array([False, True])
         sign = np.where(y, 1.0, -1.0)
@@ -51,12 +53,12 @@ class SquaredHingeSVC(LinearSVC):
         penalized = np.ones(extended.shape[1])
         penalized[-1] = 0
 
-        def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        def objective(weights: Array) -> tuple[float, Array]:
             shortfall = np.maximum(0, 1 - sign * (extended @ weights))
             value = float(0.5 * (penalized * weights) @ weights + self.C * shortfall @ shortfall)
             return value, penalized * weights - 2 * self.C * (sign * shortfall) @ extended
 
-        def hessian(weights: NDArray[np.float64]) -> Any:
+        def hessian(weights: Array) -> Any:
             short = extended[sign * (extended @ weights) < 1]
             return np.diag(penalized) + 2 * self.C * short.T @ short
 
@@ -74,7 +76,7 @@ class SquaredHingeSVC(LinearSVC):
 
 
 def fit_logit(
-    features: NDArray[np.float64],
+    features: Array,
     candidate: NDArray[np.bool_],
     *,
     solver: str,
@@ -82,13 +84,7 @@ def fit_logit(
     max_iter: int,
     seed: int,
 ) -> Logit:
-    """Fit a machine to features (n, M) and a label (n,); scale its margins to logits.
-
-    Raises
-    ------
-    InputError
-        If products of features are too large for the solver.
-    """
+    """Fit a machine to features (n, M) and a label (n,); scale its margins to logits."""
     # The greatest squared norm of a row.
     if np.einsum("ij,ij->i", features, features).max() > _LARGEST_PRODUCTS[solver]:
         raise InputError(

@@ -3,87 +3,40 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from complabel._parameters import Constraints, Integer, Real
-from complabel.methods._base import ComplementaryClassifier, Features
+from complabel.methods._base import Array, ComplementaryClassifier, Features, Indicator
 from complabel.methods._decisions import log_odds_of_regression
 from complabel.methods._features import refuse_overflow
 from complabel.methods._linear_systems import side_by_side
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Rounds = Iterator[tuple[NDArray[np.float64], bool]]
+Rounds: TypeAlias = Iterator[tuple[Array, bool]]
 
 
-ATTRIBUTES = """coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
-        W; the intercept is zero without ``fit_intercept``.
-    n_iter_ : int
-        Rounds made.
-    converged_ : bool
-        Whether ``tol`` was met.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int"""
-
-OBJECTIVE = """objective_ : ndarray of shape (n_iter_,)
-        The objective after each round; it never rises.
-    """
-
-Class = TypeVar("Class", bound=type)
-
-
-def documented(**texts: str) -> Callable[[Class], Class]:
-    """Put texts into a class's docstring, each in place of its name in braces."""
-
-    def decorate(cls: Class) -> Class:
-        for name, text in texts.items():
-            cls.__doc__ = (cls.__doc__ or "").replace(f"{{{name}}}", text)
-        return cls
-
-    return decorate
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class LinearCandidateClassifier(ComplementaryClassifier):
     """Base of methods with scores x W; a method implements ``_rounds``."""
 
-    _constraints: ClassVar[Constraints] = {
-        "max_iter": Integer(at_least=1),
-        "tol": Real(at_least=0),
-    }
+    _constraints: ClassVar[Constraints] = {"max_iter": Integer(at_least=1), "tol": Real(at_least=0)}
 
-    fit_intercept: bool
-    max_iter: int
-    tol: float
-
-    coef_: NDArray[np.float64]
-    intercept_: NDArray[np.float64]
-    objective_: NDArray[np.float64]
-    n_iter_: int
-    converged_: bool
+    fit_intercept: bool = True
+    max_iter: int = 100
+    tol: float = 1e-5
 
     @abstractmethod
-    def _rounds(self, X: Features, candidates: NDArray[np.float64]) -> Rounds:
+    def _rounds(self, X: Features, candidates: Array) -> Rounds:
         """Yield after each round the weights (p, K), and whether ``tol`` is met.
 
-        Parameters
-        ----------
-        X : ndarray or CSR array of shape (n, p), float64
-            The features, with the constant one last if there is one.
-        candidates : ndarray of shape (n, K), float64
-            T, zeros and ones.
+        The features (n, p), float64, have the constant one last if there is one; the candidates
+        (n, K) are zeros and ones.
         """
 
-    def _fit(
-        self,
-        X: Features,
-        complementary: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
-    ) -> None:
+    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
         del relevant
         refuse_overflow(X)
         features: Features = X.astype(np.float64, copy=False)
@@ -96,9 +49,8 @@ class LinearCandidateClassifier(ComplementaryClassifier):
             self.n_iter_ += 1
         n_features = X.shape[1]
         self.coef_ = np.ascontiguousarray(weights[:n_features].T)
-        self.intercept_ = (
-            weights[n_features].copy() if self.fit_intercept else np.zeros(weights.shape[1])
-        )
+        # Without the constant feature, the sum is over no rows.
+        self.intercept_ = weights[n_features:].sum(axis=0)
 
     def _settled(self, objective: list[float]) -> bool:
         """Keep the objective, and tell whether the last round lowered it by a share below tol."""
@@ -106,16 +58,18 @@ class LinearCandidateClassifier(ComplementaryClassifier):
         # The first round has nothing to be compared with.
         return len(objective) > 1 and objective[-2] - objective[-1] <= self.tol * objective[-2]
 
-    def _decision(self, X: Features) -> NDArray[np.float64]:
-        scores: NDArray[np.float64] = X @ self.coef_.T + self.intercept_
-        return scores
+    def _decision(self, X: Features) -> Array:
+        return np.asarray(X @ self.coef_.T + self.intercept_)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CandidateRegressor(LinearCandidateClassifier):
     """Base of fPML and PML-LRS, which regress T on the features: x W is near 0 or near 1."""
 
-    def _decision(self, X: Features) -> NDArray[np.float64]:
+    threshold: str = "probability"
+
+    def _decision(self, X: Features) -> Array:
         return super()._decision(X) - 0.5
 
-    def _log_odds(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_odds(self, decision: Array) -> Array:
         return log_odds_of_regression(decision)

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel.errors import InputError
+from complabel.methods._base import Array, Features
+from complabel.methods._documented import documented
 from complabel.methods._linear_systems import MAX_DIRECT_COLUMNS, Gram, RidgeSystem
-from complabel.methods.candidates._linear import (
-    ATTRIBUTES,
-    OBJECTIVE,
-    CandidateRegressor,
-    documented,
-)
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.methods._base import Features
-    from complabel.methods.candidates._linear import Rounds
+from complabel.methods.candidates._linear import CandidateRegressor, Rounds
+from complabel.methods.candidates._texts import TEXTS
 
 
-@documented(attributes=OBJECTIVE + ATTRIBUTES)
+@documented(**TEXTS, settings="rank=3, lambda3=0.1, random_state=0")
+@dataclass(kw_only=True, eq=False, repr=False)
 class FPMLClassifier(CandidateRegressor):
     r"""Feature-induced partial multi-label learning (fPML) on the candidate labels.
 
@@ -50,21 +44,13 @@ class FPMLClassifier(CandidateRegressor):
         Search 0.1, 1, 10.
     lambda3 : float, default=10.0
         Positive; search 1, 10, 100.
-    fit_intercept : bool, default=True
-        Append a constant feature, penalized like the others. Results published for fPML agree
-        with it; without, base rates cannot be represented on features of mean zero.
-    max_iter : int, default=100
-        Most rounds over the four factors.
-    tol : float, default=1e-5
-        Stop when a round lowers the objective by a smaller fraction.
-    threshold : {"probability", "minmax"}, default="probability"
-        Rule of ``predict``: score > 0.5, or the same after scaling each row to [0, 1].
     random_state : int, numpy.random.Generator or None, default=None
         Initial F and G, uniform in [0, 1).
+    {parameters}
 
     Attributes
     ----------
-    {attributes}
+    {objective}
 
     See Also
     --------
@@ -74,33 +60,22 @@ class FPMLClassifier(CandidateRegressor):
     -----
     The paper's text was not at hand. The objective is a reconstruction from its abstract and
     from later papers, which also report the lambdas (1, 1, 10). The order of the lambdas, signs
-    or non-negativity of the factors, and the solver may differ from the original.
-
-    Known relevant labels are not used: they are candidates already.
+    or non-negativity of the factors, and the solver may differ from the original. Results
+    published for fPML agree with ``fit_intercept=True``.
 
     S enters the updates only through X^T S, T^T S and S^T S, so no sweep touches the n
     instances, and S is never formed. For nnz stored features it takes O(nnz d + n K^2) time once
     (n d^2 dense), a Cholesky factorization of O(d^3), and O(d^2 (k + K) + K^2 k) a sweep. Memory
-    holds two d x d matrices. Above 8000 features no d x d matrix is formed and W is found by
-    conjugate gradients, O(nnz K) a step.
+    holds two d x d matrices.
 
-    ``predict_proba`` is the logistic curve that agrees with the score to first order at 0.5.
+    {regression}
 
     References
     ----------
     G. Yu, X. Chen, C. Domeniconi, J. Wang, Z. Li, Z. Zhang and X. Wu, "Feature-Induced Partial
     Multi-label Learning", ICDM 2018.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.eye(3).repeat(40, axis=0)
-    >>> complementary = np.eye(3, dtype=int)[[1, 2, 0]].repeat(40, axis=0)
-    >>> classifier = FPMLClassifier(rank=3, lambda3=0.1, random_state=0).fit(X, complementary)
-    >>> classifier.predict(np.eye(3))
-    array([[1, 0, 1],
-           [1, 1, 0],
-           [0, 1, 1]])
+    {example}
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -111,30 +86,13 @@ class FPMLClassifier(CandidateRegressor):
         "random_state": RandomState(),
     }
 
-    def __init__(
-        self,
-        *,
-        rank: int | None = None,
-        lambda1: float = 1.0,
-        lambda2: float = 1.0,
-        lambda3: float = 10.0,
-        fit_intercept: bool = True,
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        threshold: str = "probability",
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.rank = rank
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.lambda3 = lambda3
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.threshold = threshold
-        self.random_state = random_state
+    rank: int | None = None
+    lambda1: float = 1.0
+    lambda2: float = 1.0
+    lambda3: float = 10.0
+    random_state: int | np.random.Generator | None = None
 
-    def _rounds(self, X: Features, candidates: NDArray[np.float64]) -> Rounds:
+    def _rounds(self, X: Features, candidates: Array) -> Rounds:
         n_labels = candidates.shape[1]
         rank = (n_labels + 1) // 2 if self.rank is None else self.rank
         if rank > n_labels:
@@ -154,37 +112,30 @@ class FPMLClassifier(CandidateRegressor):
 class Factors(NamedTuple):
     """The factors but for S: F (p, k), G (K, k) and W (p, K)."""
 
-    features: NDArray[np.float64]
-    candidates: NDArray[np.float64]
-    mapping: NDArray[np.float64]
+    features: Array
+    candidates: Array
+    mapping: Array
 
 
 class Moments(NamedTuple):
     """All that the other updates need of S: X^T S (p, k), T^T S (K, k) and S^T S (k, k)."""
 
-    features: NDArray[np.float64]
-    candidates: NDArray[np.float64]
-    samples: NDArray[np.float64]
+    features: Array
+    candidates: Array
+    samples: Array
 
 
 class Factorization:
-    """The optimization problem of fPML: its objective, and its minimization block by block.
+    """The problem of fPML, of features (n, p) and candidates T (n, K), and its minimization.
 
-    Parameters
-    ----------
-    X : ndarray or CSR array of shape (n_samples, p), float64
-    candidates : ndarray of shape (n_samples, K), float64
-        T.
-    lambdas : tuple of three floats
-        Weights of the features' factorization, the map, and the ridge.
-    max_columns : int
-        Up to this p, X^T X is formed.
+    The lambdas weigh the features' factorization, the map and the ridge. Up to ``max_columns``
+    features, X^T X is formed.
     """
 
     def __init__(
         self,
         X: Features,
-        candidates: NDArray[np.float64],
+        candidates: Array,
         *,
         lambdas: tuple[float, float, float],
         max_columns: int = MAX_DIRECT_COLUMNS,
@@ -192,7 +143,7 @@ class Factorization:
         self._lambdas = lambdas
         self._gram = Gram.of(X, max_columns=max_columns)  # X^T X, (p, p)
         self._system = RidgeSystem(self._gram, scale=lambdas[1], ridge=lambdas[2])
-        self._cross: NDArray[np.float64] = X.T @ candidates  # X^T T, (p, K)
+        self._cross: Array = X.T @ candidates  # X^T T, (p, K)
         self._candidate_gram = candidates.T @ candidates  # T^T T, (K, K)
 
     def start(self, rank: int, rng: np.random.Generator) -> Factors:
@@ -205,13 +156,7 @@ class Factorization:
         )
 
     def sweep(self, factors: Factors) -> tuple[Factors, float]:
-        """Minimize over S, F, G and W in turn; return the factors and the objective.
-
-        Raises
-        ------
-        InputError
-            If rounding leaves a system singular, though the ridge is positive.
-        """
+        """Minimize over S, F, G and W in turn; return the factors and the objective."""
         try:
             with warnings.catch_warnings():
                 # Rounding decides whether such a system is found singular, or nearly so.
@@ -245,22 +190,20 @@ class Factorization:
             samples=_divide(_divide(squared, B).T, B),
         )
 
-    def best_features(self, moments: Moments) -> NDArray[np.float64]:
+    def best_features(self, moments: Moments) -> Array:
         """Minimize over F."""
         lambda1, _, lambda3 = self._lambdas
         ridge = lambda3 * np.eye(len(moments.samples))
         return _divide(lambda1 * moments.features, lambda1 * moments.samples + ridge)
 
-    def best_candidates(self, moments: Moments, W: NDArray[np.float64]) -> NDArray[np.float64]:
+    def best_candidates(self, moments: Moments, W: Array) -> Array:
         """Minimize over G."""
         _, lambda2, lambda3 = self._lambdas
         ridge = lambda3 * np.eye(len(moments.samples))
         by_candidates = moments.candidates + lambda2 * W.T @ moments.features
         return _divide(by_candidates, (1 + lambda2) * moments.samples + ridge)
 
-    def best_mapping(
-        self, moments: Moments, G: NDArray[np.float64], *, start: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def best_mapping(self, moments: Moments, G: Array, *, start: Array) -> Array:
         """Minimize over W."""
         return self._system.solve(self._lambdas[1] * moments.features @ G.T, start=start)
 
@@ -280,6 +223,6 @@ class Factorization:
         return float(fit + lambda1 * reconstruction + lambda2 * mapping + lambda3 * ridge)
 
 
-def _divide(numerator: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def _divide(numerator: Array, matrix: Array) -> Array:
     """Return numerator (m, k) times the inverse of a positive definite matrix (k, k)."""
     return np.asarray(linalg.solve(matrix, numerator.T, assume_a="pos").T)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -12,17 +13,21 @@ from complabel._parameters import Constraints, Integer, Real
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_around_half
+from complabel.methods._documented import documented
 from complabel.methods._features import refuse_overflow
+from complabel.methods.candidates._texts import TEXTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.methods._base import Features
+    from complabel.methods._base import Array, Features, Indicator
 
+# MiB of distances held at once; from 16 to 64 the speed is the same, below it falls.
 _WORKING_MEMORY = 64
-"""MiB of distances held at once; from 16 to 64 the speed is the same, below it falls."""
 
 
+@documented(**TEXTS, settings="")
+@dataclass(kw_only=True, eq=False, repr=False)
 class MLKNNClassifier(ComplementaryClassifier):
     r"""Multi-label k-nearest neighbours, fed with the candidate labels.
 
@@ -36,7 +41,7 @@ class MLKNNClassifier(ComplementaryClassifier):
 
     A new instance whose k nearest training instances carry label l D_l times has the posterior
     prior_l p1_l[D_l] / (prior_l p1_l[D_l] + (1 - prior_l) p0_l[D_l]); a label is predicted where
-    this is at least 1/2, ties included.
+    this is at least 1/2, ties included. Nearly every label is.
 
     Parameters
     ----------
@@ -44,9 +49,7 @@ class MLKNNClassifier(ComplementaryClassifier):
         k. The paper takes 10 from a search over about 8 to 12.
     smoothing : float, default=1.0
         s; 1 is Laplace's. Where s = 0 leaves a posterior of 0/0, it is the prior.
-    threshold : {"probability", "minmax"}, default="probability"
-        Rule of ``predict``: posterior >= 0.5 as in the paper, or > 0.5 after scaling each row to
-        [0, 1]. By the paper's rule, nearly every label is predicted.
+    {parameters}
 
     Attributes
     ----------
@@ -57,8 +60,7 @@ class MLKNNClassifier(ComplementaryClassifier):
     X_, candidates_ : ndarray or CSR of shape (n_samples, n_features), ndarray (n_samples, K)
         The training instances, which prediction searches. ``X_`` refers to what ``fit`` was
         given, uncopied where that was float64.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
+    {shape}
 
     See Also
     --------
@@ -80,16 +82,7 @@ class MLKNNClassifier(ComplementaryClassifier):
     M.-L. Zhang and Z.-H. Zhou, "ML-KNN: A lazy learning approach to multi-label learning",
     Pattern Recognition 40 (2007).
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[0], [1], [2], [10], [11], [12], [20], [21], [22]])
-    >>> complementary = np.eye(3, dtype=int).repeat(3, axis=0)
-    >>> classifier = MLKNNClassifier(n_neighbors=2).fit(X, complementary)
-    >>> classifier.predict([[0.5], [11.5], [21.5]])
-    array([[0, 1, 1],
-           [1, 0, 1],
-           [1, 1, 0]])
+    {example}
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -97,34 +90,15 @@ class MLKNNClassifier(ComplementaryClassifier):
         "smoothing": Real(at_least=0),
     }
 
-    prior_: NDArray[np.float64]
-    candidate_likelihood_: NDArray[np.float64]
-    other_likelihood_: NDArray[np.float64]
-    X_: Features
-    candidates_: NDArray[np.uint8]
+    n_neighbors: int = 10
+    smoothing: float = 1.0
+    threshold: str = "probability"
 
-    def __init__(
-        self,
-        *,
-        n_neighbors: int = 10,
-        smoothing: float = 1.0,
-        threshold: str = "probability",
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.smoothing = smoothing
-        self.threshold = threshold
-
-    def _fit(
-        self,
-        X: Features,
-        complementary: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
-    ) -> None:
+    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
         del relevant
         self._fit_labels(X, 1 - complementary)
 
-    def _fit_labels(self, X: Features, labels: NDArray[np.uint8]) -> None:
+    def _fit_labels(self, X: Features, labels: Indicator) -> None:
         """Learn the rule from labels (n, K) of any kind; with relevant ones it is the paper's."""
         n_samples, n_features = X.shape
         if n_samples <= self.n_neighbors:
@@ -151,7 +125,7 @@ class MLKNNClassifier(ComplementaryClassifier):
         norms = row_norms(X, squared=True)
         precision = X.shape[1] * np.finfo(np.float64).eps
 
-        def counts(squared: NDArray[np.float64], start: int) -> NDArray[np.int64]:
+        def counts(squared: Array, start: int) -> NDArray[np.int64]:
             rows = np.arange(len(squared))
             own_norms = norms[start + rows, None]
             if exclude_self:
@@ -164,9 +138,7 @@ class MLKNNClassifier(ComplementaryClassifier):
         )
         return np.vstack(list(blocks))
 
-    def _likelihood(
-        self, counts: NDArray[np.int64], chosen: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _likelihood(self, counts: NDArray[np.int64], chosen: NDArray[np.bool_]) -> Array:
         """Return the smoothed distribution (K, k + 1) of D over the chosen entries, per label."""
         n_labels, n_bins = counts.shape[1], self.n_neighbors + 1
         bins = (counts + n_bins * np.arange(n_labels))[chosen]
@@ -175,31 +147,25 @@ class MLKNNClassifier(ComplementaryClassifier):
         total = smoothed.sum(axis=1, keepdims=True)
         return smoothed / np.where(total > 0, total, 1)
 
-    def _decision(self, X: Features) -> NDArray[np.float64]:
+    def _decision(self, X: Features) -> Array:
         refuse_overflow(X)
         counts = self._count_neighbours(X.astype(np.float64, copy=False), exclude_self=False)
         label = np.arange(counts.shape[1])
         joint = self.prior_ * self.candidate_likelihood_[label, counts]  # (m, K)
         evidence = joint + (1 - self.prior_) * self.other_likelihood_[label, counts]
-        posterior = np.divide(joint, evidence, where=evidence > 0, out=np.empty_like(joint))
-        posterior = np.where(evidence > 0, posterior, self.prior_)
+        posterior = np.tile(self.prior_, (len(joint), 1))
+        np.divide(joint, evidence, where=evidence > 0, out=posterior)
         # The paper predicts ties; the least positive number does so and vanishes next to 0.5.
         return np.where(posterior == 0.5, np.finfo(np.float64).tiny, posterior - 0.5)
 
-    def _log_odds(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_odds(self, decision: Array) -> Array:
         return log_odds_around_half(decision)
 
-    def _relevance(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _relevance(self, decision: Array) -> Array:
         return decision + 0.5
 
 
-def _smallest(
-    distances: NDArray[np.float64],
-    count: int,
-    norms: NDArray[np.float64],
-    *,
-    precision: float,
-) -> NDArray[np.int64]:
+def _smallest(distances: Array, count: int, norms: Array, *, precision: float) -> NDArray[np.int64]:
     """Return the columns (m, count) of each row's smallest entries, the first ones of ties.
 
     Squared distances from rows of squared norm ``norms`` (m, 1) tie where they agree up to

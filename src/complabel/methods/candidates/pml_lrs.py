@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from complabel._parameters import Constraints, Real
+from complabel.methods._base import Array, Features
+from complabel.methods._documented import documented
 from complabel.methods._linear_systems import MAX_DIRECT_COLUMNS, Gram, RidgeSystem
-from complabel.methods.candidates._linear import ATTRIBUTES, CandidateRegressor, documented
+from complabel.methods.candidates._linear import CandidateRegressor, Rounds
 from complabel.methods.candidates._proximal import singular_value_threshold, soft_threshold
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.methods._base import Features
-    from complabel.methods.candidates._linear import Rounds
+from complabel.methods.candidates._texts import TEXTS
 
 # The penalty doubles or halves when one residual is this many times the other. Each change costs
 # a factorization, and only after the last one are the iterations known to converge.
@@ -25,7 +23,8 @@ _STEP = 2.0
 _ITERATIONS_BETWEEN_STEPS = 10
 
 
-@documented(attributes=ATTRIBUTES)
+@documented(**TEXTS, settings="gamma=1.0")
+@dataclass(kw_only=True, eq=False, repr=False)
 class PMLLRSClassifier(CandidateRegressor):
     """Partial multi-label learning by low-rank and sparse decomposition (PML-LRS).
 
@@ -49,15 +48,9 @@ class PMLLRSClassifier(CandidateRegressor):
     eta : float, default=1.0
         Weight of the noise's l1 norm; search 0.1, 1. At 1, noise is almost empty and the model
         close to trace-norm regression on the candidates; ``inf`` forbids noise.
-    fit_intercept : bool, default=True
-        Append a constant feature; its weights are part of the trace norm. ``False`` agrees with
-        published results, which on features of mean zero rank worse than a constant, because
-        no base rate can be represented without it.
-    max_iter : int, default=500
     tol : float, default=1e-5
         Stop when primal and dual residual are below this fraction of ``||T||_F``.
-    threshold : {"probability", "minmax"}, default="probability"
-        Rule of ``predict``: score > 0.5, or the same after scaling each row to [0, 1].
+    {parameters}
 
     Attributes
     ----------
@@ -71,33 +64,25 @@ class PMLLRSClassifier(CandidateRegressor):
     -----
     The paper's text was not at hand: the objective is a reconstruction from its abstract. Which
     Greek letter weighs which term, the defaults, and constraints on C or E, here none, may
-    differ. The problem is convex. The usual augmented Lagrangian with an ever growing penalty can
-    freeze before the optimum; here the penalty follows the residuals in the first half of the
-    iterations and is fixed afterwards, which converges.
+    differ. Results published for PML-LRS agree with ``fit_intercept=False``, and rank worse than
+    a constant on features of mean zero.
 
-    Known relevant labels are not used: they are candidates already. There is nothing random.
+    The problem is convex. The usual augmented Lagrangian with an ever growing penalty can freeze
+    before the optimum; here the penalty follows the residuals in the first half of the iterations
+    and is fixed afterwards, which converges. There is nothing random.
 
     O(n d^2) time at most for X^T X, O(d^3) for each of a few Cholesky factorizations, and
     O(nnz K + d^2 K + (n + d) K^2) an iteration for nnz stored features; memory for two d x d
-    and about a dozen n x K matrices. Singular values are found in K x K Gram matrices. Above 8000
-    features no d x d matrix is formed and W is found by conjugate gradients.
+    and about a dozen n x K matrices.
 
-    ``predict_proba`` is the logistic curve that agrees with the score to first order at 0.5.
+    {regression}
 
     References
     ----------
     L. Sun, S. Feng, T. Wang, C. Lang and Y. Jin, "Partial Multi-Label Learning by Low-Rank and
     Sparse Decomposition", AAAI 2019.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.eye(3).repeat(40, axis=0)
-    >>> complementary = np.eye(3, dtype=int)[[1, 2, 0]].repeat(40, axis=0)
-    >>> PMLLRSClassifier(gamma=1.0).fit(X, complementary).predict(np.eye(3))
-    array([[1, 0, 1],
-           [1, 1, 0],
-           [0, 1, 1]])
+    {example}
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -106,26 +91,12 @@ class PMLLRSClassifier(CandidateRegressor):
         "eta": (Real(at_least=0), np.inf),
     }
 
-    def __init__(
-        self,
-        *,
-        gamma: float = 10.0,
-        beta: float = 1.0,
-        eta: float = 1.0,
-        fit_intercept: bool = True,
-        max_iter: int = 500,
-        tol: float = 1e-5,
-        threshold: str = "probability",
-    ) -> None:
-        self.gamma = gamma
-        self.beta = beta
-        self.eta = eta
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.threshold = threshold
+    gamma: float = 10.0
+    beta: float = 1.0
+    eta: float = 1.0
+    max_iter: int = 500
 
-    def _rounds(self, X: Features, candidates: NDArray[np.float64]) -> Rounds:
+    def _rounds(self, X: Features, candidates: Array) -> Rounds:
         iterations = decompositions(
             X,
             candidates,
@@ -140,27 +111,17 @@ class PMLLRSClassifier(CandidateRegressor):
 
 
 class Decomposition(NamedTuple):
-    """Where the iterations stand.
+    """Where the iterations stand, and whether the residuals meet the tolerance."""
 
-    Parameters
-    ----------
-    mapping : ndarray of shape (p, K)
-        J, the copy of W that is exactly low-rank.
-    noise, noise_multiplier : ndarrays of shape (n_samples, K)
-        E, and the multiplier of T = C + E.
-    settled : bool
-        Whether the residuals met the tolerance.
-    """
-
-    mapping: NDArray[np.float64]
-    noise: NDArray[np.float64]
-    noise_multiplier: NDArray[np.float64]
+    mapping: Array  # J, the copy of W that is exactly low-rank, (p, K)
+    noise: Array  # E, (n, K)
+    noise_multiplier: Array  # of T = C + E, (n, K)
     settled: bool
 
 
 def decompositions(
     X: Features,
-    T: NDArray[np.float64],
+    T: Array,
     *,
     gamma: float,
     beta: float,
@@ -214,6 +175,6 @@ def _system(gram: Gram, mu: float) -> RidgeSystem:
     return RidgeSystem(gram, scale=2 * mu / (1 + 2 * mu), ridge=mu)
 
 
-def _joint_norm(*matrices: NDArray[np.float64]) -> float:
+def _joint_norm(*matrices: Array) -> float:
     """Return the Frobenius norm of all matrices together."""
     return float(np.sqrt(sum(np.vdot(matrix, matrix) for matrix in matrices)))
