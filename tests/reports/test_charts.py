@@ -148,7 +148,7 @@ def test_choices_share_a_scale_and_label_correlations_have_their_own():
     C = np.array([[1.0, 0.5, 0.6], [0.6, 1.0, 0.7], [0.6, 0.6, 1.0]])
     matrices = {"transition_": near, "initial_transition_": far, "label_correlation_": C}
     together = Scale(0.6, "mean", ("label", "label"))
-    charts = list(matrix_charts(matrices, NAMES, choice=SCALE, together=together))
+    charts = list(matrix_charts(matrices, NAMES, choice=SCALE.axes, together=together))
     assert [chart.title[0] for chart in charts] == ["S", "C", "T"]
     ends = [{"0.100", "0.500", "0.900"}, {"0.500", "0.600", "0.700"}, {"0.100", "0.500", "0.900"}]
     for chart, expected in zip(charts, ends, strict=True):

@@ -38,16 +38,9 @@ _DIAMOND: Mapping[str, Any] = {"color": INK, "markersize": 3.6, "markerfacecolor
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of a page: words, and a function that draws into an empty figure of a size.
+    """A chart of a page, drawn into an empty figure of a size in inches.
 
-    Parameters
-    ----------
-    title : str
-    description : str
-        What a reader who cannot see the chart is told.
-    size : (float, float)
-        Width and height in inches.
-    draw : callable
+    ``description`` is what a reader who cannot see the chart is told.
     """
 
     title: str
@@ -66,8 +59,8 @@ class Chart:
 class Bar:
     """A bar of a chart; without a value its place stays empty.
 
-    ``error`` is half the length of the error bar, and ``published`` is marked with a diamond. Of
-    the kinds "plain", "reference" and "outside" the second is coloured and the third hollow.
+    ``error`` is half the length of the error bar, ``published`` is marked with a diamond, and
+    ``kind`` is one of ``_LOOKS``.
     """
 
     name: str
@@ -84,7 +77,7 @@ def bar_chart(
     names = [bar.name for bar in bars]
 
     def draw(figure: Figure) -> None:
-        axes = _axes(figure, title, axis, left=_beside(names), bottom=0.38)
+        axes = _axes(figure, title, axis, names=names, bottom=0.38)
         ends = []
         for place, bar in enumerate(bars):
             if bar.value is not None:
@@ -95,7 +88,6 @@ def bar_chart(
             if bar.published is not None:
                 axes.plot(bar.published, place, "D", **_DIAMOND)
                 ends.append(bar.published)
-        _name_lines(axes, names)
         axes.set_ylim(len(names) - 0.4, -0.6)
         if logarithmic:
             _make_logarithmic(axes, min(ends) / 2, max(ends) * 1.3)
@@ -110,7 +102,7 @@ def loss_chart(losses: Sequence[float | None], *, title: str, description: str) 
     """Return the mean loss after each epoch; None, where it was not finite, leaves a gap."""
 
     def draw(figure: Figure) -> None:
-        axes = _axes(figure, title, "epoch", left=0.55)
+        axes = _axes(figure, title, "epoch")
         values = np.array([np.nan if loss is None else loss for loss in losses])
         epochs = np.arange(1, len(values) + 1)
         marker = "." if len(values) < 3 else ""
@@ -127,7 +119,7 @@ def parameter_chart(
     values = [point.value for point in points]
 
     def draw(figure: Figure) -> None:
-        axes = _axes(figure, title, parameter, left=0.55)
+        axes = _axes(figure, title, parameter)
         means = [point.mean for point in points]
         spreads = [point.std or 0.0 for point in points]
         line: Mapping[str, Any] = {"color": ACCENT, "linewidth": 1.5, "marker": "o"}
@@ -153,15 +145,14 @@ def rank_chart(ranking: Ranking, *, title: str, description: str) -> Chart:
     J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
     Learning Research 7, 2006, Figure 1; turned by a right angle, so that names stay readable.
     """
-    names, ranks = ranking.rows, ranking.ranks or ()
-    difference = ranking.critical_difference or 0.0
-    n_rows = len(names)
+    ranks, difference = ranking.ranks or (), ranking.critical_difference or 0.0
+    n_rows = len(ranks)
     order = np.argsort(ranks, kind="stable")
-    place = np.empty(n_rows, dtype=np.intp)
-    place[order] = np.arange(n_rows)
+    place = np.argsort(order)
+    names = [ranking.rows[index] for index in order]
 
     def draw(figure: Figure) -> None:
-        axes = _axes(figure, title, "average rank (1 is best)", left=_beside(names))
+        axes = _axes(figure, title, "average rank (1 is best)", names=names)
         axes.hlines(place, 1, ranks, color=INK, alpha=0.2, linewidth=1)
         axes.plot(ranks, place, "o", color=ACCENT, markersize=5, clip_on=False)
         for column, group in enumerate(ranking.groups or ()):
@@ -170,7 +161,6 @@ def rank_chart(ranking: Ranking, *, title: str, description: str) -> Chart:
             axes.plot([x, x], ends, color=INK, linewidth=2.5)
         axes.plot([1, 1 + difference], [-1.1, -1.1], "|-", color=INK, linewidth=1.5)
         axes.text(1, -1.55, f"critical difference {difference:.2f}")
-        _name_lines(axes, [names[index] for index in order])
         axes.set_ylim(n_rows - 0.4, -2.1)
         axes.set_xlim(left=1)
         axes.spines["left"].set_visible(False)
@@ -205,10 +195,6 @@ class Scale:
     centre_name: str
     axes: tuple[str, str]
 
-    def reach(self, matrices: Sequence[NDArray[np.float64]]) -> float:
-        """Return how far an entry beside a diagonal is from the centre at most."""
-        return max(float(np.abs(beside_diagonal(m) - self.centre).max()) for m in matrices)
-
 
 def heat_map(
     matrix: NDArray[np.float64],
@@ -219,23 +205,10 @@ def heat_map(
     scale: Scale,
     reach: float,
 ) -> Chart:
-    """Return a matrix of label pairs, coloured by how far entries are from a reference value.
+    """Return a K x K matrix, coloured by how far entries are from the centre of a scale.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (K, K)
-        The diagonal, which is known by definition, is hatched and has no colour.
-    label_names : sequence of str, length K
-    title : str
-        A caption for the page to show; it is not drawn.
-    description : str
-    scale : Scale
-    reach : float
-        Greatest distance from the scale's centre that the colours tell apart; positive.
-
-    Returns
-    -------
-    Chart
+    The diagonal, which is known by definition, is hatched and has no colour. ``reach`` is the
+    greatest distance that the colours tell apart; ``title`` is for the page to show, not drawn.
     """
     n_labels, centre = len(matrix), scale.centre
     low, high = centre - reach, centre + reach
@@ -275,41 +248,31 @@ def matrix_charts(
     matrices: Mapping[str, NDArray[np.float64]],
     label_names: Sequence[str],
     *,
-    choice: Scale,
+    choice: tuple[str, str],
     together: Scale,
     whose: str = "",
 ) -> Iterator[Chart]:
-    """Yield a heat map of each of S, C and T that there is.
+    """Yield a heat map of each of S, C and T that there is, by attribute of the classifier.
 
-    Parameters
-    ----------
-    matrices : mapping of str to ndarray of shape (K, K)
-        By the attribute of the fitted classifier.
-    label_names : sequence of str, length K
-    choice, together : Scale
-        For S and T, which then share the reach of the colours too, and for C.
-    whose : str, default=""
-        For the description, such as ``" of MLCL on scene"``.
-
-    Yields
-    ------
-    Chart
+    S and T share one scale around a uniform choice, with the axes of ``choice``, also in its
+    reach; C is on the scale ``together``. ``whose`` is for the description.
     """
-    scales = {"S": choice, "C": together, "T": choice}
-    found = {name: symbol for name, (symbol, _) in MATRICES.items() if name in matrices}
-    for name, symbol in found.items():
-        scale, matrix = scales[symbol], matrices[name]
-        beside = beside_diagonal(matrix)
-        alike = [matrices[other] for other, s in found.items() if scales[s] is scale]
+    others = len(label_names) - 1
+    uniform = Scale(1 / others, f"= 1/{others}", choice)
+    scales = {name: together if MATRICES[name][0] == "C" else uniform for name in MATRICES}
+    beside = {name: beside_diagonal(matrices[name]) for name in MATRICES if name in matrices}
+    for name, entries in beside.items():
+        (symbol, caption), scale = MATRICES[name], scales[name]
+        alike = [beside[other] for other in beside if scales[other] is scale]
         yield heat_map(
-            matrix,
+            matrices[name],
             label_names,
-            title=f"{symbol}, {MATRICES[name][1]}",
-            description=f"Heat map of {symbol}{whose}, {len(matrix)} by {len(matrix)} labels;"
-            f" beside the diagonal from {beside.min():.3f} to {beside.max():.3f}, coloured by the"
+            title=f"{symbol}, {caption}",
+            description=f"Heat map of {symbol}{whose}, {others + 1} by {others + 1} labels;"
+            f" beside the diagonal from {entries.min():.3f} to {entries.max():.3f}, coloured by the"
             f" distance from {scale.centre:.3f}.",
             scale=scale,
-            reach=max(scale.reach(alike), _LEAST_REACH),
+            reach=max(float(np.abs(np.array(alike) - scale.centre).max()), _LEAST_REACH),
         )
 
 
@@ -318,22 +281,22 @@ def beside_diagonal(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     return matrix[~np.eye(len(matrix), dtype=bool)]
 
 
-def _axes(figure: Figure, title: str, axis: str, *, left: float, bottom: float = 0.42) -> Axes:
+def _axes(
+    figure: Figure, title: str, axis: str, *, names: Sequence[str] = (), bottom: float = 0.42
+) -> Axes:
     """Return axes with margins in inches: to lay out many charts by search takes minutes."""
     figure.set_layout_engine("none")
     width, height = figure.get_size_inches()
+    left = 0.15 + _LETTER * max(map(len, names)) if names else 0.55
     above = 0.28 if title else 0.08
     axes = figure.add_axes(
         (left / width, bottom / height, 1 - (left + 0.15) / width, 1 - (bottom + above) / height)
     )
     axes.set_title(title)
     axes.set_xlabel(axis)
+    if names:
+        _name_lines(axes, names)
     return axes
-
-
-def _beside(names: Sequence[str]) -> float:
-    """Return the room for names beside the lines of a chart, in inches."""
-    return 0.15 + _LETTER * max(map(len, names))
 
 
 def _name_lines(axes: Axes, names: Sequence[str]) -> None:

@@ -12,8 +12,12 @@ from complabel.metrics import METRIC_NAMES
 from complabel.reports._summarize import last_line
 from complabel.studies import StudyResults
 
-_UNIT = ("draw", "dataset", "row", "method", "fold", "status")
-_MEASURES = ("fit_seconds", "predict_seconds", "peak_memory_mb")
+_COLUMNS = (
+    *("study", "draw", "dataset", "row", "method", "fold", "status"),
+    *METRIC_NAMES,
+    *("fit_seconds", "predict_seconds", "peak_memory_mb"),
+    *("parameters", "fitted", "error", "key"),
+)
 
 
 def results_csv(results: StudyResults) -> str:
@@ -33,29 +37,18 @@ def results_csv(results: StudyResults) -> str:
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    rest = ("parameters", "fitted", "error", "key")
-    writer.writerow(["study", *_UNIT, *METRIC_NAMES, *_MEASURES, *rest])
+    writer.writerow(_COLUMNS)
     for unit in results.units:
-        writer.writerow(
-            [
-                results.plan.name,
-                *(getattr(unit, name) for name in _UNIT),
-                *(_written(unit.metrics.get(name, math.nan)) for name in METRIC_NAMES),
-                *(_written(getattr(unit, name)) for name in _MEASURES),
-                _json(unit.parameters),
-                _json(unit.fitted),
-                last_line(unit.error),
-                unit.key,
-            ]
-        )
+        own = {"study": results.plan.name, "error": last_line(unit.error)}
+        values = {**vars(unit), **unit.metrics, **own}
+        writer.writerow([_written(values.get(name, "")) for name in _COLUMNS])
     return text.getvalue()
 
 
-def _written(value: float) -> str:
-    """Write a number in full; nothing for what was not measured."""
-    return repr(float(value)) if math.isfinite(value) else ""
-
-
-def _json(values: Mapping[str, object]) -> str:
-    """Write parameters on one line."""
-    return json.dumps(dict(values), sort_keys=True, default=repr)
+def _written(value: object) -> object:
+    """Write a number in full, parameters on one line, nothing for what was not measured."""
+    if isinstance(value, float):
+        return repr(float(value)) if math.isfinite(value) else ""
+    if isinstance(value, Mapping):
+        return json.dumps(dict(value), sort_keys=True, default=repr)
+    return value

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 DEMO_METHODS = ("prior", "mlcl", "comrank", "supervised")
 """The methods of the demonstration, in the order the page shows them."""
 
+_DESCRIBED = ("name", "n_samples", "n_features", "n_labels", "label_cardinality")
 _SHOWN_METHODS = ("mlcl", "comrank")
 _SHOWN_CANVASES = 8
 
@@ -77,7 +78,10 @@ def run_demo(
     complementary = fitted["mlcl"].complementary
     assert complementary is not None
     return {
-        "dataset": _describe(dataset),
+        "dataset": {
+            **{name: getattr(dataset, name) for name in _DESCRIBED},
+            "label_names": list(dataset.label_names),
+        },
         "scheme": plan.draws[0].scheme,
         "seed": seed,
         "folds": n_folds,
@@ -87,18 +91,6 @@ def run_demo(
         ],
         "example": _example(dataset, complementary, fitted),
         "versions": _versions(),
-    }
-
-
-def _describe(dataset: MultiLabelDataset) -> dict[str, Any]:
-    """Return what the page says about the data."""
-    return {
-        "name": dataset.name,
-        "n_samples": dataset.n_samples,
-        "n_features": dataset.n_features,
-        "n_labels": dataset.n_labels,
-        "label_names": list(dataset.label_names),
-        "label_cardinality": dataset.label_cardinality,
     }
 
 
@@ -122,14 +114,23 @@ def _example(
     mlcl, train, test = first.classifier, first.train, first.test
     assert isinstance(mlcl, MLCLClassifier)
     shown = _best_to_worst(dataset.Y[test], first.probabilities)
+    found = _canvases(dataset, test[shown], relevant=dataset.Y)
+    for canvas in found:
+        canvas["predictions"] = {}
+    names = np.array(dataset.label_names)
+    for method, of_method in fitted.items():
+        predicted = names_from_indicator(of_method.predicted[shown], dataset.label_names)
+        rankings = names[np.argsort(-of_method.probabilities[shown], axis=1, kind="stable")]
+        for canvas, labels, ranking in zip(found, predicted, rankings.tolist(), strict=True):
+            canvas["predictions"][method] = {"labels": list(labels), "ranking": ranking}
     return {
         "n_train": len(train),
         "n_test": len(test),
         "initial_transition": mlcl.initial_transition_.tolist(),
         "label_correlation": mlcl.label_correlation_.tolist(),
         "transition": mlcl.transition_.tolist(),
-        "training": _training_canvases(dataset, complementary, train[:_SHOWN_CANVASES]),
-        "test": _test_canvases(dataset, fitted, shown),
+        "training": _canvases(dataset, train[:_SHOWN_CANVASES], complementary=complementary),
+        "test": found,
     }
 
 
@@ -142,44 +143,15 @@ def _best_to_worst(Y: NDArray[np.uint8], scores: NDArray[np.float64]) -> NDArray
     return np.argsort(-np.array(precision), kind="stable")[middles.astype(np.intp)]
 
 
-def _pixels(X: Any) -> list[list[list[float]]]:
-    """Return the rows of X, shape (n, side * side), as nested lists (n, side, side)."""
-    side = math.isqrt(X.shape[1])
-    canvases: list[list[list[float]]] = X.reshape(-1, side, side).tolist()
-    return canvases
-
-
-def _training_canvases(
-    dataset: MultiLabelDataset, complementary: NDArray[np.uint8], rows: NDArray[np.intp]
+def _canvases(
+    dataset: MultiLabelDataset, rows: NDArray[np.intp], **indicators: NDArray[np.uint8]
 ) -> list[dict[str, Any]]:
-    """Return canvases with the answers that were learned from."""
-    answers = names_from_indicator(complementary[rows], dataset.label_names)
-    return [
-        {"pixels": pixels, "complementary": list(answer)}
-        for pixels, answer in zip(_pixels(dataset.X[rows]), answers, strict=True)
-    ]
-
-
-def _test_canvases(
-    dataset: MultiLabelDataset, fitted: dict[str, FittedFold], shown: NDArray[np.intp]
-) -> list[dict[str, Any]]:
-    """Return canvases with their digits, and what each method says of them.
-
-    ``shown`` are their numbers in the test part.
-    """
-    rows = fitted["mlcl"].test[shown]
-    names = np.array(dataset.label_names)
-    relevant = names_from_indicator(dataset.Y[rows], dataset.label_names)
-    canvases: list[dict[str, Any]] = [
-        {"pixels": pixels, "relevant": list(digits), "predictions": {}}
-        for pixels, digits in zip(_pixels(dataset.X[rows]), relevant, strict=True)
-    ]
-    for name, of_method in fitted.items():
-        predicted = names_from_indicator(of_method.predicted[shown], dataset.label_names)
-        rankings = np.argsort(-of_method.probabilities[shown], axis=1, kind="stable")
-        for canvas, labels, ranking in zip(canvases, predicted, rankings, strict=True):
-            canvas["predictions"][name] = {
-                "labels": list(labels),
-                "ranking": names[ranking].tolist(),
-            }
+    """Return canvases as pixels (side, side), and the names of their labels in each indicator."""
+    side = math.isqrt(dataset.X.shape[1])
+    pixels = np.asarray(dataset.X[rows]).reshape(-1, side, side).tolist()
+    canvases: list[dict[str, Any]] = [{"pixels": canvas} for canvas in pixels]
+    for name, indicator in indicators.items():
+        answers = names_from_indicator(indicator[rows], dataset.label_names)
+        for canvas, answer in zip(canvases, answers, strict=True):
+            canvas[name] = list(answer)
     return canvases

@@ -18,11 +18,11 @@ from complabel.reports._summary import (
     Curves,
     FittedScalar,
     Matrices,
+    Place,
     Plain,
     Point,
     Sensitivity,
     Settings,
-    Where,
     measured,
 )
 from complabel.studies import ExpandedRow, UnitResult
@@ -33,74 +33,69 @@ _NOT_SETTINGS = {"random_state", "callback"}
 
 def costs(places: Places) -> Iterator[Cost]:
     """Yield time and memory of each place with a fold done."""
-    for where, folds in places.done.items():
+    for place, folds in places.done.items():
         units = list(folds.values())
         if units:
             undisturbed = [unit for unit in units if not unit.details.get("curves")]
             yield Cost(
-                *where,
+                *place,
                 folds=len(units),
-                fit_seconds=_mean([unit.fit_seconds for unit in undisturbed or units]),
-                predict_seconds=_mean([unit.predict_seconds for unit in units]),
+                fit_seconds=measured(np.mean([unit.fit_seconds for unit in undisturbed or units])),
+                predict_seconds=measured(np.mean([unit.predict_seconds for unit in units])),
                 peak_memory_mb=measured(max(unit.peak_memory_mb for unit in units)),
             )
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    """Return the mean of what was measured on every fold."""
-    return measured(float(np.mean(values)))
-
-
-def _first_folds(places: Places, detail: str) -> Iterator[tuple[Where, Mapping[str, Any]]]:
+def _first_folds(places: Places, detail: str) -> Iterator[tuple[Place, Mapping[str, Any]]]:
     """Yield the details of first folds that have a certain one."""
-    for where, folds in places.done.items():
+    for place, folds in places.done.items():
         first = next(iter(folds.values()), None)
         if first is not None and first.details.get(detail):
-            yield where, first.details
+            yield place, first.details
 
 
 def curves(places: Places) -> Iterator[Curves]:
     """Yield the learning curves of first folds."""
-    for where, details in _first_folds(places, "curves"):
+    for place, details in _first_folds(places, "curves"):
         stages = {
             stage: tuple(measured(loss) for loss in losses)
             for stage, losses in details["curves"].items()
         }
-        yield Curves(*where, stages=stages)
+        yield Curves(*place, stages=stages)
 
 
 def matrices(places: Places) -> Iterator[Matrices]:
     """Yield the matrices over labels of first folds."""
-    for where, details in _first_folds(places, "matrices"):
+    for place, details in _first_folds(places, "matrices"):
         yield Matrices(
-            *where, label_names=tuple(details["label_names"]), matrices=dict(details["matrices"])
+            *place, label_names=tuple(details["label_names"]), matrices=dict(details["matrices"])
         )
 
 
 def fitted_scalars(places: Places) -> Iterator[FittedScalar]:
     """Yield the scalars that the classifiers of all folds of a place report."""
-    for where, folds in places.done.items():
+    for place, folds in places.done.items():
         fitted = [unit.fitted for unit in folds.values()]
         for name in fitted[0] if fitted else ():
             if all(name in of_fold for of_fold in fitted):
-                yield _over_folds(where, name, [of_fold[name] for of_fold in fitted])
+                yield _over_folds(place, name, [of_fold[name] for of_fold in fitted])
 
 
-def _over_folds(where: Where, name: str, values: Sequence[float | int | str]) -> FittedScalar:
+def _over_folds(place: Place, name: str, values: Sequence[float | int | str]) -> FittedScalar:
     """Summarize one scalar."""
     numbers = [float(v) for v in values if not isinstance(v, str) and math.isfinite(v)]
     if len(numbers) == len(values):
         mean = float(np.mean(numbers))
-        return FittedScalar(*where, name=name, mean=mean, min=min(numbers), max=max(numbers))
+        return FittedScalar(*place, name=name, mean=mean, min=min(numbers), max=max(numbers))
     texts = [str(value) for value in values]
     counts = {text: texts.count(text) for text in dict.fromkeys(texts)}
-    return FittedScalar(*where, name=name, counts=counts)
+    return FittedScalar(*place, name=name, counts=counts)
 
 
 def settings(places: Places, done: Sequence[UnitResult]) -> Iterator[Settings]:
     """Yield the parameters each row ran with, from the units that are done."""
     for row in places.rows:
-        ran = {unit.dataset: unit.parameters for unit in done if unit.row == row.title}
+        ran = {unit.dataset: unit.parameters for unit in done if unit.row == row}
         # From parameter to dataset to value.
         values = {
             name: {dataset: _plain(used.get(name)) for dataset, used in ran.items()}
@@ -109,7 +104,7 @@ def settings(places: Places, done: Sequence[UnitResult]) -> Iterator[Settings]:
         }
         same = {name for name, used in values.items() if len(set(map(repr, used.values()))) == 1}
         yield Settings(
-            row=row.title,
+            row=row,
             parameters={n: next(iter(used.values())) for n, used in values.items() if n in same},
             by_dataset={name: used for name, used in values.items() if name not in same},
         )
@@ -124,23 +119,22 @@ def _plain(value: object) -> Plain:
 
 def sensitivity(places: Places, cells: Sequence[Cell]) -> Iterator[Sensitivity]:
     """Yield the criteria over a parameter, for rows whose grid has one numeric parameter."""
-    by_place = {(cell.where, cell.metric): cell for cell in cells}
+    by_place = {(cell.place, cell.metric): cell for cell in cells}
     for parameter, rows in _numeric_grids(places):
-        for draw, metric, dataset in itertools.product(
-            places.plan.draws, METRIC_NAMES, places.datasets
-        ):
+        by_value = sorted((row.settings[parameter], row.title) for row in rows)
+        for draw, metric, dataset in itertools.product(places.draws, METRIC_NAMES, places.datasets):
             points = tuple(
-                _point(value, by_place[key])
-                for value, title in sorted((row.settings[parameter], row.title) for row in rows)
-                if (key := (Where(draw.name, dataset, title), metric)) in by_place
+                Point(value, cell.mean, cell.std, cell.published.mean if cell.published else None)
+                for value, title in by_value
+                if (cell := by_place.get(((draw, dataset, title), metric)))
             )
             if len(points) > 1:
-                yield Sensitivity(rows[0].method, parameter, draw.name, dataset, metric, points)
+                yield Sensitivity(rows[0].method, parameter, draw, dataset, metric, points)
 
 
 def _numeric_grids(places: Places) -> Iterator[tuple[str, Sequence[ExpandedRow]]]:
     """Yield each parameter that a row of the plan varies alone, if a number, with its rows."""
-    expanded = iter(places.rows)
+    expanded = iter(places.rows.values())
     for row in places.plan.rows:
         for _ in row.methods():
             of_method = list(itertools.islice(expanded, len(row.combinations())))
@@ -148,11 +142,6 @@ def _numeric_grids(places: Places) -> Iterator[tuple[str, Sequence[ExpandedRow]]
             numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
             if len(row.grid) == 1 and numeric:
                 yield next(iter(row.grid)), of_method
-
-
-def _point(value: float, cell: Cell) -> Point:
-    """Return a point of a sensitivity curve."""
-    return Point(value, cell.mean, cell.std, cell.published.mean if cell.published else None)
 
 
 def machines(done: Sequence[UnitResult]) -> Iterator[Mapping[str, str | int]]:

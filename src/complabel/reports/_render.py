@@ -47,17 +47,12 @@ def render_summary(summary: Summary, _: StudyResults) -> str:
     return json.dumps(summary, indent=1, allow_nan=False, default=vars) + "\n"
 
 
-def render_units(_: Summary, results: StudyResults) -> str:
-    """Write every unit as a line of CSV."""
-    return results_csv(results)
-
-
 FORMATS: Final[Mapping[str, Renderer]] = MappingProxyType(
     {
         "report.html": render_page,
         "tables.md": functools.partial(render_tables, "tables.md.j2"),
         "tables.tex": functools.partial(render_tables, "tables.tex.j2"),
-        "results.csv": render_units,
+        "results.csv": lambda _, results: results_csv(results),
         "summary.json": render_summary,
     }
 )

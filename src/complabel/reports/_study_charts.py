@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,14 +20,16 @@ from complabel.reports._charts import (
     parameter_chart,
     rank_chart,
 )
-from complabel.reports._summary import Cost, Matrices, Row, Summary
-from complabel.reports._tables import Entry, Line, Tables
+from complabel.reports._summary import Matrices, Row, Summary
+from complabel.reports._tables import Entry, Tables
 from complabel.reports._words import number, quantity, title_of
 
 _COSTS = {
     "fit_seconds": "Seconds to fit a fold",
     "peak_memory_mb": "Peak memory, MB",
 }
+
+_Placed: TypeAlias = Iterator[tuple[str, str, Chart]]  # with the draw and the title of its group
 
 
 @dataclass(frozen=True)
@@ -35,68 +38,53 @@ class Group:
 
     draw: str
     title: str
-    charts: tuple[Chart, ...]
-    label_names: tuple[str, ...] = ()
+    charts: Sequence[Chart]
+    label_names: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class StudyCharts:
-    """All charts of a report, in groups."""
-
-    criteria: tuple[Group, ...] = ()
-    ranks: tuple[Group, ...] = ()
-    curves: tuple[Group, ...] = ()
-    sensitivity: tuple[Group, ...] = ()
-    costs: tuple[Group, ...] = ()
-    matrices: tuple[Group, ...] = ()
-
-
-def study_charts(summary: Summary, tables: Tables) -> StudyCharts:
-    """Choose the charts of a study; nothing is drawn yet."""
-    return StudyCharts(
-        criteria=_grouped(_criteria(summary, tables)),
-        ranks=_grouped(_ranks(summary)),
-        curves=_grouped(_curves(summary)),
-        sensitivity=_grouped(_sensitivity(summary)),
-        costs=_grouped(_costs(tables)),
-        matrices=tuple(_matrices(summary)),
-    )
+def study_charts(summary: Summary, tables: Tables) -> Mapping[str, Sequence[Group]]:
+    """Choose the charts for each section of the page; nothing is drawn yet."""
+    return {
+        "criteria": _grouped(_criteria(summary, tables)),
+        "ranks": _grouped(_ranks(summary)),
+        "curves": _grouped(_curves(summary)),
+        "sensitivity": _grouped(_sensitivity(summary)),
+        "costs": _grouped(_costs(summary, tables)),
+        "matrices": list(_matrices(summary)),
+    }
 
 
-def _grouped(charts: Iterable[tuple[str, str, Chart]]) -> tuple[Group, ...]:
+def _grouped(charts: _Placed) -> list[Group]:
     """Collect charts by draw and title of the group."""
     groups: dict[tuple[str, str], list[Chart]] = {}
     for draw, title, chart in charts:
         groups.setdefault((draw, title), []).append(chart)
-    return tuple(Group(*where, tuple(together)) for where, together in groups.items())
+    return [Group(*place, together) for place, together in groups.items()]
 
 
-def _criteria(summary: Summary, tables: Tables) -> Iterator[tuple[str, str, Chart]]:
+def _criteria(summary: Summary, tables: Tables) -> _Placed:
     """Yield each criterion on each dataset."""
     for table in tables.criteria:
-        for column, dataset in enumerate(table.columns):
-            bars = [_bar(line, column, summary.study.reference) for line in table.lines]
+        for column, dataset in enumerate(summary.datasets):
+            bars = [
+                _bar(row, entries[column], summary.study.reference) for row, entries in table.lines
+            ]
             if any(bar.value is not None for bar in bars):
                 description = f"{table.metric.title} on {dataset}. {_told(bars, number)}"
                 chart = bar_chart(bars, title=dataset, description=description)
                 yield table.draw, table.metric.title, chart
 
 
-def _bar(line: Line[Entry | None], column: int, reference: str) -> Bar:
+def _bar(row: Row, entry: Entry | None, reference: str) -> Bar:
     """Return the bar of a row in a chart of a criterion."""
-    name, kind, entry = title_of(line.row), _kind(line.row, reference), line.cells[column]
+    kind = "reference" if row.title == reference else "plain"
+    if not row.competes:
+        kind = "outside"
     if entry is None:
-        return Bar(name, None, kind=kind)
+        return Bar(title_of(row), None, kind=kind)
     cell = entry.cell
     published = cell.published.mean if cell.published else None
-    return Bar(name, cell.mean, error=cell.std, published=published, kind=kind)
-
-
-def _kind(row: Row, reference: str) -> str:
-    """Return how a row's bars look."""
-    if not row.competes:
-        return "outside"
-    return "reference" if row.title == reference else "plain"
+    return Bar(title_of(row), cell.mean, error=cell.std, published=published, kind=kind)
 
 
 def _told(bars: Sequence[Bar], write: Callable[[float], str]) -> str:
@@ -104,7 +92,7 @@ def _told(bars: Sequence[Bar], write: Callable[[float], str]) -> str:
     return "; ".join(f"{bar.name} {write(bar.value)}" for bar in bars if bar.value is not None)
 
 
-def _ranks(summary: Summary) -> Iterator[tuple[str, str, Chart]]:
+def _ranks(summary: Summary) -> _Placed:
     """Yield the average ranks by each criterion for which they could be tested."""
     for ranking in summary.rankings:
         if ranking.ranks and ranking.groups is not None:
@@ -115,7 +103,7 @@ def _ranks(summary: Summary) -> Iterator[tuple[str, str, Chart]]:
             yield ranking.draw, "", rank_chart(ranking, title=title, description=description)
 
 
-def _curves(summary: Summary) -> Iterator[tuple[str, str, Chart]]:
+def _curves(summary: Summary) -> _Placed:
     """Yield the losses of first folds, dataset by dataset."""
     for curves in summary.curves:
         for stage, losses in curves.stages.items():
@@ -127,26 +115,29 @@ def _curves(summary: Summary) -> Iterator[tuple[str, str, Chart]]:
             yield curves.draw, curves.dataset, chart
 
 
-def _sensitivity(summary: Summary) -> Iterator[tuple[str, str, Chart]]:
+def _sensitivity(summary: Summary) -> _Placed:
     """Yield criteria over the parameter that a row varies."""
     for varied in summary.sensitivity:
-        title = METRIC_TITLES[varied.metric]
+        title, parameter = METRIC_TITLES[varied.metric], varied.parameter
         said = "; ".join(f"{point.value:g}: {number(point.mean)}" for point in varied.points)
         chart = parameter_chart(
             varied.points,
             title=varied.dataset,
-            description=f"{title} on {varied.dataset} over {varied.parameter}: {said}",
-            parameter=varied.parameter,
+            description=f"{title} on {varied.dataset} over {parameter}: {said}",
+            parameter=parameter,
         )
-        yield varied.draw, f"{title} over {varied.parameter} of {varied.method}", chart
+        yield varied.draw, f"{title} over {parameter} of {varied.method}", chart
 
 
-def _costs(tables: Tables) -> Iterator[tuple[str, str, Chart]]:
-    """Yield time and memory on each dataset."""
+def _costs(summary: Summary, tables: Tables) -> _Placed:
+    """Yield time and memory on each dataset; 0 has no place on a logarithmic axis."""
     for table in tables.costs:
         for name, axis in _COSTS.items():
-            for column, dataset in enumerate(table.columns):
-                bars = [_cost_bar(line, column, name) for line in table.lines]
+            for column, dataset in enumerate(summary.datasets):
+                bars = [
+                    Bar(title_of(row), getattr(costs[column], name, None) or None)
+                    for row, costs in table.lines
+                ]
                 if any(bar.value for bar in bars):
                     chart = bar_chart(
                         bars,
@@ -158,12 +149,6 @@ def _costs(tables: Tables) -> Iterator[tuple[str, str, Chart]]:
                     yield table.draw, axis, chart
 
 
-def _cost_bar(line: Line[Cost | None], column: int, name: str) -> Bar:
-    """Return the bar of a row in a chart of a cost; 0 has no place on a logarithmic axis."""
-    cost = line.cells[column]
-    return Bar(title_of(line.row), None if cost is None else getattr(cost, name) or None)
-
-
 def _matrices(summary: Summary) -> Iterator[Group]:
     """Yield S, C and T of the first row of each method that estimates them."""
     methods = {row.title: row.method for row in summary.rows}
@@ -172,21 +157,14 @@ def _matrices(summary: Summary) -> Iterator[Group]:
         first.setdefault((record.draw, record.dataset, methods[record.row]), record)
     for record in first.values():
         found = {name: np.array(matrix, float) for name, matrix in record.matrices.items()}
-        n_labels = len(record.label_names)
+        C = found.get("label_correlation_")
+        mean = 0.0 if C is None else float(beside_diagonal(C).mean())
         whose = f"{record.row} on {record.dataset}"
         charts = matrix_charts(
             found,
-            [str(k + 1) for k in range(n_labels)],  # the names are too long for an axis
-            choice=Scale(
-                1 / (n_labels - 1), f"= 1/{n_labels - 1}", ("relevant label", "complementary label")
-            ),
-            together=_around_its_mean(found.get("label_correlation_")),
+            [str(k + 1) for k in range(len(record.label_names))],  # names are too long for an axis
+            choice=("relevant label", "complementary label"),
+            together=Scale(mean, "mean", ("label", "label")),
             whose=f" of {whose}",
         )
-        yield Group(record.draw, whose, tuple(charts), record.label_names)
-
-
-def _around_its_mean(matrix: np.ndarray | None) -> Scale:
-    """Return the scale of C."""
-    mean = 0.0 if matrix is None else float(beside_diagonal(matrix).mean())
-    return Scale(mean, "mean", ("label", "label"))
+        yield Group(record.draw, whose, list(charts), record.label_names)

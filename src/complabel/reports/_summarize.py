@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import complabel
-from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES, METRIC_TITLES
+from complabel.metrics import HIGHER_IS_BETTER, METRIC_TITLES
 from complabel.reports import _details
-from complabel.reports._places import Places, places_of, where
+from complabel.reports._places import Places, place_of
 from complabel.reports._summary import Failure, Incomplete, Metric, Row, Study, Summary, Units
 from complabel.reports._tests import rankings, study_cells, wins_ties_losses
 from complabel.studies import StudyResults
@@ -27,21 +26,33 @@ def summarize_study(results: StudyResults) -> Summary:
     Summary
         What the report says, as data.
     """
-    places = places_of(results)
-    done = results.having("done")
+    places = Places(results)
+    done, failed = results.having("done"), results.having("failed")
+    failures = Counter(map(place_of, failed))
+    folds = results.plan.folds
     cells = tuple(study_cells(places))
     return Summary(
         complabel=complabel.__version__,
         study=_study(places),
         metrics=tuple(
-            Metric(name, METRIC_TITLES[name], name in HIGHER_IS_BETTER) for name in METRIC_NAMES
+            Metric(name, title, name in HIGHER_IS_BETTER) for name, title in METRIC_TITLES.items()
         ),
-        rows=_rows(places),
+        rows=tuple(
+            Row(row.title, row.method, method.title, method.learns_from, row.relevant_per_row)
+            for row, method in zip(places.rows.values(), places.methods.values(), strict=True)
+        ),
         datasets=places.datasets,
         missing=dict(results.missing),
         units=_units(results, len(places.rows)),
-        failed=tuple(_failures(results)),
-        incomplete=tuple(_incomplete(results, places)),
+        failed=tuple(
+            Failure(*place_of(unit), unit.fold, last_line(unit.error), unit.error)
+            for unit in failed
+        ),
+        incomplete=tuple(
+            Incomplete(*place, len(units), failures[place], folds)
+            for place, units in places.done.items()
+            if len(units) < folds
+        ),
         cells=cells,
         comparison=tuple(wins_ties_losses(places, cells)),
         rankings=tuple(rankings(places, cells)),
@@ -71,20 +82,6 @@ def _study(places: Places) -> Study:
     )
 
 
-def _rows(places: Places) -> tuple[Row, ...]:
-    """Return the rows of the tables."""
-    return tuple(
-        Row(
-            title=row.title,
-            method=row.method,
-            method_title=places.methods[row.title].title,
-            learns_from=places.methods[row.title].learns_from,
-            relevant_per_row=row.relevant_per_row,
-        )
-        for row in places.rows
-    )
-
-
 def _units(results: StudyResults, n_rows: int) -> Units:
     """Count units by status."""
     plan = results.plan
@@ -99,20 +96,6 @@ def _units(results: StudyResults, n_rows: int) -> Units:
     )
 
 
-def _failures(results: StudyResults) -> Iterator[Failure]:
-    """Yield what failed, and why."""
-    for unit in results.having("failed"):
-        yield Failure(*where(unit), unit.fold, last_line(unit.error), unit.error)
-
-
 def last_line(traceback: str) -> str:
     """Return the last line of a traceback, which says what went wrong."""
     return "".join(traceback.strip().splitlines()[-1:])
-
-
-def _incomplete(results: StudyResults, places: Places) -> Iterator[Incomplete]:
-    """Yield the places where folds are missing."""
-    failed = Counter(where(unit) for unit in results.having("failed"))
-    for place, folds in places.done.items():
-        if len(folds) < results.plan.folds:
-            yield Incomplete(*place, len(folds), failed[place], results.plan.folds)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import SupportsFloat, TypeAlias
 
 from complabel.paper import Published
 from complabel.statistics import Judgement, WinTieLoss
@@ -18,13 +18,8 @@ from complabel.studies import Draw
 Plain: TypeAlias = "bool | int | float | str | list[Plain] | None"
 """A parameter as JSON can hold it."""
 
-
-class Where(NamedTuple):
-    """A place in the tables: names of the draw and the dataset, title of the row."""
-
-    draw: str
-    dataset: str
-    row: str
+Place: TypeAlias = tuple[str, str, str]
+"""A place in the tables: names of the draw and the dataset, title of the row."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +83,9 @@ class _Placed:
     row: str
 
     @property
-    def where(self) -> Where:
-        """The place."""
-        return Where(self.draw, self.dataset, self.row)
+    def place(self) -> Place:
+        """What finds it in the tables."""
+        return self.draw, self.dataset, self.row
 
 
 @dataclass(frozen=True)
@@ -282,6 +277,6 @@ class Summary:
     machines: tuple[Mapping[str, str | int], ...]
 
 
-def measured(value: float) -> float | None:
+def measured(value: SupportsFloat) -> float | None:
     """Return a finite number, or None for what was not measured or has no value."""
     return float(value) if math.isfinite(value) else None

@@ -44,20 +44,10 @@ def new_figure(width: float, height: float) -> Iterator[Figure]:
 
 
 def inline_svg(figure: Figure, *, ident: str, description: str) -> Markup:
-    """Turn a figure into an SVG element that can stand beside others in an HTML page.
+    """Turn a figure into an ``<svg>`` that can stand beside others in an HTML page.
 
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-    ident : str
-        Unique on the page; ids inside the element start with it.
-    description : str
-        What a reader who cannot see the figure is told.
-
-    Returns
-    -------
-    markupsafe.Markup
-        An ``<svg>`` element; an XML serializer has escaped what needs it.
+    ``ident`` is unique on the page: ids inside the element start with it. ``description`` is what
+    a reader who cannot see the figure is told. An XML serializer has escaped what needs it.
     """
     from markupsafe import Markup
 

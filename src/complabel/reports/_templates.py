@@ -37,15 +37,7 @@ _LATEX = str.maketrans(
         "\n": " ",
     }
 )
-_FILTERS = (
-    _words.mark_of,
-    _words.number,
-    _words.p_value,
-    _words.quantity,
-    _words.shade_of,
-    _words.signed,
-    _words.title_of,
-)
+_FILTERS = ("mark_of", "number", "p_value", "quantity", "shade_of", "signed", "title_of")
 
 
 def escape_markdown(text: str) -> str:
@@ -62,23 +54,10 @@ _ESCAPES: dict[str, Callable[[str], str]] = {".md.j2": escape_markdown, ".tex.j2
 
 
 def get_template(name: str) -> Template:
-    """Return a template; nothing that it names may be missing.
+    """Return a file of ``templates``, such as ``"tables.md.j2"``; the ending says the format.
 
-    HTML is escaped by itself. Text in other formats passes through the filter ``escape``.
-
-    Parameters
-    ----------
-    name : str
-        A file in ``templates``, such as ``"tables.md.j2"``; the ending says the format.
-
-    Returns
-    -------
-    jinja2.Template
-
-    Raises
-    ------
-    InputError
-        If Jinja2 or matplotlib, which every report needs, is not installed.
+    HTML is escaped by itself, and text in other formats passes through the filter ``escape``.
+    Nothing that a template names may be missing.
     """
     try:
         import matplotlib  # noqa: F401  # only to find out whether it is there
@@ -96,7 +75,7 @@ def get_template(name: str) -> Template:
         lstrip_blocks=True,
     )
     environment.globals["words"] = _words
-    environment.filters |= {function.__name__: function for function in _FILTERS}
+    environment.filters |= {name: getattr(_words, name) for name in _FILTERS}
     numbers = itertools.count(1)
     environment.filters["svg"] = lambda chart: chart.svg(f"figure-{next(numbers)}")
     for ending, escape in _ESCAPES.items():

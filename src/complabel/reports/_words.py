@@ -1,10 +1,10 @@
-"""How every form of the report writes numbers and names, and what it says first."""
+"""How every form of the report writes numbers and names."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from complabel.reports._summary import Cell, Row, Summary
+from complabel.reports._summary import Cell, Row
 from complabel.statistics import MARKS
 
 DAGGER: Final = "†"
@@ -68,42 +68,3 @@ def p_value(value: float | None) -> str:
     if value is None:
         return "n/a"
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def headline(summary: Summary) -> str:
-    """Say in a sentence how ours agree with the published figures, or who is best."""
-    advantages = _advantages(summary)
-    if advantages:
-        near = sum(abs(advantage) <= FAR for advantage in advantages)
-        better = sum(advantage > FAR for advantage in advantages)
-        return (
-            f"Of {len(advantages)} figures that the paper printed, {near} lie within {FAR:g} of"
-            f" its standard deviations of ours; {better} of ours are better than that and"
-            f" {len(advantages) - near - better} worse."
-        )
-    return " ".join(
-        f"{ranking.rows[ranking.ranks.index(min(ranking.ranks))]} has the best average"
-        f" rank by average precision with {ranking.draw} labels"
-        f" ({number(min(ranking.ranks))} of {len(ranking.rows)})."
-        for ranking in summary.rankings
-        if ranking.ranks and ranking.metric == "average_precision"
-    )
-
-
-def facts(summary: Summary) -> dict[str, str]:
-    """Return the figures that the page starts with, by what they are."""
-    found = {
-        "rows": str(len(summary.rows)),
-        "datasets at hand": f"{len(summary.datasets)} of {len(summary.study.datasets)}",
-        "folds": str(summary.study.folds),
-        "units done": f"{summary.units.done:,} of {summary.units.planned:,}",
-    }
-    if advantages := _advantages(summary):
-        near = sum(abs(advantage) <= FAR for advantage in advantages)
-        found[f"within {FAR:g} published standard deviations"] = f"{near} of {len(advantages)}"
-    return found
-
-
-def _advantages(summary: Summary) -> list[float]:
-    """Return by how many published standard deviations ours are better."""
-    return [cell.advantage for cell in summary.cells if cell.advantage is not None]
