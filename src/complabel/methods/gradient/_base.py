@@ -61,6 +61,7 @@ n_features_in_ : int""",
 }
 
 
+@dataclasses.dataclass(kw_only=True, eq=False, repr=False)
 class GradientClassifier(ComplementaryClassifier):
     """Base of methods whose scores are the sigmoid of a trained linear map or network.
 
@@ -69,30 +70,17 @@ class GradientClassifier(ComplementaryClassifier):
 
     _constraints: ClassVar[Constraints] = {"random_state": RandomState()}
 
-    model_: Any
+    network: NetworkFactory | None = None
+    learning_rate: float = 0.01
+    weight_decay: float = 1e-4
+    batch_size: int = 256
+    epochs: int = 200
+    threshold: str = "probability"
+    device: str = "auto"
+    random_state: int | np.random.Generator | None = None
+    callback: ProgressCallback | None = None
 
-    def __init__(
-        self,
-        *,
-        network: NetworkFactory | None = None,
-        learning_rate: float = 0.01,
-        weight_decay: float = 1e-4,
-        batch_size: int = 256,
-        epochs: int = 200,
-        threshold: str = "probability",
-        device: str = "auto",
-        random_state: int | np.random.Generator | None = None,
-        callback: ProgressCallback | None = None,
-    ) -> None:
-        self.network = network
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.epochs = epochs
-        self.threshold = threshold
-        self.device = device
-        self.random_state = random_state
-        self.callback = callback
+    model_: Any = dataclasses.field(init=False)
 
     @property
     def coef_(self) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,12 +24,7 @@ from complabel.losses import (
     UnbiasedBCELoss,
 )
 from complabel.methods._documented import documented
-from complabel.methods.gradient._base import (
-    TEXTS,
-    GradientClassifier,
-    NetworkFactory,
-    ProgressCallback,
-)
+from complabel.methods.gradient._base import TEXTS, GradientClassifier
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,6 +55,7 @@ array([[0, 1, 1],
 
 
 @documented(**TEXTS)
+@dataclass(kw_only=True, eq=False, repr=False)
 class ComplementaryLossClassifier(GradientClassifier):
     """Multi-label classifier that minimizes a given loss of complementary labels.
 
@@ -103,48 +100,19 @@ class ComplementaryLossClassifier(GradientClassifier):
            [1, 1, 0]])
     """
 
-    loss: LogitLoss | type[LogitLoss] | None
+    loss: LogitLoss | type[LogitLoss] | None = None
+    optimizer: str = "sgd"
+    weight_decay: float = 1e-3
+    momentum: float = 0.9
+    milestones: Sequence[int] = (100, 150)
+    threshold: str = "minmax"
+    cut: float = 0.5
 
     def __init_subclass__(cls, **settings: Any) -> None:
         """Let class attributes be the defaults of the constructor's parameters."""
         super().__init_subclass__(**settings)
         if "__init__" not in vars(cls):
             cls.__init__ = _with_defaults(cls.__init__, vars(cls))  # type: ignore[method-assign]
-
-    def __init__(
-        self,
-        *,
-        loss: LogitLoss | type[LogitLoss] | None = None,
-        network: NetworkFactory | None = None,
-        optimizer: str = "sgd",
-        learning_rate: float = 0.01,
-        weight_decay: float = 1e-3,
-        momentum: float = 0.9,
-        milestones: Sequence[int] = (100, 150),
-        batch_size: int = 256,
-        epochs: int = 200,
-        threshold: str = "minmax",
-        cut: float = 0.5,
-        device: str = "auto",
-        random_state: int | np.random.Generator | None = None,
-        callback: ProgressCallback | None = None,
-    ) -> None:
-        super().__init__(
-            network=network,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            batch_size=batch_size,
-            epochs=epochs,
-            threshold=threshold,
-            device=device,
-            random_state=random_state,
-            callback=callback,
-        )
-        self.loss = loss
-        self.optimizer = optimizer
-        self.momentum = momentum
-        self.milestones = milestones
-        self.cut = cut
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -14,13 +15,7 @@ from complabel._parameters import Constraints, Real
 from complabel.errors import InputError
 from complabel.losses import ComplementaryCrossEntropy, MLCLLoss
 from complabel.methods._documented import documented
-from complabel.methods.gradient._base import (
-    TEXTS,
-    GradientClassifier,
-    NetworkFactory,
-    ProgressCallback,
-    not_learnable,
-)
+from complabel.methods.gradient._base import TEXTS, GradientClassifier, not_learnable
 from complabel.methods.gradient._learning_rate import RATES, choose_rate
 
 if TYPE_CHECKING:
@@ -30,6 +25,7 @@ if TYPE_CHECKING:
 
 
 @documented(**TEXTS)
+@dataclass(kw_only=True, eq=False, repr=False)
 class MLCLClassifier(GradientClassifier):
     r"""Multi-label classifier learned through an estimated transition matrix.
 
@@ -118,41 +114,10 @@ class MLCLClassifier(GradientClassifier):
         "learning_rate": ("auto", Real(above=0)),
     }
 
-    learning_rate_: float
-    transition_: NDArray[np.float64]
-    initial_transition_: NDArray[np.float64]
-    label_correlation_: NDArray[np.float64]
-
-    def __init__(
-        self,
-        *,
-        transition: str | ArrayLike = "estimate",
-        correlation: str | None = "cooccurrence",
-        beta: float = 1.0,
-        learning_rate: str | float = "auto",
-        network: NetworkFactory | None = None,
-        weight_decay: float = 1e-4,
-        batch_size: int = 256,
-        epochs: int = 200,
-        threshold: str = "probability",
-        device: str = "auto",
-        random_state: int | np.random.Generator | None = None,
-        callback: ProgressCallback | None = None,
-    ) -> None:
-        super().__init__(
-            network=network,
-            learning_rate=learning_rate,  # type: ignore[arg-type]
-            weight_decay=weight_decay,
-            batch_size=batch_size,
-            epochs=epochs,
-            threshold=threshold,
-            device=device,
-            random_state=random_state,
-            callback=callback,
-        )
-        self.transition = transition
-        self.correlation = correlation
-        self.beta = beta
+    transition: str | ArrayLike = "estimate"
+    correlation: str | None = "cooccurrence"
+    beta: float = 1.0
+    learning_rate: str | float = "auto"  # type: ignore[assignment]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
