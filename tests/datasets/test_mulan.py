@@ -48,6 +48,15 @@ def test_parts_are_put_below_each_other_and_share_the_xml_file(folder):
     np.testing.assert_array_equal(found.Y[:, 0], [1, 0, 0, 0])
 
 
+def test_a_dense_and_a_sparse_part_make_a_sparse_whole(folder):
+    rows = "@data\n{0 2.5,1 1,2 5.5,4 1}\n{0 1,3 1}\n"
+    (folder / "toy-test.arff").write_text(ARFF.partition("@data")[0] + rows)
+    found = read_mulan([folder / "toy.arff", folder / "toy-test.arff"])
+    assert isinstance(found.X, sparse.csr_array)
+    np.testing.assert_array_equal(found.X.toarray(), [[2.5, 5.5], [1, 0]] * 2)
+    np.testing.assert_array_equal(found.Y, [[1, 0, 1], [0, 1, 0]] * 2)
+
+
 def test_sparse_with_many_labels_stays_sparse(tmp_path):
     rng = np.random.default_rng(0)
     values = np.where(rng.random((40, 60)) < 0.1, rng.random((40, 60)).round(4), 0.0)

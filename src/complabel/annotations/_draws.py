@@ -42,6 +42,7 @@ def draw_complementary(
     sharpness : float, default=1.0
         How strongly "biased" prefers labels that seldom co-occur; 0 is uniform.
     random_state : int, numpy.random.Generator or None, default=None
+        None draws differently every time.
 
     Returns
     -------
