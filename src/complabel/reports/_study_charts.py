@@ -24,10 +24,7 @@ from complabel.reports._summary import Matrices, Row, Summary
 from complabel.reports._tables import Entry, Tables
 from complabel.reports._words import number, quantity, title_of
 
-_COSTS = {
-    "fit_seconds": "Seconds to fit a fold",
-    "peak_memory_mb": "Peak memory, MB",
-}
+_COSTS = {"fit_seconds": "Seconds to fit a fold", "peak_memory_mb": "Peak memory, MB"}
 
 _Placed: TypeAlias = Iterator[tuple[str, str, Chart]]  # with the draw and the title of its group
 

@@ -54,21 +54,16 @@ def inline_svg(figure: Figure, *, ident: str, description: str) -> Markup:
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None}, transparent=True)
     root = ET.fromstring(buffer.getvalue())
-    _drop(root, {"metadata", "style"})
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.endswith(("}metadata", "}style")):  # of the whole page
+                parent.remove(child)
     _localize(root, ident)
     for size in ("width", "height", "version"):
         root.attrib.pop(size, None)
     root.set("role", "img")
     root.set("aria-label", description)
     return Markup(ET.tostring(root, encoding="unicode"))
-
-
-def _drop(root: ET.Element, names: set[str]) -> None:
-    """Remove elements that would describe, or style, the whole page."""
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if child.tag.rpartition("}")[2] in names:
-                parent.remove(child)
 
 
 def _localize(root: ET.Element, ident: str) -> None:

@@ -38,19 +38,11 @@ _LATEX = str.maketrans(
     }
 )
 _FILTERS = ("mark_of", "number", "p_value", "quantity", "shade_of", "signed", "title_of")
-
-
-def escape_markdown(text: str) -> str:
-    """Write text so that Markdown shows it as it is."""
-    return _MARKDOWN.sub(r"\\\1", text.replace("\n", " "))
-
-
-def escape_latex(text: str) -> str:
-    """Write text so that LaTeX sets it as it is."""
-    return text.translate(_LATEX)
-
-
-_ESCAPES: dict[str, Callable[[str], str]] = {".md.j2": escape_markdown, ".tex.j2": escape_latex}
+# How each format writes text so that it is shown as it is.
+_ESCAPES: dict[str, Callable[[str], str]] = {
+    ".md.j2": lambda text: _MARKDOWN.sub(r"\\\1", text.replace("\n", " ")),
+    ".tex.j2": lambda text: text.translate(_LATEX),
+}
 
 
 def get_template(name: str) -> Template:

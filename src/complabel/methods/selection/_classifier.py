@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from complabel.methods._base import Features
-    from complabel.methods.selection._model import MappedLinear, Setting
+    from complabel.methods.selection._model import Setting
 
 ProgressCallback = Callable[[str, int, "int | None", float], None]
 """Called with what goes on, how far it is, where it can end at most (if known), and the loss."""
@@ -175,12 +175,6 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
     kernel_: str
     scaling_: str
     gamma_: float
-    n_iter_: int
-    model_: LinearMap | MappedLinear
-    coef_: NDArray[np.float64]
-    intercept_: NDArray[np.float64]
-    cv_results_: dict[str, NDArray[Any]]
-    cardinality_curve_: dict[str, NDArray[np.float64]]
 
     def __init__(
         self,

@@ -50,16 +50,10 @@ class MappedLinear:
 
 @dataclass(frozen=True)
 class PreparedFeatures:
-    """Training rows as a feature map prepared them.
+    """Training rows, shape (n, d), as a feature map prepared them.
 
-    Parameters
-    ----------
-    X : ndarray or CSR array of shape (n, d)
-        The transformed features.
-    transformer : Normalizer, Nystroem or None
-        None if the features are as they were.
-    scaling : Scaling
-        What the penalty is to see of the transformed features.
+    ``transformer`` is None if the features are as they were; ``scaling`` is what the penalty is to
+    see of them.
     """
 
     X: Features
@@ -77,18 +71,10 @@ class PreparedFeatures:
 
 @dataclass(frozen=True)
 class FeatureMap:
-    """What the linear map sees of the features.
+    """What the linear map sees of the features: scaled ones, or those of a kernel with a gamma.
 
-    Parameters
-    ----------
-    scaling : {"global", "standardize", "rows"} or None
-        As for the classifier; None where there is a kernel.
-    gamma : float or None, default=None
-        Width of the RBF kernel; None is a map that is linear in the features.
-    n_components : int, default=0
-        The most training rows that the kernel is approximated by.
-    seed : int, default=0
-        Decides which rows those are.
+    ``scaling`` is None where there is a kernel; ``seed`` decides which of the training rows are
+    the ``n_components`` that it is approximated by.
     """
 
     scaling: str | None
@@ -107,10 +93,8 @@ class FeatureMap:
         """Learn what to do from training rows, shape (n, d), and do it to them."""
         transformer: Normalizer | Nystroem | None = None
         if self.gamma is not None:
-            n_components = min(self.n_components, X.shape[0])
-            transformer = Nystroem(
-                gamma=self.gamma, n_components=n_components, random_state=self.seed
-            )
+            n_rows = min(self.n_components, X.shape[0])
+            transformer = Nystroem(gamma=self.gamma, n_components=n_rows, random_state=self.seed)
         elif self.scaling == "rows":
             transformer = Normalizer()
         transformed = X if transformer is None else transformer.fit_transform(X)
@@ -127,10 +111,8 @@ class FeatureMap:
 
 
 def middle_gamma(X: Features) -> float:
-    """Return the gamma for which the kernel of two rows is exp(-1), taken at their mean distance.
-
-    The mean squared distance is twice the sum of the features' variances.
-    """
+    """Return the gamma for which the kernel of two rows at their mean distance is exp(-1)."""
+    # The mean squared distance is twice the sum of the features' variances.
     spread = 2 * float(_moments(X).var_.sum())
     return 1 / spread if spread > 0 else 1.0
 
@@ -142,16 +124,7 @@ def _moments(X: Features) -> Any:
 
 @dataclass(frozen=True)
 class Setting:
-    """What is chosen together.
-
-    Parameters
-    ----------
-    features : FeatureMap
-    alpha : float
-        Weight of the squared norm of the weights of the scaled features.
-    cardinality : float or None
-        The expected number of relevant labels; None leaves the penalty out.
-    """
+    """What is chosen together, as for the classifier."""
 
     features: FeatureMap
     alpha: float
@@ -160,21 +133,14 @@ class Setting:
     @property
     def parameters(self) -> dict[str, Any]:
         """The classifier's parameters that ask for this setting."""
-        own = {"alpha": self.alpha, "cardinality": self.cardinality}
-        return {**self.features.parameters, **own}
+        return self.features.parameters | {"alpha": self.alpha, "cardinality": self.cardinality}
 
 
 @dataclass(frozen=True)
 class Choices:
     """What annotators answered about some rows, and how likely that is.
 
-    Parameters
-    ----------
-    complementary : ndarray of shape (n, K)
-        Indicator of the labels named.
-    relevant : ndarray of shape (n, K) or None, default=None
-        Indicator of labels known to apply.
-    propensities : ndarray of shape (K,) or None, default=None
+    The indicators of labels named and of those known to apply are (n, K), ``propensities`` (K,).
     """
 
     complementary: NDArray[np.uint8]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from complabel.methods._base import Features
     from complabel.methods.selection._model import PreparedFeatures
 
+    _Prepared = dict[FeatureMap, list[tuple[PreparedFeatures, Features]]]
+
 FIRST_ALPHA = 0.1
 # At the greatest alpha logits vary by 1e-4 between rows, so that only the biases are left; below
 # the least one nothing changes any more (digits, scene, yeast).
@@ -41,18 +43,8 @@ _LEAST_GAIN = 1e-5
 class Trials:
     """Settings tried, each fitted once per fold, with the log-likelihood of every held-out row.
 
-    Parameters
-    ----------
-    X : ndarray or CSR array of shape (n, d)
-    choices : Choices
-        The answers about these rows.
-    cv : int
-        The number of folds.
-    seed : int
-        Decides which rows are held out together.
-    on_setting : callable
-        Called with the number of settings tried, None, as their total is not known, and minus
-        the mean log-likelihood of the latest.
+    ``on_setting`` is called with the number of settings tried, None, as their total is not known,
+    and minus the mean log-likelihood of the latest.
     """
 
     X: Features
@@ -61,9 +53,7 @@ class Trials:
     seed: int
     on_setting: Callable[[int, None, float], None]
     by_row: dict[Setting, NDArray[np.float64]] = field(default_factory=dict, init=False)
-    _prepared: dict[FeatureMap, list[tuple[PreparedFeatures, Features]]] = field(
-        default_factory=dict, init=False
-    )
+    _prepared: _Prepared = field(default_factory=dict, init=False)
 
     def mean(self, setting: Setting) -> float:
         """Return the mean held-out log-likelihood of a setting."""
@@ -166,14 +156,7 @@ def _standard_error(differences: NDArray[np.float64]) -> float:
 
 @dataclass
 class Search:
-    """Climbs along one coordinate of the settings after the other, by the held-out likelihood.
-
-    Parameters
-    ----------
-    trials : Trials
-    tunes_alpha, tunes_gamma : bool
-        Whether to choose alpha and the kernel's gamma, or to keep those given.
-    """
+    """Climbs along one coordinate of the settings after the other, by the held-out likelihood."""
 
     trials: Trials
     tunes_alpha: bool
@@ -188,18 +171,10 @@ class Search:
     ) -> Setting:
         """Return the setting to fit; nothing is tried where there is nothing to choose.
 
-        The features, with gamma where they are of a kernel, are chosen at a middle cardinality,
-        then the cardinality, alpha anew for each, and last alpha in finer steps. Of the
-        cardinalities within one standard error of the best, the smallest is taken.
-
-        Parameters
-        ----------
-        features : sequence of FeatureMap
-            From the simple to the complicated.
-        cardinalities : sequence of float or None
-            In increasing order.
-        alpha : float
-            Where to start.
+        The features, from simple to complicated and with gamma where they are of a kernel, are
+        chosen at a middle cardinality, then the cardinality, alpha anew for each, and last alpha
+        in finer steps. Of the cardinalities (increasing) within one standard error of the best,
+        the smallest is taken.
         """
         middle = cardinalities[len(cardinalities) // 3]
         kinds = [self.tune_gamma(Setting(each, alpha, middle)) for each in features]
