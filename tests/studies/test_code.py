@@ -142,7 +142,7 @@ def test_installed_libraries_do_not_count():
 
 HELPERS = {
     "mlcl": """
-        transition _parameters annotations._cooccurrence losses._complementary
+        transition _parameters annotations._draws losses._complementary
         methods.gradient._base methods._base methods._targets _training._linear""",
     "selection-likelihood": """
         losses._quadrature losses._selection losses._selection_kernel methods.selection._model

@@ -23,6 +23,9 @@ class LogitLoss(torch.nn.Module, ABC):
     label_names : tuple of str
         What ``forward`` takes after the logits, usually ``complementary`` and perhaps
         ``relevant``, the known relevant labels. Methods pass labels by these names.
+    models_the_choice : bool
+        Whether the loss models which labels are chosen as complementary. If so, it has a
+        ``log_likelihood``, which is the ``score`` of a classifier that is trained by it.
 
     Examples
     --------
@@ -35,6 +38,7 @@ class LogitLoss(torch.nn.Module, ABC):
     """
 
     label_names: ClassVar[tuple[str, ...]] = ()
+    models_the_choice: ClassVar[bool] = False
 
     def __init_subclass__(cls, **settings: Any) -> None:
         """Read from ``forward`` which labels the loss takes."""
@@ -89,6 +93,20 @@ class LogitLoss(torch.nn.Module, ABC):
             mean = self.forward(leaf, **copies)
             (gradient,) = torch.autograd.grad(mean * len(leaf), leaf)
         return gradient
+
+    def log_likelihood(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Return the log-likelihood of each instance's complementary labels, in nats.
+
+        Parameters
+        ----------
+        logits, complementary : tensors of shape (b, K)
+            Of one dtype.
+
+        Returns
+        -------
+        tensor of shape (b,)
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not model the choice")
 
     def _by_name(self, labels: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
         """Return all labels of a call by name."""

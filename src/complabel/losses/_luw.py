@@ -35,6 +35,8 @@ class LUWLoss(LogitLoss):
     0.8074
     """
 
+    models_the_choice = True
+
     def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
         return functional.binary_cross_entropy_with_logits(1 - torch.sigmoid(logits), complementary)
@@ -44,3 +46,9 @@ class LUWLoss(LogitLoss):
         scores = torch.sigmoid(logits)
         through_scores = complementary - torch.sigmoid(1 - scores)
         return through_scores.mul_(scores).mul_(1 - scores).div_(logits.shape[1])
+
+    def log_likelihood(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Return the mean of log Q over each instance's labels, shape (b,); Q sums to 1."""
+        q = torch.sigmoid(1 - torch.sigmoid(logits))
+        log_q = torch.log(q / q.sum(dim=1, keepdim=True))
+        return (complementary * log_q).sum(dim=1) / complementary.sum(dim=1)

@@ -114,6 +114,8 @@ class SelectionLikelihoodLoss(LogitLoss):
     1.2321
     """
 
+    models_the_choice = True
+
     def __init__(
         self,
         *,
@@ -143,6 +145,10 @@ class SelectionLikelihoodLoss(LogitLoss):
     ) -> Tensor:
         """Differentiate the loss, summed over instances; all tensors have shape (b, K)."""
         return self.losses_and_gradient(logits, complementary, relevant)[1]
+
+    def log_likelihood(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Return log q_S of each instance, shape (b,), from tensors of shape (b, K)."""
+        return selection_log_likelihood(logits, complementary, propensities=self.propensities)
 
     def losses_and_gradient(
         self, logits: Tensor, complementary: Tensor, relevant: Tensor | None = None

@@ -1,5 +1,7 @@
 """A loss as a method: what the five share, what each learns, and a loss of one's own."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -11,7 +13,7 @@ from complabel import metrics
 from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset, make_synthetic
 from complabel.errors import InputError
-from complabel.losses import BinaryCrossEntropy, GDFLoss, MLCLLoss
+from complabel.losses import BinaryCrossEntropy, GDFLoss, MLCLLoss, SelectionLikelihoodLoss
 from complabel.methods import (
     ComplementaryLossClassifier,
     ComRankClassifier,
@@ -413,3 +415,31 @@ def test_comrank_on_real_data_stays_at_the_level_measured(
     scores = model.decision_function(data.X[held_out])
     found = metrics.average_precision(data.Y[held_out], scores)
     assert found == pytest.approx(average_precision, abs=0.02)
+
+
+def test_a_loss_that_models_the_choice_gives_the_score(problem):
+    X, _, complementary = problem
+    loss = SelectionLikelihoodLoss(cardinality=1.5)
+    fitted = quick(ComplementaryLossClassifier, loss=loss).fit(X, complementary)
+    assert fitted.models_the_choice
+    # The chance to be named: over all relevant sets, one label of those that are left.
+    f, named = fitted.predict_proba(X), complementary.argmax(axis=1)
+    q = np.zeros(len(X))
+    for relevant in itertools.product([0, 1], repeat=f.shape[1]):
+        left = f.shape[1] - sum(relevant)
+        chance = np.where(relevant, f, 1 - f).prod(axis=1)
+        if left:
+            q += chance * (1 - np.array(relevant)[named]) / left
+    assert fitted.score(X, complementary) == pytest.approx(np.log(q).mean(), rel=1e-9)
+
+
+@every_classifier
+def test_only_the_loss_of_l_uw_models_the_choice(problem, classifier):
+    X, _, complementary = problem
+    fitted = quick(classifier).fit(X, complementary)
+    assert fitted.models_the_choice == (classifier is LUWClassifier)
+    expected = -metrics.complementary_ranking_error(complementary, fitted.decision_function(X))
+    if fitted.models_the_choice:
+        q = special.expit(1 - fitted.predict_proba(X))
+        expected = metrics.complementary_log_likelihood(complementary, q)
+    assert fitted.score(X, complementary) == pytest.approx(expected, rel=1e-9)

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from scipy import special
 
-from complabel import metrics
 from complabel.errors import InputError
 from complabel.losses import (
     CTLLoss,
@@ -114,6 +112,11 @@ class ComplementaryLossClassifier(GradientClassifier):
         if "__init__" not in vars(cls):
             cls.__init__ = _with_defaults(cls.__init__, vars(cls))  # type: ignore[method-assign]
 
+    @property
+    def models_the_choice(self) -> bool:  # type: ignore[override]
+        """Whether the loss models which labels are chosen as complementary."""
+        return self.loss is not None and self.loss.models_the_choice
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         kind = self.loss if isinstance(self.loss, type) else type(self.loss)
@@ -130,14 +133,26 @@ class ComplementaryLossClassifier(GradientClassifier):
     def _fit(
         self, X: Features, complementary: NDArray[np.uint8], relevant: NDArray[np.uint8] | None, /
     ) -> None:
-        # Autograd takes no tensor made in inference mode, which the caller may be in.
-        with torch.inference_mode(False):
-            loss: Any = self.loss() if isinstance(self.loss, type) else copy.deepcopy(self.loss)
-            loss = loss.to(torch.float32)
+        loss = self._own_loss().to(torch.float32)
         labels = {"complementary": complementary}
         if relevant is not None and "relevant" in loss.label_names:
             labels["relevant"] = relevant
         self.model_ = self._train(X, loss, labels, generator=self._generator(), stage="classifier")
+
+    def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+        labels = torch.from_numpy(complementary.astype(np.float64))
+        log_likelihood = (
+            self._own_loss()
+            .to(torch.float64)
+            .log_likelihood(torch.from_numpy(self._decision(X)), labels)
+        )
+        return np.asarray(log_likelihood.numpy())
+
+    def _own_loss(self) -> Any:
+        """Return a loss that may be changed; the caller's stays as it is."""
+        # Autograd takes no tensor made in inference mode, which the caller may be in.
+        with torch.inference_mode(False):
+            return self.loss() if isinstance(self.loss, type) else copy.deepcopy(self.loss)
 
 
 def _with_defaults(init: Callable[..., None], attributes: Any) -> Callable[..., None]:
@@ -280,13 +295,7 @@ class LUWClassifier(ComplementaryLossClassifier):
     {examples}
     """
 
-    models_the_choice = True
-
     loss = LUWLoss
     optimizer = "adam"
     weight_decay = 1e-4
     milestones = ()
-
-    def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
-        implied = special.expit(1 - special.expit(self._decision(X)))
-        return metrics.complementary_log_likelihood_of_rows(complementary, implied)
