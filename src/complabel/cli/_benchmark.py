@@ -25,7 +25,7 @@ def benchmark(
         list[str] | None,
         typer.Option(help=f"Repeat for more: {options.METHOD_HELP}. [default: prior and mlcl]"),
     ] = None,
-    labels: options.Labels = options.Scheme.uniform,
+    scheme: options.SchemeName = options.Scheme.uniform,
     folds: options.Folds = 10,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
@@ -42,7 +42,7 @@ def benchmark(
     if json_file is not None:
         options.check_folder(json_file, "--json")
     plan = benchmark_plan(
-        names, method or ["prior", "mlcl"], scheme=labels.value, n_folds=folds, seed=seed
+        names, method or ["prior", "mlcl"], scheme=scheme.value, n_folds=folds, seed=seed
     )
     options.check_folder(store, "--store")
     with Store(store) as opened:

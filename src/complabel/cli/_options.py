@@ -19,7 +19,10 @@ class Scheme(StrEnum):
 STORE = Path("complabel-studies.sqlite")
 """The store in the folder where a command runs."""
 
-Labels = Annotated[Scheme, typer.Option(help="How complementary labels are drawn.")]
+SchemeName = Annotated[
+    Scheme,
+    typer.Option("--scheme", "--labels", help="How complementary labels are drawn."),
+]
 Folds = Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")]
 Seed = Annotated[
     int, typer.Option(min=0, help="Seed of the label draw, the folds and the methods.")
