@@ -22,15 +22,16 @@ _OF_OUTCOME = "".join(
     f"    {field.name} {'REAL' if isinstance(field.default, float) else 'TEXT NOT NULL'},\n"
     for field in dataclasses.fields(Outcome)
 )
-_TABLES = f"""
+# What leads from the version before to a version; what was stored in version 1 has no checksum.
+_STEPS = {
+    1: f"""
 CREATE TABLE results (
     key TEXT PRIMARY KEY,
     status TEXT NOT NULL CHECK (status IN ('done', 'failed')),
     dataset TEXT NOT NULL,
     method TEXT NOT NULL,
     identity TEXT NOT NULL,
-{_OF_OUTCOME}    finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
-    checksum TEXT
+{_OF_OUTCOME}    finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
 );
 CREATE TABLE claims (
     key TEXT PRIMARY KEY,
@@ -43,8 +44,7 @@ CREATE TABLE studies (
     name TEXT PRIMARY KEY,
     plan TEXT NOT NULL,
     missing TEXT NOT NULL,
-    registered TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
-    checksum TEXT
+    registered TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
 );
 CREATE TABLE members (
     study TEXT NOT NULL REFERENCES studies (name) ON DELETE CASCADE,
@@ -58,15 +58,12 @@ CREATE TABLE members (
     fold INTEGER NOT NULL,
     PRIMARY KEY (study, position)
 );
-CREATE INDEX members_by_key ON members (key);
-"""
-
-# What leads from the version before to a version; what was stored then has no checksum.
-_STEPS = {
-    2: (
-        "ALTER TABLE results ADD COLUMN checksum TEXT",
-        "ALTER TABLE studies ADD COLUMN checksum TEXT",
-    )
+CREATE INDEX members_by_key ON members (key)
+""",
+    2: """
+ALTER TABLE results ADD COLUMN checksum TEXT;
+ALTER TABLE studies ADD COLUMN checksum TEXT
+""",
 }
 
 # SQLite's primary codes (the low byte of an error code), by what somebody can do about them.
@@ -175,14 +172,10 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     """Make the tables in an empty file, and lead a store of an earlier version to this one."""
     with transaction(connection):
         version = _check(connection, path)  # another run may have been first
-        if version == 0:
-            for statement in _TABLES.split(";\n"):
+        for later in range(version + 1, _VERSION + 1):
+            for statement in _STEPS[later].split(";\n"):
                 connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-        else:
-            for later in range(version + 1, _VERSION + 1):
-                for statement in _STEPS[later]:
-                    connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 
