@@ -42,10 +42,10 @@ class Record(Monitor):
 def few_canvases(canvases):
     """Let the demonstration's dataset be a small one."""
     with pytest.MonkeyPatch.context() as patch:
-        _sources._of_catalog.cache_clear()
+        _sources._loaded.cache_clear()
         patch.setattr(_sources, "load_dataset", lambda name, data_dir: canvases)
         yield
-    _sources._of_catalog.cache_clear()
+    _sources._loaded.cache_clear()
 
 
 @pytest.fixture(scope="module")

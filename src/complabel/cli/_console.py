@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.table import Table
 
 # What a table needs when nobody looks at it: a pipe or file has no width of its own.
@@ -30,6 +32,14 @@ def errors() -> Console:
 def say(text: str, style: str = "") -> None:
     """Print a line of the result as it stands: no markup, no colours of Rich's, not wrapped."""
     output().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def save(path: Path, text: str) -> None:
+    """Write a file and say so."""
+    from complabel._files import write_text
+
+    write_text(path, text)
+    say(f"wrote {path}")
 
 
 def remark(text: str, style: str = "") -> None:

@@ -55,9 +55,9 @@ METHOD_HELP = (
 DATASET_HELP = "Names that 'complabel datasets' lists, or files of yours (.npz, .svm)."
 
 
-def check_folder(path: Path, option: str = "") -> None:
+def check_folder(path: Path | None, option: str = "") -> None:
     """Refuse a file for which there is no folder, before anything runs."""
     from complabel.errors import InputError
 
-    if not path.parent.is_dir():
+    if path is not None and not path.parent.is_dir():
         raise InputError(f"{option} {path}: there is no folder {path.parent}".lstrip())

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli._console import say
+from complabel.cli._console import save
 from complabel.cli._running import opened_results
 
 
@@ -20,7 +20,6 @@ def export(
     store: options.StorePath = options.STORE,
 ) -> None:
     """Write every fold's results: one line each (CSV), or with all details (JSON)."""
-    from complabel._files import write_text
     from complabel.errors import InputError
     from complabel.reports import results_csv
 
@@ -28,5 +27,4 @@ def export(
         raise InputError(f"{file}: the name must end in .csv or .json, which says what to write")
     options.check_folder(file)
     results = opened_results(store, study_name, with_criteria=file.suffix == ".csv")
-    write_text(file, results.as_json() if file.suffix == ".json" else results_csv(results))
-    say(f"wrote {file}")
+    save(file, results.as_json() if file.suffix == ".json" else results_csv(results))

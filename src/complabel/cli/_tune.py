@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli._console import complain, new_table, output, say
+from complabel.cli._console import complain, new_table, output, save, say
 from complabel.cli._running import watched
 
 if TYPE_CHECKING:
@@ -44,11 +44,9 @@ def tune(
     Interrupted, the same command goes on from where it was.
     """
     from complabel import studies
-    from complabel._files import write_text
 
     values = parse_grid(grid) if grid else None
-    if json_file is not None:
-        options.check_folder(json_file, "--json")
+    options.check_folder(json_file, "--json")
     options.check_folder(store, "--store")
     with studies.Store(store) as opened, watched("tune", store) as progress:
         result = studies.tune(
@@ -66,8 +64,7 @@ def tune(
         )
     _show(result)
     if json_file is not None:
-        write_text(json_file, result.as_json())
-        say(f"wrote {json_file}")
+        save(json_file, result.as_json())
 
 
 def parse_grid(texts: list[str]) -> dict[str, list[Any]]:

@@ -68,10 +68,19 @@ ALTER TABLE studies ADD COLUMN checksum TEXT
 
 # SQLite's primary codes (the low byte of an error code), by what somebody can do about them.
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
-_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
-_CLOSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
-_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _UNREADABLE = {sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ}
+_FREE_SPACE = "free space on its disk and run the same command again"
+_MAKE_WRITABLE = "make the file and its folder writable, or name another file with --store"
+_END_THE_OTHER = "end the program that keeps it locked and run the same command again"
+_ADVICE = {
+    sqlite3.SQLITE_FULL: _FREE_SPACE,
+    sqlite3.SQLITE_IOERR: _FREE_SPACE,
+    sqlite3.SQLITE_READONLY: _MAKE_WRITABLE,
+    sqlite3.SQLITE_CANTOPEN: _MAKE_WRITABLE,
+    sqlite3.SQLITE_PERM: _MAKE_WRITABLE,
+    sqlite3.SQLITE_BUSY: _END_THE_OTHER,
+    sqlite3.SQLITE_LOCKED: _END_THE_OTHER,
+}
 
 
 def connect(path: Path, *, create: bool = True) -> sqlite3.Connection:
@@ -80,7 +89,8 @@ def connect(path: Path, *, create: bool = True) -> sqlite3.Connection:
     Without ``create``, one that cannot be written, such as one on a read-only disk, is opened for
     reading.
     """
-    only_read = path.exists() and not _can_be_written(path)
+    writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    only_read = path.exists() and not writable
     if only_read:
         _refuse_to_write(path, create=create)
     # SQLite wants to write beside a file that it reads, unless nobody can change it.
@@ -107,11 +117,6 @@ def connect(path: Path, *, create: bool = True) -> sqlite3.Connection:
             connection.close()
             raise
     return connection
-
-
-def _can_be_written(path: Path) -> bool:
-    """Tell whether a store may change, which takes its file and its folder."""
-    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
 def _refuse_to_write(path: Path, *, create: bool) -> None:
@@ -200,33 +205,23 @@ def explained(path: Path) -> Iterator[None]:
     """Turn SQLite's complaints into a sentence that names the file and says what to do."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # it may quote what is damaged
         raise StoreError(_explanation(path, error)) from error
 
 
-def _explanation(path: Path, error: sqlite3.Error) -> str:
+def _explanation(path: Path, error: Exception) -> str:
     """Write what SQLite complains of, and what to do about it."""
     code = getattr(error, "sqlite_errorcode", 0)  # the module's own complaints have none
     primary = code & 0xFF
-    safe = "What was stored before is safe"
-    if primary in _DAMAGED or code in _UNREADABLE:
-        return f"the store {path} cannot be read, it is damaged or no store: {error}. " + (
-            _what_to_do(path)
-        )
-    if primary in _FULL:
+    if primary in _DAMAGED or code in _UNREADABLE or isinstance(error, UnicodeDecodeError):
         return (
-            f"the store {path} cannot be written: {error}. {safe}; free space on its disk and run"
-            " the same command again"
+            f"the store {path} cannot be read, it is damaged or no store: {error}."
+            f" {_what_to_do(path)}"
         )
-    if primary in _CLOSED:
+    if primary in _ADVICE:
         return (
-            f"the store {path} cannot be written: {error}. {safe}; make the file and its folder"
-            " writable, or name another file with --store"
-        )
-    if primary in _BUSY:
-        return (
-            f"the store {path} cannot be written: another program has kept it locked for"
-            f" {_BUSY_SECONDS:.0f} s. {safe}; end that program and run the same command again"
+            f"the store {path} cannot be written: {error}. What was stored before is safe;"
+            f" {_ADVICE[primary]}"
         )
     return f"the store {path} cannot be read or written: {error}"
 
