@@ -103,9 +103,9 @@ def _table(
     dataset = fetch(name, plan.files.get(name, ""), data_dir=data_dir)
     table = new_table(
         f"{name}: {dataset.n_samples} x {dataset.n_features}, {dataset.n_labels} labels,"
-        f" {first['labels']} complementary labels, {first['folds']} folds, seed {first['seed']}"
+        f" {first['labels']} complementary labels, {first['folds']} folds, seed {first['seed']}",
+        "method",
     )
-    table.add_column("method")
     for title in METRIC_TITLES.values():
         table.add_column(title.replace(" ", "\n", 1), justify="right", no_wrap=True)
     table.add_column("seconds", justify="right")

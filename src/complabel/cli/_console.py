@@ -52,10 +52,11 @@ def complain(text: str) -> None:
     remark(text, style="red")
 
 
-def new_table(title: str = "") -> Table:
-    """Return a table in the style of all commands."""
+def new_table(title: str, *headings: str) -> Table:
+    """Return a table in the style of all commands, with columns of text."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    return Table(title=Text(title) if title else None, title_justify="left", box=SIMPLE_HEAD)
+    shown = Text(title) if title else None
+    return Table(*headings, title=shown, title_justify="left", box=SIMPLE_HEAD)

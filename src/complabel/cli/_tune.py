@@ -118,9 +118,9 @@ def _table(result: TuningResult) -> Table:
     best = result.best
     table = new_table(
         f"{result.method} on {result.dataset}: {result.labels} complementary labels,"
-        f" {result.folds} folds, seed {result.seed}"
+        f" {result.folds} folds, seed {result.seed}",
+        "",
     )
-    table.add_column("")
     for name in best.parameters:
         table.add_column(name, justify="right")
     table.add_column("held-out score", justify="right", no_wrap=True)
