@@ -19,9 +19,10 @@ from scipy.stats import spearmanr
 
 from complabel import metrics
 from complabel._training import one_thread
+from complabel.annotations import draw_complementary
 from complabel.datasets import MultiLabelDataset, load_dataset
 from complabel.methods import ComplementaryClassifier, make_classifier
-from complabel.studies import draw_labels, split_folds
+from complabel.studies import split_folds
 
 _FOLDS = 3
 
@@ -52,7 +53,7 @@ def models(n_labels: int) -> Iterator[tuple[str, ComplementaryClassifier]]:
 
 def score(classifier: ComplementaryClassifier, dataset: MultiLabelDataset) -> tuple[float, float]:
     """Return the held-out complementary log-likelihood, and average precision beside it."""
-    labels = draw_labels(dataset, scheme="uniform", seed=0)
+    labels = draw_complementary(dataset.Y, random_state=0)
     train, test = split_folds(dataset, n_folds=_FOLDS, seed=0)[0]
     with one_thread():
         classifier.fit(dataset.X[train], labels[train])
@@ -64,7 +65,7 @@ def score(classifier: ComplementaryClassifier, dataset: MultiLabelDataset) -> tu
 
 def cardinality_curve(dataset: MultiLabelDataset) -> str:
     """Return what the automatic choice saw over the cardinality, and what it took."""
-    labels = draw_labels(dataset, scheme="uniform", seed=0)
+    labels = draw_complementary(dataset.Y, random_state=0)
     train, _ = split_folds(dataset, n_folds=_FOLDS, seed=0)[0]
     classifier = make_classifier("selection-likelihood", random_state=0)
     with one_thread():

@@ -17,10 +17,11 @@ import torch
 from numpy.typing import NDArray
 
 from complabel import metrics
+from complabel.annotations import draw_complementary
 from complabel.datasets import MultiLabelDataset, load_dataset
 from complabel.losses import selection_log_likelihood
 from complabel.methods import SelectionLikelihoodClassifier
-from complabel.studies import draw_labels, split_folds
+from complabel.studies import split_folds
 
 _SEED = 1
 _VARIANTS: dict[str, dict[str, str]] = {
@@ -34,7 +35,7 @@ def held_out(
     dataset: MultiLabelDataset, settings: dict[str, str], fold: int
 ) -> tuple[NDArray[np.float64], float, str]:
     """Return the log-likelihood of each held-out row, average precision, and what was chosen."""
-    labels = draw_labels(dataset, scheme="uniform", seed=0)
+    labels = draw_complementary(dataset.Y, random_state=0)
     train, test = split_folds(dataset, n_folds=10, seed=_SEED)[fold]
     classifier = SelectionLikelihoodClassifier(random_state=fold, **settings)
     classifier.fit(dataset.X[train], labels[train])

@@ -16,9 +16,10 @@ import numpy as np
 import torch
 
 import plain_mlcl
+from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset
 from complabel.methods import MLCLClassifier
-from complabel.studies import draw_labels, split_folds
+from complabel.studies import split_folds
 from random_rows import random_rows
 
 EPOCHS, BATCH = 200, 256
@@ -36,7 +37,7 @@ def one_yeast_fold(data_dir: str | None):
     """Return features and complementary labels of the first of ten training folds."""
     yeast = load_dataset("yeast", data_dir=data_dir)
     train, _ = split_folds(yeast, n_folds=10, seed=0)[0]
-    return yeast.X[train], draw_labels(yeast, scheme="uniform", seed=0)[train]
+    return yeast.X[train], draw_complementary(yeast.Y, random_state=0)[train]
 
 
 def products_only(X, n_labels: int) -> None:

@@ -146,8 +146,9 @@ def test_errors_are_one_sentence_and_no_traceback(run, arguments, message):
     assert "Traceback" not in err + out
 
 
-def test_misuse_exits_with_two(run):
-    code, _, err = run("benchmark", "synthetic", "--labels", "odd")
+@pytest.mark.parametrize("option", ["--scheme", "--labels"])
+def test_misuse_exits_with_two(run, option):
+    code, _, err = run("benchmark", "synthetic", option, "odd")
     assert code == 2
     assert "odd" in err
 

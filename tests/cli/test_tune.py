@@ -24,7 +24,7 @@ def test_the_chosen_setting_is_marked_and_ready_to_paste(tune, tmp_path):
     target = tmp_path / "search.json"
     code, out, _ = tune(
         "synthetic", "--method", "ml-knn", "--grid", "n_neighbors=5,80",
-        "--folds", 2, "--seed", 3, "--labels", "biased", "--json", target,
+        "--folds", 2, "--seed", 3, "--scheme", "biased", "--json", target,
     )  # fmt: skip
     assert code == 0
     record = json.loads(target.read_text())

@@ -10,13 +10,14 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from complabel.annotations import draw_complementary
 from complabel.datasets import make_digits
 from complabel.errors import InputError
 from complabel.methods import make_classifier
 from complabel.metrics import METRIC_NAMES
 from complabel.reports import _demo, render_demo
 from complabel.reports._demo import DEMO_METHODS, run_demo
-from complabel.studies import Monitor, _sources, draw_labels, split_folds
+from complabel.studies import Monitor, _sources, split_folds
 from complabel.studies._protocol import seeded
 
 VOID = {"meta", "img", "br"}
@@ -41,10 +42,10 @@ class Record(Monitor):
 def few_canvases(canvases):
     """Let the demonstration's dataset be a small one."""
     with pytest.MonkeyPatch.context() as patch:
-        _sources._of_catalog.cache_clear()
+        _sources._loaded.cache_clear()
         patch.setattr(_sources, "load_dataset", lambda name, data_dir: canvases)
         yield
-    _sources._of_catalog.cache_clear()
+    _sources._loaded.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +131,7 @@ def test_methods_have_every_criterion_and_only_the_reference_sees_true_labels(su
 
 def test_canvases_are_shown_with_their_own_labels(summary, canvases):
     names = np.array(canvases.label_names)
-    complementary = draw_labels(canvases, scheme="uniform", seed=3)
+    complementary = draw_complementary(canvases.Y, random_state=3)
     train, test = split_folds(canvases, n_folds=2, seed=3)[0]
     assert len(summary["example"]["training"]) == len(summary["example"]["test"]) == 8
     for canvas in summary["example"]["training"]:
@@ -159,7 +160,7 @@ def test_test_canvases_go_from_ranked_best_to_ranked_worst(summary):
 
 def test_predictions_are_those_of_the_methods(summary, canvases):
     train, _ = split_folds(canvases, n_folds=2, seed=3)[0]
-    answers = draw_labels(canvases, scheme="uniform", seed=3)[train]
+    answers = draw_complementary(canvases.Y, random_state=3)[train]
     for name in ("mlcl", "comrank"):
         classifier = seeded(make_classifier(name, dataset="digits"), seed=3, fold=0)
         classifier.fit(canvases.X[train], answers)
@@ -171,7 +172,7 @@ def test_predictions_are_those_of_the_methods(summary, canvases):
 
 def test_matrices_are_those_of_the_first_training_part(summary, canvases):
     train, _ = split_folds(canvases, n_folds=2, seed=3)[0]
-    candidate = draw_labels(canvases, scheme="uniform", seed=3)[train] == 0
+    candidate = draw_complementary(canvases.Y, random_state=3)[train] == 0
     C = [[(candidate[:, j] & candidate[:, k]).sum() / candidate[:, k].sum() for j in range(10)]
          for k in range(10)]  # fmt: skip
     example = summary["example"]

@@ -288,6 +288,16 @@ def test_flipped_bytes_are_noticed_or_change_nothing(finished, path):
     assert all(str(path) in text and "stored before is safe" not in text for text in said)
 
 
+@pytest.mark.parametrize("place", [b"CREATE TABLE claims", b"CREATE INDEX members_by_key"])
+def test_tables_that_are_no_text_are_damage(stored, place):
+    content = stored.read_bytes()
+    assert place in content
+    stored.write_bytes(content.replace(place, place.replace(b"A", b"\xc9", 1)))
+    with pytest.raises(StoreError, match="damaged") as refusal:
+        looked_at(stored)
+    assert str(stored) in str(refusal.value)
+
+
 def test_pages_of_noise_are_damage_and_nothing_is_called_safe(stored):
     content = bytearray(stored.read_bytes())
     content[4096:] = random.Random(0).randbytes(len(content) - 4096)

@@ -1,3 +1,4 @@
+import dataclasses
 import inspect
 
 import numpy as np
@@ -25,8 +26,9 @@ def row_of(method, **settings):
 
 def fit_all(dataset, method, *, n_folds=3, seed=0, **settings):
     row = row_of(method, **settings)
+    drawn = draw_labels(dataset, UNIFORM, seed=seed)
     return [
-        fit_fold(dataset, UNIFORM, row, fold=fold, folds=n_folds, seed=seed)
+        fit_fold(dataset, drawn, row, fold=fold, folds=n_folds, seed=seed)
         for fold in range(n_folds)
     ]
 
@@ -63,7 +65,6 @@ def test_fit_is_given_features_and_complementary_labels_and_nothing_else(dataset
         assert not (labels & dataset.Y[train]).any()
         np.testing.assert_array_equal(fold.train, train)
         np.testing.assert_array_equal(fold.test, test)
-        np.testing.assert_array_equal(fold.complementary, drawn)
 
 
 def test_no_true_label_is_in_reach_of_fit(dataset, seen):
@@ -77,7 +78,7 @@ def test_no_true_label_is_in_reach_of_fit(dataset, seen):
 
 
 def test_what_fit_is_given_does_not_change_with_the_true_labels(dataset, seen):
-    drawn = draw_labels(dataset, scheme="uniform", seed=0)
+    drawn = draw_labels(dataset, UNIFORM, seed=0)
     rng = np.random.default_rng(1)
     others = MultiLabelDataset(
         "others",
@@ -89,9 +90,7 @@ def test_what_fit_is_given_does_not_change_with_the_true_labels(dataset, seen):
     assert (others.Y != dataset.Y).mean() > 0.2
     for data in (dataset, others):
         for fold in range(3):
-            fit_fold(
-                data, UNIFORM, row_of("prior"), fold=fold, folds=3, seed=0, complementary=drawn
-            )
+            fit_fold(data, drawn, row_of("prior"), fold=fold, folds=3, seed=0)
     for (first, _, _), (second, _, _) in zip(seen[:3], seen[3:], strict=True):
         for one, other in zip(first, second, strict=True):
             np.testing.assert_array_equal(one, other)
@@ -108,7 +107,6 @@ def test_a_reference_that_declares_it_learns_from_relevant_labels(dataset, monke
     monkeypatch.setattr(SupervisedClassifier, "fit", spying)
     fitted = fit_all(dataset, "supervised", n_folds=2, epochs=1)
     for fold, labels in zip(fitted, seen, strict=True):
-        assert fold.complementary is None
         np.testing.assert_array_equal(labels, dataset.Y[fold.train])
 
 
@@ -132,26 +130,29 @@ def test_folds_never_divide_a_group():
 )
 def test_impossible_numbers_of_folds_are_refused_at_once(dataset, seen, n_folds, message):
     with pytest.raises(InputError, match=message):
-        run_fold(dataset, UNIFORM, row_of("prior"), fold=0, folds=n_folds, seed=0)
+        run_fold(dataset, dataset.Y, row_of("prior"), fold=0, folds=n_folds, seed=0)
     assert not seen
 
 
-def test_an_unknown_scheme_is_refused_at_once(dataset):
-    with pytest.raises(InputError, match="'uniform', 'biased', got 'odd'"):
-        draw_labels(dataset, scheme="odd", seed=0)
-
-
 def test_labels_drawn_by_either_scheme_differ_and_repeat(dataset):
-    uniform = draw_labels(dataset, scheme="uniform", seed=5)
-    biased = draw_labels(dataset, scheme="biased", seed=5)
-    np.testing.assert_array_equal(uniform, draw_labels(dataset, scheme="uniform", seed=5))
+    uniform = draw_labels(dataset, UNIFORM, seed=5)
+    biased = draw_labels(dataset, Draw(name="biased", scheme="biased"), seed=5)
+    np.testing.assert_array_equal(uniform, draw_labels(dataset, UNIFORM, seed=5))
     assert (uniform != biased).any()
+
+
+def test_all_that_a_draw_says_reaches_the_labels(dataset):
+    draw = Draw(name="sharp", scheme="biased", labels_per_row=2, sharpness=5.0)
+    expected = draw_complementary(
+        dataset.Y, scheme="biased", n_per_row=2, sharpness=5.0, random_state=1
+    )
+    np.testing.assert_array_equal(draw_labels(dataset, draw, seed=1), expected)
 
 
 def test_metrics_are_those_of_a_hand_made_loop(dataset):
     drawn = draw_complementary(dataset.Y, random_state=2)
     for fold, (train, test) in enumerate(split_folds(dataset, n_folds=3, seed=2)):
-        outcome = run_fold(dataset, UNIFORM, row_of("prior"), fold=fold, folds=3, seed=2)
+        outcome = run_fold(dataset, drawn, row_of("prior"), fold=fold, folds=3, seed=2)
         rarely_chosen = -drawn[train].mean(axis=0)
         expected = label_ranking_average_precision_score(
             dataset.Y[test], np.tile(rarely_chosen, (len(test), 1))
@@ -162,11 +163,12 @@ def test_metrics_are_those_of_a_hand_made_loop(dataset):
 
 
 def test_the_score_alone_needs_no_true_label(dataset):
-    fitted = fit_fold(dataset, UNIFORM, row_of("prior"), fold=1, folds=3, seed=2)
+    drawn = draw_labels(dataset, UNIFORM, seed=2)
+    fitted = fit_fold(dataset, drawn, row_of("prior"), fold=1, folds=3, seed=2)
     outcome = run_fold(
-        dataset, UNIFORM, row_of("prior"), fold=1, folds=3, seed=2, criteria=False, score=True
+        dataset, drawn, row_of("prior"), fold=1, folds=3, seed=2, criteria=False, score=True
     )
-    X, y = dataset.X[fitted.test], fitted.complementary[fitted.test]
+    X, y = dataset.X[fitted.test], drawn[fitted.test]
     assert outcome.metrics == {"score": fitted.classifier.score(X, y)}
 
 
@@ -194,13 +196,17 @@ def test_settings_of_the_row_and_of_its_method_reach_the_classifier(dataset):
 
 def test_known_relevant_labels_are_relevant_and_as_many_as_asked_for():
     dataset = make_synthetic(500, random_state=0)
-    one = draw_known(dataset, labels_per_row=1, seed=0)
+
+    def known(seed=0, **asked):
+        return draw_known(dataset, dataclasses.replace(row_of("prior"), **asked), seed=seed)
+
+    one = known(relevant_per_row=1)
     assert (one.sum(axis=1) == 1).all()
     assert not (one & ~dataset.Y.astype(bool)).any()
-    some = draw_known(dataset, share=0.2, seed=0)
+    some = known(relevant_share=0.2)
     assert not (some & ~dataset.Y.astype(bool)).any()
     assert some.sum() / dataset.Y.sum() == pytest.approx(0.2, abs=0.05)
-    np.testing.assert_array_equal(draw_known(dataset, share=1.0, seed=0), dataset.Y)
-    assert not draw_known(dataset, seed=0).any()
-    np.testing.assert_array_equal(some, draw_known(dataset, share=0.2, seed=0))
-    assert (some != draw_known(dataset, share=0.2, seed=1)).any()
+    np.testing.assert_array_equal(known(relevant_share=1.0), dataset.Y)
+    assert known() is None
+    np.testing.assert_array_equal(some, known(relevant_share=0.2))
+    assert (some != known(relevant_share=0.2, seed=1)).any()

@@ -24,6 +24,7 @@ from complabel.studies import (
     _run,
     _units,
     _work,
+    draw_labels,
     plan_units,
     run_fold,
     run_study,
@@ -85,8 +86,9 @@ def test_a_run_gives_what_its_folds_give(store, n_jobs):
     assert (summary.n_units, summary.n_ran, summary.n_failed, summary.n_elsewhere) == (6, 6, 0, 0)
     units = store.results("small").units
     dataset = load_dataset("synthetic")
+    complementary = draw_labels(dataset, plan.draws[0], seed=0)
     expected = [
-        run_fold(dataset, plan.draws[0], row, fold=fold, folds=3, seed=0).metrics
+        run_fold(dataset, complementary, row, fold=fold, folds=3, seed=0).metrics
         for row in plan.expanded_rows()
         for fold in range(3)
     ]

@@ -8,6 +8,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from complabel import metrics
+from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic, save_file
 from complabel.errors import InputError
 from complabel.methods import METHODS, MLKNNClassifier, make_classifier
@@ -18,7 +19,6 @@ from complabel.studies import (
     TuningResult,
     _protocol,
     _work,
-    draw_labels,
     split_folds,
 )
 from complabel.studies import tune as tune_any
@@ -81,7 +81,7 @@ def test_impossible_grids_are_refused(tune, method, grid, message):
 def test_the_search_equals_scikit_learns(tune):
     grid = {"n_neighbors": [3, 8, 20]}
     found = tune("ml-knn", grid=grid, n_folds=4, seed=5)
-    complementary = draw_labels(DATASET, scheme="uniform", seed=5)
+    complementary = draw_complementary(DATASET.Y, random_state=5)
     search = GridSearchCV(
         MLKNNClassifier(),
         grid,
@@ -108,15 +108,13 @@ def test_methods_with_a_likelihood_are_compared_by_it(tune):
 
 def test_no_true_label_reaches_a_fit_or_the_choice(tune, tmp_path, monkeypatch):
     grid = {"n_neighbors": [3, 20]}
-    complementary = draw_labels(DATASET, scheme="uniform", seed=0)
-    monkeypatch.setattr(_work, "draw_labels", lambda *_, **__: complementary)
-    _work._drawn.cache_clear()
+    complementary = draw_complementary(DATASET.Y, random_state=0)
+    monkeypatch.setattr(_work, "_drawn", lambda *_, **__: complementary)
     plain = tune("ml-knn", grid=grid)
     assert plain.best.average_precision is None
     turned = tmp_path / "turned.npz"
     save_file(dataclasses.replace(DATASET, Y=1 - DATASET.Y), turned)
     revealed = tune_any(str(turned), "ml-knn", grid=grid, reveal=True)
-    _work._drawn.cache_clear()
     for first, second in zip(plain.settings, revealed.settings, strict=True):
         np.testing.assert_array_equal(first.scores, second.scores)
     assert plain.best.parameters == revealed.best.parameters
@@ -132,7 +130,7 @@ def test_without_reveal_no_criterion_on_true_labels_is_computed(tune, monkeypatc
 
 def test_revealed_average_precision_is_that_of_the_held_out_parts(tune):
     found = tune("prior", grid={}, n_folds=3, reveal=True)
-    complementary = draw_labels(DATASET, scheme="uniform", seed=0)
+    complementary = draw_complementary(DATASET.Y, random_state=0)
     expected = [
         metrics.average_precision(
             DATASET.Y[test],

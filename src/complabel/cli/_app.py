@@ -12,11 +12,8 @@ from complabel.cli._benchmark import benchmark
 from complabel.cli._console import complain
 from complabel.cli._datasets import datasets
 from complabel.cli._demo import demo
-from complabel.cli._reproduce import reproduce
-from complabel.cli._study_export import export
-from complabel.cli._study_report import report
-from complabel.cli._study_run import run
-from complabel.cli._study_status import status
+from complabel.cli._study_results import export, report, status
+from complabel.cli._study_run import reproduce, run
 from complabel.cli._tune import tune
 from complabel.errors import ComplabelError
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli._console import new_table, output, remark, say
+from complabel.cli._console import new_table, output, remark, save, say
 from complabel.cli._running import at, say_failed, watched
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def benchmark(
         list[str] | None,
         typer.Option(help=f"Repeat for more: {options.METHOD_HELP}. [default: prior and mlcl]"),
     ] = None,
-    labels: options.Labels = options.Scheme.uniform,
+    scheme: options.SchemeName = options.Scheme.uniform,
     folds: options.Folds = 10,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
@@ -39,10 +39,9 @@ def benchmark(
     """
     from complabel.studies import Store, benchmark_plan, run_study
 
-    if json_file is not None:
-        options.check_folder(json_file, "--json")
+    options.check_folder(json_file, "--json")
     plan = benchmark_plan(
-        names, method or ["prior", "mlcl"], scheme=labels.value, n_folds=folds, seed=seed
+        names, method or ["prior", "mlcl"], scheme=scheme.value, n_folds=folds, seed=seed
     )
     options.check_folder(store, "--store")
     with Store(store) as opened:
@@ -72,8 +71,6 @@ def benchmark(
 
 def _show(results: StudyResults, data_dir: Path | None, json_file: Path | None) -> None:
     """Print a table for each dataset, of the rows whose folds are all done, and how to read it."""
-    from complabel._files import write_text
-
     records = results.records()
     for name in results.plan.datasets:
         finished = [record for record in records if record["dataset"] == name]
@@ -87,8 +84,7 @@ def _show(results: StudyResults, data_dir: Path | None, json_file: Path | None) 
             " all fits and predictions, one after the other."
         )
     if records and json_file is not None:
-        write_text(json_file, json.dumps(records, indent=1) + "\n")
-        say(f"wrote {json_file}")
+        save(json_file, json.dumps(records, indent=1) + "\n")
 
 
 def _table(
@@ -107,9 +103,9 @@ def _table(
     dataset = fetch(name, plan.files.get(name, ""), data_dir=data_dir)
     table = new_table(
         f"{name}: {dataset.n_samples} x {dataset.n_features}, {dataset.n_labels} labels,"
-        f" {first['labels']} complementary labels, {first['folds']} folds, seed {first['seed']}"
+        f" {first['labels']} complementary labels, {first['folds']} folds, seed {first['seed']}",
+        "method",
     )
-    table.add_column("method")
     for title in METRIC_TITLES.values():
         table.add_column(title.replace(" ", "\n", 1), justify="right", no_wrap=True)
     table.add_column("seconds", justify="right")

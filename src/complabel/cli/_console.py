@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.table import Table
 
 # What a table needs when nobody looks at it: a pipe or file has no width of its own.
@@ -32,6 +34,14 @@ def say(text: str, style: str = "") -> None:
     output().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
+def save(path: Path, text: str) -> None:
+    """Write a file and say so."""
+    from complabel._files import write_text
+
+    write_text(path, text)
+    say(f"wrote {path}")
+
+
 def remark(text: str, style: str = "") -> None:
     """Print a line beside the result likewise."""
     errors().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
@@ -42,10 +52,11 @@ def complain(text: str) -> None:
     remark(text, style="red")
 
 
-def new_table(title: str = "") -> Table:
-    """Return a table in the style of all commands."""
+def new_table(title: str, *headings: str) -> Table:
+    """Return a table in the style of all commands, with columns of text."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    return Table(title=Text(title) if title else None, title_justify="left", box=SIMPLE_HEAD)
+    shown = Text(title) if title else None
+    return Table(*headings, title=shown, title_justify="left", box=SIMPLE_HEAD)

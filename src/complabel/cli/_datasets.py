@@ -45,9 +45,7 @@ def datasets(
 
 def _table(described: list[dict[str, Any]]) -> Table:
     """Lay out the datasets; sizes of those not at hand are the published ones, dimmed."""
-    table = new_table()
-    for heading in ("dataset", "at hand"):
-        table.add_column(heading)
+    table = new_table("", "dataset", "at hand")
     for heading in ("instances", "features", "labels", "cardinality"):
         table.add_column(heading, justify="right")
     table.add_column("where", overflow="fold")
@@ -57,10 +55,9 @@ def _table(described: list[dict[str, Any]]) -> Table:
             _size(entry[prefix + key])
             for key in ("n_samples", "n_features", "n_labels", "label_cardinality")
         ]
-        at_hand = "yes" if entry["available"] else "no"
         table.add_row(
             entry["name"],
-            at_hand,
+            "yes" if entry["available"] else "no",
             *sizes,
             entry["location"] or entry["source"],
             style="" if entry["available"] else "dim",
@@ -77,25 +74,11 @@ def _size(value: float | int | None) -> str:
 
 def _download(name: str, data_dir: Path | None) -> None:
     """Fetch a dataset to where it will be looked for first, with a progress bar."""
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
+    from rich.progress import DownloadColumn, Progress, TransferSpeedColumn
 
     from complabel.datasets import load_dataset
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
+    columns = (*Progress.get_default_columns(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=errors(), transient=True) as progress:
         task = progress.add_task(name, total=None)
 

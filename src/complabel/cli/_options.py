@@ -19,7 +19,10 @@ class Scheme(StrEnum):
 STORE = Path("complabel-studies.sqlite")
 """The store in the folder where a command runs."""
 
-Labels = Annotated[Scheme, typer.Option(help="How complementary labels are drawn.")]
+SchemeName = Annotated[
+    Scheme,
+    typer.Option("--scheme", "--labels", help="How complementary labels are drawn."),
+]
 Folds = Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")]
 Seed = Annotated[
     int, typer.Option(min=0, help="Seed of the label draw, the folds and the methods.")
@@ -52,9 +55,9 @@ METHOD_HELP = (
 DATASET_HELP = "Names that 'complabel datasets' lists, or files of yours (.npz, .svm)."
 
 
-def check_folder(path: Path, option: str = "") -> None:
+def check_folder(path: Path | None, option: str = "") -> None:
     """Refuse a file for which there is no folder, before anything runs."""
     from complabel.errors import InputError
 
-    if not path.parent.is_dir():
+    if path is not None and not path.parent.is_dir():
         raise InputError(f"{option} {path}: there is no folder {path.parent}".lstrip())

@@ -44,8 +44,8 @@ def _say_done(name: str, summary: RunSummary, store: Path) -> None:
     """Say what a run did and what is left."""
     from complabel.cli._progress import duration
 
-    remarks = [f"{name}: ran {summary.n_ran} of {summary.n_units} units"]
-    remarks.append(f"in {duration(summary.seconds)}")
+    ran = f"{name}: ran {summary.n_ran} of {summary.n_units} units"
+    remarks = [ran, f"in {duration(summary.seconds)}"]
     if summary.n_failed:
         remarks.append(f"{summary.n_failed} failed (--retry-failed runs them again)")
     if summary.n_elsewhere:

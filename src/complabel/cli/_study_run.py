@@ -1,4 +1,4 @@
-"""`complabel study run`: what the store does not hold yet."""
+"""`complabel study run` and `complabel reproduce`: what the store does not hold yet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli._console import new_table, output, say
-from complabel.cli._running import at, run_plan, say_missing
+from complabel.cli._running import at, opened_results, run_plan, say_missing, write_reports
 
 if TYPE_CHECKING:
     from complabel.studies import Plan
@@ -31,7 +31,7 @@ def run(
     dry_run: Annotated[bool, typer.Option(help="Say what would run, and stop.")] = False,
 ) -> None:
     """Run what the store does not hold yet; run it again after any interruption."""
-    checked = find_plan(plan, quick=quick, data_dir=data_dir)
+    checked = _find_plan(plan, quick=quick, data_dir=data_dir)
     if dry_run:
         _show_plan(checked, data_dir)
         return
@@ -39,7 +39,30 @@ def run(
     say(f"next: complabel study report {checked.name}{at(store)}")
 
 
-def find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
+def reproduce(
+    table: Annotated[
+        str, typer.Argument(metavar="TABLE", help="table2, table3, table4, table5 or table6.")
+    ],
+    store: options.StorePath = options.STORE,
+    data_dir: options.DataDir = None,
+    jobs: options.Jobs = -1,
+    dask: options.Dask = None,
+    retry_failed: options.RetryFailed = False,
+    quick: options.Quick = False,
+    folder: options.ReportFolder = None,
+) -> None:
+    """Reproduce a table of the paper: run its plan, then write the report."""
+    from complabel.errors import InputError
+    from complabel.paper import TABLES
+
+    if table not in TABLES:
+        raise InputError(f"there is no plan for {table!r}; known are {', '.join(TABLES)}")
+    plan = _find_plan(table, quick=quick, data_dir=data_dir)
+    run_plan(plan, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
+    write_reports(opened_results(store, plan.name), folder)
+
+
+def _find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
     """Read a plan; make a quick one of it with the datasets at hand."""
     from complabel.datasets import describe_datasets
     from complabel.studies import read_plan
@@ -57,9 +80,7 @@ def _show_plan(plan: Plan, data_dir: Path | None) -> None:
     from complabel.studies import plan_units
 
     units, missing = plan_units(plan, data_dir=data_dir)
-    table = new_table(f"{plan.name}: {len(units)} units")
-    for heading in ("row", "method", "settings"):
-        table.add_column(heading)
+    table = new_table(f"{plan.name}: {len(units)} units", "row", "method", "settings")
     for row in plan.expanded_rows():
         settings = ", ".join(f"{name}={value!r}" for name, value in row.settings.items())
         if row.relevant_per_row:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli._console import complain, new_table, output, say
+from complabel.cli._console import complain, new_table, output, save, say
 from complabel.cli._running import watched
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def tune(
             help="Values of a parameter; repeat for more. [default: depends on the method]",
         ),
     ] = None,
-    labels: options.Labels = options.Scheme.uniform,
+    scheme: options.SchemeName = options.Scheme.uniform,
     folds: options.Folds = 3,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
@@ -44,18 +44,16 @@ def tune(
     Interrupted, the same command goes on from where it was.
     """
     from complabel import studies
-    from complabel._files import write_text
 
     values = parse_grid(grid) if grid else None
-    if json_file is not None:
-        options.check_folder(json_file, "--json")
+    options.check_folder(json_file, "--json")
     options.check_folder(store, "--store")
     with studies.Store(store) as opened, watched("tune", store) as progress:
         result = studies.tune(
             name,
             method,
             grid=values,
-            scheme=labels.value,
+            scheme=scheme.value,
             n_folds=folds,
             seed=seed,
             reveal=reveal,
@@ -66,8 +64,7 @@ def tune(
         )
     _show(result)
     if json_file is not None:
-        write_text(json_file, result.as_json())
-        say(f"wrote {json_file}")
+        save(json_file, result.as_json())
 
 
 def parse_grid(texts: list[str]) -> dict[str, list[Any]]:
@@ -121,9 +118,9 @@ def _table(result: TuningResult) -> Table:
     best = result.best
     table = new_table(
         f"{result.method} on {result.dataset}: {result.labels} complementary labels,"
-        f" {result.folds} folds, seed {result.seed}"
+        f" {result.folds} folds, seed {result.seed}",
+        "",
     )
-    table.add_column("")
     for name in best.parameters:
         table.add_column(name, justify="right")
     table.add_column("held-out score", justify="right", no_wrap=True)

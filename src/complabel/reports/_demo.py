@@ -15,9 +15,9 @@ from complabel.metrics import average_precision
 from complabel.studies import (
     FittedFold,
     Monitor,
-    Plan,
     Store,
     benchmark_plan,
+    draw_labels,
     fetch,
     fit_fold,
     result_versions,
@@ -73,10 +73,12 @@ def run_demo(
         results = store.results(plan.name)
     for unit in results.having("failed"):
         raise InputError(f"the demonstration failed at {unit.row}: {unit.reason}")
-    dataset = fetch("digits")
-    fitted = {name: _first_fold(dataset, plan, name) for name in _SHOWN_METHODS}
-    complementary = fitted["mlcl"].complementary
-    assert complementary is not None
+    dataset, rows = fetch("digits"), {row.method: row for row in plan.expanded_rows()}
+    complementary = draw_labels(dataset, plan.draws[0], seed=seed)
+    fitted = {  # as the study fitted them
+        name: fit_fold(dataset, complementary, rows[name], fold=0, folds=n_folds, seed=seed)
+        for name in _SHOWN_METHODS
+    }
     return {
         "dataset": {
             **{name: getattr(dataset, name) for name in _DESCRIBED},
@@ -98,12 +100,6 @@ def _versions() -> dict[str, str]:
     """Return the versions that the figures depend on."""
     found = {"Python": platform.python_version(), **result_versions()}
     return {name: found[name] for name in ("complabel", "Python", "numpy", "scikit-learn", "torch")}
-
-
-def _first_fold(dataset: MultiLabelDataset, plan: Plan, method: str) -> FittedFold:
-    """Fit to the first fold as the study did."""
-    (row,) = (row for row in plan.expanded_rows() if row.method == method)
-    return fit_fold(dataset, plan.draws[0], row, fold=0, folds=plan.folds, seed=plan.seed)
 
 
 def _example(

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from complabel.studies._plan import Plan, Scheme
+from complabel.annotations import Scheme
+from complabel.studies._plan import Plan
 from complabel.studies._plan_files import make_plan
 from complabel.studies._sources import dataset_entry
 

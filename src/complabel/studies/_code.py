@@ -124,10 +124,7 @@ def _is_library(top: str, file: Path) -> bool:
     return any(file.is_relative_to(Path(folder).resolve()) for folder in folders)
 
 
-@functools.cache
-def _distributions() -> dict[str, list[str]]:
-    """Return what is installed, by the name it is imported under."""
-    return dict(metadata.packages_distributions())
+_distributions = functools.cache(metadata.packages_distributions)
 
 
 @functools.cache

@@ -7,10 +7,11 @@ import re
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from complabel.annotations import Scheme
 from complabel.datasets import CATALOG, EMBEDDED
 from complabel.methods import METHODS, check_parameter, get_method, make_classifier
 from complabel.paper import TABLES
@@ -25,9 +26,6 @@ NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 """What studies and draws may be called: a study's name becomes that of a folder."""
 
 Name = Annotated[str, Field(pattern=f"^{NAME_PATTERN}$")]
-
-Scheme = Literal["uniform", "biased"]
-"""How complementary labels are drawn."""
 
 
 def _todays_name(method: str) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from complabel.datasets import MultiLabelDataset
     from complabel.methods import ComplementaryClassifier
-    from complabel.studies._plan import Draw, ExpandedRow, Scheme
+    from complabel.studies._plan import Draw, ExpandedRow
 
 _CURVE_DIGITS = 6  # more than a drawn curve shows, fewer than a store should hold
 
@@ -39,11 +39,8 @@ class FittedFold:
     ----------
     classifier : ComplementaryClassifier
         Fitted.
-    train, test : ndarray of shape (n_train,) and (n_test,)
+    train, test : ndarray of shape (n_train,) and (n_test,), intp
         Row numbers in the dataset.
-    complementary : ndarray of shape (n_samples, K), uint8, or None
-        The labels drawn for the whole dataset. None for a reference, which is fitted to relevant
-        labels.
     predicted : ndarray of shape (n_test, K), int64
     probabilities : ndarray of shape (n_test, K), float64
     fit_seconds, predict_seconds : float
@@ -53,66 +50,48 @@ class FittedFold:
     classifier: ComplementaryClassifier
     train: NDArray[np.intp]
     test: NDArray[np.intp]
-    complementary: NDArray[np.uint8] | None
     predicted: NDArray[np.int64]
     probabilities: NDArray[np.float64]
     fit_seconds: float
     predict_seconds: float
 
 
-def draw_labels(
-    dataset: MultiLabelDataset,
-    *,
-    scheme: Scheme,
-    seed: int,
-    labels_per_row: int = 1,
-    sharpness: float = 1.0,
-) -> NDArray[np.uint8]:
-    """Draw complementary labels for every instance of a dataset.
+def draw_labels(dataset: MultiLabelDataset, draw: Draw, *, seed: int) -> NDArray[np.uint8]:
+    """Draw complementary labels for every instance of a dataset, as a plan says.
 
     Parameters
     ----------
     dataset : MultiLabelDataset
-    scheme : {"uniform", "biased"}
+    draw : Draw
     seed : int
         The same seed gives the same labels on every machine.
-    labels_per_row : int, default=1
-        Complementary labels of each instance.
-    sharpness : float, default=1.0
-        Only used with ``scheme="biased"``.
 
     Returns
     -------
     ndarray of shape (n_samples, K), uint8
-
-    Raises
-    ------
-    InputError
-        If there is no such scheme, or an instance has too few irrelevant labels.
     """
     return draw_complementary(
         dataset.Y,
-        scheme=scheme,
-        n_per_row=labels_per_row,
-        sharpness=sharpness,
+        scheme=draw.scheme,
+        n_per_row=draw.labels_per_row,
+        sharpness=draw.sharpness,
         random_state=seed,
     )
 
 
 def draw_known(
-    dataset: MultiLabelDataset, *, labels_per_row: int = 0, share: float = 0.0, seed: int
-) -> NDArray[np.uint8]:
-    """Draw relevant labels (n, K) that are known, independently of the complementary ones.
-
-    ``labels_per_row`` of each instance are known and, wherever they are, a ``share`` of all.
-    """
+    dataset: MultiLabelDataset, row: ExpandedRow, *, seed: int
+) -> NDArray[np.uint8] | None:
+    """Draw the relevant labels (n, K) that a row makes known; None if it makes none known."""
+    if not (row.relevant_per_row or row.relevant_share):
+        return None
     # A stream of its own: with the seed alone the draw would follow that of draw_labels.
     stream = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
-    known = np.zeros_like(dataset.Y)
-    if labels_per_row:
-        known |= draw_relevant(dataset.Y, n_per_row=labels_per_row, random_state=stream)
-    known |= dataset.Y & (stream.random(dataset.Y.shape) < share)
-    return known
+    relevant = np.zeros_like(dataset.Y)
+    if row.relevant_per_row:
+        relevant |= draw_relevant(dataset.Y, n_per_row=row.relevant_per_row, random_state=stream)
+    relevant |= dataset.Y & (stream.random(dataset.Y.shape) < row.relevant_share)
+    return relevant
 
 
 def split_folds(
@@ -150,13 +129,12 @@ def split_folds(
 
 def fit_fold(
     dataset: MultiLabelDataset,
-    draw: Draw,
+    complementary: NDArray[np.uint8],
     row: ExpandedRow,
     *,
     fold: int,
     folds: int,
     seed: int,
-    complementary: NDArray[np.uint8] | None = None,
     callback: Callable[[str, int, int, float], None] | None = None,
 ) -> FittedFold:
     """Fit a method to the training part of a fold, and predict for the test part.
@@ -164,19 +142,16 @@ def fit_fold(
     Parameters
     ----------
     dataset : MultiLabelDataset
-    draw : Draw
-        How complementary labels are drawn, once for the dataset.
+    complementary : ndarray of shape (n_samples, K), uint8
+        What :func:`draw_labels` gave. A reference is given relevant labels instead.
     row : ExpandedRow
         The method and its settings; those that the paper states for the dataset hold unless the
         row sets them.
     fold : int
         From 0.
     folds : int
-        Number of folds.
     seed : int
-        Seed of the label draw, the folds and the method.
-    complementary : ndarray of shape (n_samples, K) or None, default=None
-        The labels that ``draw`` gives, if they are at hand.
+        Seed of known relevant labels, the folds and the method.
     callback : callable or None, default=None
         Given to a method that has such a parameter.
 
@@ -187,7 +162,7 @@ def fit_fold(
     Raises
     ------
     InputError
-        If the draw or the folds are not possible.
+        If the folds are not possible.
     """
     classifier = seeded(
         make_classifier(row.method, dataset=dataset.name, **row.settings), seed=seed, fold=fold
@@ -196,22 +171,14 @@ def fit_fold(
         classifier.set_params(callback=callback)
     train, test = split_folds(dataset, n_folds=folds, seed=seed)[fold]
     if classifier.learns_from == "relevant":
-        answers = _answers(classifier, dataset.X, train, test, dataset.Y)
-        return FittedFold(classifier, train, test, None, *answers)
-    if complementary is None:
-        complementary = draw_labels(dataset, seed=seed, **draw.model_dump(exclude={"name"}))
-    known = None
-    if row.relevant_per_row or row.relevant_share:
-        known = draw_known(
-            dataset, labels_per_row=row.relevant_per_row, share=row.relevant_share, seed=seed
-        )
-    answers = _answers(classifier, dataset.X, train, test, complementary, known)
-    return FittedFold(classifier, train, test, complementary, *answers)
+        return _answers(classifier, dataset.X, dataset.Y, None, train, test)
+    relevant = draw_known(dataset, row, seed=seed)
+    return _answers(classifier, dataset.X, complementary, relevant, train, test)
 
 
 def run_fold(
     dataset: MultiLabelDataset,
-    draw: Draw,
+    complementary: NDArray[np.uint8],
     row: ExpandedRow,
     *,
     fold: int,
@@ -219,13 +186,12 @@ def run_fold(
     seed: int,
     criteria: bool = True,
     score: bool = False,
-    complementary: NDArray[np.uint8] | None = None,
 ) -> Outcome:
     """Fit a method to the training part of a fold, and measure it on the test part.
 
     Parameters
     ----------
-    dataset, draw, row, fold, folds, seed, complementary
+    dataset, complementary, row, fold, folds, seed
         See :func:`fit_fold`.
     criteria : bool, default=True
         Measure the criteria of :data:`complabel.metrics.METRIC_NAMES`, on true labels.
@@ -240,7 +206,7 @@ def run_fold(
     Raises
     ------
     InputError
-        If the draw or the folds are not possible.
+        If the folds are not possible.
     """
     curves: dict[str, list[float]] = {}
 
@@ -250,22 +216,21 @@ def run_fold(
 
     fitted = fit_fold(
         dataset,
-        draw,
+        complementary,
         row,
         fold=fold,
         folds=folds,
         seed=seed,
-        complementary=complementary,
         callback=on_epoch if fold == 0 else None,
     )
     classifier, test = fitted.classifier, fitted.test
-    X: Any = dataset.X
     measured = {}
     if criteria:
         measured = metrics.evaluate(dataset.Y[test], fitted.probabilities, fitted.predicted)
-    if score and fitted.complementary is not None:
+    if score and classifier.learns_from == "complementary":
+        X: Any = dataset.X
         with one_thread():
-            measured["score"] = classifier.score(X[test], fitted.complementary[test])
+            measured["score"] = classifier.score(X[test], complementary[test])
     return Outcome(
         metrics=measured,
         fit_seconds=fitted.fit_seconds,
@@ -278,22 +243,24 @@ def run_fold(
 def _answers(
     classifier: ComplementaryClassifier,
     X: Any,
+    complementary: NDArray[np.uint8],
+    relevant: NDArray[np.uint8] | None,
     train: NDArray[np.intp],
     test: NDArray[np.intp],
-    labels: NDArray[np.uint8],
-    known: NDArray[np.uint8] | None = None,
-) -> tuple[NDArray[Any], NDArray[np.float64], float, float]:
-    """Fit and predict, where no other label of the dataset is in reach; also return both times."""
-    X_train, X_test = X[train], X[test]
-    y, relevant = labels[train], {} if known is None else {"relevant": known[train]}
-    del labels, known
+) -> FittedFold:
+    """Fit and predict, where no other label of the dataset is in reach."""
+    X_train, X_test, complementary = X[train], X[test], complementary[train]
+    known = {} if relevant is None else {"relevant": relevant[train]}
+    del relevant
     with one_thread():  # the same sums in the same order, however many folds run at once
         started = time.perf_counter()
-        classifier.fit(X_train, y, **relevant)
+        classifier.fit(X_train, complementary, **known)
         fitted = time.perf_counter()
         predicted, probabilities = classifier.predict_with_proba(X_test)
         done = time.perf_counter()
-    return predicted, probabilities, fitted - started, done - fitted
+    return FittedFold(
+        classifier, train, test, predicted, probabilities, fitted - started, done - fitted
+    )
 
 
 def seeded(classifier: ComplementaryClassifier, *, seed: int, fold: int) -> ComplementaryClassifier:

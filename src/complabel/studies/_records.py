@@ -12,15 +12,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    Json,
-    ValidationError,
-)
-from pydantic_core import from_json
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Json, ValidationError
 
 from complabel.errors import StoreError
 from complabel.metrics import METRIC_NAMES
@@ -37,11 +29,6 @@ RESULT_COLUMNS = (
     *(field.name for field in dataclasses.fields(Outcome)), "finished",
 )  # fmt: skip
 """What the checksum of a result covers, in this order."""
-
-MEMBER_COLUMNS = (
-    "study", "position", "key", "dataset", "draw", "row", "method", "parameters", "fold",
-)  # fmt: skip
-"""What the checksum of a study covers of each of its units, in this order."""
 
 _STUDY_COLUMNS = ("name", "plan", "missing", "registered")
 _AGAIN = "Run the study again: that runs what is damaged anew, and keeps the rest"
@@ -111,9 +98,14 @@ class _Member(BaseModel):
     fold: Annotated[int, Field(ge=0)]
 
 
-class _Missing(BaseModel):
-    """What a row of the table ``studies`` says of datasets that were not at hand."""
+MEMBER_COLUMNS = ("study", "position", *_Member.model_fields)
+"""What the checksum of a study covers of each of its units, in this order."""
 
+
+class _Study(BaseModel):
+    """A row of the table ``studies``; its plan is checked apart, to say what is wrong with it."""
+
+    plan: Json[Any]
     missing: Json[dict[str, str]]
 
 
@@ -163,7 +155,8 @@ def study_results(
             f" not have its checksum. {_RECORD_AGAIN}"
         )
     with _located(path, f"table studies, study {name!r}", _RECORD_AGAIN):
-        plan, missing = _read_plan(study), _read(_Missing, study).missing
+        found = _read(_Study, study)
+        plan, missing = _plan(found.plan, name), found.missing
     units = [
         _unit_result(path, member, results.get(member.key), running)
         for member in _read_members(path, plan, missing, members)
@@ -172,12 +165,7 @@ def study_results(
 
 
 class _DamageError(Exception):
-    """A column that does not hold what it should."""
-
-    def __init__(self, column: str, problem: str) -> None:
-        super().__init__(column, problem)
-        self.column = column
-        self.problem = problem
+    """A column that does not hold what it should: its name, and what is wrong with it."""
 
 
 @contextlib.contextmanager
@@ -186,9 +174,10 @@ def _located(path: Path, where: str, what_to_do: str) -> Iterator[None]:
     try:
         yield
     except _DamageError as damage:
+        column, problem = damage.args
         raise StoreError(
-            f"the store {path} holds what complabel cannot read: {where}, column {damage.column}:"
-            f" {damage.problem}. It is damaged, or was written by another version. {what_to_do}"
+            f"the store {path} holds what complabel cannot read: {where}, column {column}:"
+            f" {problem}. It is damaged, or was written by another version. {what_to_do}"
         ) from damage
 
 
@@ -264,16 +253,12 @@ def _unit_result(
     return UnitResult(**place, **values)
 
 
-def _read_plan(study: sqlite3.Row) -> Plan:
-    """Read the plan of a study."""
-    try:
-        data = from_json(study["plan"])
-    except (TypeError, ValueError) as error:
-        raise _DamageError("plan", f"is no JSON ({error})") from error
+def _plan(data: object, name: str) -> Plan:
+    """Check the plan of a study."""
     try:
         plan = Plan.model_validate(data)
     except ValidationError as error:
         raise _DamageError("plan", "; ".join(plan_problems(error, data))) from error
-    if plan.name != study["name"]:
+    if plan.name != name:
         raise _DamageError("plan", f"is that of a study {plan.name!r}")
     return plan

@@ -8,7 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -192,21 +192,19 @@ def _workers(n_jobs: int, dask: str | None) -> Iterator[_Workers]:
             yield _Workers(n_threads, are_children=False, died=(KilledWorker,))
 
 
+@dataclass
 class _Run:
     """One run of some units; counts what it did."""
 
-    def __init__(
-        self, store: Store, data_dir: str | Path | None, retry_failed: bool, monitor: Monitor
-    ) -> None:
-        self._store = store
-        self._data_dir = data_dir
-        self._retry_failed = retry_failed
-        self._monitor = monitor
-        self._in_flight: dict[str, Unit] = {}
-        self._recorded: set[str] = set()
-        self._problem: BaseException | None = None
-        self.n_ran = 0
-        self.n_failed = 0
+    store: Store
+    data_dir: str | Path | None
+    retry_failed: bool
+    monitor: Monitor
+    n_ran: int = 0
+    n_failed: int = 0
+    in_flight: dict[str, Unit] = field(default_factory=dict)
+    recorded: set[str] = field(default_factory=set)
+    problem: BaseException | None = None
 
     def run(self, todo: list[Unit], workers: _Workers) -> None:
         """Run units, going on after workers that died."""
@@ -217,24 +215,24 @@ class _Run:
                     self._run_together(remaining, workers)
                     return
                 except workers.died:
-                    suspects = list(self._in_flight.values())
-                    self._in_flight.clear()
+                    suspects = list(self.in_flight.values())
+                    self.in_flight.clear()
                     for unit in suspects:
                         self._run_alone(unit, workers)
                     # Not by what the store holds: a unit to retry has failed there before.
-                    remaining = [unit for unit in remaining if unit.key not in self._recorded]
+                    remaining = [unit for unit in remaining if unit.key not in self.recorded]
         finally:
-            for unit in self._in_flight.values():
+            for unit in self.in_flight.values():
                 with contextlib.suppress(ComplabelError):  # the first problem is the one to show
-                    self._store.release(unit)
+                    self.store.release(unit)
 
     def _run_together(self, units: list[Unit], workers: _Workers) -> None:
         """Run units on all workers."""
         with contextlib.closing(workers.results(self._claimed(units, workers))) as results:
             for unit, outcome, seconds in results:
                 self._record(unit, outcome, seconds)
-        if self._problem is not None:
-            raise self._problem
+        if self.problem is not None:
+            raise self.problem
 
     def _run_alone(self, unit: Unit, workers: _Workers) -> None:
         """Run a unit that may have killed its worker in a process that it cannot share."""
@@ -249,9 +247,9 @@ class _Run:
     def _task(self, unit: Unit, workers: _Workers) -> Any:
         """Return what a worker is to do for a unit."""
         if not workers.are_children:
-            return joblib.delayed(_timed)(unit, self._data_dir)
+            return joblib.delayed(_timed)(unit, self.data_dir)
         # Processes that were started before have the folders of that time to import from.
-        return joblib.delayed(_timed)(unit, self._data_dir, os.getpid(), tuple(sys.path))
+        return joblib.delayed(_timed)(unit, self.data_dir, os.getpid(), tuple(sys.path))
 
     def _claimed(self, units: list[Unit], workers: _Workers) -> Iterator[Any]:
         """Yield a task for each unit that is this run's to run.
@@ -261,23 +259,23 @@ class _Run:
         """
         for unit in units:
             try:
-                claimed = self._store.claim(unit.key, again_if_failed=self._retry_failed)
+                claimed = self.store.claim(unit.key, again_if_failed=self.retry_failed)
             except Exception as error:
-                self._problem = error
+                self.problem = error
                 return
             if claimed:
-                self._in_flight[unit.key] = unit
-                self._monitor.started(unit)
+                self.in_flight[unit.key] = unit
+                self.monitor.started(unit)
                 yield self._task(unit, workers)
 
     def _record(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
         """Store an outcome."""
-        self._store.finish(unit, outcome)
-        self._in_flight.pop(unit.key, None)
-        self._recorded.add(unit.key)
+        self.store.finish(unit, outcome)
+        self.in_flight.pop(unit.key, None)
+        self.recorded.add(unit.key)
         self.n_ran += 1
         self.n_failed += bool(outcome.error)
-        self._monitor.finished(unit, outcome, seconds)
+        self.monitor.finished(unit, outcome, seconds)
 
 
 def _timed(

@@ -22,15 +22,16 @@ _OF_OUTCOME = "".join(
     f"    {field.name} {'REAL' if isinstance(field.default, float) else 'TEXT NOT NULL'},\n"
     for field in dataclasses.fields(Outcome)
 )
-_TABLES = f"""
+# What leads from the version before to a version; what was stored in version 1 has no checksum.
+_STEPS = {
+    1: f"""
 CREATE TABLE results (
     key TEXT PRIMARY KEY,
     status TEXT NOT NULL CHECK (status IN ('done', 'failed')),
     dataset TEXT NOT NULL,
     method TEXT NOT NULL,
     identity TEXT NOT NULL,
-{_OF_OUTCOME}    finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
-    checksum TEXT
+{_OF_OUTCOME}    finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
 );
 CREATE TABLE claims (
     key TEXT PRIMARY KEY,
@@ -43,8 +44,7 @@ CREATE TABLE studies (
     name TEXT PRIMARY KEY,
     plan TEXT NOT NULL,
     missing TEXT NOT NULL,
-    registered TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
-    checksum TEXT
+    registered TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
 );
 CREATE TABLE members (
     study TEXT NOT NULL REFERENCES studies (name) ON DELETE CASCADE,
@@ -58,23 +58,29 @@ CREATE TABLE members (
     fold INTEGER NOT NULL,
     PRIMARY KEY (study, position)
 );
-CREATE INDEX members_by_key ON members (key);
-"""
-
-# What leads from the version before to a version; what was stored then has no checksum.
-_STEPS = {
-    2: (
-        "ALTER TABLE results ADD COLUMN checksum TEXT",
-        "ALTER TABLE studies ADD COLUMN checksum TEXT",
-    )
+CREATE INDEX members_by_key ON members (key)
+""",
+    2: """
+ALTER TABLE results ADD COLUMN checksum TEXT;
+ALTER TABLE studies ADD COLUMN checksum TEXT
+""",
 }
 
 # SQLite's primary codes (the low byte of an error code), by what somebody can do about them.
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
-_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
-_CLOSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
-_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _UNREADABLE = {sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ}
+_FREE_SPACE = "free space on its disk and run the same command again"
+_MAKE_WRITABLE = "make the file and its folder writable, or name another file with --store"
+_END_THE_OTHER = "end the program that keeps it locked and run the same command again"
+_ADVICE = {
+    sqlite3.SQLITE_FULL: _FREE_SPACE,
+    sqlite3.SQLITE_IOERR: _FREE_SPACE,
+    sqlite3.SQLITE_READONLY: _MAKE_WRITABLE,
+    sqlite3.SQLITE_CANTOPEN: _MAKE_WRITABLE,
+    sqlite3.SQLITE_PERM: _MAKE_WRITABLE,
+    sqlite3.SQLITE_BUSY: _END_THE_OTHER,
+    sqlite3.SQLITE_LOCKED: _END_THE_OTHER,
+}
 
 
 def connect(path: Path, *, create: bool = True) -> sqlite3.Connection:
@@ -83,7 +89,8 @@ def connect(path: Path, *, create: bool = True) -> sqlite3.Connection:
     Without ``create``, one that cannot be written, such as one on a read-only disk, is opened for
     reading.
     """
-    only_read = path.exists() and not _can_be_written(path)
+    writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    only_read = path.exists() and not writable
     if only_read:
         _refuse_to_write(path, create=create)
     # SQLite wants to write beside a file that it reads, unless nobody can change it.
@@ -110,11 +117,6 @@ def connect(path: Path, *, create: bool = True) -> sqlite3.Connection:
             connection.close()
             raise
     return connection
-
-
-def _can_be_written(path: Path) -> bool:
-    """Tell whether a store may change, which takes its file and its folder."""
-    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
 def _refuse_to_write(path: Path, *, create: bool) -> None:
@@ -175,14 +177,10 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     """Make the tables in an empty file, and lead a store of an earlier version to this one."""
     with transaction(connection):
         version = _check(connection, path)  # another run may have been first
-        if version == 0:
-            for statement in _TABLES.split(";\n"):
+        for later in range(version + 1, _VERSION + 1):
+            for statement in _STEPS[later].split(";\n"):
                 connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-        else:
-            for later in range(version + 1, _VERSION + 1):
-                for statement in _STEPS[later]:
-                    connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 
@@ -207,33 +205,23 @@ def explained(path: Path) -> Iterator[None]:
     """Turn SQLite's complaints into a sentence that names the file and says what to do."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # it may quote what is damaged
         raise StoreError(_explanation(path, error)) from error
 
 
-def _explanation(path: Path, error: sqlite3.Error) -> str:
+def _explanation(path: Path, error: Exception) -> str:
     """Write what SQLite complains of, and what to do about it."""
     code = getattr(error, "sqlite_errorcode", 0)  # the module's own complaints have none
     primary = code & 0xFF
-    safe = "What was stored before is safe"
-    if primary in _DAMAGED or code in _UNREADABLE:
-        return f"the store {path} cannot be read, it is damaged or no store: {error}. " + (
-            _what_to_do(path)
-        )
-    if primary in _FULL:
+    if primary in _DAMAGED or code in _UNREADABLE or isinstance(error, UnicodeDecodeError):
         return (
-            f"the store {path} cannot be written: {error}. {safe}; free space on its disk and run"
-            " the same command again"
+            f"the store {path} cannot be read, it is damaged or no store: {error}."
+            f" {_what_to_do(path)}"
         )
-    if primary in _CLOSED:
+    if primary in _ADVICE:
         return (
-            f"the store {path} cannot be written: {error}. {safe}; make the file and its folder"
-            " writable, or name another file with --store"
-        )
-    if primary in _BUSY:
-        return (
-            f"the store {path} cannot be written: another program has kept it locked for"
-            f" {_BUSY_SECONDS:.0f} s. {safe}; end that program and run the same command again"
+            f"the store {path} cannot be written: {error}. What was stored before is safe;"
+            f" {_ADVICE[primary]}"
         )
     return f"the store {path} cannot be read or written: {error}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 from pathlib import Path
@@ -56,22 +57,17 @@ def fetch(name: str, file: str = "", *, data_dir: str | Path | None = None) -> M
     DatasetFormatError
         If a file does not parse.
     """
+    written = 0
+    if file:
+        with contextlib.suppress(OSError):  # load_file says what is wrong
+            written = Path(file).stat().st_mtime_ns
+    return _loaded(name, file, data_dir, written)
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _loaded(name: str, file: str, data_dir: str | Path | None, _written: int) -> MultiLabelDataset:
+    """Load a dataset; a file that was written since is loaded again."""
     if not file:
-        return _of_catalog(name, data_dir)
-    try:
-        written = Path(file).stat().st_mtime_ns
-    except OSError:
-        written = 0  # load_file says what is wrong
-    return _of_file(name, file, written)
-
-
-@functools.lru_cache(maxsize=KEPT)
-def _of_catalog(name: str, data_dir: str | Path | None) -> MultiLabelDataset:
-    return load_dataset(name, data_dir=data_dir)
-
-
-@functools.lru_cache(maxsize=KEPT)
-def _of_file(name: str, file: str, _written: int) -> MultiLabelDataset:
-    """Load a file; one that was written since is loaded again."""
+        return load_dataset(name, data_dir=data_dir)
     dataset = load_file(file, name)
     return preprocess(dataset, max_labels=dataset.n_labels)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import os
 import platform
@@ -138,10 +137,7 @@ class Store:
             "dataset": unit.dataset,
             "method": unit.row.method,
             "identity": unit.identity,
-            **{
-                field.name: _stored(getattr(outcome, field.name))
-                for field in dataclasses.fields(Outcome)
-            },
+            **{name: _stored(value) for name, value in vars(outcome).items()},
             "finished": _now(),
         }
         result["checksum"] = result_checksum(result)

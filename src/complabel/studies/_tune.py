@@ -25,8 +25,8 @@ from complabel.studies._store import Store
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from complabel.annotations import Scheme
     from complabel.methods import Grid
-    from complabel.studies._plan import Scheme
     from complabel.studies._results import UnitResult
 
 # What the scores of a search are, for methods that model the choice of a complementary label ...

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from complabel.datasets import dataset_fingerprint
 from complabel.errors import InputError
-from complabel.methods import get_method
 from complabel.studies._machine import (
     describe_machine,
     peak_memory_mb,
@@ -24,32 +23,27 @@ from complabel.studies._sources import KEPT, fetch
 from complabel.studies._units import Unit, unit_code
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from complabel.datasets import MultiLabelDataset
-    from complabel.studies._plan import Draw
+
+_drawn = functools.lru_cache(maxsize=KEPT)(draw_labels)
 
 
 def run_unit(unit: Unit, data_dir: str | Path | None) -> Outcome:
     """Run a unit; what goes wrong is reported, not raised."""
     try:
         _refuse_other_code(unit)
-        place = (unit.dataset, unit.file, data_dir, unit.fingerprint)
-        learns = get_method(unit.row.method).learns_from
-        dataset = _dataset(*place)
-        drawn = None if learns == "relevant" else _drawn(*place, unit.draw, unit.seed)
+        dataset = _dataset(unit.dataset, unit.file, data_dir, unit.fingerprint)
+        complementary = _drawn(dataset, unit.draw, seed=unit.seed)
         reset_peak_memory()
         outcome = run_fold(
             dataset,
-            unit.draw,
+            complementary,
             unit.row,
             fold=unit.fold,
             folds=unit.folds,
             seed=unit.seed,
             criteria=unit.criteria,
             score=unit.score,
-            complementary=drawn,
         )
     except Exception:
         return Outcome(error=traceback.format_exc(), machine=describe_machine())
@@ -82,12 +76,3 @@ def _dataset(
             " every worker the same files"
         )
     return dataset
-
-
-@functools.lru_cache(maxsize=KEPT)
-def _drawn(
-    name: str, file: str, data_dir: str | Path | None, fingerprint: str, draw: Draw, seed: int
-) -> NDArray[np.uint8]:
-    """Draw complementary labels once per process."""
-    dataset = _dataset(name, file, data_dir, fingerprint)
-    return draw_labels(dataset, seed=seed, **draw.model_dump(exclude={"name"}))

@@ -14,7 +14,7 @@ from complabel.errors import InputError
 from complabel.methods import ComplementaryRidgeClassifier, PriorClassifier
 from complabel.methods.bars import ridge
 from complabel.metrics import average_precision, complementary_ranking_error, evaluate
-from complabel.studies import draw_labels, split_folds
+from complabel.studies import split_folds
 
 PROBLEM = make_synthetic(400, n_features=8, n_labels=5, random_state=1)
 X, Y = PROBLEM.X, PROBLEM.Y
@@ -265,7 +265,7 @@ def test_features_whose_squares_overflow_are_refused():
 )
 def test_real_data_reach_the_known_level(name, least_precision, most_hamming, data_dir):
     dataset = load_dataset(name, data_dir=data_dir)
-    complementary = draw_labels(dataset, scheme="uniform", seed=0)
+    complementary = draw_complementary(dataset.Y, random_state=0)
     criteria, of_prior = [], []
     for train, test in split_folds(dataset, n_folds=10, seed=0)[:4]:
         classifier = ComplementaryRidgeClassifier(random_state=0)

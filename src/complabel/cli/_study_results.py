@@ -1,12 +1,15 @@
-"""`complabel study status`: what is done, failed, running and still to do."""
+"""`complabel study status`, `report` and `export`: what a store holds of a study."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from complabel.cli import _options as options
-from complabel.cli._console import new_table, output, say
-from complabel.cli._running import opened_results, say_failed, say_missing
+from complabel.cli._console import new_table, output, save, say
+from complabel.cli._running import opened_results, say_failed, say_missing, write_reports
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,13 +29,39 @@ def status(study_name: options.StudyName = None, store: options.StorePath = opti
     say_failed(results)
 
 
+def report(
+    study_name: options.StudyName = None,
+    store: options.StorePath = options.STORE,
+    folder: options.ReportFolder = None,
+) -> None:
+    """Write a web page, and the tables as Markdown, LaTeX and CSV."""
+    write_reports(opened_results(store, study_name, with_criteria=True), folder)
+
+
+def export(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Ends in .csv or .json.")],
+    study_name: Annotated[
+        str | None, typer.Option("--study", help="Its name. [default: the latest]")
+    ] = None,
+    store: options.StorePath = options.STORE,
+) -> None:
+    """Write every fold's results: one line each (CSV), or with all details (JSON)."""
+    from complabel.errors import InputError
+    from complabel.reports import results_csv
+
+    if file.suffix not in (".csv", ".json"):
+        raise InputError(f"{file}: the name must end in .csv or .json, which says what to write")
+    options.check_folder(file)
+    results = opened_results(store, study_name, with_criteria=file.suffix == ".csv")
+    save(file, results.as_json() if file.suffix == ".json" else results_csv(results))
+
+
 def _table(results: StudyResults) -> Table:
     """Lay out how many folds of each row on each dataset are done."""
     from rich.text import Text
 
-    table = new_table()
+    table = new_table("", "")
     columns = list(dict.fromkeys((unit.dataset, unit.draw) for unit in results.units))
-    table.add_column("")
     for dataset, draw in columns:
         table.add_column(f"{dataset}\n{draw}", justify="right")
     for row in dict.fromkeys(unit.row for unit in results.units):
