@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import special
@@ -14,18 +14,13 @@ from complabel import metrics
 from complabel._parameters import Constraints, Real, check_parameters
 from complabel.annotations import check_complementary, check_indicator, check_label_names
 from complabel.errors import AnnotationError, InputError
+from complabel.methods._arrays import Features
 from complabel.methods._decisions import THRESHOLDS, labels_above
 from complabel.methods._features import validated
 from complabel.methods._targets import Targets, encode_classes, refuse_other_number_of_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-Features = Any
-"""An ndarray or CSR array of shape (n_samples, n_features), already validated."""
-
-Array: TypeAlias = "NDArray[np.float64]"
-Indicator: TypeAlias = "NDArray[np.uint8]"
 
 
 class ComplementaryClassifier(ClassifierMixin, BaseEstimator):

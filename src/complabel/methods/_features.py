@@ -14,7 +14,7 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from complabel.methods._base import Features
+    from complabel.methods._arrays import Features
 
 _LARGEST_INT32 = np.iinfo(np.int32).max
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from complabel.methods._base import Features
+    from complabel.methods._arrays import Features
 
 # Up to this many columns the Gram matrix is formed and factorized: half a gigabyte each.
 MAX_DIRECT_COLUMNS = 8000

@@ -11,7 +11,7 @@ from complabel.methods._linear_systems import RidgeSystem
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from complabel.methods._base import Array
+    from complabel.methods._arrays import Array
     from complabel.methods._linear_systems import Gram
 
 

@@ -11,7 +11,7 @@ from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_around_half
 
 if TYPE_CHECKING:
-    from complabel.methods._base import Array, Features, Indicator
+    from complabel.methods._arrays import Array, Features, Indicator
 
 
 class PriorClassifier(ComplementaryClassifier):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from complabel.methods._base import Array, Features, Indicator
+    from complabel.methods._arrays import Array, Features, Indicator
 
 # Up to this many features the moments are formed: those of all parts of the data at once, and
 # every penalty costs each of them a factorization.

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.methods._base import Array
+    from complabel.methods._arrays import Array
 
 # Keeps a step finite where the quadratic term vanishes.
 _CURVATURE_FLOOR = 1e-9

@@ -17,7 +17,7 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.methods._base import Array
+    from complabel.methods._arrays import Array
 
 # LIBSVM's defaults, as in the authors' code. Where the hinge degenerates, the tolerance decides
 # the ranks.

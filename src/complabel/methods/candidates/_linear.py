@@ -10,7 +10,8 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from complabel._parameters import Constraints, Integer, Real
-from complabel.methods._base import Array, ComplementaryClassifier, Features, Indicator
+from complabel.methods._arrays import Array, Features, Indicator
+from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_of_regression
 from complabel.methods._features import refuse_overflow
 from complabel.methods._linear_systems import side_by_side

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from complabel.methods._base import Array
+    from complabel.methods._arrays import Array
 
 # From this ratio of the sides on, the eigenvectors of the small Gram matrix cost less than an SVD.
 _SLENDER = 2

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.methods._base import Array
+    from complabel.methods._arrays import Array
 
 
 class RankLoss:

@@ -3,7 +3,7 @@
 from complabel.methods._documented import EXAMPLE
 
 TEXTS = {
-    "objective": """objective_ : ndarray of shape (n_iter_,)
+    "objective": """objective_ : ndarray of shape (n_rounds,)
     The objective after each round; it never rises.
 {attributes}""",
     "attributes": """coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)

@@ -11,7 +11,7 @@ from scipy import linalg
 
 from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel.errors import InputError
-from complabel.methods._base import Array, Features
+from complabel.methods._arrays import Array, Features
 from complabel.methods._documented import documented
 from complabel.methods._linear_systems import MAX_DIRECT_COLUMNS, Gram, RidgeSystem
 from complabel.methods.candidates._linear import CandidateRegressor, Rounds

@@ -24,7 +24,7 @@ from complabel.methods.candidates._texts import TEXTS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.methods._base import Array, Features, Indicator
+    from complabel.methods._arrays import Array, Features, Indicator
 
 # A logit whose sigmoid is exactly 1, and 0 when negated.
 _CERTAIN = 1000.0

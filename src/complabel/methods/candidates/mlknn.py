@@ -20,7 +20,7 @@ from complabel.methods.candidates._texts import TEXTS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.methods._base import Array, Features, Indicator
+    from complabel.methods._arrays import Array, Features, Indicator
 
 # MiB of distances held at once; from 16 to 64 the speed is the same, below it falls.
 _WORKING_MEMORY = 64

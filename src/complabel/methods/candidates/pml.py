@@ -12,7 +12,7 @@ from scipy import optimize
 from sklearn.utils.extmath import row_norms
 
 from complabel._parameters import Constraints, Integer, Real
-from complabel.methods._base import Array, Features
+from complabel.methods._arrays import Array, Features
 from complabel.methods._documented import documented
 from complabel.methods.candidates._confidences import Quadratic
 from complabel.methods.candidates._linear import LinearCandidateClassifier, Rounds

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from complabel._parameters import Constraints, Real
-from complabel.methods._base import Array, Features
+from complabel.methods._arrays import Array, Features
 from complabel.methods._documented import documented
 from complabel.methods._linear_systems import MAX_DIRECT_COLUMNS, Gram, RidgeSystem
 from complabel.methods.candidates._linear import CandidateRegressor, Rounds

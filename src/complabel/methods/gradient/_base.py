@@ -22,7 +22,8 @@ from complabel._training import (
     train_network,
 )
 from complabel.errors import InputError
-from complabel.methods._base import ComplementaryClassifier, Features
+from complabel.methods._arrays import Features
+from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._features import range_of, refuse_beyond_single
 
 if TYPE_CHECKING:

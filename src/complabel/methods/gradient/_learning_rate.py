@@ -12,7 +12,7 @@ from complabel import metrics
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.methods._base import Features
+    from complabel.methods._arrays import Features
     from complabel.methods.gradient._base import GradientClassifier
 
 RATES = (0.1, 0.01, 0.001)

@@ -21,7 +21,7 @@ from complabel.methods.gradient._learning_rate import RATES, choose_rate
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from complabel.methods._base import Features
+    from complabel.methods._arrays import Features
 
 
 @documented(**TEXTS)

@@ -14,7 +14,7 @@ from complabel.methods.gradient._base import TEXTS, GradientClassifier
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from complabel.methods._base import Features
+    from complabel.methods._arrays import Features
 
 
 @documented(**TEXTS)

@@ -39,7 +39,7 @@ from complabel.methods.selection._search import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from complabel.methods._base import Features
+    from complabel.methods._arrays import Features
     from complabel.methods.selection._model import Setting
 
 ProgressCallback = Callable[[str, int, "int | None", float], None]

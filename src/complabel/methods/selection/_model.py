@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel._training import LogitObjective
-    from complabel.methods._base import Features
+    from complabel.methods._arrays import Features
 
 SCALINGS = ("global", "standardize", "rows")
 # Rows whose kernel features are in memory at once when a fitted model is applied: 40 MB of 500.

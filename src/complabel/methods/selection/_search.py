@@ -19,7 +19,7 @@ from complabel.methods.selection._model import Choices, FeatureMap, Setting, fit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.methods._base import Features
+    from complabel.methods._arrays import Features
     from complabel.methods.selection._model import PreparedFeatures
 
     _Prepared = dict[FeatureMap, list[tuple[PreparedFeatures, Features]]]
