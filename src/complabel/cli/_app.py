@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from typing import TextIO
 
 import typer
 
 from complabel import __version__
 from complabel.cli._benchmark import benchmark
-from complabel.cli._console import complain
+from complabel.cli._console import complain, remark
 from complabel.cli._datasets import datasets
 from complabel.cli._demo import demo
 from complabel.cli._study_results import export, report, status
@@ -57,8 +59,26 @@ def main() -> None:
     # Where a class of one's own is looked for, last: no file there takes the place of a library.
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
-    try:
-        app()
-    except ComplabelError as error:
-        complain(f"error: {error}")
-        sys.exit(1)
+    with warnings.catch_warnings():
+        warnings.showwarning = _hint
+        try:
+            app()
+        except ComplabelError as error:
+            complain(f"error: {error}")
+            sys.exit(1)
+
+
+def _hint(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Show what is spelled differently now as a hint, and other warnings as Python does."""
+    if issubclass(category, FutureWarning):
+        remark(f"hint: {message}")
+    else:
+        text = warnings.formatwarning(message, category, filename, lineno, line)
+        print(text, file=file or sys.stderr, end="")
