@@ -91,7 +91,7 @@ def fit_sparse_problem(dense: bool, answer) -> None:
     complementary = np.eye(SPARSE_LABELS, dtype=np.uint8)[
         rng.integers(SPARSE_LABELS, size=SPARSE_SHAPE[0])
     ]
-    classifier = MLCLClassifier(epochs=SPARSE_EPOCHS, random_state=0)
+    classifier = MLCLClassifier(learning_rate=0.01, epochs=SPARSE_EPOCHS, random_state=0)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     taken = seconds(lambda: classifier.fit(X, complementary))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
