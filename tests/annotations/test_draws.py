@@ -2,9 +2,10 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
+from tests.examples import examples
 
 from complabel.annotations import (
     SCHEMES,
@@ -144,7 +145,7 @@ def test_relevant_draws_lie_in_the_relevant_set(Y, n_per_row, seed):
     np.testing.assert_array_equal(drawn.sum(axis=1), np.minimum(n_per_row, Y.sum(axis=1)))
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(Y=relevant_sets(), seed=st.integers(0, 2**32 - 1))
 def test_a_seed_a_generator_of_it_and_a_sparse_matrix_draw_the_same(Y, seed):
     expected = draw_complementary(Y, scheme="biased", random_state=seed)

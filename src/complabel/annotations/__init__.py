@@ -1,7 +1,12 @@
-"""Indicator matrices of labels: their checks, their other forms, and simulated draws."""
+"""What people say of labels: answers, indicator matrices, their checks, and simulated draws."""
 
+from complabel.annotations._answers import Answers
+from complabel.annotations._answers_checks import ALL_APPLY, QUESTIONS, AllApply, Question
+from complabel.annotations._answers_table import UnlistedLabelsWarning
 from complabel.annotations._checks import (
+    AssumedUniformWarning,
     ClassPerRowWarning,
+    IgnoredAnswersWarning,
     UnansweredRowWarning,
     UnchosenLabelWarning,
     check_complementary,
@@ -9,6 +14,7 @@ from complabel.annotations._checks import (
     check_relevant,
     warn_unchosen,
 )
+from complabel.annotations._draw_answers import draw_answers, draw_propensities
 from complabel.annotations._draws import (
     SCHEMES,
     Scheme,
@@ -27,12 +33,20 @@ from complabel.annotations._indicator import IndicatorLike, check_indicator
 from complabel.annotations._names import check_label_names, label_names_of
 
 __all__ = [
+    "ALL_APPLY",
+    "QUESTIONS",
     "SCHEMES",
+    "AllApply",
+    "Answers",
+    "AssumedUniformWarning",
     "ClassPerRowWarning",
+    "IgnoredAnswersWarning",
     "IndicatorLike",
+    "Question",
     "Scheme",
     "UnansweredRowWarning",
     "UnchosenLabelWarning",
+    "UnlistedLabelsWarning",
     "candidates_from_complementary",
     "check_complementary",
     "check_indicator",
@@ -40,7 +54,9 @@ __all__ = [
     "check_label_names",
     "check_relevant",
     "cooccurrence",
+    "draw_answers",
     "draw_complementary",
+    "draw_propensities",
     "draw_relevant",
     "indicator_from_indices",
     "indicator_from_names",

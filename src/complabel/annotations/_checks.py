@@ -25,6 +25,17 @@ class ClassPerRowWarning(UserWarning):
     """Names, or a column, were read as one complementary class per row, of which one applies."""
 
 
+class IgnoredAnswersWarning(UserWarning):
+    """A method learns from labels named freely, so it ignored or misread some of the answers."""
+
+
+class AssumedUniformWarning(UserWarning):
+    """Each label was taken to come to mind equally readily, which free naming cannot check.
+
+    Ask "does this label apply?" of random labels, or offer small random menus, to find out.
+    """
+
+
 def check_complementary(
     complementary: IndicatorLike,
     *,

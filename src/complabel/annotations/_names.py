@@ -9,25 +9,26 @@ from complabel.errors import AnnotationError
 
 
 def label_names_of(values: object) -> list[str] | None:
-    """Return the column names of a data frame of labels, if it has any.
+    """Return the names of labels: a data frame's columns, or those that answers have.
 
     Parameters
     ----------
     values : object
-        A data frame of pandas or polars, or anything else.
+        A data frame of pandas or polars, Answers, or anything else.
 
     Returns
     -------
     list of str or None
-        None for what is no data frame, and where some column's name is not a string.
+        None for what has no such names, and where some column's name is not a string.
 
     Raises
     ------
     AnnotationError
         If two columns have one name.
     """
+    found = getattr(values, "columns", getattr(values, "label_names", None))
     try:
-        names = list(getattr(values, "columns", ()))
+        names = [] if found is None else list(found)
     except TypeError:  # an attribute of this name that lists nothing
         return None
     if not names or not all(isinstance(name, str) for name in names):
@@ -41,12 +42,12 @@ def label_names_of(values: object) -> list[str] | None:
 def check_label_names(
     values: object, expected: Sequence[object], *, name: str = "y", reference: str = "fit"
 ) -> None:
-    """Refuse a data frame whose columns are other labels, or the same in another order.
+    """Refuse labels whose names are others than expected, or the same in another order.
 
     Parameters
     ----------
     values : object
-        Without column names it passes.
+        A data frame or Answers; what can have no names passes, Answers without names do not.
     expected : sequence
         The label of each column; unless all are names, everything passes.
     name, reference : str, default="y" and "fit"
@@ -59,6 +60,10 @@ def check_label_names(
     """
     names = label_names_of(values)
     labels = [str(label) for label in expected if isinstance(label, str)]
+    if names is None and hasattr(values, "label_names") and len(labels) == len(expected):
+        raise AnnotationError(
+            f"{name} has no label_names{suggest('', labels)}: give those that {reference} was given"
+        )
     if names is None or len(labels) < len(expected):
         return
     for unknown in [label for label in names if label not in labels]:

@@ -1,0 +1,167 @@
+"""The arrays of answers: how items are chosen from them, and what they come to together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from complabel.annotations._answers_checks import QUESTIONS
+from complabel.annotations._answers_masks import Mask, counts_of, spell_out, without
+
+MASKS = ("named", "absent", "relevant", "excluded", "offered")
+COLUMNS = ("question", "annotator", "asked_for", "probability", "all_apply")
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AnswerArrays:
+    """What :class:`Answers` are made of, where it is said what each is."""
+
+    n_items: int
+    n_labels: int
+    label_names: tuple[str, ...] | None
+    item_names: NDArray[Any] | None
+    annotator_names: tuple[str, ...]
+    item: NDArray[np.intp]
+    question: NDArray[np.str_]
+    annotator: NDArray[np.intp]
+    asked_for: NDArray[np.intp]
+    probability: NDArray[np.float64]
+    all_apply: NDArray[np.str_]
+    offered: Mask
+    named: Mask
+    absent: Mask
+    relevant: Mask
+    excluded: Mask
+
+    def __post_init__(self) -> None:
+        masks = [getattr(self, name) for name in MASKS]
+        parts = [part for mask in masks for part in (mask.data, mask.indices, mask.indptr)]
+        for array in (*parts, *(getattr(self, name) for name in ("item", *COLUMNS))):
+            array.flags.writeable = False
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of items and of labels."""
+        return self.n_items, self.n_labels
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes of :attr:`shape`: 2."""
+        return 2
+
+    @property
+    def n_answers(self) -> int:
+        """Number of answers."""
+        return len(self.item)
+
+    @property
+    def n_offered(self) -> NDArray[np.intp]:
+        """Number of labels that each answer is about, (n_answers,), intp."""
+        counts = counts_of(self.offered)
+        return np.where(counts == 0, self.n_labels, counts)
+
+    @property
+    def answered(self) -> NDArray[np.bool_]:
+        """Which items have an answer, (n_items,), bool."""
+        return np.bincount(self.item, minlength=self.n_items) > 0
+
+    @property
+    def complementary(self) -> NDArray[np.uint8]:
+        """Labels that do not apply by some answer, (n_items, n_labels), uint8: a new array.
+
+        These are named, absent or excluded.
+        """
+        return self._by_item(self.named, self.absent, self.excluded)
+
+    @property
+    def known_relevant(self) -> NDArray[np.uint8]:
+        """Labels that apply by some answer, (n_items, n_labels), uint8: a new array.
+
+        These are relevant, or were on offer where fewer were named than asked for.
+        """
+        fewer = (self.question == "named") & (counts_of(self.named) < self.asked_for)
+        return self._by_item(self.relevant, without(spell_out(self.offered, fewer), self.named))
+
+    def contradictions(self) -> NDArray[np.intp]:
+        """Return what one answer says to apply and another one denies.
+
+        Returns
+        -------
+        ndarray of shape (n_contradictions, 2), dtype intp
+            Item and label of each, ascending.
+        """
+        return np.argwhere(self.known_relevant & self.complementary)
+
+    def __len__(self) -> int:
+        return self.n_items
+
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[np.generic]:
+        if copy is False:
+            raise ValueError("answers become an array by a copy only; leave copy=False out")
+        return self.complementary.astype(dtype or np.uint8, copy=False)
+
+    def __getitem__(self, rows: Any) -> Self:
+        items = self._positions(rows)
+        bounds = np.searchsorted(self.item, np.arange(self.n_items + 1))
+        counts = bounds[items + 1] - bounds[items]
+        skipped = bounds[items] - (np.cumsum(counts) - counts)  # from places here to places there
+        places = np.arange(counts.sum()) + np.repeat(skipped, counts)
+        return self._take(
+            places,
+            item=np.repeat(np.arange(len(items)), counts),
+            n_items=len(items),
+            item_names=None if self.item_names is None else self.item_names[items],
+        )
+
+    def __repr__(self) -> str:
+        words, counts = np.unique(self.question, return_counts=True)
+        count_of = dict(zip(words.tolist(), counts.tolist(), strict=True))
+        by_question = [f"{count_of[word]} {word}" for word in QUESTIONS if word in count_of]
+        by_question = [f": {', '.join(by_question)}"] if by_question else []
+        return (
+            f"Answers({self.n_items} items, {self.n_labels} labels, {self.n_answers} answers"
+            f"{''.join(by_question)})"
+        )
+
+    def _positions(self, rows: Any) -> NDArray[np.intp]:
+        """Return the numbers of the items that an index means."""
+        if isinstance(rows, tuple):
+            first, *others = rows
+            if others not in ([Ellipsis], [slice(None)]):  # as scikit-learn indexes arrays
+                raise IndexError(f"answers are indexed by items alone, got {rows!r}")
+            rows = first
+        if not isinstance(rows, slice):
+            rows = np.asarray(rows)
+            if rows.size == 0 and rows.dtype != np.bool_:
+                rows = rows.astype(np.intp)
+        found = np.atleast_1d(np.arange(self.n_items)[rows])
+        if found.ndim > 1:
+            raise IndexError(f"answers are indexed by a 1-D array of items, got {found.ndim}-D")
+        return found
+
+    def _sorted(self) -> Self:
+        """Return the answers in the order of items, and otherwise as they were."""
+        order = np.argsort(self.item, kind="stable")
+        return self._take(order, item=self.item[order])
+
+    def _take(self, rows: NDArray[np.intp], **changes: Any) -> Self:
+        """Return some of the answers, in this order."""
+        parts = {name: getattr(self, name)[rows] for name in (*COLUMNS, *MASKS)}
+        return replace(self, **parts, **changes)
+
+    def _by_item(self, *masks: Mask) -> NDArray[np.uint8]:
+        """Return where some answer about an item has a mark in some mask, (n_items, n_labels)."""
+        marked = np.zeros(self.shape, dtype=np.uint8)
+        for mask in masks:
+            marked[np.repeat(self.item, counts_of(mask)), mask.indices] = 1
+        return marked

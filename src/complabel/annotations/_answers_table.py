@@ -1,0 +1,264 @@
+"""Read answers from a table with one row for each label of an answer."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from complabel.annotations._answers_build import A, build
+from complabel.annotations._answers_checks import QUESTIONS, Place
+from complabel.annotations._answers_columns import (
+    Column,
+    count_of,
+    number_items,
+    number_labels,
+    number_people,
+    offered_mask,
+    read_columns,
+    word_of,
+)
+from complabel.annotations._answers_masks import (
+    Mask,
+    counts_of,
+    keep_rows,
+    mask_of,
+    spell_out,
+    union,
+    without,
+)
+from complabel.annotations._indicator import MAX_NAMED
+from complabel.errors import AnnotationError
+
+if TYPE_CHECKING:
+    from complabel.annotations._answers import Answers
+
+_NO, _YES, _UNSURE = range(3)
+_WORDS = ("no", "yes", "unsure")
+_NAMED, _ASKED, _TICKED, _EXCLUDED = range(4)  # in the order of QUESTIONS
+
+
+class UnlistedLabelsWarning(UserWarning):
+    """Answers are about all labels, but which there are is only known from the answers."""
+
+
+@dataclass(frozen=True)
+class TableParts:
+    """What a table says, as arrays with an entry or row for each answer."""
+
+    masks: dict[str, Mask]
+    columns: dict[str, Any]
+    item_names: NDArray[Any]
+    annotator_names: tuple[str, ...]
+    place: Place
+
+    def make(self, kind: type[A]) -> A:
+        """Make the answers."""
+        made = build(kind, self.masks, **self.columns, place=self.place)
+        return replace(made, item_names=self.item_names, annotator_names=self.annotator_names)
+
+
+def read_table(
+    table: Any, *, items: Sequence[Any] | None, labels: Sequence[str] | None
+) -> TableParts:
+    """Return what a table says."""
+    columns = read_columns(table)
+    answer = columns["answer"].read(word_of(_WORDS), f"it must be one of {', '.join(_WORDS)}")
+    rows = _Rows.of(columns["answer_id"], answer.numbers(gap=_NO))
+    item, item_names = number_items(columns["item"], items)
+    item = rows.agreed(columns["item"], item)
+    if (item == -1).any():
+        raise AnnotationError(
+            f"{rows.name(int(np.argmin(item)))} has no item; say which item it is about"
+        )
+    label, offered_of, names = number_labels(columns["label"], columns["offered"], labels)
+    offered = offered_mask(
+        rows.agreed(columns["offered"], offered_of.codes),
+        offered_of.values,
+        (rows.n_answers, len(names)),
+    )
+    asked_for = rows.agreed(
+        columns["asked_for"],
+        columns["asked_for"].read(count_of, "it must be a whole number").numbers(),
+    )
+    marks = _Marks(rows, rows.words, label[rows.rows], offered, asked_for)
+    question = columns["question"].read(
+        word_of(QUESTIONS), f"it must be one of {', '.join(QUESTIONS)}"
+    )
+    questions = marks.questions(rows.agreed(columns["question"], question.numbers()))
+    if labels is None:
+        _warn_unlisted(questions, offered, len(names))
+    masks = marks.masks(questions)
+    n_named = np.maximum(counts_of(masks["named"]), 1)
+    asked_for = np.where(asked_for == -1, n_named, asked_for)
+    chances = columns["probability"].read(float, "it must be a number")
+    person, people = number_people(columns["annotator"])
+    return TableParts(
+        masks=masks,
+        columns={
+            "question": np.array(QUESTIONS)[questions],
+            "item": item,
+            "annotator": rows.agreed(columns["annotator"], person),
+            "asked_for": np.where(questions == _NAMED, asked_for, 0),
+            "probability": np.array([*chances.values, np.nan])[rows.agreed(chances, chances.codes)],
+            "all_apply": "answer",
+            "n_items": len(item_names),
+            "label_names": names,
+        },
+        item_names=item_names,
+        annotator_names=people,
+        place=lambda at: f"{rows.name(at)} (item {item_names[item[at]]!r})",
+    )
+
+
+def refuse_contradictions(answers: Answers) -> None:
+    """Refuse a label that one answer says to apply to an item and another one denies."""
+    found = answers.contradictions().tolist()
+    if found and answers.item_names is not None and answers.label_names is not None:
+        listed = ", ".join(
+            f"label {answers.label_names[label]!r} of item {answers.item_names[item]!r}"
+            for item, label in found[:MAX_NAMED]
+        )
+        dots = ", ..." if len(found) > MAX_NAMED else ""
+        raise AnnotationError(
+            f"answers contradict each other about {listed}{dots} ({len(found)} in all): one says "
+            'that it applies, another denies it; correct the table, or give conflicts="keep"'
+        )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Which rows of the table make which answer, in the order in which answers begin."""
+
+    rows: NDArray[np.intp]  # (R,), without those of answers that are unsure of everything
+    answer: NDArray[np.intp]  # (R,)
+    words: NDArray[np.intp]  # (R,)
+    first: NDArray[np.intp]  # (A,), the row in which each begins
+    ids: Column
+
+    @classmethod
+    def of(cls, ids: Column, words: NDArray[np.intp]) -> _Rows:
+        """Group the rows of a table."""
+        row = np.arange(len(words))
+        group = np.where(ids.codes == -1, len(ids.values) + row, ids.codes)
+        sure = np.zeros(len(ids.values) + len(row), dtype=np.bool_)
+        sure[group[words != _UNSURE]] = True
+        kept = np.flatnonzero(sure[group])
+        _, first, answer = np.unique(group[kept], return_index=True, return_inverse=True)
+        rank = np.empty_like(first)
+        rank[np.argsort(first)] = np.arange(len(first))
+        return cls(kept, rank[answer], words[kept], kept[np.sort(first)], ids)
+
+    @property
+    def n_answers(self) -> int:
+        return len(self.first)
+
+    def name(self, answer: int) -> str:
+        """Say which answer this is."""
+        row = int(self.first[answer])
+        code = self.ids.codes[row]
+        return f"row {row} of the table" if code == -1 else f"answer {self.ids.values[code]!r}"
+
+    def agreed(self, column: Column, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the number of each answer's rows, (A,), -1 if all are gaps."""
+        numbers = numbers[self.rows]
+        largest = np.full(self.n_answers, -1, dtype=np.intp)
+        np.maximum.at(largest, self.answer, numbers)
+        differs = (numbers != -1) & (numbers != largest[self.answer])
+        if differs.any():
+            at = int(np.argmax(differs))
+            same = self.answer == self.answer[at]
+            other = int(np.argmax(same & (numbers == largest[self.answer[at]])))
+            values = [column.values[column.codes[self.rows[each]]] for each in sorted((at, other))]
+            places = [int(self.rows[each]) for each in sorted((at, other))]
+            raise AnnotationError(
+                f"{self.name(int(self.answer[at]))} has {column.name} {values[0]!r} in row "
+                f"{places[0]} of the table and {values[1]!r} in row {places[1]}; the rows of one "
+                "answer must agree, give different answers different ids"
+            )
+        return largest
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """What each row says of a label, and what each answer was asked."""
+
+    rows: _Rows
+    words: NDArray[np.intp]  # (R,)
+    label: NDArray[np.intp]  # (R,), -1 for all labels on offer
+    offered: Mask
+    asked_for: NDArray[np.intp]  # (A,), -1 if unknown
+
+    def questions(self, given: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return each answer's place in QUESTIONS, (A,), inferred where it is -1."""
+        blank = self.label == -1
+        everything = self._any(blank & (self.words == _YES))
+        no, yes = (self._any(~blank & (self.words == word)) for word in (_NO, _YES))
+        choice = no & ~yes & (counts_of(self.offered) > 0)
+        inferred = np.where((self.asked_for > 0) | everything | choice, _NAMED, _ASKED)
+        questions = np.where(given == -1, inferred, given)
+        self._refuse(
+            self._any(blank & (self.words == _NO)),
+            "says 'no' of no label; name the label, or say 'yes' if all labels on offer apply",
+        )
+        self._refuse(everything & (questions == _ASKED), "is asked about no label; name the label")
+        self._refuse(
+            everything & no,
+            "says 'yes' of all labels on offer and 'no' of one; give it one meaning",
+        )
+        return questions
+
+    def masks(self, questions: NDArray[np.intp]) -> dict[str, Mask]:
+        """Return all masks of the answers."""
+        question = questions[self.rows.answer]
+        no = self.words == _NO
+        absent = self._mask(no & ((question == _ASKED) | (question == _TICKED)))
+        relevant = self._mask(self.words == _YES)
+        offered, is_ticked = self.offered, questions == _TICKED
+        if is_ticked.any():
+            unsure = self._mask((self.words == _UNSURE) & (question == _TICKED))
+            judged = without(spell_out(offered, is_ticked), unsure)
+            self._refuse(is_ticked & (counts_of(judged) == 0), "is unsure of every label on offer")
+            offered = union(keep_rows(offered, ~is_ticked), judged)
+            relevant = union(relevant, without(judged, absent))
+        is_asked = questions == _ASKED
+        # Labels asked about that nobody judged were not asked, as far as anybody knows.
+        judged = keep_rows(union(absent, relevant), is_asked & (counts_of(offered) > 0))
+        strays = counts_of(without(judged, offered)) > 0  # refused later
+        return {
+            "named": self._mask(no & (question == _NAMED)),
+            "absent": absent,
+            "relevant": relevant,
+            "excluded": self._mask(no & (question == _EXCLUDED)),
+            "offered": keep_rows(offered, ~is_asked | strays),
+        }
+
+    def _any(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which answers have one of these rows, (A,)."""
+        return np.bincount(self.rows.answer[rows], minlength=self.rows.n_answers) > 0
+
+    def _mask(self, rows: NDArray[np.bool_]) -> Mask:
+        """Return the labels of these rows."""
+        rows = rows & (self.label != -1)
+        return mask_of(self.rows.answer[rows], self.label[rows], self.offered.shape)
+
+    def _refuse(self, faulty: NDArray[np.bool_], text: str) -> None:
+        """Refuse the first answer that is faulty."""
+        if faulty.any():
+            raise AnnotationError(f"{self.rows.name(int(np.argmax(faulty)))} {text}")
+
+
+def _warn_unlisted(questions: NDArray[np.intp], offered: Mask, n_labels: int) -> None:
+    """Warn where all labels were on offer, and nobody said which these are."""
+    about_all = (questions != _ASKED) & (counts_of(offered) == 0)
+    if about_all.any():
+        warnings.warn(
+            f"{np.count_nonzero(about_all)} answers are about all labels, and the table mentions "
+            f"{n_labels}; labels that nobody mentioned are not among them: give labels",
+            UnlistedLabelsWarning,
+            stacklevel=4,
+        )
