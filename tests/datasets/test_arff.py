@@ -4,9 +4,10 @@ import zipfile
 import arff
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from tests.examples import examples
 
 from complabel.datasets._arff import read_arff
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
@@ -44,7 +45,7 @@ def as_text(table, *, sparse_rows):
     return arff.dumps({"relation": "r", "attributes": attributes, "data": rows})
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(table=tables())
 def test_dense_rows_as_liac_arff_writes_and_reads_them(table, tmp_path_factory):
     text = as_text(table, sparse_rows=False)
@@ -55,7 +56,7 @@ def test_dense_rows_as_liac_arff_writes_and_reads_them(table, tmp_path_factory):
     assert list(found.names) == [name for name, _ in arff.loads(text)["attributes"]]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(table=tables())
 def test_sparse_rows_as_liac_arff_writes_them_become_csr(table, tmp_path_factory):
     path = write(tmp_path_factory.mktemp("s") / "s.arff", as_text(table, sparse_rows=True))

@@ -34,7 +34,7 @@ def test_every_entry_is_complete(entry):
     assert isinstance(entry, CatalogEntry)
     assert all([entry.title, entry.citation, entry.licence, entry.source, entry.layouts])
     for layout in entry.layouts:
-        assert layout.format in {"mulan", "meka", "svmlight"}
+        assert layout.format in {"mulan", "meka", "svmlight", "pml"}
         assert (layout.labels is not None) == (layout.format == "mulan")
         for file in layout.all_files:
             assert file.sha256 is None or re.fullmatch("[0-9a-f]{64}", file.sha256)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from complabel.datasets import MultiLabelDataset
+from complabel.datasets import MultiLabelDataset, dataset_fingerprint
 from complabel.errors import InputError
 
 Y = np.array([[1, 0, 1], [0, 1, 0]], dtype=np.uint8)
@@ -48,6 +48,10 @@ def test_sizes_dense_and_sparse(convert):
         ({"X": np.ones((2, 0)), "feature_names": ()}, "X has no column"),
         ({"groups": np.array([0])}, r"groups has shape \(1,\)"),
         ({"groups": np.array([0.5, 1])}, "type float64"),
+        ({"excluded": Y.astype(bool)}, "excluded must be a 2-D uint8"),
+        ({"excluded": Y[:1]}, r"excluded has shape \(1, 3\); X has 2 rows"),
+        ({"excluded": Y[:, :2]}, r"excluded has shape \(2, 2\) but Y \(2, 3\)"),
+        ({"excluded": Y * 3}, "excluded holds 3"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(change, message):
@@ -71,3 +75,16 @@ def test_label_names_are_not_compared_in_pairs():
     names = tuple(CountingName(f"label {k}") for k in range(2000))
     MultiLabelDataset("wide", np.ones((1, 1)), np.ones((1, 2000), np.uint8), names, ("x",))
     assert CountingName.compared < 100 * len(names)
+
+
+def test_excluded_labels_count_in_the_fingerprint_and_change_none_without_them():
+    # From before there were excluded labels; results in stores are kept under it.
+    before = "06e4be80788e7a89dc34e579af121f9c1d43af6c0e4c3cbb3763b4e41a3628c7"
+    plain = MultiLabelDataset(**GOOD)
+    assert dataset_fingerprint(plain) == before
+    none, some = (MultiLabelDataset(**GOOD, excluded=given) for given in (0 * Y, 1 - Y))
+    assert len({dataset_fingerprint(data) for data in (plain, none, some)}) == 3
+
+
+def test_an_exclusion_may_be_wrong():
+    assert MultiLabelDataset(**GOOD, excluded=Y).excluded.sum() == 3

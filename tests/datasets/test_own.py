@@ -58,6 +58,8 @@ def npy(header, values=b""):
         {"X": np.asfortranarray(X), "Y": Y.astype(bool)},
         {"X": X.astype(">f4"), "Y": Y.astype(np.float32), "leftover": np.array([1])},
         {"X": X, **parts("Y", sparse.csr_array(Y))},
+        {"X": X, "Y": Y, "excluded": 1 - Y},
+        {"X": X, "Y": Y, **parts("excluded", sparse.csr_array(1 - Y))},
         {**parts("X", CSR), "Y": Y},
         {
             **parts("X", CSR),
@@ -78,6 +80,10 @@ def test_dense_and_sparse_arrays_of_any_number_type(tmp_path, save, arrays):
     assert found.label_names == ("label_0", "label_1", "label_2")
     assert found.feature_names == ("feature_0", "feature_1", "feature_2")
     assert found.groups is None
+    if {"excluded", "excluded_data"} & arrays.keys():
+        np.testing.assert_array_equal(found.excluded, 1 - Y)
+    else:
+        assert found.excluded is None
     (found.X if isinstance(found.X, np.ndarray) else found.X.data)[0] = 7  # no view of a buffer
     assert preprocess(found).n_samples == 2
 
@@ -92,6 +98,7 @@ def test_what_is_saved_comes_back(tmp_path, form):
         (*"abcdefghi", "\u5929"),
         digits.feature_names,
         digits.groups,
+        excluded=(digits.X[:, :10] > 0).astype(np.uint8),
     )
     path = tmp_path / "MINE.NPZ"
     save_file(dataset, path)
@@ -174,6 +181,9 @@ REPEATED = {**parts("X", CSR), "X_indices": np.array([0, 0, 1, 2, 0])}
         ({"X": X, "Y": Y, "feature_names": ["a"]}, "feature_names has shape"),
         ({"X": X, "Y": Y, "groups": [1, 2]}, r"groups has shape \(2,\)"),
         ({"X": X, "Y": Y, "groups": [1.0, 2, 3, 4]}, "groups has shape .* type float64"),
+        ({"X": X, "Y": Y, "excluded": Y[:, :2]}, r"excluded has shape \(4, 2\) but Y \(4, 3\)"),
+        ({"X": X, "Y": Y, "excluded": 5 * Y}, "excluded holds 5 at row 0, label 0"),
+        ({"X": X, "Y": Y, "excluded_shape": [4, 3]}, "expected either excluded, or all of exclu"),
         ({**parts("X", CSR), "X_shape": [4], "Y": Y}, "are no parts of a CSR matrix"),
         ({**parts("X", CSR), "X_indices": CSR.indices / 2, "Y": Y}, "are no parts of a CSR"),
         ({**parts("X", CSR), "X_shape": [4, 2], "Y": Y}, "do not fit together: "),
@@ -181,6 +191,8 @@ REPEATED = {**parts("X", CSR), "X_indices": np.array([0, 0, 1, 2, 0])}
         ({**parts("X", CSR), "X_shape": [3, 3], "Y": Y}, "do not fit together: "),
         ({**parts("X", CSR), "X_indices": -CSR.indices, "Y": Y}, "do not fit together: "),
         ({**parts("X", CSR), "X_indptr": [0, 4, 2, 4, 5], "Y": Y}, "do not fit together: "),
+        ({**parts("X", CSR), "X_indptr": [0, 2**31 - 9, -(2**31), 4, 5], "Y": Y}, "do not fit"),
+        ({**parts("X", sparse.csr_array((2, 3))), "X_indptr": [0, 9, 0], "Y": Y}, "do not fit"),
         ({**parts("X", CSR), "X_data": CSR.data[:2], "Y": Y}, "do not fit together: "),
         ({**REPEATED, "Y": Y}, "X gives one cell twice; call sum_duplicates"),
     ],

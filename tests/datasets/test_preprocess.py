@@ -9,11 +9,11 @@ from complabel.datasets import MultiLabelDataset, preprocess
 from complabel.errors import InputError
 
 
-def dataset(Y, *, groups=None, convert=np.asarray):
+def dataset(Y, *, groups=None, convert=np.asarray, excluded=None):
     Y = np.asarray(Y, dtype=np.uint8)
     X = np.arange(len(Y) * 2, dtype=np.float64).reshape(-1, 2)
     names = tuple(f"l{k}" for k in range(Y.shape[1]))
-    return MultiLabelDataset("toy", convert(X), Y, names, ("x", "y"), groups)
+    return MultiLabelDataset("toy", convert(X), Y, names, ("x", "y"), groups, excluded)
 
 
 def test_by_hand():
@@ -51,8 +51,10 @@ def test_agrees_with_a_plain_loop(Y):
         with pytest.raises(InputError, match="none or all"):
             preprocess(dataset(Y), max_labels=5)
         return
-    found = preprocess(dataset(Y), max_labels=5)
+    excluded = np.arange(Y.size, dtype=np.uint8).reshape(Y.shape) % 3 % 2
+    found = preprocess(dataset(Y, excluded=excluded), max_labels=5)
     np.testing.assert_array_equal(found.Y, Y[np.ix_(rows, kept)])
+    np.testing.assert_array_equal(found.excluded, excluded[np.ix_(rows, kept)])
     np.testing.assert_array_equal(found.X[:, 0], [2 * i for i in rows])
     assert found.label_names == tuple(f"l{k}" for k in kept)
     assert preprocess(found, max_labels=5) is found

@@ -10,6 +10,7 @@ from complabel.datasets import (
     load_dataset,
     read_meka,
     read_mulan,
+    read_pml,
     read_svmlight,
 )
 from complabel.errors import ComplabelError, DatasetNotFoundError, InputError
@@ -42,6 +43,8 @@ class BytesPath:
         (lambda: read_svmlight("a.svm", n_features=0), "n_features must be an integer of at least"),
         (lambda: read_svmlight("a.svm", n_features=2**31), "n_features is 2147483648; give 2,147"),
         (lambda: read_svmlight("a.svm", name=5), "name is 5"),
+        (lambda: read_pml(["a.mat"]), r"path is \['a.mat'\] \(of type list\); give a path"),
+        (lambda: read_pml("a.mat", name=5), "name is 5"),
         (lambda: read_meka("a.arff", n_labels="5"), "n_labels is '5' .*; give an integer"),
         (lambda: read_meka("a.arff", n_labels=2.0), r"n_labels is 2\.0 .*; give an integer"),
         (lambda: read_meka("a.arff", n_labels=True), "n_labels is True .*; give an integer"),
@@ -68,7 +71,7 @@ def test_an_xml_path_of_a_wrong_type(tmp_path):
         read_mulan(path, 5)
 
 
-@pytest.mark.parametrize("reader", [read_mulan, read_meka, read_svmlight])
+@pytest.mark.parametrize("reader", [read_mulan, read_meka, read_svmlight, read_pml])
 @pytest.mark.parametrize("path", ["", ".", "/", "a\0b", "x" * 5000, "no/such/file"])
 def test_what_names_no_file(reader, path):
     with pytest.raises(DatasetNotFoundError, match="no such file"):

@@ -13,8 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
+from scipy.io import savemat
 
-from complabel.datasets import MultiLabelDataset, load_file, read_meka, read_mulan, read_svmlight
+from complabel.datasets import (
+    MultiLabelDataset,
+    load_file,
+    read_meka,
+    read_mulan,
+    read_pml,
+    read_svmlight,
+)
 
 DENSE = """@relation 'toy: -C 2'
 % a comment
@@ -61,6 +70,8 @@ OWN_SPARSE = {
     "X_shape": np.array([4, 2]),
     **{name: OWN[name] for name in ("Y", "label_names")},
 }
+PML = {"data": OWN["X"], "partial_labels": 1 - OWN["Y"].T, "target": OWN["Y"].T}
+PML_SPARSE = {name: sparse.csc_array(array.astype(float)) for name, array in PML.items()}
 CHINESE = "\u5929\u7a7a"
 SVMLIGHT = "0,2 1:0.5 3:2\n1 2:-1e-1 # sea\n\n 4:1\n2,0 qid:3 1:1\n7 1:3 2:4 3:5 4:6\n"
 WORDS = r"""
@@ -139,6 +150,13 @@ def npy(array: np.ndarray) -> bytes:
     return content.getvalue()
 
 
+def mat(variables: dict[str, object], **options: object) -> bytes:
+    """Write a MATLAB file; what SciPy puts into its header is the time."""
+    content = io.BytesIO()
+    savemat(content, variables, **options)
+    return b"MATLAB 5.0 MAT-file".ljust(116) + content.getvalue()[116:]
+
+
 def archived(member: str, others: dict[str, np.ndarray]) -> Callable[[bytes], bytes]:
     """Make a packer that puts one member, damaged or not, beside sound ones."""
 
@@ -174,6 +192,10 @@ def svmlight(folder: Path) -> MultiLabelDataset:
     return read_svmlight(next(folder.iterdir()))
 
 
+def pml(folder: Path) -> MultiLabelDataset:
+    return read_pml(next(folder.iterdir()))
+
+
 def gz(content: bytes) -> bytes:
     return gzip.compress(content, mtime=0)
 
@@ -199,6 +221,11 @@ def make_kinds() -> list[Kind]:
         Kind({"toy.svm": SVMLIGHT.encode()}, svmlight),
         Kind({"toy.svm.gz": SVMLIGHT.encode()}, svmlight, gz, "toy.svm.gz"),
         Kind({"toy.svm.bz2": SVMLIGHT.encode()}, svmlight, bz2.compress, "toy.svm.bz2"),
+    ]
+    kinds += [
+        Kind({"toy.mat": mat(variables, **options)}, pml)
+        for variables in (PML, PML_SPARSE)
+        for options in ({}, {"do_compression": True})
     ]
     methods = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
     kinds += [Kind({"toy.zip": dense}, meka, zipped(way), "toy.zip") for way in methods]

@@ -10,6 +10,7 @@ from complabel.datasets._meka import read_meka
 from complabel.datasets._mulan import read_mulan
 from complabel.datasets._npz import save_file
 from complabel.datasets._own import load_file
+from complabel.datasets._pml import read_pml
 from complabel.datasets._preprocess import preprocess
 from complabel.datasets._svmlight import read_svmlight
 from complabel.datasets._synthetic import SyntheticProblem, make_synthetic, make_synthetic_problem
@@ -32,6 +33,7 @@ __all__ = [
     "preprocess",
     "read_meka",
     "read_mulan",
+    "read_pml",
     "read_svmlight",
     "save_file",
 ]

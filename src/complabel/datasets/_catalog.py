@@ -36,12 +36,16 @@ class DataFile:
 
 @dataclass(frozen=True)
 class Layout:
-    """One set of files a dataset can be read from; ``labels`` is Mulan's XML file."""
+    """One set of files a dataset can be read from; ``labels`` is Mulan's XML file.
 
-    format: Literal["mulan", "meka", "svmlight"]
+    ``folder`` is one that several datasets share.
+    """
+
+    format: Literal["mulan", "meka", "svmlight", "pml"]
     files: tuple[DataFile, ...]
     labels: DataFile | None = None
     n_features: int | None = None
+    folder: str = ""
 
     def __str__(self) -> str:
         return f"{', '.join(file.name for file in self.all_files)} ({self.format})"

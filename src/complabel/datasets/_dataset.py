@@ -34,6 +34,9 @@ class MultiLabelDataset:
         Names of the features.
     groups : ndarray of int, shape (n,), or None, default=None
         Rows of one group must not be split between training and test. None: rows are independent.
+    excluded : ndarray of uint8, shape (n, K), or None, default=None
+        1 where somebody really ruled the label out, else 0. Rules and people err, so it may be
+        relevant all the same. None: nobody did, and complementary labels have to be drawn.
 
     Raises
     ------
@@ -55,6 +58,7 @@ class MultiLabelDataset:
     label_names: tuple[str, ...]
     feature_names: tuple[str, ...] = field(repr=False)
     groups: NDArray[np.intp] | None = field(default=None, repr=False)
+    excluded: NDArray[np.uint8] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for problem in _problems(self):
@@ -91,8 +95,8 @@ def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
     Returns
     -------
     str
-        SHA-256, hexadecimal, of features, relevant labels, label names and groups, as they are
-        after preprocessing. Feature names do not count.
+        SHA-256, hexadecimal, of features, relevant labels, label names, groups and excluded
+        labels, as they are after preprocessing. Feature names do not count.
 
     Examples
     --------
@@ -111,6 +115,8 @@ def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
     arrays.append(dataset.Y)
     if dataset.groups is not None:
         arrays.append(dataset.groups.astype(np.int64))
+    if dataset.excluded is not None:
+        arrays.append(dataset.excluded)
     digest = hashlib.sha256()
     for array in arrays:
         digest.update(f"{array.dtype.str} {array.shape}\n".encode())
@@ -122,7 +128,7 @@ def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
 def _problems(dataset: MultiLabelDataset) -> Iterator[str]:
     """Say what does not fit together; what comes first is taken as right by what follows."""
     yield from _problems_of_features(dataset.X)
-    yield from _problems_of_labels(dataset.Y, dataset.n_samples)
+    yield from _problems_of_labels("Y", dataset.Y, dataset.n_samples)
     n_label_names, n_feature_names = len(dataset.label_names), len(dataset.feature_names)
     if n_label_names != dataset.n_labels or n_feature_names != dataset.n_features:
         yield (
@@ -138,6 +144,10 @@ def _problems(dataset: MultiLabelDataset) -> Iterator[str]:
             f"groups has shape {groups.shape} and type {groups.dtype}; give one integer for each "
             f"of the {n} rows"
         )
+    if dataset.excluded is not None:
+        yield from _problems_of_labels("excluded", dataset.excluded, n)
+        if dataset.excluded.shape != dataset.Y.shape:
+            yield f"excluded has shape {dataset.excluded.shape} but Y {dataset.Y.shape}"
 
 
 def _problems_of_features(X: object) -> Iterator[str]:
@@ -160,15 +170,15 @@ def _problems_of_features(X: object) -> Iterator[str]:
         yield f"X holds {values[at]} at row {row}, column {column}; impute or drop such rows"
 
 
-def _problems_of_labels(Y: object, n_samples: int) -> Iterator[str]:
+def _problems_of_labels(name: str, labels: object, n_samples: int) -> Iterator[str]:
     """Tell a label matrix that is no 0/1 indicator with one row per instance."""
-    if not isinstance(Y, np.ndarray) or Y.ndim != 2 or Y.dtype != np.uint8:
-        yield "Y must be a 2-D uint8 ndarray of 0 and 1"
+    if not isinstance(labels, np.ndarray) or labels.ndim != 2 or labels.dtype != np.uint8:
+        yield f"{name} must be a 2-D uint8 ndarray of 0 and 1"
         return
-    if Y.shape[0] != n_samples or Y.shape[1] == 0:
+    if labels.shape[0] != n_samples or labels.shape[1] == 0:
         yield (
-            f"Y has shape {Y.shape}; X has {n_samples} rows and Y needs one row for each and at "
-            "least one column"
+            f"{name} has shape {labels.shape}; X has {n_samples} rows and {name} needs one row for "
+            "each and at least one column"
         )
-    if Y.max() > 1:
-        yield f"Y holds {Y.max()}; only 0 and 1 are allowed"
+    if labels.max() > 1:
+        yield f"{name} holds {labels.max()}; only 0 and 1 are allowed"

@@ -12,6 +12,7 @@ from complabel.datasets._locate import Located, dataset_directories, locate, not
 from complabel.datasets._meka import read_meka
 from complabel.datasets._mulan import read_mulan
 from complabel.datasets._paths import StrPath, check_options
+from complabel.datasets._pml import read_pml
 from complabel.datasets._preprocess import preprocess
 from complabel.datasets._reading import MAX_UNPACKED
 from complabel.datasets._svmlight import read_svmlight
@@ -43,7 +44,9 @@ def load_dataset(
     download : bool, default=False
         Fetch missing files to the first of these directories.
     preprocessed : bool, default=True
-        Apply ``preprocess``: at most 15 labels, no instance with none or all of them.
+        Apply ``preprocess``: at most 15 labels, no instance with none or all of them. A dataset
+        with ``excluded`` labels keeps all labels and instances: that somebody ruled a label out
+        tells something of each of them.
     verify : bool, default=True
         Compare files with the catalog's checksums, where it has any.
     random_state : int, default=0
@@ -91,7 +94,8 @@ def load_dataset(
     dataset = _read(entry.name, located, max_unpacked)
     if not preprocessed:
         return dataset
-    dataset = preprocess(dataset)
+    if dataset.excluded is None:
+        dataset = preprocess(dataset)
     _compare(entry, dataset, located.folder)
     return dataset
 
@@ -151,6 +155,8 @@ def _read(name: str, located: Located, limit: int) -> MultiLabelDataset:
     paths = [folder / file.name for file in layout.files]
     if layout.labels is not None:
         return read_mulan(paths, folder / layout.labels.name, name=name, max_unpacked=limit)
+    if layout.format == "pml":
+        return read_pml(paths[0], name=name, max_unpacked=limit)
     if layout.format == "meka":
         return read_meka(paths, name=name, max_unpacked=limit)
     return read_svmlight(paths, n_features=layout.n_features, name=name, max_unpacked=limit)

@@ -39,7 +39,7 @@ def find_dataset_dir(name: str, data_dir: StrPath | None = None) -> Path | None:
         A name in ``CATALOG``.
     data_dir : path or None, default=None
         As for :func:`load_dataset`. The files may lie in a directory itself or in a subfolder of
-        the dataset's name.
+        the dataset's name; those of some datasets in a shared one, too.
 
     Returns
     -------
@@ -65,7 +65,9 @@ def not_found(entry: CatalogEntry, directories: Sequence[Path]) -> DatasetNotFou
     """Say where a dataset was looked for, what was missing, and how to get it."""
     lines = [f"dataset {entry.name!r} was not found. Looked in"]
     lines += [f"  {_what_is_there(entry, directory)}" for directory in directories]
-    lines.append(f"for one of these sets of files, there or in a subfolder {entry.name!r}:")
+    named = sorted({sub for layout in entry.layouts for sub in _subfolders(entry.name, layout)})
+    subfolders = " or ".join(map(repr, filter(None, named)))
+    lines.append(f"for one of these sets of files, there or in a subfolder {subfolders}:")
     lines += [f"  {layout}" for layout in entry.layouts]
     if entry.downloadable:
         lines.append(
@@ -82,9 +84,14 @@ def not_found(entry: CatalogEntry, directories: Sequence[Path]) -> DatasetNotFou
 def _places(entry: CatalogEntry, directory: Path) -> Iterator[Located]:
     """Look into the folders of a directory in which a dataset may lie."""
     for layout in entry.layouts:
-        for folder in (directory / entry.name, directory):
-            names = [file.name for file in layout.all_files]
+        names = [file.name for file in layout.all_files]
+        for folder in (directory / sub for sub in _subfolders(entry.name, layout)):
             yield Located(layout, folder, [name for name in names if not is_file(folder / name)])
+
+
+def _subfolders(name: str, layout: Layout) -> list[str]:
+    """List where in a directory the files may lie; the last is the directory itself."""
+    return [name, *filter(None, [layout.folder]), ""]
 
 
 def _what_is_there(entry: CatalogEntry, directory: Path) -> str:

@@ -16,14 +16,13 @@ from complabel._files import explained, replacing
 from complabel.annotations import check_indicator
 from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
 from complabel.datasets._paths import StrPath, as_path
-from complabel.datasets._reading import read_zipped
+from complabel.datasets._reading import BYTES_PER_NAME, check_starts, read_zipped, refuse_large
 from complabel.errors import AnnotationError, DatasetFormatError, InputError
 
 _CSR_PARTS = ("data", "indices", "indptr", "shape")
-_SPARSE = {name: tuple(f"{name}_{part}" for part in _CSR_PARTS) for name in "XY"}
-_KNOWN = ("X", *_SPARSE["X"], "Y", *_SPARSE["Y"], "label_names", "feature_names", "groups")
-# What a str takes at least: a shape of a few bytes could ask for names that fill the memory.
-_BYTES_PER_NAME = 64
+_SPARSE = {name: tuple(f"{name}_{part}" for part in _CSR_PARTS) for name in ("X", "Y", "excluded")}
+_MATRICES = [key for name, parts in _SPARSE.items() for key in (name, *parts)]
+_KNOWN = (*_MATRICES, "label_names", "feature_names", "groups")
 _READ_HEADER = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
@@ -68,6 +67,8 @@ def save_file(dataset: MultiLabelDataset, path: StrPath) -> None:
     arrays["feature_names"] = np.array(dataset.feature_names)
     if dataset.groups is not None:
         arrays["groups"] = dataset.groups
+    if dataset.excluded is not None:
+        arrays["excluded"] = dataset.excluded
     with explained(target), replacing(target) as partial, partial.open("wb") as out:
         np.savez_compressed(out, **arrays)
 
@@ -80,7 +81,8 @@ def read_npz(path: Path, name: str, max_unpacked: int) -> MultiLabelDataset:
     arrays = {file.removesuffix(".npy"): _parse(f"{path}!{file}", raw.pop(file)) for file in [*raw]}
     archive = _Archive(arrays, max_unpacked)
     try:
-        X, Y = archive.features(), archive.labels()
+        X, Y = archive.features(), archive.labels("Y")
+        ruled_out = any(key in arrays for key in ("excluded", *_SPARSE["excluded"]))
         return MultiLabelDataset(
             name=name,
             X=X,
@@ -88,6 +90,7 @@ def read_npz(path: Path, name: str, max_unpacked: int) -> MultiLabelDataset:
             label_names=archive.names("label", Y.shape[1]),
             feature_names=archive.names("feature", X.shape[1]),
             groups=arrays.get("groups"),
+            excluded=archive.labels("excluded") if ruled_out else None,
         )
     except (AnnotationError, InputError) as cause:
         raise DatasetFormatError(f"{path}: {cause}") from cause
@@ -105,19 +108,20 @@ class _Archive:
         given = self._matrix("X")
         if given.dtype.kind == "U":
             raise InputError("X holds text; give numbers")
-        self._refuse_large("X as float64", 8 * given.size)  # of CSR what it stores
+        # Of CSR what it stores.
+        refuse_large("X as float64", 8 * given.size, self.limit)
         X: Features = _as_float(given)
         return X
 
-    def labels(self) -> NDArray[np.uint8]:
-        """Return Y as a dense indicator."""
-        Y = self._matrix("Y")
-        self._refuse_large("Y as a dense matrix", math.prod(Y.shape))
-        return check_indicator(Y, name="Y")
+    def labels(self, name: str) -> NDArray[np.uint8]:
+        """Return Y or the excluded labels as a dense indicator."""
+        matrix = self._matrix(name)
+        refuse_large(f"{name} as a dense matrix", math.prod(matrix.shape), self.limit)
+        return check_indicator(matrix, name=name)
 
     def names(self, kind: str, count: int) -> tuple[str, ...]:
         """Return the names of the columns; without any, they are numbered."""
-        self._refuse_large(f"{count:,} {kind} names", _BYTES_PER_NAME * count)
+        refuse_large(f"{count:,} {kind} names", BYTES_PER_NAME * count, self.limit)
         given = self.arrays.get(f"{kind}_names")
         if given is None:
             return tuple(f"{kind}_{i}" for i in range(count))
@@ -134,7 +138,7 @@ class _Archive:
         return tuple(names)
 
     def _matrix(self, name: str) -> Any:
-        """Return X or Y as it was saved, dense or sparse."""
+        """Return a matrix as it was saved, dense or sparse."""
         parts = _SPARSE[name]
         given = {key for key in (name, *parts) if key in self.arrays}
         if given not in ({name}, set(parts)):
@@ -158,8 +162,9 @@ class _Archive:
                 f"{', '.join(parts)} are no parts of a CSR matrix; expected numbers, integers, "
                 "integers and (rows, columns)"
             )
-        self._refuse_large(f"{name} in CSR form", 16 * data.size)
+        refuse_large(f"{name} in CSR form", 16 * data.size, self.limit)
         try:
+            check_starts(indptr)
             matrix: CSR = sparse.csr_array(
                 (_as_float(data), indices.astype(np.int64), indptr.astype(np.int64)),
                 shape=tuple(shape.tolist()),
@@ -171,15 +176,6 @@ class _Archive:
         if not matrix.has_canonical_format:
             raise InputError(f"{name} gives one cell twice; call sum_duplicates() before saving")
         return matrix
-
-    def _refuse_large(self, what: str, n_bytes: int) -> None:
-        """Refuse what a small file would blow up to."""
-        if n_bytes > self.limit:
-            raise InputError(
-                f"{what} would take {n_bytes:,} bytes, more than {self.limit:,}, the limit that "
-                "keeps a damaged or hostile file from filling the memory; if the file is sound, "
-                "give a larger max_unpacked"
-            )
 
 
 def _parse(source: str, raw: bytes) -> NDArray[Any]:

@@ -4,12 +4,14 @@ from complabel.datasets._catalog import CATALOG, EMBEDDED
 from complabel.datasets._dataset import MultiLabelDataset
 from complabel.datasets._npz import read_npz
 from complabel.datasets._paths import StrPath, as_path, check_options, is_file
+from complabel.datasets._pml import read_pml
 from complabel.datasets._reading import MAX_UNPACKED
 from complabel.datasets._svmlight import read_svmlight
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
 
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
-_ENDINGS = (".npz", *(ending + packed for ending in _SVMLIGHT for packed in ("", ".gz", ".bz2")))
+_PACKED = (ending + packed for ending in _SVMLIGHT for packed in ("", ".gz", ".bz2"))
+_ENDINGS = (".npz", *_PACKED, ".mat")
 
 
 def load_file(
@@ -20,8 +22,9 @@ def load_file(
     Parameters
     ----------
     path : path
-        A ``.npz`` archive in the layout below, or multi-label svmlight text, which ends in
-        ``.svm``, ``.svmlight`` or ``.libsvm`` and may be packed as ``.gz`` or ``.bz2``.
+        A ``.npz`` archive in the layout below; or multi-label svmlight text, which ends in
+        ``.svm``, ``.svmlight`` or ``.libsvm`` and may be packed as ``.gz`` or ``.bz2``; or a
+        ``.mat`` file with candidate labels, as :func:`read_pml` reads it.
     name : str or None, default=None
         By default the file's name without its ending. It must not be one that ``load_dataset``
         knows, so that nobody takes one for the other.
@@ -45,7 +48,7 @@ def load_file(
     See Also
     --------
     save_file : Saves a dataset in this layout.
-    read_svmlight, read_mulan, read_meka : Read other formats, and several files at once.
+    read_svmlight, read_pml, read_mulan, read_meka : Read other formats, and several files at once.
 
     Notes
     -----
@@ -54,8 +57,9 @@ def load_file(
     - ``X`` (n, d), finite numbers, and ``Y`` (n, K), 1 where a label applies and else 0;
     - instead of ``X``, or of ``Y``, the parts of a SciPy CSR array: ``X_data``, ``X_indices``,
       ``X_indptr``, ``X_shape``;
-    - if there are any, ``label_names`` (K,) and ``feature_names`` (d,) of type str, and ``groups``
-      (n,), integers that rows share which must stay together.
+    - if there are any, ``label_names`` (K,) and ``feature_names`` (d,) of type str, ``groups``
+      (n,), integers that rows share which must stay together, and ``excluded`` (n, K), or its
+      parts, 1 where somebody ruled the label out.
 
     Examples
     --------
@@ -84,4 +88,6 @@ def load_file(
         )
     if found[0] == ".npz":
         return read_npz(file, name, max_unpacked)
+    if found[0] == ".mat":
+        return read_pml(file, name=name, max_unpacked=max_unpacked)
     return read_svmlight(file, name=name, max_unpacked=max_unpacked)

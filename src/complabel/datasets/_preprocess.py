@@ -43,12 +43,13 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
     4
     """
     check_integer("max_labels", max_labels, at_least=2)
-    Y = dataset.Y
+    Y, excluded = dataset.Y, dataset.excluded
     label_names = dataset.label_names
     if dataset.n_labels > max_labels:
         positives = Y.sum(axis=0, dtype=np.intp)
         kept = np.sort(np.argsort(-positives, kind="stable")[:max_labels])
         Y = np.ascontiguousarray(Y[:, kept])
+        excluded = None if excluded is None else np.ascontiguousarray(excluded[:, kept])
         label_names = tuple(label_names[column] for column in kept)
     n_relevant = Y.sum(axis=1, dtype=np.intp)
     rows = np.flatnonzero((n_relevant > 0) & (n_relevant < Y.shape[1]))
@@ -58,11 +59,14 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
             "nothing can be learned from it"
         )
     if rows.size == dataset.n_samples:
-        return dataset if Y is dataset.Y else replace(dataset, Y=Y, label_names=label_names)
+        if Y is dataset.Y:
+            return dataset
+        return replace(dataset, Y=Y, label_names=label_names, excluded=excluded)
     return replace(
         dataset,
         X=dataset.X[rows],
         Y=Y[rows],
         label_names=label_names,
         groups=None if dataset.groups is None else dataset.groups[rows],
+        excluded=None if excluded is None else excluded[rows],
     )

@@ -7,13 +7,23 @@ import io
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from complabel.errors import ComplabelError, DatasetFormatError, DatasetNotFoundError
+import numpy as np
+from numpy.typing import NDArray
+
+from complabel.errors import (
+    ComplabelError,
+    DatasetFormatError,
+    DatasetNotFoundError,
+    InputError,
+)
 
 MAX_UNPACKED = 2**30
 """Bytes that an archive may unpack to where the caller sets no other limit: 1 GiB."""
 
+# What a str takes at least: a shape of a few bytes could ask for names that fill the memory.
+BYTES_PER_NAME = 64
 # Bounds what is in memory at a time beyond the content: an archive's bytes, or blank lines.
 _CHUNK = 1 << 20
 
@@ -85,6 +95,22 @@ def at_line(source: str | Path, number: int) -> Iterator[None]:
         yield
     except DatasetFormatError as problem:
         raise DatasetFormatError(f"{source}, line {number}: {problem}") from None
+
+
+def refuse_large(what: str, n_bytes: int, limit: int) -> None:
+    """Refuse what a small file would blow up to in memory."""
+    if n_bytes > limit:
+        raise InputError(
+            f"{what} would take {n_bytes:,} bytes, more than {limit:,}, the limit that keeps a "
+            "damaged or hostile file from filling the memory; if the file is sound, give a larger "
+            "max_unpacked"
+        )
+
+
+def check_starts(starts: NDArray[np.integer[Any]]) -> None:
+    """Refuse a sparse matrix's starts that fall: SciPy's check overflows, and skips empty ones."""
+    if (starts[1:] < starts[:-1]).any():
+        raise ValueError("indptr must be a non-decreasing sequence")
 
 
 def _read_limited(
