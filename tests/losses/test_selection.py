@@ -10,20 +10,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import special
 from tests.losses.selection_reference import (
     irrelevant_count_distribution,
     selection_log_likelihood_reference,
 )
 
 from complabel.errors import InputError
-from complabel.losses import (
-    SelectionLikelihoodLoss,
-    _selection_kernel,
-    selection_log_likelihood,
-)
-from complabel.losses._quadrature import exponential_rule, gauss_rule, uniform_rule
-from complabel.losses._selection_kernel import log_likelihood_and_gradient
+from complabel.losses import SelectionLikelihoodLoss, selection_log_likelihood
 
 
 def enumerate_choice(p, chosen, *, known=(), propensities=None):
@@ -199,59 +192,6 @@ def test_many_labels_and_extreme_logits_by_exact_arithmetic(n_labels, m, spread,
     )
 
 
-@pytest.mark.parametrize("rule", [exponential_rule(1.0, 1e6), uniform_rule(1000), gauss_rule(60)])
-def test_rules_integrate_powers(rule):
-    exponents = np.arange(1, 60)
-    integrals = np.exp(np.outer(exponents - 1, rule.log_t) + rule.log_weight).sum(axis=1)
-    np.testing.assert_allclose(integrals, 1 / exponents, rtol=1e-12)
-
-
-@pytest.mark.parametrize("most_named", [1, 2, 3, 5, 17, 60, 400])
-def test_rules_for_several_labels_are_exact_for_every_count(most_named):
-    n_labels = 1000
-    rule = uniform_rule(n_labels, most_named)
-    log_rest = np.log(-np.expm1(rule.log_t))
-    for m in {1, (most_named + 1) // 2, most_named}:
-        irrelevant = np.unique(np.geomspace(m, n_labels, 40).astype(int))
-        terms = np.outer(irrelevant - m, rule.log_t) + (m - 1) * log_rest + rule.log_weight
-        # 1 / C(N, m) = m * integral of t^(N - m) (1 - t)^(m - 1), in exact integers.
-        exact_logs = [-math.log(m * math.comb(int(n), m)) for n in irrelevant]
-        np.testing.assert_allclose(special.logsumexp(terms, axis=1), exact_logs, rtol=0, atol=2e-12)
-
-
-def test_few_labels_a_row_of_very_many_need_few_nodes():
-    # Gauss and Legendre would take 500, and a fit minutes.
-    assert len(uniform_rule(1000, 4).log_t) < 100
-    assert len(uniform_rule(1000, 60).log_t) < 200
-
-
-def test_nodes_are_left_out_only_where_they_add_nothing(monkeypatch):
-    rng = np.random.default_rng(5)
-    n_labels, n = 600, 6
-    # From rows with nearly all labels relevant to rows with hardly any.
-    logits = torch.tensor(rng.normal(size=(n, n_labels)) + np.linspace(8, -6, n)[:, None])
-    for most in (1, 3):
-        complementary = torch.zeros(n, n_labels, dtype=torch.float64)
-        for row in complementary:
-            row[rng.permutation(n_labels)[:most]] = 1
-        for rows in (slice(0, n), slice(n - 1, n)):
-            of_rows = logits[rows], complementary[rows], None, None
-            found = log_likelihood_and_gradient(*of_rows)
-            with monkeypatch.context() as patch:
-                patch.setattr(_selection_kernel, "_that_matter", lambda nodes, *_, **__: nodes)
-                whole = log_likelihood_and_gradient(*of_rows)
-            for value, expected in zip(found, whole, strict=True):
-                torch.testing.assert_close(value, expected, rtol=1e-12, atol=1e-14)
-
-
-@given(least=st.floats(0.01, 10), ratio=st.floats(1, 1e7), at=st.floats(0, 1))
-def test_the_stated_error_of_the_rule_for_propensities(least, ratio, at):
-    rule = exponential_rule(least, least * ratio)
-    power = least * ratio**at
-    integral = np.exp((power - 1) * rule.log_t + rule.log_weight).sum()
-    assert integral == pytest.approx(1 / power, rel=1e-12)
-
-
 @pytest.mark.parametrize("settings", [{}, {"cardinality": 2.0}], ids=str)
 @pytest.mark.parametrize("most", [1, 4])
 def test_the_losses_gradients_by_finite_differences(settings, most):
@@ -301,12 +241,6 @@ def test_rows_do_not_depend_on_how_many_are_worked_on_at_once():
 def test_propensities_are_checked(propensities, message):
     with pytest.raises(InputError, match=message):
         selection_log_likelihood(torch.zeros(1, 3), torch.eye(3)[:1], propensities=propensities)
-
-
-def test_propensities_with_several_labels_a_row_are_refused():
-    complementary = torch.tensor([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
-    with pytest.raises(InputError, match="row 1 has 2 complementary labels; with propensities"):
-        selection_log_likelihood(torch.zeros(2, 3), complementary, propensities=[1, 2, 3])
 
 
 def test_a_cardinality_must_be_positive():

@@ -1,5 +1,7 @@
 """Losses as torch modules: tensors in, a scalar out; one file per family, each equation cited."""
 
+from complabel.losses._answers import answers_log_likelihood
+from complabel.losses._answers_likelihood import AnswersLikelihood
 from complabel.losses._base import LogitLoss
 from complabel.losses._complementary import (
     ComplementaryCrossEntropy,
@@ -10,18 +12,18 @@ from complabel.losses._complementary import (
 )
 from complabel.losses._cross_entropy import BinaryCrossEntropy, GDFLoss, UnbiasedBCELoss
 from complabel.losses._ctl import CTLLoss
+from complabel.losses._evaluation import Evaluation
 from complabel.losses._luw import LUWLoss
 from complabel.losses._ranking import ExponentialRankingLoss
-from complabel.losses._selection import (
-    SelectionLikelihoodLoss,
-    check_propensities,
-    selection_log_likelihood,
-)
+from complabel.losses._selection import SelectionLikelihoodLoss, selection_log_likelihood
+from complabel.losses._settings import check_propensities, check_rates
 
 __all__ = [
+    "AnswersLikelihood",
     "BinaryCrossEntropy",
     "CTLLoss",
     "ComplementaryCrossEntropy",
+    "Evaluation",
     "ExponentialRankingLoss",
     "GDFLoss",
     "LUWLoss",
@@ -29,7 +31,9 @@ __all__ = [
     "MLCLLoss",
     "SelectionLikelihoodLoss",
     "UnbiasedBCELoss",
+    "answers_log_likelihood",
     "check_propensities",
+    "check_rates",
     "complementary_bce",
     "complementary_mse",
     "implied_complementary",

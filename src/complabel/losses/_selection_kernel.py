@@ -1,125 +1,254 @@
-"""The integrals of the selection likelihood over blocks of rows, with gradients by hand."""
+"""The integrals of the selection likelihood over blocks of rows, with gradients by hand.
+
+All is computed label by label, (L, b): the integrals multiply over labels. A label that is out of
+the product, because it is named, known or not on offer, is *settled*: its p counts as 1, and so
+does every power of it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from complabel.errors import InputError
-from complabel.losses._quadrature import MANY_LABELS, Quadrature, exponential_rule, uniform_rule
+from complabel.losses._quadrature import (
+    LEAST_Y,
+    LOG_OF_NOTHING,
+    SEARCH_NODES,
+    Rule,
+    equal_steps,
+    log_tau_and_rate,
+    number_of_nodes,
+    rule_for,
+)
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-# Factors (labels x nodes x rows) held at once: in float64 1 MiB, about a core's cache, or 128 MiB.
-_FACTORS_AT_ONCE = {"cpu": 2**17, "other": 2**24}
+# Factors (labels x nodes x rows) held at once: 1 MiB, about a core's cache, or 128 MiB.
+_BYTES_AT_ONCE = {"cpu": 2**20, "other": 2**27}
+# For up to so many labels a sum over their 64 sets is faster than 40 nodes and their powers.
+_FEW_LABELS = 6
 # For m > 1 the product of factors, where it matters, can be as small as exp(-K / e); with more
 # labels than these it could underflow, and is taken in logarithms.
 _DIRECT_LABELS = {torch.float32: 128, torch.float64: 1024}
-# A node whose term is less than exp of this, relative to the integral, is lost to rounding.
-_LOG_OF_NOTHING = -45.0
 
 
 @dataclass(frozen=True)
-class _Nodes:
-    """A quadrature rule as tensors; C is 1, or K where propensities make labels differ."""
+class Namings:
+    """Labels named, for b rows and L labels (b, L).
 
-    t: Tensor  # (C, n_nodes, 1): t^(w_k)
-    one_minus_t: Tensor  # (C, n_nodes, 1)
-    log_weight: Tensor  # (n_nodes, 1)
-    log_rest: Tensor  # (n_nodes, 1): log(1 - t)
-    # (n_nodes, K): log of w_j t^(w_j - 1), if there are propensities
-    log_chosen: Tensor | None
+    Parameters
+    ----------
+    named : tensor of shape (b, L)
+        1 where a label is named; with ``repeated``, how many people named it.
+    settled : tensor of shape (b, L)
+        1 where a label is named or out of the product.
+    repeated : bool, default=False
+        Whether the marks of a row are namings of one label each, by several people who saw the
+        same menu, rather than one naming of a set.
+    """
 
-
-class LogLikelihood(torch.autograd.Function):
-    """log q_S of each row; the gradient is found along the way."""
-
-    @staticmethod
-    def forward(ctx: Any, *inputs: Any) -> Tensor:
-        """Compute (b,) values and keep the (b, K) gradient."""
-        values, gradient = log_likelihood_and_gradient(*inputs)
-        ctx.save_for_backward(gradient)
-        return values
-
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
-        """Scale the kept gradient."""
-        (gradient,) = ctx.saved_tensors
-        return gradient * grad_outputs[0].unsqueeze(1), None, None, None
+    named: Tensor
+    settled: Tensor
+    repeated: bool = False
 
 
 def log_likelihood_and_gradient(
-    logits: Tensor,
-    complementary: Tensor,
-    relevant: Tensor | None,
-    propensities: NDArray[np.float64] | None,
-) -> tuple[Tensor, Tensor]:
-    """Return log q_S of each row (b,), and the gradient (b, K), for tensors of shape (b, K)."""
-    counts = complementary.sum(dim=1)
-    several = bool((counts > 1).any())
-    if several and propensities is not None:
-        row = int((counts > 1).nonzero()[0])
-        raise InputError(
-            f"row {row} has {int(counts[row])} complementary labels; with propensities give"
-            " one per row"
-        )
-    # A label whose case is settled leaves the product: its p becomes 1, and so every power of it.
-    settled = complementary if relevant is None else torch.maximum(complementary, relevant)
-    nodes = _choose_nodes(logits, settled, propensities, most_named=max(1, int(counts.max())))
+    logits: Tensor, namings: Namings, log_propensities: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Return the log-probability of each row's namings (b,), and its gradients (b, L).
+
+    The gradients are those with respect to the logits, and to the log-propensities of the labels,
+    (L,) or (b, L); None where there are none.
+    """
+    counts = namings.named.sum(dim=1)
+    most_named = max(1, int(counts.max())) if len(counts) else 1
+    rule = None
+    if log_propensities is None and not namings.repeated:
+        rule = rule_for(logits.shape[1], most_named)
+    few = most_named == 1 and logits.shape[1] <= _FEW_LABELS
+    n_nodes = len(rule.log_u) if rule else number_of_nodes(log_propensities, several=most_named > 1)
     values = torch.empty_like(logits[:, 0])
     gradient = torch.empty_like(logits)
-    for rows in _blocks_of_rows(logits, nodes):
-        block, named, inside = (
-            tensor[rows].t().contiguous() for tensor in (logits, complementary, settled)
+    through_log_w = None if log_propensities is None else torch.empty_like(logits)
+    for rows in _blocks_of_rows(logits, n_nodes):
+        block, named, settled = (
+            tensor[rows].t().contiguous() for tensor in (logits, namings.named, namings.settled)
         )
-        values[rows], through_logits = _of_block(block, named, inside, nodes, several=several)
-        if relevant is not None:
-            known = relevant[rows].t()
-            through_logits.addcmul_(1 - torch.sigmoid(block), known)
-            values[rows] += (functional.logsigmoid(block) * known).sum(dim=0)
-        gradient[rows] = through_logits.t()
-    return values, gradient
+        if rule is not None:
+            values[rows], of_block = _alike(block, named, settled, rule, several=most_named > 1)
+        else:
+            log_w = _of_rows(log_propensities, rows, block)
+            if few:
+                values[rows], of_block, of_weights = _enumerated(block, named, settled, log_w)
+            else:
+                values[rows], of_block, of_weights = _weighted(
+                    block, named, settled, log_w, n_nodes=n_nodes, repeated=namings.repeated
+                )
+            if through_log_w is not None:
+                through_log_w[rows] = of_weights.t()
+        gradient[rows] = of_block.t()
+    return values, gradient, through_log_w
 
 
-def _of_block(
-    logits: Tensor, complementary: Tensor, settled: Tensor, nodes: _Nodes, *, several: bool
+def _alike(
+    logits: Tensor, named: Tensor, settled: Tensor, rule: Rule, *, several: bool
 ) -> tuple[Tensor, Tensor]:
-    """Return values (b,) and gradient (K, b) for as many rows as are held at once.
-
-    All tensors have shape (K, b): the integrals multiply over labels.
-    """
+    """Return values (b,) and gradient (L, b) where all labels come to mind alike."""
     p = torch.sigmoid(logits)
     inside = torch.maximum(p, settled)
+    log_t, log_weight = rule.of_rows((1 - inside).sum(dim=0))
+    # Never 0, so that a factor can always be divided by.
+    t = log_t.exp().clamp_(min=torch.finfo(logits.dtype).tiny)
+    one_minus_t = -torch.expm1(log_t)
     # a_k(t) = p_k + (1 - p_k) t
-    factors = torch.mul(inside.unsqueeze(1), nodes.one_minus_t).add_(nodes.t)  # (K, n_nodes, b)
-    log_terms = nodes.log_weight + _log_product(factors, several=several)  # (n_nodes, b)
+    factors = torch.mul(inside.unsqueeze(1), one_minus_t).add_(t)  # (L, n_nodes, b)
+    log_terms = log_weight + _log_product(factors, several=several)  # (n_nodes, b)
     if several:
-        counts = complementary.sum(dim=0)
-        log_terms += counts.log() + (counts - 1) * nodes.log_rest
-    if nodes.log_chosen is not None:
-        log_terms += nodes.log_chosen @ complementary
+        counts = named.sum(dim=0)
+        log_terms = log_terms + counts.log() + (counts - 1) * torch.log(one_minus_t)
     log_integral = torch.logsumexp(log_terms, dim=0)  # (b,)
     # d log integral / d p_k is the mean of (1 - t) / a_k(t) over the posterior of the node.
     posterior = log_terms.sub_(log_integral).exp_()
-    shares = (nodes.one_minus_t * posterior).div(factors).sum(dim=1)  # (K, b)
-    gradient = shares.mul_(inside).mul_(1 - inside).addcmul_(p, complementary, value=-1)
+    shares = (one_minus_t * posterior).div(factors).sum(dim=1)  # (L, b)
+    gradient = shares.mul_(inside).mul_(1 - inside).addcmul_(p, named, value=-1)
+    return log_integral.add_(_log_absent(logits, named, several=several)), gradient
+
+
+def _enumerated(
+    logits: Tensor, named: Tensor, settled: Tensor, log_w: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return values (b,) and both gradients (L, b) by a sum over the sets T of other labels.
+
+    For few labels that takes less time than a quadrature. T is drawn with the product of
+    1 - p_k in T and p_k outside, and then label j is named with chance w_j / (w_j + w_T).
+    """
+    p = torch.sigmoid(logits)
+    inside, w = torch.maximum(p, settled), log_w.exp().expand_as(logits)
+    of_named = (w * named).sum(dim=0)
+    chance, total = torch.ones_like(logits[:1]), of_named.unsqueeze(0)  # (n_sets, b)
+    for k in range(len(logits)):
+        chance = torch.cat([chance * inside[k], chance * (1 - inside[k])])
+        total = torch.cat([total, total + w[k]])
+    number = torch.arange(len(chance), device=logits.device)
+    bits = torch.arange(len(logits), device=logits.device).unsqueeze(1)
+    member = ((number >> bits) & 1).to(logits.dtype)  # (L, n_sets)
+    terms = chance * (of_named / total)
+    mean = terms.sum(dim=0)
+    posterior = terms / mean
+    gradient = 1 - inside - member @ posterior - p * named
+    share = posterior / total
+    through_log_w = named - w * (member @ share) - named * of_named * share.sum(dim=0)
+    return mean.log() + _log_absent(logits, named, several=False), gradient, through_log_w
+
+
+def _weighted(
+    logits: Tensor,
+    named: Tensor,
+    settled: Tensor,
+    log_w: Tensor,
+    *,
+    n_nodes: int,
+    repeated: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return values (b,) and both gradients (L, b), for log-propensities (L, b) or (L, 1).
+
+    With t = exp(-tau) the integrand is g(tau) times the product of p_k + (1 - p_k) exp(-w_k tau).
+    """
+    p = torch.sigmoid(logits)
+    inside, w = torch.maximum(p, settled), log_w.exp()
+    marks = named > 0
+    several = bool((named.sum(dim=0) > 1).any())
+    of_named = torch.where(marks, w, 0.0).sum(dim=0) if repeated else None
+    least = torch.where(marks, w, torch.inf).min(dim=0).values if of_named is None else of_named
+    scale = least + (w * (1 - inside)).sum(dim=0)
+
+    def terms(y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the logs of terms (n_nodes, b), w tau (L, n_nodes, b), and the factors."""
+        log_tau, log_rate = log_tau_and_rate(y)
+        log_tau = log_tau - scale.log()
+        x = w.unsqueeze(1) * log_tau.exp()
+        # exp(-x) is never 0, so that a factor can always be divided by.
+        power = torch.exp(-x).clamp_(min=torch.finfo(logits.dtype).tiny)
+        factors = inside.unsqueeze(1) * (1 - power) + power
+        found = _log_product(factors, several=several) + log_rate - scale.log()
+        if of_named is not None:
+            r = named.sum(dim=0)
+            found = found - of_named * log_tau.exp() + (r - 1) * log_tau - torch.lgamma(r)
+        elif several:
+            found = found + _log_arrivals(x, log_w, marks)[0]
+        else:
+            found = found - (x * named.unsqueeze(1)).sum(dim=0)
+        return found, x, factors
+
+    most = float(named.sum(dim=0).max()) if several else 1.0
+    furthest = torch.log((10 - LOG_OF_NOTHING + 3 * most) * scale / least)
+    start, end = _where_it_matters(terms, torch.full_like(furthest, LEAST_Y), furthest)
+    y, step = equal_steps(start, end, n_nodes)
+    log_terms, x, factors = terms(y)
+    log_sum = torch.logsumexp(log_terms, dim=0)
+    posterior = (log_terms - log_sum).exp()
+    # As d / d p_k is the mean of (1 - exp(-x)) / a_k, and a_k = p_k (1 - exp(-x)) + exp(-x).
+    ratio = posterior / factors  # (L, n_nodes, b)
+    power = torch.exp(-x)
+    shares = (ratio * (1 - power)).sum(dim=1)
+    gradient = shares * inside * (1 - inside) - p * marks
+    through_log_w = -(1 - inside) * (ratio * x * power).sum(dim=1)
+    log_integral = log_sum + step.log()
+    if repeated or not several:
+        log_integral = log_integral + (named * log_w).sum(dim=0)
+        tau_of_named = (x * posterior).sum(dim=1)
+        through_log_w += torch.where(marks, named - tau_of_named, 0.0)
+    else:
+        through_log_w += (_log_arrivals(x, log_w, marks)[1] * posterior).sum(dim=1)
+    absent = _log_absent(logits, marks.to(logits.dtype), several=several)
+    return log_integral + absent, gradient, through_log_w
+
+
+def _log_arrivals(x: Tensor, log_w: Tensor, marks: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the log-density that the last of the labels named comes to mind at tau.
+
+    That is sum over i of w_i exp(-x_i) prod over j != i of (1 - exp(-x_j)), with x = w tau; and its
+    gradient (L, n_nodes, b) with respect to the log-propensities.
+    """
+    mask = marks.unsqueeze(1)
+    x = torch.where(mask, x, 1.0)
+    log_rest = torch.log(-torch.expm1(-x))
+    log_ratio = torch.where(mask, log_w.unsqueeze(1) - x - log_rest, -torch.inf)
+    value = torch.where(mask, log_rest, 0.0).sum(dim=0) + torch.logsumexp(log_ratio, dim=0)
+    share = torch.softmax(log_ratio, dim=0)
+    slope = x * torch.exp(-x - log_rest)  # x / (exp(x) - 1), of log(1 - exp(-x))
+    return value, torch.where(mask, slope + share * (1 - slope - x), 0.0)
+
+
+def _where_it_matters(
+    terms: Callable[[Tensor], tuple[Tensor, ...]], start: Tensor, end: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return the range (b,), (b,) of y outside of which the terms are negligible."""
+    y, _ = equal_steps(start, end, SEARCH_NODES)
+    log_terms = terms(y)[0]
+    matters = log_terms > log_terms.max(dim=0).values + LOG_OF_NOTHING
+    number = torch.arange(len(y), device=y.device).unsqueeze(1)
+    first = torch.where(matters, number, len(y)).min(dim=0).values - 1
+    last = torch.where(matters, number, -1).max(dim=0).values + 1
+    ends = torch.stack([first.clamp_(min=0), last.clamp_(max=len(y) - 1)])
+    first_y, last_y = torch.gather(y, 0, ends)
+    return first_y, last_y
+
+
+def _log_absent(logits: Tensor, named: Tensor, *, several: bool) -> Tensor:
+    """Return the log-probability (b,) that the labels named do not apply."""
     if several:
-        log_rest = -(functional.softplus(logits) * complementary).sum(dim=0)
-    else:  # one label per row is picked out first: softplus is slow
-        log_rest = functional.logsigmoid(-(logits * complementary).sum(dim=0))
-    return log_integral.add_(log_rest), gradient
+        # By default softplus(z) is z from 20 on, wrong by 2e-9.
+        return -(functional.softplus(logits, threshold=40) * named).sum(dim=0)
+    # One label per row is picked out first: softplus is slow.
+    return functional.logsigmoid(-(logits * named).sum(dim=0))
 
 
 def _log_product(factors: Tensor, *, several: bool) -> Tensor:
-    """Multiply over labels, (K, n_nodes, b) to (n_nodes, b), in logarithms where it must be.
+    """Multiply over labels, (L, n_nodes, b) to (n_nodes, b), in logarithms where it must be.
 
     For one label per row the integral is at least 1 / K: nodes that underflow do not matter.
     """
@@ -128,59 +257,20 @@ def _log_product(factors: Tensor, *, several: bool) -> Tensor:
     return factors.prod(dim=0).log_()
 
 
-def _blocks_of_rows(logits: Tensor, nodes: _Nodes) -> Iterator[slice]:
+def _of_rows(log_propensities: Tensor | None, rows: slice, block: Tensor) -> Tensor:
+    """Return log-propensities (L, 1) or (L, b) of a block; zeros where all labels are alike."""
+    if log_propensities is None:
+        return torch.zeros_like(block[:, :1])
+    if log_propensities.ndim == 1:
+        return log_propensities.unsqueeze(1)
+    return log_propensities[rows].t()
+
+
+def _blocks_of_rows(logits: Tensor, n_nodes: int) -> Iterator[slice]:
     """Yield slices of so many rows that their factors fit."""
     n_rows, n_labels = logits.shape
-    budget = _FACTORS_AT_ONCE["cpu" if logits.device.type == "cpu" else "other"]
-    size = max(1, math.ceil(budget / (n_labels * len(nodes.log_weight))))
+    budget = _BYTES_AT_ONCE["cpu" if logits.device.type == "cpu" else "other"]
+    budget //= logits.element_size()
+    size = max(1, math.ceil(budget / (max(1, n_labels) * n_nodes)))
     for start in range(0, n_rows, size):
         yield slice(start, start + size)
-
-
-def _choose_nodes(
-    logits: Tensor,
-    settled: Tensor,
-    propensities: NDArray[np.float64] | None,
-    *,
-    most_named: int,
-) -> _Nodes:
-    """Choose a quadrature rule for up to so many complementary labels, and lay it out."""
-
-    def tensor(values: NDArray[np.float64]) -> Tensor:
-        return torch.tensor(values, dtype=logits.dtype, device=logits.device)
-
-    log_chosen = None
-    if propensities is None:
-        rule = uniform_rule(logits.shape[1], most_named)
-        if logits.shape[1] > MANY_LABELS:
-            rule = _that_matter(rule, logits, settled, most_named=most_named)
-        log_powers = rule.log_t[None, :]
-    else:
-        relative = propensities / propensities.min()
-        rule = exponential_rule(1.0, float(relative.sum()))
-        log_powers = relative[:, None] * rule.log_t
-        log_chosen = tensor(np.log(relative) + np.outer(rule.log_t, relative - 1))
-    return _Nodes(
-        # Never 0, so that a factor can always be divided by.
-        t=tensor(np.exp(log_powers)[:, :, None]).clamp_(min=torch.finfo(logits.dtype).tiny),
-        one_minus_t=tensor(-np.expm1(log_powers)[:, :, None]),
-        log_weight=tensor(rule.log_weight[:, None]),
-        log_rest=tensor(np.log(-np.expm1(rule.log_t))[:, None]),
-        log_chosen=log_chosen,
-    )
-
-
-def _that_matter(
-    rule: Quadrature, logits: Tensor, settled: Tensor, *, most_named: int
-) -> Quadrature:
-    """Leave out the nodes that add less than rounding to the integral of every row.
-
-    As log a_k(t) <= -(1 - p_k) (1 - t), the product of all factors is at most exp(-(1 - t) E) for
-    E expected irrelevant labels. The integral is at least 1 / C(K, m), the chance to name m of K.
-    """
-    n_labels = logits.shape[1]
-    least = -(math.lgamma(n_labels + 1) - math.lgamma(most_named + 1))
-    least += math.lgamma(n_labels - most_named + 1) + _LOG_OF_NOTHING - math.log(most_named)
-    expected = float((1 - torch.maximum(torch.sigmoid(logits), settled)).sum(dim=1).min())
-    matters = rule.log_weight + np.expm1(rule.log_t) * expected > least
-    return Quadrature(rule.log_t[matters], rule.log_weight[matters])

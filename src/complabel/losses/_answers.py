@@ -1,0 +1,107 @@
+"""The likelihood of answers as a function that torch differentiates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from complabel.errors import InputError
+from complabel.losses._answers_likelihood import AnswersLikelihood
+from complabel.losses._by_hand import differentiable
+from complabel.losses._settings import check_propensities, check_rates
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from complabel.annotations import Answers
+
+
+def answers_log_likelihood(
+    logits: Tensor,
+    answers: Answers,
+    *,
+    propensities: ArrayLike | None = None,
+    error_rates: ArrayLike = 0.0,
+    exclusion_rates: ArrayLike | None = None,
+) -> Tensor:
+    """Compute the log-probability of all that people answered about each item.
+
+    Parameters
+    ----------
+    logits : tensor of shape (n, K)
+        z, with p = sigmoid(z) the chance that a label applies.
+    answers : Answers
+        About the n items: any mix of namings, judged labels and exclusions.
+    propensities : array-like of shape (K,) or None, default=None
+        How readily each label comes to mind, relative to the others.
+    error_rates : float or array-like of shape (R,), default=0.0
+        Chance, in [0, 1], that an answer is drawn at random from all that its question allows: one
+        for all, or one for each annotator code. Unknown annotators have the mean rate. Of answers
+        that judge several labels, each judgement is a mistake with this chance.
+    exclusion_rates : float, array-like of shape (K,) or None, default=None
+        Chance, in [0, 1], that a label that does not apply is excluded. Needed where ``answers``
+        hold exclusions.
+
+    Returns
+    -------
+    tensor of shape (n,)
+        In nats; 0 for an item without an answer. Differentiable once.
+
+    Raises
+    ------
+    AnnotationError
+        If answers contradict each other where there are no mistakes.
+    InputError
+        If shapes do not fit, a rate is out of range, or exclusion rates are missing.
+
+    Notes
+    -----
+    Exact for any judged labels and exclusions with namings of one label from one menu, or with one
+    naming of several labels. Further namings of an item, or several of them with mistakes, count
+    each by its probability given the facts: a composite likelihood. Integrals are exact to
+    rounding up to 24 labels, and within 1e-8 beyond.
+
+    Examples
+    --------
+    >>> from complabel.annotations import Answers
+    >>> asked = Answers.from_arrays(relevant=[[1, 0, 0]], offered=[[1, 0, 0]])  # "is it 0?": yes
+    >>> float(answers_log_likelihood(torch.zeros(1, 3), asked).exp())
+    0.5
+    """
+    rates = check_rates("error_rates", error_rates, len(answers.annotator_names), "annotator")
+    unknown = rates.mean() if len(rates) else float(np.asarray(error_rates))
+    excluded = None
+    if exclusion_rates is not None:
+        excluded = check_rates("exclusion_rates", exclusion_rates, answers.n_labels, "label")
+    if not logits.is_floating_point():
+        raise InputError(f"logits are {logits.dtype}; give floats, the values before a sigmoid")
+    # Of half precision, the settled and the unlikely would be out of range.
+    precise = logits if logits.dtype == torch.float64 else logits.float()
+    mistakes = bool(unknown > 0)
+    likelihood = AnswersLikelihood(
+        answers,
+        exclusion_rates=excluded,
+        mistakes=mistakes,
+        dtype=precise.dtype,
+        device=precise.device,
+    )
+
+    def tensor(values: NDArray[np.float64]) -> Tensor:
+        return torch.as_tensor(values, dtype=precise.dtype, device=precise.device)
+
+    given: dict[str, Tensor] = {}
+    if mistakes:
+        given["error_rates"] = tensor(np.append(rates, unknown))
+    if propensities is not None:
+        given["log_propensities"] = tensor(
+            np.log(check_propensities(propensities, answers.n_labels))
+        )
+
+    def evaluate(logits: Tensor) -> tuple[Tensor, Tensor]:
+        found = likelihood(logits, **given)
+        return found.values, found.through_logits
+
+    return differentiable(evaluate, precise).to(logits.dtype)

@@ -1,0 +1,204 @@
+r"""What answers say of single labels, and the evidence that comes to.
+
+Facts multiply the two cases of a label: A = p P(facts | applies), B = (1 - p) P(facts | does not).
+Their evidence is A + B, and what they leave is p' = A / (A + B): they shift the logit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from complabel.errors import InputError
+from complabel.losses._answer_marks import is_complete, marks_of, name_of, on_offer
+from complabel.losses._contradictions import refuse_contradictions
+from complabel.losses._evaluation import by_label
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.annotations import Answers
+    from complabel.losses._evaluation import Evaluation, Point
+
+# Log-odds of a label whose case a fact settles: finite, as 0 * inf is not a number.
+_SETTLED = 1e30
+
+# What is certain: the log-chances of a fact if the label applies, and if it does not.
+_APPLIES = (0.0, -np.inf)
+_DOES_NOT = (-np.inf, 0.0)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is said of single labels: F pairs of an item and a label, each in one place.
+
+    ``log_if_applies`` and ``log_if_not`` (F,) are the log-chances of what is certain or follows a
+    known rate. A judgement, that a label applies or not, may be a mistake of its annotator.
+    """
+
+    position: Tensor  # (F,): label * n + item
+    item: Tensor  # (F,)
+    log_if_applies: Tensor  # (F,)
+    log_if_not: Tensor  # (F,)
+    judged: Tensor  # (J,): which fact a judgement belongs to
+    yes: Tensor  # (J,), bool
+    annotator: Tensor  # (J,), -1 where unknown
+
+    def add_evidence(self, point: Point, found: Evaluation) -> Tensor:
+        """Add the evidence of all facts, and return how they shift their logits (F,)."""
+        z = by_label(point.logits)[self.position]
+        e = point.rates_of(self.annotator)
+        log_a, log_b = self._log_cases(e)
+        shift = (log_a - log_b).clamp(-_SETTLED, _SETTLED)
+        log_a = log_a + functional.logsigmoid(z)
+        log_b = log_b + functional.logsigmoid(-z)
+        evidence = torch.logaddexp(log_a, log_b)
+        applies = torch.exp(log_a - evidence)
+        found.values.index_add_(0, self.item, evidence)
+        slope = applies - torch.sigmoid(z)
+        by_label(found.through_logits).index_add_(0, self.position, slope)
+        if len(self.judged):
+            chance = applies[self.judged]
+            right = torch.where(self.yes, chance, 1 - chance)
+            of_right, of_wrong = _slopes_of_judgements(e)
+            found.add_through_log_odds(self.annotator, right * of_right + (1 - right) * of_wrong)
+        return shift
+
+    def shifted(self, logits: Tensor, shift: Tensor) -> Tensor:
+        """Return the logits (n, K) that facts leave."""
+        given_facts = logits.clone()
+        by_label(given_facts)[self.position] += shift
+        return given_facts
+
+    def add_through_shift(self, point: Point, slope: Tensor, found: Evaluation) -> None:
+        """Add what rates of mistakes change in namings, given their gradient (n, K) by the logits.
+
+        Judgements by somebody who makes more mistakes shift the logits by less.
+        """
+        if len(self.judged):
+            of_right, of_wrong = _slopes_of_judgements(point.rates_of(self.annotator))
+            of_shift = (of_right - of_wrong) * torch.where(self.yes, 1.0, -1.0)
+            of_label = by_label(slope)[self.position[self.judged]]
+            found.add_through_log_odds(self.annotator, of_shift * of_label)
+
+    def _log_cases(self, e: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the log-chances (F,) of what is said if a label applies, and if it does not."""
+        if not len(self.judged):
+            return self.log_if_applies, self.log_if_not
+        right, wrong = torch.log1p(-e / 2), torch.log(e / 2)
+        if_applies = torch.where(self.yes, right, wrong)
+        if_not = torch.where(self.yes, wrong, right)
+        return (
+            self.log_if_applies.index_add(0, self.judged, if_applies),
+            self.log_if_not.index_add(0, self.judged, if_not),
+        )
+
+
+def _slopes_of_judgements(e: Tensor) -> tuple[Tensor, Tensor]:
+    """Differentiate the log-chances of a right and of a wrong judgement by the log-odds of e."""
+    # Those are log(1 - e / 2) and log(e / 2), and de is e (1 - e) of the log-odds.
+    return -e * (1 - e) / (2 - e), 1 - e
+
+
+def lay_out_facts(
+    answers: Answers,
+    *,
+    exclusion_rates: NDArray[np.float64] | None,
+    mistakes: bool,
+    dtype: torch.dtype,
+    device: torch.device,
+) -> Facts | None:
+    """Collect what answers say of single labels; None if they only name.
+
+    Without mistakes judgements are certain, and so are complete namings.
+    """
+    n_labels = answers.n_labels
+    certain = _certain_facts(answers, mistakes=mistakes) + _exclusions(answers, exclusion_rates)
+    judged = _judgements(answers) if mistakes else []
+    parts: list[tuple[Any, ...]] = [*certain, *judged]
+    keys = np.concatenate([answers.item[part[0]] * n_labels + part[1] for part in parts])
+    if len(keys) == 0:
+        return None
+    position, fact = np.unique(keys, return_inverse=True)
+    log_chances = np.zeros((2, len(position)))
+    first = sum(len(answer) for answer, *_ in certain)
+    for case, row in enumerate(log_chances):
+        said = [np.broadcast_to(part[2 + case], len(part[0])) for part in certain]
+        np.add.at(row, fact[:first], np.concatenate(said))
+    refuse_contradictions(answers, position, log_chances, mistakes=mistakes)
+
+    def floats(values: NDArray[np.float64]) -> Tensor:
+        return torch.as_tensor(values, dtype=dtype, device=device)
+
+    def integers(values: Any) -> Tensor:
+        return torch.as_tensor(np.asarray(values, dtype=np.int64), device=device)
+
+    answer = np.concatenate([np.empty(0, dtype=np.intp), *(part[0] for part in judged)])
+    yes = np.repeat([said for *_, said in judged], [len(part[0]) for part in judged])
+    return Facts(
+        position=integers(position % n_labels * answers.n_items + position // n_labels),
+        item=integers(position // n_labels),
+        log_if_applies=floats(log_chances[0]),
+        log_if_not=floats(log_chances[1]),
+        judged=integers(fact[first:]),
+        yes=torch.as_tensor(yes, dtype=torch.bool, device=device),
+        annotator=integers(answers.annotator[answer]),
+    )
+
+
+def _judgements(answers: Answers) -> list[tuple[NDArray[np.intp], NDArray[np.intp], bool]]:
+    """Return answers and labels (f,) of those judged not to apply, and of those that do."""
+    judging = np.isin(answers.question, ("asked", "ticked"))
+    found = []
+    for mask in ("absent", "relevant"):
+        answer, label = marks_of(answers, mask)
+        chosen = judging[answer]
+        found.append((answer[chosen], label[chosen], mask == "relevant"))
+    return found
+
+
+def _certain_facts(answers: Answers, *, mistakes: bool) -> list[tuple[Any, ...]]:
+    """Return what is said for certain: answers and labels (f,), and log-chances in both cases."""
+    judging = np.isin(answers.question, ("asked", "ticked"))
+    facts: list[tuple[Any, ...]] = []
+    for mask, case in (("absent", _DOES_NOT), ("relevant", _APPLIES)):
+        answer, label = marks_of(answers, mask)
+        sure = ~(judging[answer] & mistakes)
+        facts.append((answer[sure], label[sure], *case))
+    if not mistakes:
+        rows = np.flatnonzero(is_complete(answers) & (answers.all_apply != "skip"))
+        named = answers.named[rows].toarray()
+        for marks, case in ((named, _DOES_NOT), (on_offer(answers, rows) - named, _APPLIES)):
+            row, label = np.nonzero(marks)
+            facts.append((rows[row], label, *case))
+    return facts
+
+
+def _exclusions(
+    answers: Answers, exclusion_rates: NDArray[np.float64] | None
+) -> list[tuple[Any, ...]]:
+    """Return what exclusions with known rates say, and what they left, as what is certain."""
+    rows = np.flatnonzero(answers.question == "excluded")
+    if not len(rows):
+        return []
+    if exclusion_rates is None:
+        raise InputError(
+            "the answers hold labels that were excluded, by a rule or a report; their likelihood"
+            " needs exclusion_rates, how often a label that does not apply is excluded"
+        )
+    excluded = answers.excluded[rows].toarray()
+    row, label = np.nonzero(excluded)
+    for which in np.flatnonzero(exclusion_rates[label] == 0)[:1]:
+        raise InputError(
+            f"label {name_of(answers, label[which])} of item {answers.item[rows[row[which]]]} was"
+            f" excluded, but exclusion_rates[{label[which]}] is 0; give a rate above 0"
+        )
+    with np.errstate(divide="ignore"):
+        of_excluded = (rows[row], label, -np.inf, np.log(exclusion_rates)[label])
+        row, label = np.nonzero(on_offer(answers, rows) - excluded)
+        return [of_excluded, (rows[row], label, 0.0, np.log1p(-exclusion_rates)[label])]

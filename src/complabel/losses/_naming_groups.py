@@ -1,0 +1,245 @@
+"""Namings laid out in groups of one shape, so that each group is a few operations on arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from scipy import sparse, special
+from torch import Tensor
+
+from complabel.losses._answer_marks import is_complete, on_offer
+from complabel.losses._evaluation import by_label
+from complabel.losses._selection_kernel import Namings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.annotations import Answers
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Which of all logits (n, K) the b rows of L labels are that a group holds."""
+
+    item: Tensor | None  # (b,); None where they are all n in order, with all labels
+    labels: Tensor | None  # (b, L); None where they are all K
+
+    def of_items(self, values: Tensor) -> Tensor:
+        """Pick (b, L) from what each item and label has (n, K)."""
+        if self.item is None:
+            return values
+        if self.labels is None:
+            return values.t().index_select(1, self.item).t()
+        return values[self.item.unsqueeze(1), self.labels]
+
+    def of_labels(self, values: Tensor) -> Tensor:
+        """Pick (b, L) from what each label has (K,), or each item and label (n, K)."""
+        if values.ndim == 2:
+            return self.of_items(values)
+        return values if self.labels is None else values[self.labels]
+
+    def add_to_items(self, values: Tensor, more: Tensor) -> None:
+        """Add (b, L) to what each item and label has (n, K), in place."""
+        if self.item is None:
+            values += more
+        elif self.labels is None:
+            values.t().index_add_(1, self.item, more.t())
+        else:
+            place = self.labels * values.shape[0] + self.item.unsqueeze(1)
+            by_label(values).index_add_(0, place.flatten(), more.flatten())
+
+    def add_values(self, values: Tensor, more: Tensor) -> None:
+        """Add (b,) to what each item has (n,), in place."""
+        if self.item is None:
+            values += more
+        else:
+            values.index_add_(0, self.item, more)
+
+    def add_to_labels(self, values: Tensor, more: Tensor) -> None:
+        """Add (b, L) to what each label has (K,), or each item and label (n, K), in place."""
+        if values.ndim == 2:
+            self.add_to_items(values, more)
+        elif self.labels is None:
+            values += more.sum(dim=0)
+        else:
+            values.index_add_(0, self.labels.flatten(), more.flatten())
+
+
+@dataclass(frozen=True)
+class Group:
+    """Namings of one shape: b rows of L labels, those on offer among them.
+
+    ``complete`` namings are those of fewer labels than asked for: all that do not apply. One may
+    know what becomes of an answer if all labels on offer apply: nobody gives one, it is
+    ``skipped``, or any label is ``picked``.
+    """
+
+    cells: Cells
+    namings: Namings  # (b, L)
+    offered: Tensor  # (b, L)
+    annotator: Tensor  # (b,), -1 where unknown
+    log_possible: Tensor  # (b,): log of the number of answers that the question allows
+    skipped: Tensor | None  # (b,), bool; None if it is none of them
+    picked: Tensor | None  # (b,), bool; None if it is none of them
+    complete: bool
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Namings before they are laid out: b answers, each perhaps the first of several alike."""
+
+    answer: NDArray[np.intp]  # (b,)
+    named: Any  # sparse (b, K): how often each label was named
+    skipped: NDArray[np.bool_]  # (b,)
+    picked: NDArray[np.bool_]  # (b,)
+    complete: bool
+
+    def __getitem__(self, rows: NDArray[np.intp]) -> _Batch:
+        """Return some of the namings."""
+        return _Batch(
+            self.answer[rows],
+            self.named[rows],
+            self.skipped[rows],
+            self.picked[rows],
+            self.complete,
+        )
+
+
+def lay_out_namings(
+    answers: Answers, *, mistakes: bool, dtype: torch.dtype, device: torch.device
+) -> list[Group]:
+    """Collect namings in groups.
+
+    Without mistakes, namings of one label about one item from one menu are one row of a group, and
+    complete namings are facts.
+    """
+    numbers = np.flatnonzero(answers.question == "named")
+    complete = is_complete(answers)[numbers]
+    if not mistakes:
+        # Where nobody answers if all apply, that there is an answer says something, too.
+        kept = ~complete | (answers.all_apply[numbers] == "skip")
+        numbers, complete = numbers[kept], complete[kept]
+    groups: list[Group] = []
+    for kind in (False, True):
+        batch = _batch(answers, numbers[complete == kind], complete=kind, merging=not mistakes)
+        repeated = batch.named.sum(axis=1) > answers.asked_for[batch.answer]
+        widths = _widths(np.diff(answers.offered.indptr)[batch.answer], answers.n_labels)
+        for width, again in np.unique(np.stack([widths, repeated]), axis=1).T:
+            alike = np.flatnonzero((widths == width) & (repeated == again))
+            shape: Any = {"width": int(width), "repeated": bool(again)}
+            groups.append(_group(answers, batch[alike], **shape, dtype=dtype, device=device))
+    return groups
+
+
+def _batch(answers: Answers, rows: NDArray[np.intp], *, complete: bool, merging: bool) -> _Batch:
+    """Return some namings, those of one label about one item from one menu merged if need be."""
+    named, first, place = answers.named[rows], np.arange(len(rows)), np.arange(len(rows))
+    if merging and not complete and not (np.diff(answers.item[rows]) > 0).all():
+        named, first, place = _merged(answers, rows)
+    skipped, picked = _if_all_apply(answers, rows, place)
+    return _Batch(rows[first], named, skipped, picked, complete)
+
+
+def _merged(
+    answers: Answers, rows: NDArray[np.intp]
+) -> tuple[Any, NDArray[np.intp], NDArray[np.intp]]:
+    """Add up namings of one label from one menu about one item.
+
+    Returns the counts (b, K), which of the rows is the first of each sum (b,), and which sum each
+    row went to.
+    """
+    # Equal menus have equal sums of random numbers, and others differ.
+    weights = np.random.default_rng(0).integers(2**40, size=answers.n_labels)
+    menu = np.asarray(answers.offered[rows].astype(np.int64) @ weights)
+    alone = answers.asked_for[rows] > 1  # sets stay as they are
+    menu = np.where(alone, -1 - np.arange(len(rows)), menu)
+    pairs = np.stack([answers.item[rows], menu])
+    _, first, place = np.unique(pairs, axis=1, return_index=True, return_inverse=True)
+    ones, columns = np.ones(len(rows)), np.arange(len(rows))
+    adding = sparse.csr_array((ones, (place.ravel(), columns)), shape=(len(first), len(rows)))
+    return sparse.csr_array(adding @ answers.named[rows].astype(np.float64)), first, place.ravel()
+
+
+def _if_all_apply(
+    answers: Answers, rows: NDArray[np.intp], place: NDArray[np.intp]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which merged namings (b,) are skipped, and picked, where all on offer apply.
+
+    One who skips is enough for there to be no answers; one who never picks, for no picks.
+    """
+    skips, picks = (answers.all_apply[rows] == word for word in ("skip", "pick"))
+    return np.bincount(place, weights=skips) > 0, np.bincount(place, weights=~picks) == 0
+
+
+def _widths(sizes: NDArray[np.intp], n_labels: int) -> NDArray[np.intp]:
+    """Return how many labels the rows of a group hold: powers of two, or all K."""
+    widths = 2 ** np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.intp)
+    return np.where((sizes == 0) | (2 * widths > n_labels), n_labels, widths)
+
+
+def _group(
+    answers: Answers,
+    batch: _Batch,
+    *,
+    width: int,
+    repeated: bool,
+    dtype: torch.dtype,
+    device: torch.device,
+) -> Group:
+    """Lay out namings, all of them repeated or none, in rows of so many labels."""
+    rows, listed = batch.answer, answers.offered[batch.answer]
+    labels = None
+    if width == answers.n_labels:
+        marks: Any = batch.named.toarray()
+        menu: Any = on_offer(answers, rows)
+    else:
+        row, label = listed.nonzero()
+        place = np.arange(len(row)) - listed.indptr[row]
+        labels = np.zeros((len(rows), width), dtype=np.int64)
+        labels[row, place] = label
+        marks, menu = np.zeros((2, len(rows), width))
+        marks[row, place] = np.asarray(batch.named[row, label]).ravel()
+        menu[row, place] = 1
+
+    def tensor(values: Any, kind: torch.dtype = dtype) -> Tensor:
+        return torch.as_tensor(values, dtype=kind, device=device)
+
+    def label_major(values: NDArray[Any]) -> Tensor:
+        return tensor(np.ascontiguousarray(values.T)).t()
+
+    def if_any(which: NDArray[np.bool_]) -> Tensor | None:
+        return tensor(which, torch.bool) if which.any() else None
+
+    item = answers.item[rows]
+    whole = len(item) == answers.n_items and bool((np.diff(item) == 1).all())
+    log_possible = _log_possible(
+        menu.sum(axis=1), answers.asked_for[rows], answers.all_apply[rows] == "answer"
+    )
+    return Group(
+        cells=Cells(
+            item=tensor(item, torch.int64) if labels is not None or not whole else None,
+            labels=None if labels is None else tensor(labels, torch.int64),
+        ),
+        namings=Namings(
+            label_major(marks), settled=label_major((marks > 0) | (menu == 0)), repeated=repeated
+        ),
+        offered=label_major(menu),
+        annotator=tensor(answers.annotator[rows], torch.int64),
+        log_possible=tensor(log_possible),
+        skipped=if_any(batch.skipped),
+        picked=if_any(batch.picked),
+        complete=batch.complete,
+    )
+
+
+def _log_possible(
+    sizes: NDArray[np.float64], asked_for: NDArray[np.intp], none_possible: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the log of the number of sets of up to m of the labels on offer."""
+    possible = none_possible.astype(np.float64)
+    for s in range(1, int(asked_for.max(initial=0)) + 1):
+        possible += np.where(s <= asked_for, special.comb(sizes, s), 0.0)
+    return np.asarray(np.log(possible))

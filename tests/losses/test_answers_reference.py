@@ -1,0 +1,228 @@
+"""The oracle for answers, itself held against numbers by hand and the formulas as integrals."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate
+from tests.losses.answers_reference import Answer, item_log_likelihood
+
+rng = np.random.default_rng(13)
+HALVES = np.zeros(3)
+
+
+def answer(question, n_labels, *, offered=None, **given):
+    """An answer from lists of labels."""
+    masks = {"offered": range(n_labels) if offered is None else offered}
+    masks |= {name: given.pop(name, ()) for name in ("named", "absent", "relevant", "excluded")}
+    if question == "named":
+        given.setdefault("asked_for", max(1, len(masks["named"])))
+    marks = {name: np.isin(np.arange(n_labels), list(m)) for name, m in masks.items()}
+    return Answer(question, **marks, **given)
+
+
+def chance(logits, *answers, **settings):
+    return math.exp(item_log_likelihood(logits, answers, **settings))
+
+
+def subsets(labels, sizes):
+    return itertools.chain.from_iterable(itertools.combinations(labels, s) for s in sizes)
+
+
+def sum_over_namings(logits, sizes, *, offered, propensities=None, exclusion_rates=None, **given):
+    """The probability of all answers to one question."""
+    return sum(
+        chance(
+            logits,
+            answer("named", len(logits), offered=offered, named=named, **given),
+            propensities=propensities,
+        )
+        for named in subsets(offered, sizes)
+    )
+
+
+# By hand
+
+
+def test_three_labels_at_one_half():
+    assert chance(HALVES, answer("named", 3, named=[0])) == pytest.approx(7 / 24)
+    assert chance(HALVES, answer("named", 3, asked_for=1)) == pytest.approx(1 / 8)
+    # Two asked for: labels 0 and 1 of 2 (one set) or of 3 (one set, a third of the choices).
+    assert chance(HALVES, answer("named", 3, named=[0, 1])) == pytest.approx((1 + 1 / 3) / 8)
+    # Label 0 alone, though two were asked for: all others apply.
+    alone = answer("named", 3, named=[0], asked_for=2)
+    assert chance(HALVES, alone) == pytest.approx(1 / 8)
+
+
+def test_a_menu_of_two():
+    p = 1 / (1 + np.exp(-np.array([0.3, -1.0, 2.0])))
+    logits = np.log(p / (1 - p))
+    of = {"offered": [0, 2], "named": [2]}
+    only, both = p[0] * (1 - p[2]), (1 - p[0]) * (1 - p[2])
+    assert chance(logits, answer("named", 3, **of)) == pytest.approx(only + both / 2)
+    all_apply = p[0] * p[2]
+    for treatment, value in {
+        "never": only + both / 2,
+        "pick": only + both / 2 + all_apply / 2,
+        "skip": (only + both / 2) / (1 - all_apply),
+    }.items():
+        found = chance(logits, answer("named", 3, all_apply=treatment, **of))
+        assert found == pytest.approx(value)
+    weighed = chance(logits, answer("named", 3, **of), propensities=[1, 50, 4])
+    assert weighed == pytest.approx(only + both * 4 / 5)
+    wrong = chance(logits, answer("named", 3, mistakes=0.3, **of))
+    assert wrong == pytest.approx(0.7 * (only + both / 2) + 0.3 / 3)
+    wrong = chance(logits, answer("named", 3, mistakes=0.3, all_apply="skip", **of))
+    # Nobody answers where all labels on offer apply, but by mistake.
+    expected = (0.7 * (only + both / 2) + 0.3 / 2) / (1 - 0.7 * all_apply)
+    assert wrong == pytest.approx(expected)
+
+
+def test_judged_labels():
+    p = 1 / (1 + math.exp(-0.4))
+    logits = np.array([0.4, 2.0])
+    yes, no = answer("asked", 2, relevant=[0]), answer("asked", 2, absent=[0])
+    assert chance(logits, yes) == pytest.approx(p)
+    assert chance(logits, no) == pytest.approx(1 - p)
+    assert chance(logits, answer("asked", 2, relevant=[0], mistakes=0.2)) == pytest.approx(
+        p * 0.9 + (1 - p) * 0.1
+    )
+    twice = [answer("asked", 2, absent=[0], mistakes=e) for e in (0.2, 0.6)]
+    assert chance(logits, *twice) == pytest.approx(p * 0.1 * 0.3 + (1 - p) * 0.9 * 0.7)
+
+
+def test_excluded_labels():
+    p = 1 / (1 + np.exp(-np.array([0.4, 2.0, 1.0])))
+    logits = np.log(p / (1 - p))
+    ruled_out = answer("excluded", 3, offered=[0, 2], excluded=[0])
+    rates = [0.3, 0.8, 0.6]
+    expected = 0.3 * (1 - p[0]) * (p[2] + 0.4 * (1 - p[2]))
+    assert chance(logits, ruled_out, exclusion_rates=rates) == pytest.approx(expected)
+    # A "no" and an exclusion of one label: e q, not e q^2.
+    no = answer("asked", 3, absent=[0])
+    assert chance(logits, ruled_out, no, exclusion_rates=rates) == pytest.approx(expected)
+
+
+def test_two_menus_are_a_composite():
+    menus = [answer("named", 3, offered=[0, 1], named=[0]), answer("named", 3, named=[2])]
+    no = answer("asked", 3, absent=[1])
+    expected = chance(HALVES, menus[0], no) * chance(HALVES, menus[1], no) / chance(HALVES, no)
+    assert chance(HALVES, *menus, no) == pytest.approx(expected)
+
+
+def test_no_answer_says_nothing():
+    assert item_log_likelihood(HALVES, []) == 0
+
+
+# Sums
+
+
+@pytest.mark.parametrize("offered", [(0, 1, 2, 3, 4), (0, 3, 4), (1, 2), (2,)], ids=str)
+@pytest.mark.parametrize("asked_for", [1, 2, 3])
+@pytest.mark.parametrize("mistakes", [0.0, 0.3])
+@pytest.mark.parametrize("propensities", [None, [2, 0.1, 1, 3, 7]], ids=["equal", "weighed"])
+def test_all_namings_sum_to_one(offered, asked_for, mistakes, propensities):
+    logits = rng.normal(size=5)
+    of = {"offered": offered, "asked_for": asked_for, "mistakes": mistakes}
+    of["propensities"] = propensities
+    said = range(asked_for + 1)
+    assert sum_over_namings(logits, said, **of) == pytest.approx(1, rel=1e-13)
+    never = sum_over_namings(logits, said[1:], all_apply="never", **of)
+    all_apply = np.prod(1 / (1 + np.exp(-logits[list(offered)])))
+    assert never == pytest.approx(1 - (1 - mistakes) * all_apply, rel=1e-13)
+    skip = sum_over_namings(logits, said[1:], all_apply="skip", **of)
+    assert skip == pytest.approx(1, rel=1e-13)
+    if asked_for == 1:
+        pick = sum_over_namings(logits, [1], all_apply="pick", **of)
+        assert pick == pytest.approx(1, rel=1e-13)
+
+
+def test_all_judgements_and_exclusions_sum_to_one():
+    logits, total, excluded = rng.normal(size=4), 0.0, 0.0
+    for marks in subsets(range(3), range(4)):
+        rest = [k for k in range(3) if k not in marks]
+        total += chance(logits, answer("ticked", 4, absent=marks, relevant=rest, mistakes=0.2))
+        of = answer("excluded", 4, offered=range(3), excluded=marks)
+        excluded += chance(logits, of, exclusion_rates=[0.2, 0.9, 0.4, 0.1])
+    assert total == pytest.approx(1, rel=1e-13)
+    assert excluded == pytest.approx(1, rel=1e-13)
+
+
+# The formulas of the likelihood as integrals
+
+
+def integral(integrand):
+    return integrate.quad(integrand, 0, 1, epsabs=0, epsrel=1e-11, limit=400)[0]
+
+
+def both_cases(n_labels):
+    """Logits; facts about labels 1 and 3; A and B of each label."""
+    logits = rng.normal(size=n_labels)
+    p = 1 / (1 + np.exp(-logits))
+    a, b = p.copy(), 1 - p
+    a[1], b[1] = p[1] * 0.1, (1 - p[1]) * 0.9
+    a[3], b[3] = p[3], 0.4 * (1 - p[3])
+    facts = [
+        answer("asked", n_labels, absent=[1], mistakes=0.2),
+        answer("excluded", n_labels, offered=[3]),
+    ]
+    return logits, facts, a, b
+
+
+@pytest.mark.parametrize("offered", [range(6), [0, 1, 2, 4]], ids=str)
+@pytest.mark.parametrize("named", [[1], [0, 2], [1, 2, 4]], ids=str)
+def test_a_choice_of_several_is_an_integral(offered, named):
+    logits, facts, a, b = both_cases(6)
+    on, m = np.isin(np.arange(6), list(offered)), len(named)
+    others = np.setdiff1d(np.arange(6), named)
+    value = b[named].prod() * integral(
+        lambda t: m * (1 - t) ** (m - 1) * (a + b * np.where(on, t, 1))[others].prod()
+    )
+    choice = answer("named", 6, offered=offered, named=named)
+    assert chance(logits, *facts, choice, exclusion_rates=0.6) == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("named", [[1], [0, 2], [1, 2, 4]], ids=str)
+def test_a_choice_by_propensities_is_an_integral(named):
+    logits, facts, a, b = both_cases(6)
+    w = np.array([1.5, 1.2, 2.0, 3.0, 1.1, 4.0])
+    others = np.setdiff1d(np.arange(6), named)
+
+    def integrand(t):
+        last = sum(
+            w[i] * t ** (w[i] - 1) * np.prod([1 - t ** w[j] for j in named if j != i])
+            for i in named
+        )
+        return last * (a + b * t**w)[others].prod()
+
+    value = b[named].prod() * integral(integrand)
+    choice = answer("named", 6, named=named)
+    found = chance(logits, *facts, choice, propensities=w, exclusion_rates=0.6)
+    assert found == pytest.approx(value, rel=1e-11)
+
+
+@pytest.mark.parametrize("named", [[1, 1], [0, 2], [1, 2, 2, 0]], ids=str)
+def test_repeated_choices_are_an_integral(named):
+    logits, facts, a, b = both_cases(5)
+    different, r = np.unique(named), len(named)
+    others = np.setdiff1d(np.arange(5), named)
+    value = b[different].prod() * integral(
+        lambda t: (
+            (-math.log(t)) ** (r - 1)
+            / math.factorial(r - 1)
+            * t ** (len(different) - 1)
+            * (a + b * t)[others].prod()
+        )
+    )
+    choices = [answer("named", 5, named=[label]) for label in named]
+    found = chance(logits, *facts, *choices, exclusion_rates=0.6, mistakes=False)
+    assert found == pytest.approx(value, rel=1e-9)
+
+
+def test_what_is_wrong_without_the_number_asked_for():
+    # Two asked for, one named: all others apply. Taken for one of one, it looks far more likely.
+    logits = np.full(6, -1.0)
+    told = chance(logits, answer("named", 6, named=[0], asked_for=2))
+    assert told == pytest.approx((1 / (1 + math.e)) ** 5 / (1 + math.exp(-1)), rel=1e-12)
+    assert chance(logits, answer("named", 6, named=[0])) > 4 * told
