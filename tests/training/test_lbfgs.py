@@ -1,162 +1,163 @@
-"""L-BFGS on a linear map, against scikit-learn's logistic regression and closed forms."""
+"""L-BFGS on functions whose minima are known."""
 
 import numpy as np
 import pytest
-from scipy import sparse, special
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.preprocessing import StandardScaler
+import torch
 
-from complabel._training import LinearMap, Scaling, minimize_linear
-from complabel.errors import InputError
+from complabel._training._lbfgs import minimize
 
-N, D, K = 120, 6, 3
+TIGHT = {"tolerance": 1e-15, "max_iter": 500}
+EPS = np.finfo(float).eps
 
 
-@pytest.fixture(scope="module", name="X")
-def _features():
-    rng = np.random.default_rng(0)
-    return rng.normal(size=(N, D)) * (rng.random((N, D)) < 0.5) * np.arange(1, D + 1) + 0.3
+def rosenbrock(x):
+    """Rosenbrock's valleys (B, P): the minimum of each is 0, at (1, ..., 1)."""
+    step, rest = x[:, 1:] - x[:, :-1] ** 2, 1 - x[:, :-1]
+    gradient = torch.zeros_like(x)
+    gradient[:, 1:] += 200 * step
+    gradient[:, :-1] += -400 * x[:, :-1] * step - 2 * rest
+    return (100 * step**2 + rest**2).sum(dim=1), gradient / 500
 
 
-@pytest.fixture(scope="module", name="Y")
-def _targets(X):
-    rng = np.random.default_rng(1)
-    scores = X @ rng.normal(size=(D, K)) / 3 + rng.logistic(size=(N, K))
-    return (scores > 0.5).astype(float)
+class Quadratics:
+    """Functions (x - m) A (x - m) / 2 + c with random A, whose eigenvalues are known, and m."""
+
+    def __init__(self, n_functions, size, *, largest=100.0, seed=0, dtype=torch.float64):
+        rng = np.random.default_rng(seed)
+        turns, _ = np.linalg.qr(rng.normal(size=(n_functions, size, size)))
+        A = turns * np.geomspace(1, largest, size) @ turns.transpose(0, 2, 1)
+        self.A, self.largest = torch.from_numpy(A).to(dtype), largest
+        self.minimum = torch.from_numpy(rng.normal(size=(n_functions, size))).to(dtype)
+        self.least = torch.from_numpy(rng.normal(size=n_functions))
+
+    def __call__(self, x):
+        off = (x - self.minimum).unsqueeze(2)
+        slope = self.A @ off
+        values = 0.5 * (off.mT @ slope).double().flatten() + self.least
+        return values, slope.squeeze(2) / self.largest
+
+    def only(self, number):
+        """The function with a number, alone."""
+        alone = object.__new__(Quadratics)
+        alone.largest, part = self.largest, slice(number, number + 1)
+        alone.A, alone.minimum, alone.least = self.A[part], self.minimum[part], self.least[part]
+        return alone
 
 
-@pytest.fixture(scope="module")
-def cross_entropy(Y):
-    """Independent logistic losses, summed over outputs and averaged over rows."""
-
-    def objective(logits):
-        value = np.logaddexp(0, logits).sum() - (Y * logits).sum()
-        return float(value) / N, (special.expit(logits) - Y) / N
-
-    return objective
-
-
-def zero(n_outputs=K):
-    return LinearMap(coef=np.zeros((n_outputs, D)), intercept=np.zeros(n_outputs))
+@pytest.mark.parametrize("size", [2, 5])
+def test_rosenbrocks_valley_is_followed_to_its_end(size):
+    start = torch.zeros(1, size, dtype=torch.float64)
+    start[:, 0] = -1.2
+    found = minimize(rosenbrock, start, **TIGHT)
+    assert bool(found.converged.all())
+    # The least curvature of the valley there is more than 0.1: f >= 0.05 |x - 1|^2.
+    np.testing.assert_allclose(found.values, 0, atol=1e-14)
+    np.testing.assert_allclose(found.vectors, 1, atol=np.sqrt(1e-14 / 0.05))
 
 
-def oracle(X, Y, alpha):
-    """One scikit-learn fit per output: its ridge is w^2 / (2 C), its losses are summed."""
-    fits = [
-        LogisticRegression(C=1 / (2 * alpha * N), tol=1e-12, max_iter=10_000).fit(X, Y[:, k])
-        for k in range(K)
-    ]
-    return LinearMap(
-        coef=np.vstack([fit.coef_ for fit in fits]),
-        intercept=np.concatenate([fit.intercept_ for fit in fits]),
-    )
+@pytest.mark.parametrize("largest", [1.0, 100.0, 1e4])
+def test_quadratics_are_solved(largest):
+    problem = Quadratics(4, 8, largest=largest)
+    found = minimize(problem, torch.zeros(4, 8, dtype=torch.float64), **TIGHT)
+    assert bool(found.converged.all())
+    # The least eigenvalue is 1: f - c >= |x - m|^2 / 2.
+    np.testing.assert_allclose(found.values, problem.least, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(found.vectors, problem.minimum, rtol=0, atol=np.sqrt(2e-14))
 
 
-def test_equals_logistic_regression(X, Y, cross_entropy):
-    found = minimize_linear(X, cross_entropy, start=zero(), alpha=0.02, tolerance=1e-14)
-    expected = oracle(X, Y, 0.02)
-    assert found.converged
-    np.testing.assert_allclose(found.model.coef, expected.coef, atol=1e-5)
-    np.testing.assert_allclose(found.model.intercept, expected.intercept, atol=1e-5)
+def test_several_at_once_are_as_each_alone():
+    problem = Quadratics(5, 6)
+    start = torch.from_numpy(np.random.default_rng(1).normal(size=(5, 6))) * 10
+    together = minimize(problem, start, **TIGHT)
+    lengths = []
+    for number in range(5):
+        alone = minimize(problem.only(number), start[number : number + 1], **TIGHT)
+        np.testing.assert_allclose(together.values[number], alone.values[0], atol=1e-14)
+        np.testing.assert_allclose(together.vectors[number], alone.vectors[0], atol=1e-7)
+        lengths.append(alone.n_iter)
+    assert together.n_iter >= max(lengths) - 1  # rounding may decide the last
 
 
-def test_the_value_is_the_objective_with_its_penalty(X, cross_entropy):
-    found = minimize_linear(X, cross_entropy, start=zero(), alpha=0.02)
-    data_term, _ = cross_entropy(found.model(X))
-    assert found.value == pytest.approx(data_term + 0.02 * np.sum(found.model.coef**2))
-
-
-def test_a_scaling_is_as_if_carried_out(X, Y, cross_entropy):
-    scaler = StandardScaler().fit(X)
-    scaling = Scaling(shift=scaler.mean_, factor=1 / scaler.scale_)
-    found = minimize_linear(
-        X, cross_entropy, start=zero(), alpha=0.02, scaling=scaling, tolerance=1e-14
-    )
-    expected = oracle(scaler.transform(X), Y, 0.02)
-    np.testing.assert_allclose(found.model(X), expected(scaler.transform(X)), atol=1e-5)
-    np.testing.assert_allclose(scaling.to_scaled(found.model).coef, expected.coef, atol=1e-5)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_sparse_features_are_multiplied_as_they_are(X, cross_entropy, dtype, monkeypatch):
-    X = np.where(np.abs(X - 0.3) < 1e-9, 0, X).astype(dtype)
-    scaling = Scaling(shift=X.mean(axis=0, dtype=float), factor=1 / X.std(axis=0, dtype=float))
-    settings = {"start": zero(), "alpha": 0.02, "scaling": scaling, "tolerance": 1e-13}
-    expected = minimize_linear(X, cross_entropy, **settings)
-
-    def refuse(*_args, **_kwargs):
-        raise AssertionError("sparse features were made dense")
-
-    for name in ("toarray", "todense"):
-        monkeypatch.setattr(sparse.csr_array, name, refuse)
-        monkeypatch.setattr(sparse.csc_array, name, refuse)
-    found = minimize_linear(sparse.csr_array(X), cross_entropy, **settings)
-    np.testing.assert_allclose(found.model.coef, expected.model.coef, atol=1e-6)
-
-
-def test_squares_equal_ridge_regression(X):
-    target = np.random.default_rng(2).normal(size=(N, K))
-
-    def squares(logits):
-        error = logits - target
-        return float(np.sum(error**2)) / N, 2 * error / N
-
-    found = minimize_linear(X, squares, start=zero(), alpha=0.1, tolerance=1e-15)
-    expected = Ridge(alpha=0.1 * N).fit(X, target)
-    np.testing.assert_allclose(found.model.coef, expected.coef_, atol=1e-6)
-    np.testing.assert_allclose(found.model.intercept, expected.intercept_, atol=1e-6)
-
-
-def test_a_start_at_the_optimum_stays_there(X, cross_entropy):
-    scaling = Scaling(shift=X.mean(axis=0), factor=1 / X.std(axis=0))
-    settings = {"alpha": 0.02, "scaling": scaling, "tolerance": 1e-10}
-    cold = minimize_linear(X, cross_entropy, start=zero(), **settings)
-    warm = minimize_linear(X, cross_entropy, start=cold.model, **settings)
-    assert cold.n_iter > 5
-    assert warm.n_iter <= 2
-    np.testing.assert_allclose(warm.model.coef, cold.model.coef, atol=1e-4)
-
-
-def test_two_runs_give_the_same_weights(X, cross_entropy):
-    runs = [minimize_linear(X, cross_entropy, start=zero(), alpha=0.02) for _ in range(2)]
-    np.testing.assert_array_equal(runs[0].model.coef, runs[1].model.coef)
-
-
-def test_a_looser_tolerance_takes_fewer_iterations(X, cross_entropy):
-    strict, loose = (
-        minimize_linear(X, cross_entropy, start=zero(), alpha=0.02, tolerance=tolerance)
-        for tolerance in (1e-10, 1e-3)
-    )
-    assert loose.n_iter < strict.n_iter
-    assert loose.value > strict.value
-
-
-def test_every_iteration_is_reported_with_a_falling_value(X, cross_entropy):
+def test_a_function_that_has_converged_stays():
+    problem = Quadratics(2, 6)
+    start = problem.minimum.clone()
+    start[1] += 100
     seen = []
-    found = minimize_linear(
-        X, cross_entropy, start=zero(), alpha=0.02, on_iteration=lambda *args: seen.append(args)
+
+    def watched(x):
+        seen.append(x.clone())
+        return problem(x)
+
+    found = minimize(watched, start, **TIGHT)
+    assert len(seen) > 5
+    assert all(torch.equal(x[0], start[0]) for x in seen)
+    np.testing.assert_allclose(found.vectors[1], problem.minimum[1], rtol=0, atol=np.sqrt(2e-14))
+
+
+def test_one_iteration_that_gains_little_does_not_stop():
+    """The first step is a thousand times too short, and gains less than the tolerance."""
+
+    def shallow(x):
+        return 0.5 * (x - 1).square().sum(dim=1), 1e-3 * (x - 1)
+
+    start = torch.full((1, 3), 1.1, dtype=torch.float64)
+    found = minimize(shallow, start, tolerance=1e-4, max_iter=50)
+    assert shallow(start)[0] - shallow(start - shallow(start)[1])[0] < 1e-4
+    assert found.n_iter > 2
+    np.testing.assert_allclose(found.values, 0, atol=EPS)
+
+
+@pytest.mark.parametrize("beyond", [torch.nan, torch.inf])
+def test_values_that_are_not_finite_are_stepped_back_from(beyond):
+    """x - log x - 1 is defined for positive x only; the first step leads out of there."""
+
+    def barrier(x):
+        inside = (x > 0).all(dim=1)
+        values = torch.where(inside, (x - x.clamp(min=1e-300).log() - 1).sum(dim=1), beyond)
+        return values, torch.where(inside.unsqueeze(1), 1 - 1 / x, torch.nan)
+
+    start = torch.tensor([[0.05, 3.0], [2.0, 2.0]], dtype=torch.float64)
+    steps = []
+    found = minimize(barrier, start, after_iteration=lambda *args: steps.append(args), **TIGHT)
+    # The curvature at 1 is 1.
+    np.testing.assert_allclose(found.values, 0, atol=1e-14)
+    np.testing.assert_allclose(found.vectors, 1, atol=np.sqrt(2e-14))
+    assert all(bool(torch.isfinite(values).all()) for _, values in steps)
+
+
+def test_a_slope_that_is_wrong_ends_the_search_where_it_was():
+    def rising(x):
+        return x.square().sum(dim=1), -x
+
+    start = torch.ones(1, 2, dtype=torch.float64)
+    found = minimize(rising, start, **TIGHT)
+    assert bool(found.converged.all())
+    assert found.n_iter == 1
+    np.testing.assert_array_equal(found.vectors, start)
+
+
+def test_max_iter_is_the_most_there_are():
+    start = torch.tensor([[-1.2, 1.0]], dtype=torch.float64)
+    numbers = []
+    found = minimize(
+        rosenbrock,
+        start,
+        tolerance=0,
+        max_iter=4,
+        after_iteration=lambda number, _: numbers.append(number),
     )
-    assert [number for number, _, _ in seen] == list(range(1, found.n_iter + 1))
-    assert {most for _, most, _ in seen} == {500}
-    values = [value for _, _, value in seen]
-    assert values == sorted(values, reverse=True)
-    assert values[-1] == pytest.approx(found.value)
+    assert numbers == [1, 2, 3, 4]
+    assert found.n_iter == 4
+    assert not bool(found.converged.any())
+    assert 0 < float(found.values) < float(rosenbrock(start)[0])
 
 
-def test_too_few_iterations_are_warned_of(X, cross_entropy):
-    with pytest.warns(ConvergenceWarning, match="stopped at max_iter=3 before it converged"):
-        found = minimize_linear(X, cross_entropy, start=zero(), max_iter=3)
-    assert not found.converged
-    assert found.n_iter == 3
-    quiet = minimize_linear(X, cross_entropy, start=zero(), max_iter=3, warn=False)
-    assert not quiet.converged
-
-
-@pytest.mark.parametrize(
-    "settings", [{"alpha": -1.0}, {"tolerance": -1e-3}, {"max_iter": 0}], ids=str
-)
-def test_parameters_are_checked(settings, X, cross_entropy):
-    (name,) = settings
-    with pytest.raises(InputError, match=f"{name} must be"):
-        minimize_linear(X, cross_entropy, start=zero(), **settings)
+@pytest.mark.parametrize("tolerance", [0.0, 1e-15])
+def test_rounding_ends_it_in_float32(tolerance):
+    problem = Quadratics(3, 20, dtype=torch.float32)
+    start = torch.zeros(3, 20)
+    found = minimize(problem, start, tolerance=tolerance, max_iter=500)
+    assert bool(found.converged.all())
+    # Values are of order 1 near the minimum, and told from it to a few units of rounding.
+    np.testing.assert_allclose(found.values, problem.least, atol=1e-5)
+    assert found.vectors.dtype == torch.float32

@@ -1,12 +1,12 @@
 """How parameters are found: mini-batch gradient descent on CPU or GPU, or L-BFGS."""
 
+from complabel._training._coordinates import Scaling, Spread
 from complabel._training._descent import Schedule
 from complabel._training._device import one_thread, resolve_device, torch_as_released
-from complabel._training._lbfgs import (
+from complabel._training._full_batch import (
     IterationCallback,
-    LBFGSResult,
+    LinearFits,
     LogitObjective,
-    Scaling,
     minimize_linear,
 )
 from complabel._training._linear import LinearMap, train_linear
@@ -14,11 +14,12 @@ from complabel._training._network import network_outputs, train_network
 
 __all__ = [
     "IterationCallback",
-    "LBFGSResult",
+    "LinearFits",
     "LinearMap",
     "LogitObjective",
     "Scaling",
     "Schedule",
+    "Spread",
     "minimize_linear",
     "network_outputs",
     "one_thread",

@@ -1,140 +1,179 @@
-"""Full-batch training of a linear map by L-BFGS: deterministic, and without a learning rate."""
+"""L-BFGS for several functions at once: deterministic, and without a learning rate.
+
+All are evaluated together, so that many small problems cost hardly more than one. A function that
+has converged stays where it is until the others have, too.
+"""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from scipy import optimize
-from sklearn.exceptions import ConvergenceWarning
+import torch
+from torch import Tensor
 
-from complabel._parameters import check_integer, check_real
-from complabel._training._linear import LinearMap
+Evaluate = Callable[[Tensor], tuple[Tensor, Tensor]]
+"""Maps vectors (B, P) to the values of B functions (B,), in float64, and to gradients (B, P)."""
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+AfterIteration = Callable[[int, Tensor], None]
+"""Takes the number of the iteration, from 1, and the values (B,)."""
 
-    from complabel._training._rows import Features
-
-LogitObjective = Callable[["NDArray[np.float64]"], "tuple[float, NDArray[np.float64]]"]
-"""Maps logits (n, K) to the mean loss and its gradient with respect to the logits (n, K)."""
-
-IterationCallback = Callable[[int, int, float], None]
-"""Called after every iteration with its number (from 1), the most there can be, and the value."""
+_HISTORY = 10
+# A step must bring this share of what the slope promises; Nocedal and Wright, Numerical
+# Optimization, chapter 3.
+_ENOUGH = 1e-4
+_MOST_HALVINGS = 30
 
 
 @dataclass(frozen=True)
-class LBFGSResult:
-    """What L-BFGS found; it converged if it stopped by itself rather than at ``max_iter``."""
+class Minimum:
+    """What L-BFGS found: vectors (B, P), their values (B,), and whether each converged (B,)."""
 
-    model: LinearMap
-    value: float  # of the objective, penalty included
+    vectors: Tensor
+    values: Tensor
     n_iter: int
-    converged: bool
+    converged: Tensor
 
 
-@dataclass(frozen=True)
-class Scaling:
-    """An affine map of the features, (X - shift) * factor, that is never carried out."""
-
-    shift: NDArray[np.float64]  # (d,)
-    factor: NDArray[np.float64]  # (d,), positive
-
-    def to_raw(self, scaled: LinearMap) -> LinearMap:
-        """Return the map of X itself that equals a map of the scaled features."""
-        coef = scaled.coef * self.factor
-        return LinearMap(coef=coef, intercept=scaled.intercept - coef @ self.shift)
-
-    def to_scaled(self, raw: LinearMap) -> LinearMap:
-        """Return the map of the scaled features that equals a map of X itself."""
-        intercept = raw.intercept + raw.coef @ self.shift
-        return LinearMap(coef=raw.coef / self.factor, intercept=intercept)
-
-
-def minimize_linear(
-    X: Features,
-    objective: LogitObjective,
+def minimize(
+    evaluate: Evaluate,
+    start: Tensor,
     *,
-    start: LinearMap,
-    alpha: float = 0.0,
-    scaling: Scaling | None = None,
-    tolerance: float = 1e-8,
-    max_iter: int = 500,
-    warn: bool = True,
-    on_iteration: IterationCallback | None = None,
-) -> LBFGSResult:
-    """Minimize objective(X W^T + b) + alpha ||W||^2 over linear maps, in float64.
+    tolerance: float,
+    max_iter: int,
+    after_iteration: AfterIteration | None = None,
+) -> Minimum:
+    """Minimize B functions of P numbers each, from start vectors (B, P).
 
-    W in the penalty belongs to the scaled features. No copy of them is made: sparse features stay
-    sparse even where they are centred. ``start`` and the map that is found are maps of X itself.
-    It stops once an iteration gains less than the share ``tolerance`` of the objective, or no
-    entry of the gradient exceeds it. At ``max_iter`` it warns with a ConvergenceWarning.
+    Gradients should be scaled so that a step against them is about right. A function has
+    converged once each of two iterations gains less than the share ``tolerance`` of its value, or
+    of 1 if that is more, or where no step gains anything.
 
     References
     ----------
-    Byrd, Lu, Nocedal and Zhu, "A Limited Memory Algorithm for Bound Constrained Optimization",
-    SIAM Journal on Scientific Computing 1995, in SciPy's implementation.
+    Byrd, Nocedal and Schnabel, "Representations of quasi-Newton matrices and their use in limited
+    memory methods", Mathematical Programming 1994, equation 3.1.
     """
-    check_real("alpha", alpha, at_least=0)
-    check_real("tolerance", tolerance, at_least=0)
-    check_integer("max_iter", max_iter, at_least=1)
-    features: Any = X.astype(np.float64, copy=False)
-    n_features, iterations = X.shape[1], 0
-    scale = scaling or Scaling(shift=np.zeros(n_features), factor=np.ones(n_features))
+    x = start.clone()
+    values, gradient = evaluate(x)
+    history = _History(x)
+    done = torch.zeros_like(values, dtype=torch.bool)
+    slow, number = done, 0
+    for number in range(1, max_iter + 1):
+        direction = history.direction(gradient)
+        slope = _dot(gradient, direction)
+        # Where rounding leaves no way down, the gradient itself is.
+        astray = ~(slope < 0)
+        if bool(astray.any()):
+            direction = torch.where(astray.unsqueeze(1), -gradient, direction)
+            slope = torch.where(astray, -_dot(gradient, gradient), slope)
+        found = _line_search(evaluate, x, values, direction, slope, done)
+        gained = values - found.values
+        moved = (found.moved & ~done).unsqueeze(1)
+        step = torch.where(moved, found.vectors - x, 0.0)
+        change = torch.where(moved, found.gradient - gradient, 0.0)
+        history.add(step, change)
+        x, values, gradient = found.vectors, found.values, found.gradient
+        scale = values.abs().clamp(min=1.0)
+        little = gained <= tolerance * scale
+        done = done | ~found.moved | (little & slow)
+        slow = little
+        if after_iteration is not None:
+            after_iteration(number, values)
+        if bool(done.all()):
+            break
+    return Minimum(x, values, number, done)
 
-    def scaled_map(vector: NDArray[np.float64]) -> LinearMap:
-        """View a vector as a map of the scaled features: for each label its weights and bias."""
-        matrix = vector.reshape(-1, n_features + 1)
-        return LinearMap(coef=matrix[:, :-1], intercept=matrix[:, -1])
 
-    def value_and_gradient(vector: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        scaled = scaled_map(vector)
-        value, through_logits = objective(scale.to_raw(scaled)(features))  # (n, K)
-        through_bias = through_logits.sum(axis=0)
-        through_coef = np.asarray(features.T @ through_logits).T  # (K, d)
-        through_coef = (through_coef - np.outer(through_bias, scale.shift)) * scale.factor
-        through_coef += 2 * alpha * scaled.coef
-        penalty = alpha * float(np.vdot(scaled.coef, scaled.coef))
-        return value + penalty, np.column_stack([through_coef, through_bias]).ravel()
+@dataclass(frozen=True)
+class _Found:
+    """Where a line search ended; functions that found nothing better stayed."""
 
-    # SciPy hands over the value only to a callback with an argument of just this name.
-    def after_iteration(intermediate_result: optimize.OptimizeResult) -> None:
-        nonlocal iterations
-        iterations += 1
-        if on_iteration is not None:
-            on_iteration(iterations, max_iter, float(intermediate_result.fun))
+    vectors: Tensor
+    values: Tensor
+    gradient: Tensor
+    moved: Tensor  # (B,)
 
-    first = scale.to_scaled(start)
-    result = optimize.minimize(
-        value_and_gradient,
-        np.column_stack([first.coef, first.intercept]).ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        callback=after_iteration,
-        # A line search seldom takes more than two evaluations: 20 each are no limit of their own.
-        options={
-            "maxiter": max_iter,
-            "maxfun": 20 * max_iter,
-            "ftol": tolerance,
-            "gtol": tolerance,
-        },
-    )
-    # Status 2 is a line search that finds nothing better: as near as rounding allows.
-    converged = result.status != 1
-    if warn and not converged:
-        warnings.warn(
-            f"L-BFGS stopped at max_iter={max_iter} before it converged to tolerance={tolerance:g};"
-            " raise max_iter, raise alpha or scale the features",
-            ConvergenceWarning,
-            stacklevel=2,
+
+def _line_search(
+    evaluate: Evaluate, x: Tensor, values: Tensor, direction: Tensor, slope: Tensor, done: Tensor
+) -> _Found:
+    """Step along each direction, shorter and shorter until it gains enough."""
+    length = torch.where(done, 0.0, 1.0).to(values.dtype)
+    noise = torch.finfo(x.dtype).eps * values.abs().clamp(min=1.0)
+    for _ in range(_MOST_HALVINGS):
+        there = x + length.to(x.dtype).unsqueeze(1) * direction
+        found, gradient = evaluate(there)
+        gain = values - found
+        enough = done | (gain >= -_ENOUGH * length * slope - noise)
+        if bool(enough.all()):
+            return _Found(there, found, gradient, (length > 0) & (gain > 0))
+        # The parabola through both values and the slope has its minimum there.
+        best = -slope * length / (2 * (-gain / length.clamp(min=1e-300) - slope))
+        best = torch.where(torch.isfinite(found), best, 0.1 * length)
+        shorter = torch.minimum(torch.maximum(best, 0.1 * length), 0.5 * length)
+        length = torch.where(enough, length, shorter)
+    length = torch.where(enough, length, 0.0)
+    there = x + length.to(x.dtype).unsqueeze(1) * direction
+    found, gradient = evaluate(there)
+    return _Found(there, found, gradient, length > 0)
+
+
+class _History:
+    """The latest steps and changes of the gradient, and the direction that they suggest."""
+
+    def __init__(self, x: Tensor) -> None:
+        shape = (len(x), _HISTORY, x.shape[1])
+        self._steps, self._changes = x.new_zeros(shape), x.new_zeros(shape)
+        self._products = x.new_zeros((len(x), 2 * _HISTORY, _HISTORY), dtype=torch.float64)
+        self._scale = x.new_ones(len(x), dtype=torch.float64)
+        self._number = 0
+
+    def add(self, step: Tensor, change: Tensor) -> None:
+        """Remember a step (B, P), and how it changed the gradient (B, P)."""
+        along, squared = _dot(step, change), _dot(change, change)
+        kept = along > 1e-10 * squared
+        slot, mask = self._number % _HISTORY, kept.unsqueeze(1)
+        self._steps[:, slot] = torch.where(mask, step, 0.0)
+        self._changes[:, slot] = torch.where(mask, change, 0.0)
+        self._scale = torch.where(kept, along / squared, self._scale)
+        self._number += 1
+        both = torch.cat([self._steps, self._changes], dim=1)
+        latest = self._changes[:, slot].unsqueeze(2)
+        self._products[:, :, slot] = torch.bmm(both, latest).double().squeeze(2)
+        # Changes with each other are symmetric; steps with the earlier changes are not used.
+        self._products[:, _HISTORY + slot] = self._products[:, _HISTORY:, slot]
+
+    def direction(self, gradient: Tensor) -> Tensor:
+        """Return minus the approximate inverse Hessian times the gradient (B, P)."""
+        if not self._number:
+            return -gradient
+        # Oldest first: what is below the diagonal of steps with changes is not used.
+        first = max(0, self._number - _HISTORY)
+        order = torch.arange(first, self._number) % _HISTORY
+        scale = self._scale.view(-1, 1, 1)
+        column = gradient.unsqueeze(2)
+        by_step = torch.bmm(self._steps, column).double()[:, order]  # (B, m, 1)
+        by_change = torch.bmm(self._changes, column).double()[:, order]
+        products = self._products[:, :, order]
+        upper = torch.triu(products[:, order])
+        diagonal = torch.diagonal(upper, dim1=1, dim2=2)
+        # Steps that were left out are rows of 0: they take no part.
+        upper = upper + torch.diag_embed((diagonal == 0).double())
+        first_part = torch.linalg.solve_triangular(upper, by_step, upper=True)
+        inner = diagonal.unsqueeze(2) * first_part + scale * (
+            products[:, _HISTORY + order] @ first_part - by_change
         )
-    raw = scale.to_raw(scaled_map(result.x))
-    return LBFGSResult(
-        model=LinearMap(np.ascontiguousarray(raw.coef), raw.intercept),
-        value=float(result.fun),
-        n_iter=int(result.nit),
-        converged=converged,
-    )
+        weights = torch.linalg.solve_triangular(upper.transpose(1, 2), inner, upper=False)
+        of_steps, of_changes = (torch.zeros_like(self._products[:, :_HISTORY, :1]) for _ in "ab")
+        of_steps[:, order], of_changes[:, order] = weights, -scale * first_part
+        found = scale[:, :, 0].to(gradient.dtype) * gradient
+        for part, of_part in ((self._steps, of_steps), (self._changes, of_changes)):
+            found += torch.bmm(of_part.transpose(1, 2).to(part.dtype), part).squeeze(1)
+        return -found
+
+
+def _dot(a: Tensor, b: Tensor) -> Tensor:
+    """Multiply vectors (B, P), in float64."""
+    found: Tensor = torch.linalg.vecdot(a, b).double()
+    return found
