@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from tests.methods.small import brief, targets_of
 
-from complabel.annotations import draw_complementary
+from complabel.annotations import AssumedUniformWarning, draw_complementary
 from complabel.datasets import make_synthetic
 from complabel.methods import METHODS, CTLClassifier
 
@@ -29,6 +29,7 @@ def default_type(dtype):
 @contextlib.contextmanager
 def warnings_as_errors():
     with warnings.catch_warnings(action="error"):
+        warnings.simplefilter("ignore", AssumedUniformWarning)  # said of every free naming
         yield
 
 

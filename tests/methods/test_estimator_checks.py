@@ -18,14 +18,14 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-def checked(name):
-    """A method with few iterations; one of the selection likelihoods searches, as by default.
+def checked(name, **settings):
+    """A method with few iterations; the selection likelihood searches, over little.
 
     Where a method has a choice, it cuts all rows at the same point: scikit-learn expects that
     the sign of a decision tells the prediction.
     """
-    searching = {"alpha": "auto", "kernel": "auto", "gamma": "auto"}
-    settings = searching if name == "selection-likelihood" else {}
+    if name == "selection-likelihood":
+        settings = {"kernel": "auto", "gamma": "auto", "cv": 2, **settings}
     return brief(name, n_neighbors=3, n_components=5, threshold="probability", cut=0.5, **settings)
 
 
@@ -57,6 +57,14 @@ def rightly_failed(classifier):
     [checked(name) for name in METHODS], expected_failed_checks=rightly_failed
 )
 def test_scikit_learns_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@estimator_checks.parametrize_with_checks(
+    [checked("selection-likelihood", alpha="auto", cardinality="auto", cv=3)]
+)
+def test_scikit_learns_contract_where_everything_is_chosen(estimator, check):
     check(estimator)
 
 

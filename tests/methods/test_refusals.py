@@ -16,7 +16,7 @@ from tests.methods.small import (
     targets_of,
 )
 
-from complabel.annotations import UnchosenLabelWarning
+from complabel.annotations import AssumedUniformWarning, UnchosenLabelWarning
 from complabel.errors import AnnotationError, ComplabelError, InputError
 from complabel.methods import METHODS, make_classifier
 
@@ -253,6 +253,7 @@ def test_a_label_never_chosen_is_warned_of(name):
 def test_no_warning_where_there_is_nothing_to_warn_of(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", AssumedUniformWarning)  # said of every free naming
         brief(name).fit(X, COMPLEMENTARY)
 
 

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy import special
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from complabel import metrics
-from complabel._parameters import Constraints, Real, check_parameters
-from complabel.annotations import check_complementary, check_indicator, check_label_names
-from complabel.errors import AnnotationError, InputError
-from complabel.methods._arrays import Features
-from complabel.methods._decisions import THRESHOLDS, labels_above
+from complabel.annotations import Answers, check_complementary
+from complabel.errors import AnnotationError
 from complabel.methods._features import validated
-from complabel.methods._targets import Targets, encode_classes, refuse_other_number_of_rows
+from complabel.methods._hooks import Hooks
+from complabel.methods._masks import read_answers, refuse_for_reference
+from complabel.methods._targets import Targets, check_new, refuse_other_number_of_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from complabel.methods._arrays import Features
 
-class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
+
+class ComplementaryClassifier(Hooks):
     """Base of all methods; a method implements ``_fit`` and ``_decision``.
 
     Attributes
@@ -34,64 +31,50 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     models_the_choice : bool
         Whether the method models which label is chosen as complementary. If so, ``score`` is a
         log-likelihood, and the method implements ``_log_likelihood``.
+    understands_answers : bool
+        Whether the method learns from :class:`complabel.annotations.Answers` as they are. If so,
+        it implements ``_fit_answers``, and ``_answers_log_likelihood`` if it models the choice.
+        Others are given the labels that do not apply as if each had been named freely.
     threshold : {"probability", "minmax"}
         Rule of ``predict``: f > ``cut``, or the same after scaling each row of f to [0, 1].
     cut : float
         In (0, 1).
     """
 
-    learns_from: ClassVar[Literal["complementary", "relevant"]] = "complementary"
-    models_the_choice: ClassVar[bool] = False
-    threshold: str = "probability"
-    cut: float = 0.5
-
-    # What each parameter may be; a method declares its own beside these.
-    _constraints: ClassVar[Constraints] = {
-        "threshold": THRESHOLDS,
-        "cut": Real(above=0, below=1),
-    }
-
-    classes_: NDArray[Any]
-    n_features_in_: int
-
-    @abstractmethod
-    def _fit(
+    def fit(
         self,
-        X: Features,
-        complementary: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
-    ) -> None:
-        """Learn from checked arrays.
-
-        ``X`` is an ndarray or CSR array (n, d) of finite float64 or float32. ``complementary``
-        (n, K) has at least one and not all labels of each row; the relevant ones instead where
-        ``learns_from = "relevant"``. ``relevant`` (n, K) are known ones; rows may be empty.
-        """
-
-    @abstractmethod
-    def _decision(self, X: Features) -> NDArray[np.float64]:
-        """Return scores of shape (n, K), float64, in the order of f within each row.
-
-        They are the log-odds of f unless the method implements ``_log_odds``.
-        """
-
-    def fit(self, X: ArrayLike, y: ArrayLike, *, relevant: ArrayLike | None = None) -> Self:
-        """Learn from complementary labels.
+        X: ArrayLike,
+        y: ArrayLike | Answers | None = None,
+        *,
+        relevant: ArrayLike | None = None,
+        offered: ArrayLike | None = None,
+        absent: ArrayLike | None = None,
+        excluded: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from complementary labels, or from all that people answered.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Features; CSR stays sparse, but in LIFT where it is small.
-        y : array-like of shape (n_samples, K) or (n_samples,)
-            The complementary labels: an indicator of labels that do not apply, or one such class
-            per row of which exactly one applies; names given so are warned of. A row of the
-            indicator without a label is left out with a warning, so that not every row needs an
-            answer. A data frame's columns name the labels. For a method with
+        y : array-like of shape (n_samples, K) or (n_samples,), Answers, or None, default=None
+            The complementary labels, each named freely: an indicator of labels that do not apply,
+            or one such class per row of which exactly one applies; names given so are warned of.
+            Or :class:`complabel.annotations.Answers` to any questions. Rows without a label or
+            answer are left out with a warning. A data frame's columns name the labels. None where
+            all answers are in ``absent`` or ``excluded``. For a method with
             ``learns_from = "relevant"``, the relevant labels instead.
         relevant : array-like of shape (n_samples, K) or None, default=None
             Indicator of labels known to apply, if any are; rows may be empty. Of two data frames
             the columns must agree.
+        offered : array-like of shape (n_samples, K) or None, default=None
+            The labels of which those in ``y`` were named; an empty row stands for all K. Where
+            labels were offered and ``y`` names none, all of them apply.
+        absent : array-like of shape (n_samples, K) or None, default=None
+            Labels that were asked about and judged not to apply ("no"), beside those in
+            ``relevant`` ("yes").
+        excluded : array-like of shape (n_samples, K) or None, default=None
+            Labels that a rule or a report ruled out. An empty row was not looked at.
 
         Returns
         -------
@@ -100,8 +83,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         InputError
-            If ``X`` is not a finite matrix with as many rows as there are labels, or a parameter
-            is out of range.
+            If ``X`` is not a finite matrix with as many rows as there are labels, a parameter
+            is out of range, or a mask comes beside Answers.
         AnnotationError
             If the labels contradict themselves or each other.
 
@@ -110,31 +93,48 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         UnchosenLabelWarning
             If a label is complementary in no row.
         UnansweredRowWarning
-            If a row has no complementary label; the message counts them.
+            If a row has no complementary label, or no answer; the message counts them.
         ClassPerRowWarning
             If ``y`` holds one name per row, or is a column.
+        IgnoredAnswersWarning
+            If the method does not understand some of the answers; see ``understands_answers``.
 
         Notes
         -----
+        ``offered``, ``absent`` and ``excluded`` are the short way to one answer of each kind a
+        row. Only ``Answers`` say who answered, and how questions were drawn.
+
         Every row weighs the same: ``sample_weight`` is not supported.
 
         True labels given as ``y`` look like an annotator's answers and cannot be told from them
         here. A held-out fit shows them: see :func:`complabel.metrics.least_cardinality`.
         """
-        if relevant is not None and self.learns_from == "relevant":
-            raise InputError("relevant is what y is for this reference method; leave it out")
-        features = validated(self, X, y)
-        refuse_other_number_of_rows(y, features.shape[0])
+        answers = read_answers(
+            y, relevant=relevant, offered=offered, absent=absent, excluded=excluded
+        )
+        if self.learns_from == "relevant":
+            refuse_for_reference(answers, relevant)
+        given: Any = y if answers is None else answers
+        features = validated(self, X, given)
+        name = "a mask" if y is None else "y"
+        refuse_other_number_of_rows(given, features.shape[0], name=name)
         if self.learns_from == "relevant":
             targets = Targets.from_true_labels(y)
-        else:
+        elif answers is None:
             targets = Targets.from_complementary(y, relevant=relevant)
+        else:
+            targets = Targets.from_answers(
+                answers, learner=type(self).__name__, understands=self.understands_answers
+            )
         self._check_parameters()
         self.classes_ = targets.classes
         self._single = targets.single
         if targets.answered is not None:
             features = features[targets.answered]
-        self._fit(features, targets.complementary, targets.relevant)
+        if targets.answers is None:
+            self._fit(features, targets.complementary, targets.relevant)
+        else:
+            self._fit_answers(features, targets.answers)
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -202,21 +202,23 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         decision = self._decision(self._validate_new(X))
         return self._predicted(decision), self._probabilities(decision)
 
-    def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Score on held-out complementary labels; greater is better.
+    def score(self, X: ArrayLike, y: ArrayLike | Answers) -> float:
+        """Score on held-out complementary labels or answers; greater is better.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples, K) or (n_samples,)
-            Complementary labels, as in ``fit``; rows without one are left out. Scoring against
-            true labels is done by :mod:`complabel.metrics`, never here.
+        y : array-like of shape (n_samples, K) or (n_samples,), or Answers
+            Complementary labels, as in ``fit``, or answers about the same labels; rows without
+            one are left out. Scoring against true labels is done by :mod:`complabel.metrics`,
+            never here.
 
         Returns
         -------
         float
             Mean over rows of the log-likelihood of the answers, in nats, where
-            ``models_the_choice``. Else minus the complementary ranking error, between -1 and 0.
+            ``models_the_choice``; of Answers, where ``understands_answers`` too. Else minus the
+            complementary ranking error, between -1 and 0.
 
         Notes
         -----
@@ -228,6 +230,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         """
         features = self._validate_new(X)
         refuse_other_number_of_rows(y, features.shape[0])
+        if isinstance(y, Answers):
+            return self._score_answers(features, y)
         complementary = check_complementary(
             self._encode(y), min_labels=2, allow_unanswered=True, name="y"
         )
@@ -238,62 +242,12 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
             return float(self._log_likelihood(features, complementary).mean())
         return -metrics.complementary_ranking_error(complementary, self._decision(features))
 
-    def _log_odds(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn what ``_decision`` returned into log f / (1 - f), of shape (n, K)."""
-        return decision
-
-    def _relevance(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn what ``_decision`` returned into f, of shape (n, K)."""
-        return np.asarray(special.expit(self._log_odds(decision)))
-
-    def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return the log-likelihood of each row's complementary labels, shape (n,), in nats."""
-        raise NotImplementedError(f"{type(self).__name__} does not model the choice")
-
-    def _probabilities(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return f (n, K); given one class per row, the probability of each class."""
-        if self._single:
-            return np.asarray(special.softmax(decision, axis=1))
-        return self._relevance(decision)
-
-    def _predicted(self, decision: NDArray[np.float64]) -> NDArray[Any]:
-        """Return the predicted labels (n, K), or one class per row, shape (n,)."""
-        if self._single:
-            predicted: NDArray[Any] = self.classes_[decision.argmax(axis=1)]
-            return predicted
-        return labels_above(self._log_odds(decision), threshold=self.threshold, cut=self.cut)
-
-    def _check_parameters(self) -> None:
-        """Refuse parameters that break ``_constraints``; methods may extend it."""
-        check_parameters(self)
-
-    def _forget(self, *attributes: str) -> None:
-        """Drop what an earlier fit with other parameters may have left."""
-        for attribute in attributes:
-            self.__dict__.pop(attribute, None)
-
-    def _encode(self, y: ArrayLike) -> NDArray[np.uint8]:
-        """Check held-out labels against those of ``fit``."""
-        if self._single:
-            return encode_classes(y, self.classes_)
-        check_label_names(y, self.classes_.tolist())
-        indicator = check_indicator(y, name="y")
-        if indicator.shape[1] != len(self.classes_):
-            raise AnnotationError(
-                f"y has {indicator.shape[1]} labels, but fit was given {len(self.classes_)}"
-            )
-        return indicator
-
-    def _validate_new(self, X: ArrayLike) -> Features:
-        """Validate features to predict for."""
-        check_is_fitted(self, "classes_")
-        return validated(self, X, reset=False)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
-        tags.classifier_tags.multi_label = True
-        # Trained on true labels, as scikit-learn's checks do, it learns what does not apply.
-        tags.classifier_tags.poor_score = True
-        return tags
+    def _score_answers(self, X: Features, answers: Answers) -> float:
+        """Score on held-out answers."""
+        check_new(answers, self.classes_)
+        if not (self.understands_answers and self.models_the_choice):
+            return -metrics.complementary_ranking_error(answers, self._decision(X))
+        answered = answers.answered
+        if not answered.any():
+            raise AnnotationError("y has no answers; at least one item needs one")
+        return float(self._answers_log_likelihood(X[answered], answers[answered]).mean())

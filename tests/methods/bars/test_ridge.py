@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize, sparse
 from sklearn.linear_model import Ridge
+from tests.examples import examples
 
 from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset, make_synthetic
@@ -144,7 +145,7 @@ def test_a_search_can_be_of_one_of_the_two_only():
 
 @WAYS
 @given(scale=st.floats(1e-3, 1e3), shifts=st.lists(st.floats(-50, 50), min_size=8, max_size=8))
-@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_units_and_origin_of_features_do_not_matter(most_columns, scale, shifts):
     moved = scale * (X + np.array(shifts))
     first = ComplementaryRidgeClassifier(random_state=0).fit(X, COMPLEMENTARY)

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import optimize
+from tests.examples import examples
 from tests.methods.candidates.by_definition import random_candidates
 
 from complabel.methods.candidates._confidences import Quadratic, project_confidences
@@ -20,7 +21,7 @@ def test_projection_worked_by_hand():
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 1.0, 30.0]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_projection_is_that_of_a_generic_solver(seed, scale):
     rng = np.random.default_rng(seed)
     values = scale * rng.normal(size=5)

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.model_selection import KFold
+from tests.examples import examples
 
 from complabel import metrics
 from complabel.annotations import draw_complementary
@@ -117,7 +118,7 @@ def test_the_objective_through_traces_is_the_objective(explicit, moments):
     assert found == pytest.approx(explicit.objective(), rel=1e-12)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(0, 2**32), st.integers(1, 5))
 def test_no_block_raises_the_objective(seed, rank):
     explicit = WrittenOut(rank=rank, seed=seed)

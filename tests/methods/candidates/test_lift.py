@@ -3,7 +3,7 @@
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -14,6 +14,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC, LinearSVC
+from tests.examples import examples
 
 from complabel import metrics
 from complabel.annotations import UnchosenLabelWarning, draw_complementary
@@ -85,7 +86,7 @@ def test_duplicate_instances_make_centres_that_coincide():
     assert_allclose(centers, np.repeat([[0.0, 1.0], [3.0, 4.0]], 2, axis=0))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.01, 1.0, 100.0]), st.floats(-3, 3))
 def test_no_step_from_the_squared_hinges_solution_lowers_the_objective(seed, C, effect):
     rng = np.random.default_rng(seed)

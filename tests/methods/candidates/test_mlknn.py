@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.model_selection import KFold
 from sklearn.neighbors import NearestNeighbors
+from tests.examples import examples
 
 from complabel import metrics
 from complabel.annotations import UnchosenLabelWarning, draw_complementary
@@ -88,7 +89,7 @@ def by_definition(X, labels, new, k, s):
     return posteriors
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(2, 15),

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from scipy import special
 
-from complabel.methods.selection._model import Choices
+from complabel.annotations import Answers
+from complabel.methods.selection._choices import Choices
 
 
 def start(counts, *, cardinality, propensities=None):
     """The probabilities of the constant model for labels chosen so many times."""
     complementary = np.repeat(np.eye(len(counts), dtype=np.uint8), counts, axis=0)
-    choices = Choices(complementary, propensities=propensities)
+    choices = Choices(Answers.from_complementary(complementary), propensities=propensities)
     return special.expit(choices.constant_logits(cardinality))
 
 
@@ -26,5 +27,5 @@ def test_a_label_that_comes_to_mind_twice_as_readily_counts_half():
     assert found == pytest.approx(1 - 1.5 * np.array([10, 20, 30]) / 60)
 
 
-def test_one_relevant_label_is_expected_where_the_cardinality_is_open():
-    assert start([25, 25, 50], cardinality=None) == pytest.approx([0.5, 0.5, 0.02])
+def test_all_labels_start_alike_where_the_cardinality_is_open():
+    assert start([25, 25, 50], cardinality=None) == pytest.approx([1 / 3, 1 / 3, 1 / 3])

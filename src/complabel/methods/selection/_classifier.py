@@ -1,69 +1,69 @@
-"""The exact likelihood of the annotator's choice, maximized by a linear map or an RBF kernel."""
+"""The exact likelihood of what people answered, maximized by a linear map or an RBF kernel."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from scipy import special
 
-from complabel._parameters import (
-    Constraints,
-    Integer,
-    RandomState,
-    Real,
-    check_random_state,
-    check_real,
-)
+from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel._training import LinearMap, one_thread
+from complabel.annotations import Answers
 from complabel.errors import InputError
-from complabel.losses import check_propensities
 from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._documented import documented
 from complabel.methods._features import range_of, refuse_overflow
-from complabel.methods.selection._model import (
-    SCALINGS,
-    Choices,
-    FeatureMap,
-    fit_linear,
-    middle_gamma,
-)
-from complabel.methods.selection._search import (
-    FIRST_ALPHA,
-    Search,
-    Trials,
-    cardinality_grid,
-    three_digits,
-)
+from complabel.methods.selection._annotators import Annotators
+from complabel.methods.selection._determined import plan_for
+from complabel.methods.selection._features import SCALINGS, feature_maps
+from complabel.methods.selection._model import fit_linear
+from complabel.methods.selection._rungs import Rungs
+from complabel.methods.selection._search import FIRST_ALPHA, Space
+from complabel.methods.selection._texts import TEXTS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from complabel.methods._arrays import Features
+    from complabel.methods.selection._determined import Plan
+    from complabel.methods.selection._features import PreparedFeatures
     from complabel.methods.selection._model import Setting
+
+# Multiplications in a product of all rows above which several threads share the work.
+_MUCH_WORK = 10**9
 
 ProgressCallback = Callable[[str, int, "int | None", float], None]
 """Called with what goes on, how far it is, where it can end at most (if known), and the loss."""
 
-# "auto" tries the kernel only up to this many rows: its features are dense, 200 MB a copy then.
-_MOST_KERNEL_ROWS = 50_000
 
-
+@documented(**TEXTS)
 class SelectionLikelihoodClassifier(ComplementaryClassifier):
-    r"""Multi-label classifier that maximizes the exact likelihood of the labels named.
+    r"""Multi-label classifier that maximizes the exact likelihood of what people answered.
 
-    Labels are independent given x with p = sigmoid(W phi(x) + b), and the annotator picks one of
-    the irrelevant labels, each equally likely. The chance of label j is then
+    Labels are independent given x with p = sigmoid(W phi(x) + b). Who is to name a label that does
+    not apply picks one of these, each equally likely if propensities do not say otherwise. The
+    chance of label j is then
 
     :math:`q_j = (1 - p_j) \int_0^1 \prod_{k \neq j} (p_k + (1 - p_k) t) dt`,
 
-    exactly, for any number of relevant labels. Minimized is
+    exactly, for any number of relevant labels; of a menu, k goes over the labels on offer. Who is
+    asked whether label j applies says "yes" with chance p_j. Labels that do not apply are excluded
+    with their rates. Minimized is
 
-    - mean log q + mean (sum_k p_k - c)^2 + alpha ||W||_F^2.
+    - the mean of -log q over rows + mean (sum_k p_k - c)^2 + alpha ||W||_F^2,
 
-    Complementary labels say little about how many labels are relevant; c, the cardinality, does.
-    The features phi(x), linear or of a kernel, alpha and c are chosen together by the likelihood
-    of held-out complementary labels; no relevant label is used.
+    where q is the chance of all that was answered about a row. Labels named freely say little
+    about how many labels are relevant; c, the cardinality, does. The features phi(x), linear or of
+    a kernel, alpha, c and the rank of W are chosen together by the likelihood of held-out answers;
+    no true label is used.
+
+    ``fit`` takes labels that were named freely as an indicator, or any mix of
+    :class:`complabel.annotations.Answers`. Ask yes/no questions about random labels if you can:
+    they need no assumption on what comes to people's minds.
 
     Parameters
     ----------
@@ -71,23 +71,11 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         Weight of the squared norm of the scaled features' weights.
     cardinality : "auto", float or None, default="auto"
         c, the expected number of relevant labels, if known. ``"auto"`` takes the smallest within
-        one standard error of the best; None leaves the penalty out. Where ``y`` is one class per
-        row, ``"auto"`` is 1.
-    scaling : {"auto", "standardize", "global", "rows"}, default="auto"
-        Only used without a kernel: divide each feature by its standard deviation, or all features
-        by one number, or each row by its length first, which suits words.
-    kernel : {"auto", "linear", "rbf"}, default="auto"
-        ``"rbf"`` learns a linear map of exp(-gamma ||x - x'||^2), approximated by its values at
-        some of the training rows; so does ``"auto"`` where that predicts held-out labels better.
-        ``"auto"`` is ``"linear"`` with more than 50,000 rows.
-    gamma : "auto" or float, default="auto"
-        Only used with the kernel. ``"auto"`` searches around one over the mean squared distance
-        of two rows.
-    n_components : int, default=500
-        The most training rows that the kernel is approximated by.
-    propensities : array-like of shape (K,) or None, default=None
-        How readily each label comes to the annotator's mind, relative to the others. They cannot
-        be learned from complementary labels. With them, one complementary label per row.
+        one standard error of the best; None leaves the penalty out, and so does ``"auto"`` where
+        at least half of the answers determine the cardinality: yes/no answers about random labels,
+        random menus of two, exclusions. Where ``y`` is one class per row, ``"auto"`` is 1.
+    {of_features}
+    {of_people}
     cv : int, default=3
         Folds inside the training data for the automatic choices.
     threshold : {"probability", "minmax"}, default="probability"
@@ -102,19 +90,18 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
     ----------
     alpha_ : float
     cardinality_ : float or None
+        c as it was given or chosen.
+    mean_cardinality_ : float
+        The mean over training rows of sum_k p_k: how many labels are expected to apply.
     kernel_ : str
     scaling_ : str
         Only where ``kernel_`` is ``"linear"``.
     gamma_ : float
         Only where ``kernel_`` is ``"rbf"``.
-    cv_results_ : dict of ndarrays of shape (n_settings,)
-        The settings tried, as of scikit-learn's searches: ``param_NAME`` for each parameter,
-        masked where it has no part; ``mean_test_score``, the mean log-likelihood of held-out
-        rows; ``std_test_score`` over the folds; ``rank_test_score``. Further
-        ``standard_error_of_difference`` to the best, and ``chosen``. Only if something was chosen.
-    cardinality_curve_ : dict of ndarrays of shape (n_cardinalities,)
-        ``cardinality``, and ``mean_log_likelihood`` with the best alpha tried for it. Only if
-        the cardinality was chosen.
+    rank_ : int
+        Only where the rank was given or chosen.
+    {found_of_people}
+    {of_search}
     model_ : LinearMap or MappedLinear
         Maps features to the logits of p.
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
@@ -125,13 +112,25 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
     classes_ : ndarray of shape (K,)
     n_features_in_ : int
 
+    Warns
+    -----
+    AssumedUniformWarning
+        If labels were named freely and are taken to come to mind alike, or if labels were excluded
+        with rates that nothing tells. Give ``propensities="equal"`` if you know that they do.
+
     See Also
     --------
     ComplementaryLossClassifier : Trains a network by a loss.
-    complabel.losses.SelectionLikelihoodLoss : This likelihood; ``cardinality_`` serves there too.
+    complabel.losses.answers_log_likelihood : This likelihood, of any logits.
+    complabel.losses.SelectionLikelihoodLoss : Of labels named freely; ``cardinality_`` serves too.
 
     Notes
     -----
+    The likelihood is exact for any judged labels and exclusions of an item together with namings
+    of one label from one menu, or with one naming of several. Further namings of an item, or
+    several of them with mistakes, count each by its chance given what was judged: a composite
+    likelihood, which is consistent but loses what several answers say together.
+
     Full-batch L-BFGS, deterministic. One evaluation takes O(n K^2 / 2 + n d K) time with d the
     mean number of non-zeros per row, or ``n_components``; a fit with automatic choices takes some
     thousand of them, on one thread. Memory for ``cv`` copies of the features, or of n
@@ -145,20 +144,23 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
 
     Examples
     --------
+    Of two labels drawn at random, somebody names one that does not apply, if there is one:
+
     >>> import numpy as np
-    >>> from complabel.annotations import draw_complementary
+    >>> from complabel.annotations import draw_answers
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 3))
     >>> relevant = (X > 0.5).astype(int)
-    >>> one_or_two = (relevant.sum(axis=1) > 0) & (relevant.sum(axis=1) < 3)
-    >>> X, relevant = X[one_or_two], relevant[one_or_two]
-    >>> complementary = draw_complementary(relevant, random_state=0)
-    >>> classifier = SelectionLikelihoodClassifier(random_state=0).fit(X, complementary)
-    >>> classifier.predict([[2.0, -1.0, -1.0]])
+    >>> answers = draw_answers(relevant, question="menu-2", random_state=0)
+    >>> classifier = SelectionLikelihoodClassifier(kernel="linear", random_state=0)
+    >>> classifier.fit(X, answers).predict([[2.0, -1.0, -1.0]])
     array([[1, 0, 0]])
+    >>> round(classifier.mean_cardinality_, 1), round(float(relevant.sum(axis=1).mean()), 1)
+    (0.9, 0.9)
     """
 
     models_the_choice = True
+    understands_answers = True
     _constraints: ClassVar[Constraints] = {
         "alpha": ("auto", Real(above=0)),
         "cardinality": ("auto", None, Real(above=0)),
@@ -166,6 +168,8 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         "kernel": ("auto", "linear", "rbf"),
         "gamma": ("auto", Real(above=0)),
         "n_components": Integer(at_least=1),
+        "rank": ("auto", None, Integer(at_least=1)),
+        "error_rate": ("auto", "per-annotator", Real(at_least=0, below=1)),
         "cv": Integer(at_least=2),
         "random_state": RandomState(),
     }
@@ -185,7 +189,10 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         kernel: str = "auto",
         gamma: str | float = "auto",
         n_components: int = 500,
-        propensities: ArrayLike | None = None,
+        rank: str | int | None = "auto",
+        propensities: str | ArrayLike | None = None,
+        error_rate: str | float = 0.0,
+        exclusion_rates: ArrayLike | None = None,
         cv: int = 3,
         threshold: str = "probability",
         random_state: int | np.random.Generator | None = None,
@@ -197,7 +204,10 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
+        self.rank = rank
         self.propensities = propensities
+        self.error_rate = error_rate
+        self.exclusion_rates = exclusion_rates
         self.cv = cv
         self.threshold = threshold
         self.random_state = random_state
@@ -210,22 +220,35 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         relevant: NDArray[np.uint8] | None,
         /,
     ) -> None:
-        self._forget("scaling_", "gamma_", "coef_", "intercept_")
-        self._forget("cv_results_", "cardinality_curve_")
+        self._learn(X, Answers.from_complementary(complementary, relevant=relevant))
+
+    def _fit_answers(self, X: Features, answers: Answers, /) -> None:
+        self._learn(X, answers)
+
+    def _learn(self, X: Features, answers: Answers) -> None:
+        """Choose what is to be chosen, and fit."""
+        self._forget("scaling_", "gamma_", "rank_", "coef_", "intercept_", "cv_results_")
+        self._forget("cardinality_curve_", "propensities_", "error_rates_", "exclusion_rates_")
         refuse_overflow(X)
-        choices = Choices(complementary, relevant, self._weights(complementary.shape[1]))
-        # NumPy's threads and torch's take turns in L-BFGS, and those that wait hold up those that
-        # work: on two cores it took two to eight times as long as on one thread.
-        with one_thread():
-            setting = self._choose_setting(X, choices)
-            prepared = setting.features.fit_transform(X)
+        plan = plan_for(self, answers, n_features=X.shape[1])
+        # Of little work each thread gets too little to be worth waiting for the others.
+        work = X.shape[0] * X.shape[1] * answers.n_labels
+        with one_thread() if work < _MUCH_WORK else nullcontext():
+            setting, prepared = self._choose_setting(X, plan)
             report = partial(self._report, "classifier")
-            found = fit_linear(prepared, choices, setting, warn=True, on_iteration=report)
-        self.model_, self.n_iter_ = prepared.model(found.model), found.n_iter
+            found = fit_linear(prepared, plan.choices, setting, on_iteration=report)
+            logits = found.linear(prepared.X)
+        self.mean_cardinality_ = float(special.expit(logits).sum(axis=1).mean())
+        self.model_, self.n_iter_ = prepared.model(found.linear), found.n_iter
         if isinstance(self.model_, LinearMap):
             self.coef_, self.intercept_ = self.model_.coef, self.model_.intercept
-        for name, value in setting.parameters.items():
-            setattr(self, f"{name}_", value)
+        self.alpha_, self.cardinality_ = setting.alpha, setting.cardinality
+        self._annotators = Annotators.of(plan.choices, found)
+        self.error_rate_ = self._annotators.error_rate
+        only_some = {"rank": setting.rank, **setting.features.parameters, **self._annotators.arrays}
+        for name, value in only_some.items():
+            if value is not None:
+                setattr(self, f"{name}_", value)
 
     def _decision(self, X: Features) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -239,53 +262,46 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         return logits
 
     def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
-        choices = Choices(complementary, propensities=self._weights(complementary.shape[1]))
-        return choices.log_likelihood(self._decision(X))
+        return self._answers_log_likelihood(X, Answers.from_complementary(complementary))
 
-    def _weights(self, n_labels: int) -> NDArray[np.float64] | None:
-        """Return the propensities as an array, checked."""
-        if self.propensities is None:
-            return None
-        return check_propensities(self.propensities, n_labels)
+    def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> NDArray[np.float64]:
+        return self._annotators.choices(answers).log_likelihood(self._decision(X))
 
-    def _choose_setting(self, X: Features, choices: Choices) -> Setting:
-        """Return the setting to fit, and keep what was tried if there was something to choose."""
+    def _choose_setting(self, X: Features, plan: Plan) -> tuple[Setting, PreparedFeatures]:
+        """Return the setting to fit, with all rows prepared, and keep what was tried."""
         rng = check_random_state(self.random_state)
         folds_seed, rows_seed = (int(seed) for seed in rng.integers(2**32, size=2))
-        cardinalities = self._cardinalities(choices.complementary.shape[1])
-        report = partial(self._report, "search")
-        trials = Trials(X, choices, cv=self.cv, seed=folds_seed, on_setting=report)
-        search = Search(trials, tunes_alpha=self.alpha == "auto", tunes_gamma=self.gamma == "auto")
-        chosen = search.choose_setting(
-            self._features(X, seed=rows_seed),
-            cardinalities,
+        space = Space(
+            features=feature_maps(
+                X,
+                kernel=self.kernel,
+                scaling=self.scaling,
+                gamma=self.gamma,
+                n_components=self.n_components,
+                seed=rows_seed,
+            ),
+            cardinalities=plan.cardinalities,
             alpha=FIRST_ALPHA if isinstance(self.alpha, str) else self.alpha,
+            ranks=plan.ranks,
+            spreads=plan.spreads,
+            mistakes=plan.mistakes,
+            by_annotator=plan.by_annotator,
         )
-        if trials.by_row:
-            self.cv_results_ = trials.results(chosen)
-        if len(cardinalities) > 1:
-            self.cardinality_curve_ = trials.cardinality_curve(chosen)
-        return chosen
-
-    def _features(self, X: Features, *, seed: int) -> list[FeatureMap]:
-        """Return the kinds of features to choose from: one, if it is given."""
-        features = []
-        if self.kernel != "rbf":
-            scalings = SCALINGS if self.scaling == "auto" else (self.scaling,)
-            features = [FeatureMap(scaling) for scaling in scalings]
-        if self.kernel == "rbf" or (self.kernel == "auto" and X.shape[0] <= _MOST_KERNEL_ROWS):
-            gamma = three_digits(middle_gamma(X)) if isinstance(self.gamma, str) else self.gamma
-            features.append(FeatureMap(None, gamma, self.n_components, seed))
-        return features
-
-    def _cardinalities(self, n_labels: int) -> Sequence[float | None]:
-        """Return the cardinalities to choose from: one, if it is given."""
-        if self.cardinality == "auto":
-            # One class per row: just one label is relevant, as predict_proba takes it.
-            return [1.0] if self._single else cardinality_grid(n_labels)
-        if self.cardinality is not None:
-            check_real("cardinality", self.cardinality, above=0, below=n_labels)
-        return [self.cardinality]  # type: ignore[list-item]
+        rungs = Rungs(
+            X,
+            plan.choices,
+            cv=self.cv,
+            seed=folds_seed,
+            tunes_alpha=self.alpha == "auto",
+            tunes_gamma=self.gamma == "auto",
+            on_setting=partial(self._report, "search"),
+        )
+        chosen = rungs.choose_setting(space)
+        if rungs.tried:
+            self.cv_results_ = rungs.results()
+        if len(plan.cardinalities) > 1:
+            self.cardinality_curve_ = rungs.cardinality_curve()
+        return chosen, rungs.prepare(chosen.features)
 
     def _report(self, stage: str, number: int, most: int | None, loss: float) -> None:
         """Tell the caller's callback, if there is one."""

@@ -1,28 +1,20 @@
-"""The choice of features, alpha and cardinality by the likelihood of held-out labels."""
+"""The choice of features, alpha and cardinality by the likelihood of held-out answers."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import rankdata
-from sklearn.model_selection import KFold
 
-from complabel.errors import InputError
-from complabel.methods.selection._model import Choices, FeatureMap, Setting, fit_linear
+from complabel.methods.selection._features import FeatureMap, three_digits
+from complabel.methods.selection._model import Setting
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Features
-    from complabel.methods.selection._model import PreparedFeatures
-
-    _Prepared = dict[FeatureMap, list[tuple[PreparedFeatures, Features]]]
+    from complabel.methods.selection._trials import Trials
 
 FIRST_ALPHA = 0.1
 # At the greatest alpha logits vary by 1e-4 between rows, so that only the biases are left; below
@@ -34,124 +26,44 @@ _GAMMA_STEPS = 2
 # Each is a third to a half greater than the one before; near the best, means refine them. The last
 # is three times the 19 labels of delicious, the most in the catalog.
 _CARDINALITIES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0)
-# Nats that a step must gain, or it would walk along a plateau. Standard errors of differences are
-# mostly a hundred times greater.
-_LEAST_GAIN = 1e-5
+# That labels come to mind unequally is to be shown beyond doubt, at the usual 5 %: where labels
+# depend on each other the likelihood takes some of that for unequal propensities.
+_ERRORS_OF_SPREAD = 2.0
+# Kinds of features that are so much worse at the same alpha are not tuned; other settings so much
+# worse are not tried with another alpha.
+_ERRORS_OF_KINDS = 2.0
+_FAR = 10.0
+_ERRORS_OF_ALPHA = 1.0
+# Rates of annotators settle within some rounds, to less than what an answer in a hundred comes to.
+_MOST_ROUNDS = 5
+_LEAST_MOVE = 0.01
 
 
-@dataclass
-class Trials:
-    """Settings tried, each fitted once per fold, with the log-likelihood of every held-out row.
+@dataclass(frozen=True)
+class Space:
+    """What a search chooses from; of each the first is where it starts."""
 
-    ``on_setting`` is called with the number of settings tried, None, as their total is not known,
-    and minus the mean log-likelihood of the latest.
-    """
+    features: Sequence[FeatureMap]
+    cardinalities: Sequence[float | None]
+    alpha: float
+    ranks: Sequence[int | None] = (None,)
+    spreads: Sequence[float | None] = (None,)
+    mistakes: Sequence[float | None] = (None,)
+    by_annotator: bool = False
 
-    X: Features
-    choices: Choices
-    cv: int
-    seed: int
-    on_setting: Callable[[int, None, float], None]
-    by_row: dict[Setting, NDArray[np.float64]] = field(default_factory=dict, init=False)
-    _prepared: _Prepared = field(default_factory=dict, init=False)
-
-    def mean(self, setting: Setting) -> float:
-        """Return the mean held-out log-likelihood of a setting."""
-        return float(self._of(setting).mean())
-
-    def gains(self, setting: Setting, best: Setting) -> bool:
-        """Tell whether a setting has a noticeably greater mean than the best so far."""
-        return self.mean(setting) > self.mean(best) + _LEAST_GAIN
-
-    def within_one_error(self, setting: Setting, best: Setting) -> bool:
-        """Tell whether a setting is less than one standard error below the best."""
-        difference = self._of(best) - self._of(setting)
-        return float(difference.mean()) <= _standard_error(difference)
-
-    def results(self, chosen: Setting) -> dict[str, NDArray[Any]]:
-        """Return a table of all settings tried, for ``cv_results_``."""
-        rows = np.array(list(self.by_row.values()))  # (n_settings, n)
-        means = rows.mean(axis=1)
-        by_fold = [rows[:, test].mean(axis=1) for _, test in self._folds]
-        differences = rows[means.argmax()] - rows
-        return {
-            **_parameter_columns(list(self.by_row)),
-            "mean_test_score": means,
-            "std_test_score": np.std(by_fold, axis=0),
-            "rank_test_score": rankdata(-means, method="min").astype(np.int32),
-            "standard_error_of_difference": np.array([*map(_standard_error, differences)]),
-            "chosen": np.array([setting == chosen for setting in self.by_row]),
-        }
-
-    def cardinality_curve(self, chosen: Setting) -> dict[str, NDArray[np.float64]]:
-        """Return each cardinality tried with the chosen features, with its best likelihood."""
-        means = [
-            (setting.cardinality, float(by_row.mean()))
-            for setting, by_row in self.by_row.items()
-            if setting.features == chosen.features
-        ]
-        # In increasing order, so that the best of each cardinality comes last and stays.
-        cardinality, mean = np.array(list(dict(sorted(means)).items())).T
-        return {"cardinality": cardinality, "mean_log_likelihood": mean}
-
-    def _of(self, setting: Setting) -> NDArray[np.float64]:
-        """Return the held-out log-likelihood of each row, shape (n,).
-
-        Each fit starts anew: near the optimum L-BFGS stops early, so that a warm start would make
-        the result depend on what was tried before.
-        """
-        if setting not in self.by_row:
-            by_row = np.empty(self.X.shape[0])
-            prepared = self._prepare(setting.features)
-            for (train, test), (features, others) in zip(self._folds, prepared, strict=True):
-                model = fit_linear(features, self.choices.of_rows(train), setting).model
-                by_row[test] = self.choices.of_rows(test).log_likelihood(model(others))
-            self.by_row[setting] = by_row
-            self.on_setting(len(self.by_row), None, -float(by_row.mean()))
-        return self.by_row[setting]
-
-    @cached_property
-    def _folds(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Training and held-out rows of each fold."""
-        n_samples = self.X.shape[0]
-        if n_samples < self.cv:
-            raise InputError(
-                f"n_samples={n_samples} is less than cv={self.cv}, the folds of the automatic"
-                " choices; give alpha, cardinality, scaling and kernel, or more rows"
-            )
-        return list(KFold(self.cv, shuffle=True, random_state=self.seed).split(self.X))
-
-    def _prepare(self, features: FeatureMap) -> list[tuple[PreparedFeatures, Features]]:
-        """Return the training and held-out rows of each fold, prepared.
-
-        Only the latest are kept: a search changes its features only a few times.
-        """
-        if features not in self._prepared:
-            self._prepared.clear()  # frees memory before more is taken
-            folds = []
-            for train, test in self._folds:
-                training = features.fit_transform(self.X[train])
-                folds.append((training, training.transform(self.X[test])))
-            self._prepared[features] = folds
-        return self._prepared[features]
-
-
-def _parameter_columns(settings: Sequence[Setting]) -> dict[str, Any]:
-    """Return a masked column for each parameter of settings, as scikit-learn's searches do."""
-    columns = {}
-    parameters = [setting.parameters for setting in settings]
-    for name in dict.fromkeys(itertools.chain.from_iterable(parameters)):
-        rows = [row for row, given in enumerate(parameters) if name in given]
-        values = np.array([parameters[row][name] for row in rows])
-        column = np.ma.MaskedArray(np.empty(len(parameters), values.dtype), mask=True)
-        column[rows] = values
-        columns[f"param_{name}"] = column
-    return columns
-
-
-def _standard_error(differences: NDArray[np.float64]) -> float:
-    """Return the standard error of a mean."""
-    return float(differences.std() / math.sqrt(len(differences)))
+    @property
+    def starts(self) -> list[Setting]:
+        """The settings that a search begins with, one for each kind of features."""
+        middle = self.cardinalities[len(self.cardinalities) // 3]
+        first = Setting(
+            self.features[0],
+            self.alpha,
+            middle,
+            rank=self.ranks[0],
+            spread=None if None in self.spreads else self.spreads[len(self.spreads) // 2],
+            mistakes=self.mistakes[0],
+        )
+        return [replace(first, features=each) for each in self.features]
 
 
 @dataclass
@@ -161,28 +73,77 @@ class Search:
     trials: Trials
     tunes_alpha: bool
     tunes_gamma: bool
+    is_first: bool = True  # or it goes on from one on fewer rows
 
-    def choose_setting(
-        self,
-        features: Sequence[FeatureMap],
-        cardinalities: Sequence[float | None],
-        *,
-        alpha: float,
-    ) -> Setting:
-        """Return the setting to fit; nothing is tried where there is nothing to choose.
+    def choose_setting(self, space: Space, starts: Sequence[Setting]) -> Setting:
+        """Return the best setting to be found; nothing is tried where there is nothing to choose.
 
-        The features, from simple to complicated and with gamma where they are of a kernel, are
-        chosen at a middle cardinality, then the cardinality, alpha anew for each, and last alpha
-        in finer steps. Of the cardinalities (increasing) within one standard error of the best,
-        the smallest is taken.
+        The cardinality is chosen first, with the simplest features; then the features, from simple
+        to complicated and with gamma where they are of a kernel; then the cardinality again; then
+        the rank, and whether propensities and mistakes are worth fitting; and last alpha in finer
+        steps. Of the cardinalities (increasing) within one standard error of the best, the smallest
+        is taken.
         """
-        middle = cardinalities[len(cardinalities) // 3]
-        kinds = [self.tune_gamma(Setting(each, alpha, middle)) for each in features]
-        best = kinds[0] if len(kinds) == 1 else max(kinds, key=self.trials.mean)
-        grid = [c for c in cardinalities if c is not None]
+        grid = sorted({c for c in space.cardinalities if c is not None})
         if len(grid) > 1:
-            best = self._smallest_cardinality(self.tune_cardinality(best, grid), grid)
+            grid = _with(grid, *(start.cardinality for start in starts))
+        best = self.choose_features(starts, grid)
+        if len(grid) > 1:
+            grid = _with(grid, best.cardinality)
+            best = self.tune_cardinality(best, grid)
+            tried = {setting.cardinality for setting in self.trials.by_part}
+            best = self._smallest(best, "cardinality", sorted(tried.union(grid)))
+        others = [replace(best, rank=rank) for rank in space.ranks if rank != best.rank]
+        best = self._best(best, others)
+        best = self.tune_spread(best, [each for each in space.spreads if each is not None])
+        best = self.tune_along(best, "mistakes", space.mistakes)
         return self.tune_alpha(best, quarters=1)
+
+    def choose_features(self, starts: Sequence[Setting], grid: Sequence[float]) -> Setting:
+        """Return the best of several kinds of features, alpha and gamma tuned.
+
+        All are tried with the alpha that they start with, with the one that the first is tuned to,
+        and halfway if it is far. Those that are clearly worse than the best of them are not tuned.
+        """
+        first = self.tune_alpha(starts[0])
+        if self.is_first and len(grid) > 1:
+            # All of them: where labels are hard to learn there is a valley between few and many.
+            others = [replace(first, cardinality=c) for c in grid if c != first.cardinality]
+            first = self.tune_alpha(self._best(first, others))
+        if len(starts) == 1:
+            return self.tune_gamma(first)
+        factor = first.alpha / starts[0].alpha
+        factors = [factor] if 1 / _FAR < factor < _FAR else [math.sqrt(factor), factor]
+        kinds = [first]
+        for start in starts[1:]:
+            if start.cardinality == starts[0].cardinality:
+                start = replace(start, cardinality=first.cardinality)
+            others = [replace(start, alpha=three_digits(start.alpha * each)) for each in factors]
+            kinds.append(self._best(start, others))
+        leader = self._best(first, kinds[1:])
+        tuned = [
+            self.tune_gamma(self.tune_alpha(each)) for each in kinds if self._is_near(each, leader)
+        ]
+        return self._best(tuned[0], tuned[1:])
+
+    def finalists(self) -> list[Setting]:
+        """Return the best setting of each kind of features that is not clearly worse."""
+        kinds: dict[str | None, Setting] = {}
+        for setting in sorted(self.trials.by_part, key=self.trials.mean):
+            kinds[setting.features.scaling] = setting
+        ordered = sorted(kinds.values(), key=self.trials.mean, reverse=True)
+        return [each for each in ordered if self._is_near(each, ordered[0])]
+
+    def _is_near(self, setting: Setting, best: Setting) -> bool:
+        """Tell whether a setting is not clearly worse than the best."""
+        return self.trials.within_errors(setting, best, errors=_ERRORS_OF_KINDS)
+
+    def _best(self, best: Setting, others: Sequence[Setting]) -> Setting:
+        """Return the best of some settings."""
+        for other in others:
+            if self.trials.gains(other, best):
+                best = other
+        return best
 
     def tune_alpha(self, start: Setting, *, quarters: int = 2) -> Setting:
         """Return the best alpha along steps of so many quarters of a decade."""
@@ -198,43 +159,95 @@ class Search:
         return self._climb(start, further)
 
     def tune_gamma(self, start: Setting) -> Setting:
-        """Return the best gamma along half decades, alpha anew for each."""
-        best, gamma = self.tune_alpha(start), start.features.gamma
+        """Return the best gamma along half decades, alpha anew where that may help."""
+        gamma = start.features.gamma
         if gamma is None or not self.tunes_gamma:
-            return best
+            return start
 
         def further(best: Setting, step: int) -> Setting | None:
             if abs(step) > _GAMMA_STEPS:
                 return None
             other = replace(start.features, gamma=three_digits(gamma * 10 ** (step / 2)))
-            return self.tune_alpha(replace(best, features=other))
+            return self._anew(replace(best, features=other), best)
 
-        return self._climb(best, further)
+        return self._climb(start, further)
 
-    def tune_cardinality(self, start: Setting, grid: Sequence[float]) -> Setting:
-        """Return the best cardinality on the grid or halfway to the best one's neighbours."""
-        at = grid.index(start.cardinality)
+    def tune_along(
+        self, start: Setting, name: str, grid: Sequence[Any], *, anew: bool = True
+    ) -> Setting:
+        """Return the best value on an increasing grid, alpha anew where that is to be tried."""
+        at = grid.index(getattr(start, name))
 
         def further(best: Setting, step: int) -> Setting | None:
             if not 0 <= at + step < len(grid):
                 return None
-            return self.tune_alpha(replace(best, cardinality=grid[at + step]))
+            other = replace(best, **{name: grid[at + step]})
+            return self._anew(other, best) if anew else other
 
-        best = self._climb(start, further)
+        return self._climb(start, further)
+
+    def tune_cardinality(self, start: Setting, grid: Sequence[float]) -> Setting:
+        """Return the best cardinality on the grid or halfway to the best one's neighbours."""
+        best = self.tune_along(start, "cardinality", grid)
         at = grid.index(best.cardinality)
         beside = [*grid[max(at - 1, 0) : at], *grid[at + 1 : at + 2]]
         halfway = [round(math.sqrt(grid[at] * other), 2) for other in beside]
-        refined = [self.tune_alpha(replace(best, cardinality=c)) for c in halfway]
-        return max([best, *refined], key=self.trials.mean)
+        refined = [self._anew(replace(best, cardinality=c), best) for c in halfway]
+        return self._best(best, refined)
 
-    def _smallest_cardinality(self, best: Setting, grid: Sequence[float]) -> Setting:
-        """Return the smallest cardinality within one standard error of the best."""
+    def tune_spread(self, start: Setting, grid: Sequence[float]) -> Setting:
+        """Return the smallest spread of propensities that is not clearly worse than the best.
+
+        That is the start, without any, if they are not shown beyond doubt.
+        """
+        if len(grid) < 2:
+            return start
+        first = start if start.spread is not None else replace(start, spread=grid[len(grid) // 2])
+        best = self.tune_along(self.tune_alpha(first), "spread", grid, anew=False)
+        if start.spread is None and self.trials.within_errors(
+            start, best, errors=_ERRORS_OF_SPREAD
+        ):
+            return start
+        return self._smallest(best, "spread", grid, errors=_ERRORS_OF_SPREAD, anew=False)
+
+    def tune_rates(self, start: Setting) -> Setting:
+        """Return a setting with the error rate of each annotator that held-out answers show.
+
+        Better rates make for better predictions, and these for better rates.
+        """
+        best, rates = start, np.full(self.trials.choices.n_rates, start.mistakes)
+        for _ in range(_MOST_ROUNDS):
+            found = self.trials.likeliest_rates(best, rates)
+            best = self.tune_alpha(replace(best, mistakes=found))
+            moved, rates = np.abs(rates - found).max(), np.array(found)
+            if moved < _LEAST_MOVE:
+                break
+        return best
+
+    def _anew(self, setting: Setting, best: Setting) -> Setting:
+        """Tune alpha anew where a setting is worse than the best, but not clearly."""
+        if self.trials.gains(setting, best):
+            return setting  # alpha is tuned when all else is chosen
+        if self.trials.within_errors(setting, best, errors=_ERRORS_OF_ALPHA):
+            return self.tune_alpha(setting)
+        return setting
+
+    def _smallest(
+        self,
+        best: Setting,
+        name: str,
+        ascending: Sequence[Any],
+        *,
+        errors: float = 1.0,
+        anew: bool = True,
+    ) -> Setting:
+        """Return the setting of the smallest value within some standard errors of the best."""
         smallest = best
-        tried: set[Any] = {setting.cardinality for setting in self.trials.by_row}
-        descending = sorted(tried.union(grid), reverse=True)
-        for c in descending[descending.index(best.cardinality) + 1 :]:
-            smaller = self.tune_alpha(replace(smallest, cardinality=c))
-            if not self.trials.within_one_error(smaller, best):
+        for value in reversed(ascending[: ascending.index(getattr(best, name))]):
+            smaller = replace(smallest, **{name: value})
+            if anew:
+                smaller = self._anew(smaller, best)
+            if not self.trials.within_errors(smaller, best, errors=errors):
                 break
             smallest = smaller
         return smallest
@@ -257,11 +270,11 @@ class Search:
         return best
 
 
+def _with(grid: Sequence[float], *more: float | None) -> list[float]:
+    """Return an increasing grid with more values."""
+    return sorted({*grid, *(value for value in more if value is not None)})
+
+
 def cardinality_grid(n_labels: int) -> list[float]:
     """Return the cardinalities tried first: from 1 to half the labels."""
     return [1.0, *(c for c in _CARDINALITIES[1:] if c < n_labels / 2)]
-
-
-def three_digits(value: float) -> float:
-    """Round to three digits, so that settings reached in different ways are the same."""
-    return float(f"{value:.3g}")

@@ -1,0 +1,221 @@
+"""What annotators answered about some items, and how likely that is under a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from scipy import special
+from torch import Tensor
+
+from complabel.losses import AnswersLikelihood
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel._training import LogitObjective
+    from complabel.annotations import Answers
+    from complabel.losses import Evaluation
+    from complabel.methods.selection._model import Setting
+
+# Where the constant model's probabilities may start: not where the sigmoid is flat. It matters
+# little: anything from (.3, .7) to (1e-6, 1 - 1e-6) moved the log-likelihood of held-out labels by
+# less than .006 (digits, scene, yeast), and starting below .001 lost .005 on scene.
+_START_RANGE = (0.02, 0.9)
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """Answers, with what is known of those who gave them.
+
+    ``propensities`` and ``exclusion_rates`` are (K,), ``error_rates`` (R + 1,), the unknown
+    annotator last; None where nothing is known.
+    """
+
+    answers: Answers
+    propensities: NDArray[np.float64] | None = None
+    error_rates: NDArray[np.float64] | None = None
+    exclusion_rates: NDArray[np.float64] | None = None
+    _laid_out: dict[Any, AnswersLikelihood] = field(default_factory=dict, init=False, repr=False)
+
+    def of_rows(self, index: NDArray[np.intp]) -> Choices:
+        """Return the answers about some items."""
+        return Choices(
+            self.answers[index], self.propensities, self.error_rates, self.exclusion_rates
+        )
+
+    def log_likelihood(
+        self,
+        logits: NDArray[np.floating[Any]],
+        log_propensities: NDArray[np.float64] | None = None,
+        error_rates: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        """Return the log-likelihood of each item's answers, shape (n,), for logits (n, K)."""
+        with torch.inference_mode():
+            found = self._evaluate(*_tensors(logits, log_propensities), error_rates)
+        return np.asarray(found.values.numpy(), dtype=np.float64)
+
+    def objective(self, setting: Setting, sizes: Sequence[int]) -> LogitObjective:
+        """Return minus the mean log-likelihoods plus the penalties, for ``minimize_linear``.
+
+        The items of one map are below those of the other, so many (B,). The cardinality's penalty
+        is the mean of (sum_k p_k - c)^2; priors count once in all.
+        """
+        c, rates, share = setting.cardinality, self.rates(setting), _Shares(sizes)
+
+        def means_and_gradients(logits: Tensor, others: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+            log_w = share.to_items(others) if setting.spread is not None else None
+            found = self._evaluate(logits, log_w, rates)
+            losses, gradient = found.values.neg_(), found.through_logits.neg_()
+            if c is not None:
+                p = torch.sigmoid(logits)
+                excess = p.sum(dim=1) - c
+                losses += excess**2
+                gradient.addcmul_(p.mul_(1 - p), excess.unsqueeze(1), value=2)
+            values, through_others = share.means(losses), others
+            if found.through_log_propensities is not None and setting.spread is not None:
+                # Normal a priori. Only differences say anything: this holds their mean at 0.
+                prior = others / setting.spread**2
+                values += (prior * others).sum(dim=1) / (2 * share.sizes)
+                through_others = prior - share.sums(found.through_log_propensities)
+                through_others /= share.sizes.unsqueeze(1)
+            return values, share.divide(gradient), through_others.to(others.dtype)
+
+        return means_and_gradients
+
+    def curvature(self, setting: Setting, logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        """Return about the mean Hessian (K, K) of an item's loss by its logits, at some (n, K).
+
+        It is the mean of products of gradients, which has the Hessian's expectation, and the
+        curvature of the penalty.
+        """
+        at = torch.from_numpy(np.ascontiguousarray(logits))
+        with torch.inference_mode():
+            slope = self._evaluate(at, None, self.rates(setting)).through_logits
+            found = (slope.t() @ slope).double().numpy() / len(slope)
+            if setting.cardinality is not None:
+                p = torch.sigmoid(at)
+                variance = p.mul_(1 - p)
+                found += 2 * (variance.t() @ variance).double().numpy() / len(variance)
+        return np.asarray(found)
+
+    def likelihood_of_rates(
+        self,
+        logits: NDArray[np.floating[Any]],
+        log_propensities: NDArray[np.float64] | None,
+        rates: NDArray[np.float64],
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Return the log-likelihood of answers, and its slope by the log-odds of rates (R + 1,)."""
+        with torch.inference_mode():
+            found = self._evaluate(*_tensors(logits, log_propensities), rates)
+        assert found.through_log_odds is not None
+        return float(found.values.sum(dtype=torch.float64)), found.through_log_odds.double().numpy()
+
+    def start_of_others(
+        self, setting: Setting, n_maps: int, found: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return where further unknowns of maps start (B, E): log-propensities, where fitted.
+
+        That is what was ``found`` before, if it is of the same kind, or 0.
+        """
+        shape = (n_maps, self.answers.n_labels if setting.spread is not None else 0)
+        return np.zeros(shape) if found is None or found.shape != shape else found
+
+    def rates(self, setting: Setting) -> NDArray[np.float64] | None:
+        """Return a setting's error rates (R + 1,), where it has some."""
+        if setting.mistakes is None:
+            return None
+        return np.array(np.broadcast_to(setting.mistakes, self.n_rates), dtype=np.float64)
+
+    @property
+    def n_rates(self) -> int:
+        """How many error rates there are: one for each annotator, and for the unknown one."""
+        return len(self.answers.annotator_names) + 1
+
+    def constant_logits(self, cardinality: float | None) -> NDArray[np.float64]:
+        """Return the logits, shape (K,), that explain how often each label was chosen.
+
+        A label is chosen about as often as it is irrelevant, times its propensity: 1 - p_j is in
+        proportion to that ratio, and the p_j add up to the cardinality. If that is open, all p_j
+        are alike and add up to 1: what is chosen from menus says more of propensities, and a label
+        that starts as rare may stay so. Where labels were judged, p_j is the share of those that
+        were said to apply.
+        """
+        answers = self.answers
+        expected = 1.0 if cardinality is None else cardinality
+        chosen = np.asarray((answers.named + answers.excluded).sum(axis=0), dtype=np.float64)
+        if self.propensities is not None:
+            chosen /= self.propensities
+        p = np.full(len(chosen), expected / len(chosen))
+        if chosen.any() and cardinality is not None:
+            p = 1 - (len(chosen) - expected) * chosen / chosen.sum()
+        judged = np.isin(answers.question, ("asked", "ticked"))
+        yes, no = (
+            np.asarray(mask[judged].sum(axis=0), dtype=np.float64)
+            for mask in (answers.relevant, answers.absent)
+        )
+        p = np.where(yes + no > 0, (yes + p) / (yes + no + 1), p)
+        return np.asarray(special.logit(np.clip(p, *_START_RANGE)))
+
+    def _evaluate(
+        self, logits: Tensor, log_w: Tensor | None, rates: NDArray[np.float64] | None
+    ) -> Evaluation:
+        """Evaluate the likelihood, with what is known where nothing was fitted."""
+        if log_w is None and self.propensities is not None:
+            log_w = torch.from_numpy(np.log(self.propensities))
+        rates = self.error_rates if rates is None else rates
+        key = (rates is not None, logits.dtype)
+        if key not in self._laid_out:
+            self._laid_out[key] = AnswersLikelihood(
+                self.answers,
+                exclusion_rates=self.exclusion_rates,
+                mistakes=rates is not None,
+                dtype=logits.dtype,
+            )
+        return self._laid_out[key](
+            logits,
+            log_propensities=None if log_w is None else log_w.to(logits.dtype),
+            error_rates=None if rates is None else torch.as_tensor(rates, dtype=logits.dtype),
+        )
+
+
+def _tensors(
+    logits: NDArray[np.floating[Any]], log_propensities: NDArray[np.float64] | None
+) -> tuple[Tensor, Tensor | None]:
+    """View arrays as tensors."""
+    log_w = None if log_propensities is None else torch.from_numpy(log_propensities)
+    return torch.from_numpy(np.ascontiguousarray(logits)), log_w
+
+
+class _Shares:
+    """Which of N items belong to which of B maps: so many below so many others."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self.sizes = torch.tensor(sizes, dtype=torch.float64)
+        self._counts = [*sizes]
+
+    def to_items(self, values: Tensor) -> Tensor:
+        """Return what each item has (N, E) from what each map has (B, E); (E,) for one map."""
+        if len(self._counts) == 1:
+            return values[0]
+        return values.repeat_interleave(torch.tensor(self._counts), dim=0)
+
+    def sums(self, values: Tensor) -> Tensor:
+        """Add up what the items of each map have: (B, E) from (N, E), or from the sum (E,)."""
+        if values.ndim == 1:
+            return values.unsqueeze(0)
+        return torch.stack([part.sum(dim=0) for part in torch.split(values, self._counts)])
+
+    def means(self, losses: Tensor) -> Tensor:
+        """Return the mean of the items of each map (B,), in float64, from (N,)."""
+        parts = torch.split(losses, self._counts)
+        return torch.stack([part.mean(dtype=torch.float64) for part in parts])
+
+    def divide(self, gradient: Tensor) -> Tensor:
+        """Divide the rows (N, K) of each map by their number, in place."""
+        for part, n in zip(torch.split(gradient, self._counts), self._counts, strict=True):
+            part /= n
+        return gradient

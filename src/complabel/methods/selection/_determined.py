@@ -1,0 +1,222 @@
+"""What answers determine, and so what a fit has to know, to choose or to assume."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from complabel._parameters import check_real
+from complabel.annotations import Answers, AssumedUniformWarning
+from complabel.errors import AnnotationError, InputError
+from complabel.losses import AnswersLikelihood, check_propensities, check_rates
+from complabel.methods.selection._choices import Choices
+from complabel.methods.selection._exclusions import (
+    exclusion_rates_from,
+    judged_at_random,
+    named_where_excluded,
+)
+from complabel.methods.selection._search import cardinality_grid
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
+
+# Standard deviations of log-propensities: at .1 labels are nearly alike, and at 1.1 one in twenty
+# comes to mind six times as readily as usual.
+_SPREADS = (0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.8, 1.1)
+# Where answers contradict each other some are mistakes; three in a hundred then are few.
+_ERROR_RATES = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3, 0.4, 0.5)
+_LEAST_OF_CONTRADICTIONS = 0.03
+# Where the search for the rate of each annotator starts.
+_FIRST_ERROR_RATE = 0.05
+_RANKS = (2, 4, 8, 16, 32)
+# Random answers for each label from which propensities are learned unasked: the share of "yes"
+# among ten answers has a standard error of .16 at most.
+_ENOUGH_PER_LABEL = 10
+_CALLER = 6  # from a helper below over plan_for, _learn, _fit and fit to the caller of fit
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit learns from, and what its search chooses from."""
+
+    choices: Choices
+    cardinalities: Sequence[float | None]
+    ranks: Sequence[int | None]
+    spreads: Sequence[float | None]
+    mistakes: Sequence[float | None]
+    by_annotator: bool
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """How many answers there are of each kind that matters for what is determined.
+
+    ``judged`` and ``menus`` (menus of less than all labels, on which "all of these apply" can be
+    said) count random questions only; ``pairs`` are menus of two.
+    """
+
+    free: int
+    judged: int
+    menus: int
+    pairs: int
+    excluded: int
+    all: int
+
+    @classmethod
+    def of(cls, answers: Answers) -> Kinds:
+        """Count answers."""
+        everything = answers.n_offered == answers.n_labels
+        naming, random = answers.question == "named", ~np.isnan(answers.probability)
+        menus = naming & ~everything & (answers.all_apply == "answer") & random
+        return cls(
+            free=int((naming & everything).sum()),
+            judged=int(judged_at_random(answers).sum()),
+            menus=int(menus.sum()),
+            pairs=int((menus & (answers.n_offered == 2)).sum()),
+            excluded=int((answers.question == "excluded").sum()),
+            all=answers.n_answers,
+        )
+
+
+def plan_for(
+    classifier: SelectionLikelihoodClassifier, answers: Answers, *, n_features: int
+) -> Plan:
+    """Read a classifier's parameters in the light of some answers."""
+    kinds = Kinds.of(answers)
+    given, spreads = _propensities(classifier, kinds, answers.n_labels)
+    rates = _exclusion_rates(classifier, kinds, answers)
+    if rates is None:
+        answers = named_where_excluded(answers)
+    error_rates, mistakes = _error_rates(classifier, answers, rates)
+    return Plan(
+        Choices(answers, given, error_rates, rates),
+        cardinalities=_cardinalities(classifier, kinds, answers.n_labels),
+        ranks=_ranks(classifier, kinds, most=min(answers.n_labels, n_features)),
+        spreads=spreads,
+        mistakes=mistakes,
+        by_annotator=classifier.error_rate == "per-annotator",
+    )
+
+
+def _cardinalities(
+    classifier: SelectionLikelihoodClassifier, kinds: Kinds, n_labels: int
+) -> Sequence[float | None]:
+    """Return the cardinalities to choose from: one, if it is given; None where it is determined."""
+    c = classifier.cardinality
+    if c == "auto":
+        # One class per row: just one label is relevant, as predict_proba takes it.
+        if classifier._single:
+            return [1.0]
+        # How many labels a rule leaves bounds how many apply; held-out exclusions that are taken as
+        # named prefer cardinalities at the end of the grid.
+        determining = kinds.judged + kinds.pairs + kinds.excluded
+        return [None] if 2 * determining >= kinds.all else cardinality_grid(n_labels)
+    if c is not None:
+        check_real("cardinality", c, above=0, below=n_labels)
+    return [c]  # type: ignore[list-item]
+
+
+def _ranks(
+    classifier: SelectionLikelihoodClassifier, kinds: Kinds, *, most: int
+) -> Sequence[int | None]:
+    """Return the ranks to choose from; labels named freely alone are fitted by any map."""
+    if classifier.rank != "auto":
+        return [classifier.rank]  # type: ignore[list-item]
+    if kinds.free == kinds.all:
+        return [None]
+    return [None, *(rank for rank in _RANKS if rank < most)]
+
+
+def _propensities(
+    classifier: SelectionLikelihoodClassifier, kinds: Kinds, n_labels: int
+) -> tuple[NDArray[np.float64] | None, Sequence[float | None]]:
+    """Return propensities that are given, and the spreads to choose from where they are fitted."""
+    given = classifier.propensities
+    if given is not None and not isinstance(given, str):
+        return check_propensities(given, n_labels), [None]
+    if given not in (None, "auto", "equal"):
+        raise InputError(
+            f"propensities is {given!r}; give None, 'auto', 'equal' or one number per label"
+        )
+    determined = kinds.menus > 0 or (kinds.judged > 0 and kinds.free > 0)
+    if given == "auto":
+        if not determined:
+            raise InputError(
+                "propensities='auto' needs answers that determine them: namings from random menus"
+                " on which 'all of these apply' can be said, or namings and yes/no answers about"
+                " random labels (with their probability). Labels named freely alone do not tell"
+                " how readily a label comes to mind from how seldom it applies; give propensities,"
+                " or leave them out to take all labels as equal"
+            )
+        return None, _SPREADS
+    enough = kinds.menus + min(kinds.judged, kinds.free) >= _ENOUGH_PER_LABEL * n_labels
+    if given is None and determined and enough:
+        return None, [None, *_SPREADS]
+    if given is None and kinds.free:
+        warnings.warn(
+            "labels were named freely, and every label that does not apply is taken as equally"
+            " likely to be named; these answers cannot show whether that holds. Where it does not,"
+            " predictions suffer much: ask yes/no questions about random labels, or offer small"
+            " random menus, of some items (see docs/asking.md)",
+            AssumedUniformWarning,
+            stacklevel=_CALLER,
+        )
+    return None, [None]
+
+
+def _error_rates(
+    classifier: SelectionLikelihoodClassifier,
+    answers: Answers,
+    exclusion_rates: NDArray[np.float64] | None,
+) -> tuple[NDArray[np.float64] | None, Sequence[float | None]]:
+    """Return error rates that are given (R + 1,), and which to fit or to compare.
+
+    One rate of all is compared by held-out answers: fitted together with the map it would come out
+    too small, as a map that fits the training answers closely explains mistakes, too.
+    """
+    given = classifier.error_rate
+    if given == "per-annotator":
+        if not answers.annotator_names:
+            raise InputError(
+                "error_rate='per-annotator' needs answers that say who gave them; give Answers"
+                " their annotators, or error_rate='auto' for one rate of all"
+            )
+        return None, [_FIRST_ERROR_RATE]
+    if given == "auto":
+        try:
+            AnswersLikelihood(answers, exclusion_rates=exclusion_rates)
+        except AnnotationError:  # answers that contradict each other are mistakes
+            return None, [rate for rate in _ERROR_RATES if rate >= _LEAST_OF_CONTRADICTIONS]
+        return None, [None, *_ERROR_RATES]
+    if given == 0:
+        return None, [None]
+    return check_rates("error_rate", given, len(answers.annotator_names) + 1, "annotator"), [None]
+
+
+def _exclusion_rates(
+    classifier: SelectionLikelihoodClassifier, kinds: Kinds, answers: Answers
+) -> NDArray[np.float64] | None:
+    """Return exclusion rates, given or by what random answers say; None if nothing tells them."""
+    given = classifier.exclusion_rates
+    if isinstance(given, str):
+        raise InputError(f"exclusion_rates is {given!r}; give None, a number or one per label")
+    if given is not None:
+        return check_rates("exclusion_rates", given, answers.n_labels, "label")
+    if not kinds.excluded:
+        return None
+    if kinds.judged >= answers.n_labels:
+        return exclusion_rates_from(answers)
+    warnings.warn(
+        "labels were excluded, by a rule or a report, and it is not known how often that happens to"
+        " a label that does not apply: they are taken as if they had been named freely. Give"
+        " exclusion_rates, or ask yes/no questions about random labels of some items",
+        AssumedUniformWarning,
+        stacklevel=_CALLER,
+    )
+    return None

@@ -1,0 +1,174 @@
+"""What the linear map sees of the features: scaled ones, or those of a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.utils import gen_batches
+
+from complabel._training import LinearMap, Scaling, Spread
+from complabel.methods.selection._kernel import LandmarkKernel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.methods._arrays import Features
+
+SCALINGS = ("global", "standardize", "rows")
+# "auto" tries the kernel only up to this many rows: 500 features of each are 1 GB then.
+_MOST_KERNEL_ROWS = 500_000
+# Kernel features of more rows than these are kept in float32.
+_MANY_KERNEL_ROWS = 50_000
+# Rows whose kernel features are in memory at once when a fitted model is applied: 40 MB of 500.
+_BATCH = 10_000
+
+
+@dataclass(frozen=True)
+class MappedLinear:
+    """A linear map of features that a fitted transformer changes first."""
+
+    transformer: Normalizer | LandmarkKernel
+    linear: LinearMap
+
+    def __call__(self, X: Features) -> NDArray[np.float64]:
+        """Return the logits of each row of ``X``, shape (n, K)."""
+        batches = gen_batches(X.shape[0], _BATCH)
+        return np.vstack([self.linear(self.transformer.transform(X[batch])) for batch in batches])
+
+
+@dataclass(frozen=True)
+class PreparedFeatures:
+    """Training rows, shape (n, d), as a feature map prepared them.
+
+    ``transformer`` is None if the features are as they were; ``scaling`` is what the penalty is to
+    see of them.
+    """
+
+    X: Features
+    transformer: Normalizer | LandmarkKernel | None
+    scaling: Scaling
+
+    @cached_property
+    def spread(self) -> Spread:
+        """How the scaled features vary."""
+        return Spread.of(self.X, self.scaling)
+
+    def model(self, linear: LinearMap) -> LinearMap | MappedLinear:
+        """Return the map from the original features to logits."""
+        return linear if self.transformer is None else MappedLinear(self.transformer, linear)
+
+    def in_short(self) -> PreparedFeatures:
+        """Return features in float32 for maps that nobody needs but for their logits.
+
+        Dense ones are scaled, so that float32 loses nothing that matters, and turned to the
+        directions in which they vary, so that nothing is left to turn in each step.
+        """
+        if sparse.issparse(self.X):
+            short = PreparedFeatures(_as_float32(self.X), None, self.scaling)
+            vars(short)["spread"] = self.spread
+            return short
+        scaled = ((self.X - self.scaling.shift) * self.scaling.factor).astype(np.float32)
+        if self.spread.vectors is not None:
+            scaled = scaled @ self.spread.vectors.astype(np.float32)
+        d = scaled.shape[1]
+        short = PreparedFeatures(scaled, None, Scaling(np.zeros(d), np.ones(d)))
+        vars(short)["spread"] = Spread(self.spread.values)
+        return short
+
+
+@dataclass(frozen=True)
+class FeatureMap:
+    """What the linear map sees of the features: scaled ones, or those of a kernel with a gamma.
+
+    ``scaling`` is None where there is a kernel; ``seed`` decides which of the training rows are
+    the ``n_components`` that it is approximated by.
+    """
+
+    scaling: str | None
+    gamma: float | None = None
+    n_components: int = 0
+    seed: int = 0
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The classifier's parameters that ask for these features."""
+        if self.gamma is None:
+            return {"kernel": "linear", "scaling": self.scaling}
+        return {"kernel": "rbf", "gamma": self.gamma}
+
+    def fit_transform(self, X: Features) -> PreparedFeatures:
+        """Learn what to do from training rows, shape (n, d), and do it to them."""
+        transformer: Normalizer | LandmarkKernel | None = None
+        if self.gamma is not None:
+            n_landmarks = min(self.n_components, X.shape[0])
+            transformer = LandmarkKernel.of(
+                X, gamma=self.gamma, n_landmarks=n_landmarks, seed=self.seed
+            )
+        elif self.scaling == "rows":
+            transformer = Normalizer().fit(X)
+        transformed = X if transformer is None else _transformed(transformer, X)
+        moments = _moments(transformed)
+        if self.scaling == "standardize":
+            spread = moments.scale_
+        else:
+            spread = np.sqrt(moments.var_.mean())
+            # What rounding leaves of constant features is no spread.
+            if spread <= 1e-12 * np.abs(moments.mean_).max():
+                spread = 1.0
+            spread = np.full_like(moments.mean_, spread)
+        return PreparedFeatures(transformed, transformer, Scaling(moments.mean_, 1 / spread))
+
+
+def feature_maps(
+    X: Features, *, kernel: str, scaling: str, gamma: str | float, n_components: int, seed: int
+) -> list[FeatureMap]:
+    """Return the kinds of features to choose from, by a classifier's parameters: one if given."""
+    maps = []
+    if kernel != "rbf":
+        maps = [FeatureMap(each) for each in (SCALINGS if scaling == "auto" else (scaling,))]
+    if kernel == "rbf" or (kernel == "auto" and X.shape[0] <= _MOST_KERNEL_ROWS):
+        first = three_digits(middle_gamma(X)) if isinstance(gamma, str) else gamma
+        maps.append(FeatureMap(None, first, n_components, seed))
+    return maps
+
+
+def _as_float32(X: Any) -> Features:
+    """Return sparse features in float32."""
+    found: Features = X.astype(np.float32)
+    return found
+
+
+def _transformed(transformer: Normalizer | LandmarkKernel, X: Features) -> Features:
+    """Transform rows, block by block where they are many."""
+    n_rows = X.shape[0]
+    if isinstance(transformer, Normalizer) or n_rows <= _MANY_KERNEL_ROWS:
+        return transformer.transform(X)
+    found = np.empty((n_rows, transformer.n_landmarks), dtype=np.float32)
+    for batch in gen_batches(n_rows, _BATCH):
+        found[batch] = transformer.transform(X[batch])
+    return found
+
+
+def three_digits(value: float) -> float:
+    """Round to three digits, so that settings reached in different ways are the same."""
+    return float(f"{value:.3g}")
+
+
+def middle_gamma(X: Features) -> float:
+    """Return the gamma for which the kernel of two rows at their mean distance is exp(-1)."""
+    # The mean squared distance is twice the sum of the features' variances.
+    spread = 2 * float(_moments(X).var_.sum())
+    return 1 / spread if spread > 0 else 1.0
+
+
+def _moments(X: Features) -> Any:
+    """Return a StandardScaler for its ``mean_``, ``var_`` and ``scale_``."""
+    scaler = StandardScaler(with_mean=False, copy=False)
+    for batch in gen_batches(X.shape[0], _BATCH):  # all at once would take a copy in float64
+        scaler.partial_fit(X[batch])
+    return scaler

@@ -1,0 +1,125 @@
+"""The search on more and more rows: much is tried on few, and what does well there on more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from complabel.methods.selection._features import three_digits
+from complabel.methods.selection._search import Search
+from complabel.methods.selection._trials import Trials, results_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.methods._arrays import Features
+    from complabel.methods.selection._choices import Choices
+    from complabel.methods.selection._features import FeatureMap, PreparedFeatures
+    from complabel.methods.selection._model import Setting
+    from complabel.methods.selection._search import Space
+
+# The first rung, and how many times more rows the next one has: enough that most choices are clear,
+# and few enough that a look at twenty settings takes no longer than the fit itself.
+_FIRST_ROWS, _FACTOR = 3000, 4
+# What is chosen on so many rows is not chosen better on more.
+_MOST_ROWS = 32_000
+# A rung that would add less than this share is left out.
+_WORTH = 1.5
+
+
+@dataclass
+class Rungs:
+    """Searches on parts of the rows, each part within the next (successive halving).
+
+    References
+    ----------
+    Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter
+    optimization", AISTATS 2016.
+    """
+
+    X: Features
+    choices: Choices
+    cv: int
+    seed: int
+    tunes_alpha: bool
+    tunes_gamma: bool
+    on_setting: Callable[[int, None, float], None]
+    _searches: list[Search] = field(default_factory=list, init=False)
+    _chosen: Setting = field(init=False)
+
+    def choose_setting(self, space: Space) -> Setting:
+        """Return the setting to fit to all rows.
+
+        From one rung to the next, and to all rows, the product of alpha and the number of rows
+        stays: rows add up in the likelihood, and what is known beforehand does not.
+        """
+        n_rows = self.X.shape[0]
+        order = np.random.default_rng(self.seed).permutation(n_rows)
+        starts, before = space.starts, 0
+        for size in rung_sizes(n_rows):
+            search = Search(
+                self._trials(np.sort(order[:size])),
+                self.tunes_alpha,
+                self.tunes_gamma,
+                is_first=not before,
+            )
+            self._searches.append(search)
+            starts = [self._scaled(each, before / size) if before else each for each in starts]
+            chosen = search.choose_setting(space, starts)
+            starts, before = search.finalists() or [chosen], size
+        if space.by_annotator:
+            chosen = search.tune_rates(chosen)
+        self._chosen = chosen
+        return self._scaled(chosen, before / n_rows)
+
+    def prepare(self, features: FeatureMap) -> PreparedFeatures:
+        """Return all rows, prepared for the fit; of the searches no results can be had after it."""
+        last = self._searches[-1].trials
+        if last.X is self.X:
+            return last.prepare(features)
+        self._searches.clear()  # frees memory before more is taken
+        return features.fit_transform(self.X)
+
+    @property
+    def tried(self) -> int:
+        """How many settings were tried."""
+        return sum(len(search.trials.by_part) for search in self._searches)
+
+    def results(self) -> dict[str, NDArray[Any]]:
+        """Return a table of all settings tried, for ``cv_results_``."""
+        return results_of([search.trials for search in self._searches], self._chosen)
+
+    def cardinality_curve(self) -> dict[str, NDArray[np.float64]]:
+        """Return each cardinality tried in the first search, with its best likelihood."""
+        return self._searches[0].trials.cardinality_curve()
+
+    def _trials(self, rows: NDArray[np.intp]) -> Trials:
+        """Return trials on some of the rows."""
+        whole = len(rows) == self.X.shape[0]
+        count = self.tried
+        return Trials(
+            self.X if whole else self.X[rows],
+            self.choices if whole else self.choices.of_rows(rows),
+            cv=self.cv,
+            seed=self.seed,
+            on_setting=lambda number, most, loss: self.on_setting(count + number, most, loss),
+        )
+
+    def _scaled(self, setting: Setting, factor: float) -> Setting:
+        """Return a setting with alpha for another number of rows."""
+        if factor == 1 or not self.tunes_alpha:
+            return setting
+        return replace(setting, alpha=three_digits(setting.alpha * factor))
+
+
+def rung_sizes(n_rows: int) -> list[int]:
+    """Return the numbers of rows that settings are tried on, in increasing order."""
+    sizes, last = [], min(n_rows, _MOST_ROWS)
+    size = _FIRST_ROWS
+    while size * _WORTH < last:
+        sizes.append(size)
+        size *= _FACTOR
+    return [*sizes, last]

@@ -1,0 +1,272 @@
+"""Settings that were tried, and how likely they make held-out answers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.model_selection import KFold
+
+from complabel.errors import InputError
+from complabel.methods.selection._error_rates import likeliest_rates
+from complabel.methods.selection._model import Setting, fit_maps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel._training import LinearFits
+    from complabel.methods._arrays import Features
+    from complabel.methods.selection._choices import Choices
+    from complabel.methods.selection._features import FeatureMap, PreparedFeatures
+
+# Nats that a step must gain, or it would walk along a plateau. Standard errors of differences are
+# mostly a hundred times greater.
+_LEAST_GAIN = 1e-5
+# A setting that is so many standard errors worse after a part is not fitted to the others.
+_ERRORS_OF_LOSERS = 2.0
+# With so few rows all folds at once take hardly longer than one.
+_FEW_ROWS = 3000
+
+# Of more rows than these one part is held out instead of each in turn: it is large enough.
+_MANY_ROWS = 20_000
+# Kinds of features that are kept in memory, of few rows and of more.
+_MOST_PREPARED = {True: 8, False: 2}
+# An iteration that gains less ends a fit: of what is lost by that, comparisons notice nothing.
+_TOLERANCE = 5e-5
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Folds that are fitted at once: their training and held-out rows, and what was answered."""
+
+    train: list[NDArray[np.intp]]
+    test: list[NDArray[np.intp]]
+    trained: Choices
+    rest: Choices
+
+    @classmethod
+    def of(cls, choices: Choices, folds: Sequence[tuple[NDArray[np.intp], ...]]) -> _Part:
+        """Collect the answers of some folds, those of one after those of the other."""
+        train, test = (list(rows) for rows in zip(*folds, strict=True))
+        answers = (choices.of_rows(np.concatenate(rows)) for rows in (train, test))
+        return cls(train, test, *answers)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """Features of one kind, for the final fit and for trials, and the latest fits to them."""
+
+    whole: PreparedFeatures
+    short: PreparedFeatures
+    fits: dict[tuple[Setting, int], LinearFits] = field(default_factory=dict)
+
+
+@dataclass
+class Trials:
+    """Settings tried, with the log-likelihood of held-out rows, part by part.
+
+    A part is some folds that are fitted at once. A setting that is clearly worse than the best
+    after one part is not fitted to the others.
+
+    ``on_setting`` is called with the number of settings tried, None, as their total is not known,
+    and minus the mean log-likelihood of the latest.
+    """
+
+    X: Features
+    choices: Choices
+    cv: int
+    seed: int
+    on_setting: Callable[[int, None, float], None]
+    by_part: dict[Setting, list[NDArray[np.float64]]] = field(default_factory=dict, init=False)
+    _leader: Setting | None = field(default=None, init=False)
+    _prepared: dict[FeatureMap, _Prepared] = field(default_factory=dict, init=False)
+
+    def mean(self, setting: Setting) -> float:
+        """Return the mean held-out log-likelihood of a setting.
+
+        That of one not fitted to all parts is as far from the best as it is on those it has.
+        """
+        if self._leader is None:
+            self._complete(setting)
+        rows = self._rows(setting, max(1, len(self.by_part.get(setting, ()))))
+        if len(self.by_part[setting]) == len(self._parts) or self._leader is None:
+            return float(rows.mean())
+        best = np.concatenate(self.by_part[self._leader])
+        return float(best.mean() + rows.mean() - best[: len(rows)].mean())
+
+    def gains(self, setting: Setting, best: Setting) -> bool:
+        """Tell whether a setting has a noticeably greater mean than the best so far."""
+        difference = self._difference(setting, best, lost=_ERRORS_OF_LOSERS)
+        return float(difference.mean()) > _LEAST_GAIN
+
+    def within_errors(self, setting: Setting, best: Setting, *, errors: float = 1.0) -> bool:
+        """Tell whether a setting is less than so many standard errors below the best."""
+        difference = self._difference(setting, best, lost=errors + _ERRORS_OF_LOSERS)
+        return -float(difference.mean()) <= errors * _standard_error(difference)
+
+    def likeliest_rates(self, setting: Setting, start: NDArray[np.float64]) -> tuple[float, ...]:
+        """Return the error rates (R + 1,) under which held-out answers are likeliest."""
+        found = [self._fit(setting, part) for part in self._parts]
+        tests = np.concatenate([test for part in self._parts for test in part.test])
+        logits = np.concatenate([logits for logits, _ in found])
+        weights = [log_w for _, log_w in found if log_w is not None]
+        log_w = np.concatenate(weights) if weights else None
+        return likeliest_rates(self.choices.of_rows(tests), logits, log_w, start)
+
+    def summary(self) -> dict[str, NDArray[Any]]:
+        """Return a row of figures for each setting tried."""
+        assert self._leader is not None
+        leading = np.concatenate(self.by_part[self._leader])
+        spreads, errors = [], []
+        for parts in self.by_part.values():
+            rows = np.concatenate(parts)
+            ends = np.cumsum([len(test) for part in self._parts for test in part.test])
+            by_fold = np.split(rows, ends[ends < len(rows)])
+            spreads.append(np.std([fold.mean() for fold in by_fold]))
+            errors.append(_standard_error(leading[: len(rows)] - rows))
+        return {
+            "mean_test_score": np.array([self.mean(setting) for setting in self.by_part]),
+            "std_test_score": np.array(spreads),
+            "standard_error_of_difference": np.array(errors),
+            "n_resources": np.full(len(self.by_part), self.X.shape[0]),
+        }
+
+    def cardinality_curve(self) -> dict[str, NDArray[np.float64]]:
+        """Return each cardinality tried with the best features, with its best likelihood."""
+        assert self._leader is not None
+        means = [
+            (setting.cardinality, self.mean(setting))
+            for setting in self.by_part
+            if setting.features == self._leader.features
+        ]
+        # In increasing order, so that the best of each cardinality comes last and stays.
+        cardinality, mean = np.array(list(dict(sorted(means)).items())).T
+        return {"cardinality": cardinality, "mean_log_likelihood": mean}
+
+    def _difference(self, setting: Setting, best: Setting, *, lost: float) -> NDArray[np.float64]:
+        """Return by how much held-out rows are likelier than with the best setting.
+
+        After a part on which it is lost by so many standard errors, no further ones are added.
+        """
+        self._complete(best)
+        for n_parts in range(1, len(self._parts) + 1):
+            rows = self._rows(setting, n_parts)
+            difference = rows - np.concatenate(self.by_part[best])[: len(rows)]
+            if difference.mean() < -lost * _standard_error(difference):
+                break
+        return difference
+
+    def _complete(self, setting: Setting) -> None:
+        """Fit a setting to all parts."""
+        self._rows(setting, len(self._parts))
+
+    def _rows(self, setting: Setting, n_parts: int) -> NDArray[np.float64]:
+        """Return the log-likelihoods of the rows held out in so many parts."""
+        known = self.by_part.setdefault(setting, [])
+        fresh = not known
+        for part in self._parts[len(known) : n_parts]:
+            logits, log_w = self._fit(setting, part)
+            rates = part.rest.rates(setting)
+            known.append(part.rest.log_likelihood(logits, log_w, rates))
+        if fresh:
+            self.on_setting(len(self.by_part), None, -float(known[0].mean()))
+        rows = np.concatenate(known)
+        if len(known) == len(self._parts):
+            leader = self._leader
+            if leader is None or rows.mean() > np.concatenate(self.by_part[leader]).mean():
+                self._leader = setting
+        return np.concatenate(known[:n_parts])
+
+    def _fit(self, setting: Setting, part: _Part) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Fit a setting to the folds of a part, and predict the logits of what was held out.
+
+        Also returns the log-propensities (n, K), if they are fitted. A fit starts from the one with
+        another alpha, if there is one: others may lead to another of several minima.
+        """
+        self.prepare(setting.features)
+        prepared = self._prepared[setting.features]
+        number = next(number for number, each in enumerate(self._parts) if each is part)
+        key = (replace(setting, alpha=0.0), number)
+        fits = prepared.fits[key] = fit_maps(
+            prepared.short,
+            part.trained,
+            setting,
+            rows=part.train,
+            tolerance=_TOLERANCE,
+            start=prepared.fits.get(key),
+        )
+        log_w = None
+        if setting.spread is not None:
+            log_w = np.repeat(fits.others, [*map(len, part.test)], axis=0)
+        return fits.logits_of(part.test), log_w
+
+    @cached_property
+    def _folds(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Training and held-out rows of each fold."""
+        n_samples = self.X.shape[0]
+        if n_samples < self.cv:
+            raise InputError(
+                f"n_samples={n_samples} is less than cv={self.cv}, the folds of the automatic"
+                " choices; give alpha, cardinality, scaling and kernel, or more rows"
+            )
+        folds = list(KFold(self.cv, shuffle=True, random_state=self.seed).split(self.X))
+        return folds[:1] if n_samples > _MANY_ROWS else folds
+
+    @cached_property
+    def _parts(self) -> list[_Part]:
+        """The folds, the first by itself: most settings are lost on it already."""
+        folds = self._folds
+        together = self.X.shape[0] <= _FEW_ROWS
+        split = [folds] if together or len(folds) == 1 else [folds[:1], folds[1:]]
+        return [_Part.of(self.choices, each) for each in split]
+
+    def prepare(self, features: FeatureMap) -> PreparedFeatures:
+        """Return all rows, prepared for a fit.
+
+        Only the latest are kept: a search does not go far back.
+        """
+        if features not in self._prepared:
+            most = _MOST_PREPARED[self.X.shape[0] <= _FEW_ROWS]
+            for oldest in [*self._prepared][: 1 - most]:
+                del self._prepared[oldest]  # frees memory before more is taken
+            prepared = features.fit_transform(self.X)
+            self._prepared[features] = _Prepared(prepared, prepared.in_short())
+        return self._prepared[features].whole
+
+
+def results_of(rungs: Sequence[Trials], chosen: Setting) -> dict[str, NDArray[Any]]:
+    """Return a table of all settings tried on several rungs, for ``cv_results_``."""
+    settings = [setting for trials in rungs for setting in trials.by_part]
+    tables = [trials.summary() for trials in rungs if trials.by_part]
+    columns = {name: np.concatenate([each[name] for each in tables]) for name in tables[0]}
+    return {
+        **_parameter_columns(settings),
+        **columns,
+        "rank_test_score": rankdata(-columns["mean_test_score"], method="min").astype(np.int32),
+        "chosen": (columns["n_resources"] == rungs[-1].X.shape[0])
+        & np.array([setting == chosen for setting in settings]),
+    }
+
+
+def _parameter_columns(settings: Sequence[Setting]) -> dict[str, Any]:
+    """Return a masked column for each parameter of settings, as scikit-learn's searches do."""
+    columns = {}
+    parameters = [setting.parameters for setting in settings]
+    for name in dict.fromkeys(itertools.chain.from_iterable(parameters)):
+        rows = [row for row, given in enumerate(parameters) if name in given]
+        values = np.array([parameters[row][name] for row in rows])
+        column = np.ma.MaskedArray(np.empty(len(parameters), values.dtype), mask=True)
+        column[rows] = values
+        columns[f"param_{name}"] = column
+    return columns
+
+
+def _standard_error(differences: NDArray[np.float64]) -> float:
+    """Return the standard error of a mean."""
+    return float(differences.std() / math.sqrt(len(differences)))
