@@ -123,6 +123,46 @@ def test_a_former_name_works_and_today_s_is_said(run, tmp_path):
     assert "FutureWarning" not in err
 
 
+HINTS = "default::complabel.annotations.IgnoredAnswersWarning"
+
+
+@pytest.mark.filterwarnings(HINTS)
+def test_a_benchmark_may_ask_another_question(run, tmp_path):
+    code, out, err = run(
+        "benchmark", "synthetic", "--method", "prior", "--method", "ridge", "--folds", 2,
+        "--question", "menu-2", "--propensity-sd", 0.5, "--mistakes", 0.1,
+        "--answers-per-item", 2, "--items-share", 0.5, "--labels", "uniform", "--json", "a.json",
+    )  # fmt: skip
+    assert code == 0
+    title = " ".join(out.split())
+    assert (
+        "6 labels, one label named from a random menu of 2, labels come to mind unequally"
+        " (sd 0.5), 10 % of the answers at random, 2 answers per item, 50 % of the items, 2 folds"
+    ) in title
+    prior, ridge = json.loads((tmp_path / "a.json").read_text())
+    assert {key: prior[key] for key in list(prior)[1:7]} == {
+        "labels": "uniform", "question": "menu-2", "propensity_sd": 0.5, "mistakes": 0.1,
+        "answers_per_item": 2, "items_share": 0.5,
+    }  # fmt: skip
+    assert ridge["fitted"]["alpha"] > 0
+    assert err.count("hint: prior: PriorClassifier learns from labels that do not apply") == 1
+    assert "Warning" not in err
+    assert run("study", "report")[0] == 0
+    (folder,) = tmp_path.glob("*-report")
+    for name in ("report.html", "tables.md", "tables.tex"):
+        assert "one label named from a random menu of 2" in (folder / name).read_text("utf-8")
+
+
+def test_what_people_are_asked_is_told_where_options_are():
+    for command in ("benchmark", "tune"):
+        shown = CliRunner().invoke(_app.app, [command, "--help"], env={"COLUMNS": "200"}).output
+        for option in (
+            "--scheme", "--labels", "--question", "--propensity-sd", "--mistakes",
+            "--answers-per-item", "--items-share",
+        ):  # fmt: skip
+            assert option in shown
+
+
 def test_benchmark_shows_published_figures(run, data_dir):
     code, out, _ = run(
         "benchmark", "yeast", "--method", "mlcl", "--folds", 2, "--data-dir", data_dir
@@ -145,6 +185,18 @@ def test_benchmark_shows_published_figures(run, data_dir):
         (["benchmark", "nowhere.npz"], "nowhere.npz: no such file"),
         (["benchmark", "synthetic", "--method", "nomodule:X"], "'nomodule:X' cannot be imported"),
         (["demo", "--output", "no/such/x.html"], "there is no folder no/such"),
+        (["benchmark", "synthetic", "--question", "menu-1"], "there is no question 'menu-1'"),
+        (["benchmark", "synthetic", "--question", "menu-9"], "too few for a menu-9"),
+        (["benchmark", "synthetic", "--labels", "own"], "mirflickr and yeastbp have some"),
+        (["tune", "synthetic", "--labels", "own"], "mirflickr and yeastbp have some"),
+        (
+            ["benchmark", "synthetic", "--labels", "biased", "--question", "asked"],
+            "take labels uniform, or leave the question out",
+        ),
+        (
+            ["tune", "synthetic", "--labels", "own", "--mistakes", "0.1"],
+            "mistakes cannot be chosen",
+        ),
     ],
 )
 def test_errors_are_one_sentence_and_no_traceback(run, arguments, message):

@@ -46,6 +46,20 @@ def test_the_chosen_setting_is_marked_and_ready_to_paste(tune, tmp_path):
     assert "average_precision" not in record["settings"][0]
 
 
+@pytest.mark.filterwarnings("default::complabel.annotations.IgnoredAnswersWarning")
+def test_settings_may_be_chosen_by_other_answers(tune, tmp_path):
+    code, out, err = tune(
+        "synthetic", "--method", "ml-knn", "--grid", "n_neighbors=5,80", "--folds", 2,
+        "--question", "asked", "--json", tmp_path / "search.json",
+    )  # fmt: skip
+    assert code == 0
+    assert "a yes/no question about a random label, 2 folds" in " ".join(out.split())
+    assert err.count("hint: ml-knn: ") == 1
+    record = json.loads((tmp_path / "search.json").read_text())
+    assert (record["labels"], record["question"], record["mistakes"]) == ("uniform", "asked", 0.0)
+    assert all(-1 < setting["score"] < 0 for setting in record["settings"])
+
+
 def test_the_same_search_again_goes_on_and_is_shown_but_has_no_report(run, tune):
     arguments = ("synthetic", "--method", "ml-knn", "--grid", "n_neighbors=5", "--folds", 2)
     first = tune(*arguments)

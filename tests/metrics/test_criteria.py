@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn import metrics as sklearn_metrics
+from tests.examples import examples
 
 from complabel.errors import AnnotationError, InputError
 from complabel.metrics import (
@@ -63,7 +64,7 @@ def test_equal_to_scikit_learn_over_several_chunks_of_default_size():
     assert_equal_to_scikit_learn(Y.astype(int), scores)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(labels_and_scores(), st.randoms(use_true_random=False))
 @pytest.mark.parametrize("criterion", RANKING)
 def test_the_order_of_rows_and_of_columns_does_not_matter(criterion, case, random):

@@ -64,3 +64,41 @@ def test_a_criterion_of_ones_own_stands_where_it_was_put(case):
     assert evaluate(Y, scores, predictions, criteria=(own,)) == {"micro_f1": values["micro_f1"]}
     both, either = (Y & predictions).sum(), Y.sum() + predictions.sum()
     assert values["micro_f1"] == pytest.approx(2 * both / either)
+
+
+@pytest.fixture
+def with_trivial_rows():
+    rng = np.random.default_rng(5)
+    Y = np.vstack([np.zeros((3, 5)), np.eye(5), np.ones((2, 5)), 1 - np.eye(5)]).astype(np.uint8)
+    rng.shuffle(Y)
+    scores = rng.integers(0, 9, Y.shape) / 8
+    return Y, scores, (scores > 0.4).astype(np.uint8)
+
+
+def test_rows_with_nothing_to_rank_count_in_no_ranking_criterion(with_trivial_rows):
+    Y, scores, predictions = with_trivial_rows
+    found = evaluate(Y, scores, predictions, skip_trivial_rows=True)
+    kept = [row for row, labels in enumerate(Y) if 0 < labels.sum() < 5]
+    assert len(kept) == 10
+    ranked = evaluate(Y[kept], scores[kept], predictions[kept])
+    every = evaluate(Y, scores, predictions)
+    for criterion in CRITERIA:
+        expected = every if criterion.of_rows is None else ranked
+        assert found[criterion.name] == expected[criterion.name]
+        assert (every[criterion.name] == ranked[criterion.name]) is False
+
+
+def test_without_such_rows_nothing_changes_in_any_digit(with_trivial_rows):
+    Y, scores, predictions = (array[2:9] for array in with_trivial_rows)
+    kept = (Y.sum(axis=1) > 0) & (Y.sum(axis=1) < 5)
+    case = Y[kept], scores[kept], predictions[kept]
+    assert evaluate(*case, skip_trivial_rows=True) == evaluate(*case)
+
+
+def test_no_row_to_rank_is_said_unless_nothing_is_ranked():
+    Y = np.array([[0, 0, 0], [1, 1, 1]])
+    with pytest.raises(InputError, match=r"no row of which some but not all .* \(of 2 rows\)"):
+        evaluate(Y, Y + 0.5, Y, skip_trivial_rows=True)
+    unranked = [criterion for criterion in CRITERIA if criterion.of_rows is None]
+    values = evaluate(Y, Y + 0.5, Y, criteria=unranked, skip_trivial_rows=True)
+    assert values["hamming_loss"] == 0

@@ -22,6 +22,7 @@ from complabel import reports
 from complabel.metrics import METRIC_NAMES
 from complabel.reports import FORMATS, render_report, results_csv, summarize_study, write_report
 from complabel.reports._summary import Incomplete, Units
+from complabel.studies import Draw
 
 PLACE = {"draw", "dataset", "row"}
 KEYS = {
@@ -169,7 +170,7 @@ def as_json(results):
 def test_readers_of_the_summary_find_the_same_keys(results):
     read = as_json(results)
     assert {name: set(read[name][0]) for name in KEYS} == KEYS
-    assert set(read["study"]["draws"][0]) == {"name", "scheme", "labels_per_row", "sharpness"}
+    assert read["study"]["draws"][0].keys() == Draw.model_fields.keys()
     assert set(read["rankings"][0]["friedman"]) == {
         "statistic", "p_value", "f_statistic", "f_p_value",
     }  # fmt: skip
@@ -199,3 +200,21 @@ def test_a_form_is_a_function_and_an_entry(results, tmp_path):
     cells = summarize_study(results).cells
     assert len(lines) == len(cells)
     assert lines[0].split("\t")[-1] == f"{cells[0].mean:.3f}"
+
+
+def test_captions_say_what_was_asked_where_it_is_not_free_naming(without_charts):
+    asked = {"name": "yes-no", "question": "asked", "mistakes": 0.1}
+    results = make_results(make_plan(draws=[{"name": "uniform"}, asked]))
+    summary = summarize_study(results)
+    said = "a yes/no question about a random label, 10 % of the answers at random"
+    assert summary.study.labels_of("uniform") == "uniform labels"
+    assert summary.study.labels_of("yes-no") == f"yes-no: {said}"
+    texts = {name: write(summary, results) for name, write in FORMATS.items()}
+    assert f"Average precision, yes-no: {said} (higher is better)" in texts["tables.md"].replace(
+        "\\", ""
+    )
+    assert f"yes-no: {said.replace('%', r'%')} (higher".replace("%", r"\%") in texts["tables.tex"]
+    page = " ".join(Tables(texts["report.html"]).text)
+    assert f"Results, yes-no: {said}" in page
+    assert "Results, uniform labels" in page
+    assert "uniform over the irrelevant labels" in page

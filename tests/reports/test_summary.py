@@ -47,7 +47,17 @@ def test_hamming_losses_are_held_against_the_printed_one_only_once(summary):
     )
 
 
-@pytest.mark.parametrize("draw", [{"labels_per_row": 2}, {"scheme": "biased", "sharpness": 2.0}])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        {"labels_per_row": 2},
+        {"scheme": "biased", "sharpness": 2.0},
+        {"question": "menu-2"},
+        {"mistakes": 0.1},
+        {"scheme": "biased", "propensity_sd": 1.0},
+    ],
+    ids=str,
+)
 def test_draws_other_than_the_papers_have_no_published_cells(draw):
     plan = make_plan(draws=[{"name": "mine", **draw}], published="table3", datasets=["scene"])
     assert all(c.published is None for c in summarize_study(make_results(plan)).cells)

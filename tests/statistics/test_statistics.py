@@ -3,10 +3,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
+from tests.examples import examples
 
 from complabel.errors import InputError
 from complabel.statistics._paired import (
@@ -367,7 +368,7 @@ class TestGroups:
         assert groups_not_different([1, 2, 3], 1) == []
         assert groups_not_different([1], 1) == []
 
-    @settings(max_examples=200)
+    @examples(200)
     @given(
         hnp.arrays(float, st.integers(2, 7), elements=st.integers(4, 28).map(lambda r: r / 4)),
         st.integers(1, 24).map(lambda eighths: eighths / 8),

@@ -145,7 +145,8 @@ HELPERS = {
         transition _parameters annotations._draws losses._complementary
         methods.gradient._base methods._base methods._targets _training._linear""",
     "selection-likelihood": """
-        losses._quadrature losses._selection losses._selection_kernel methods.selection._model
+        losses._answers_likelihood losses._facts losses._quadrature losses._selection_kernel
+        methods.selection._choices methods.selection._determined methods.selection._model
         methods.selection._search _training._lbfgs""",
     "ridge": "methods.bars._reduced_rank",
     "pml-lrs": "methods._linear_systems methods.candidates._proximal",

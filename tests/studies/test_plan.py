@@ -70,7 +70,11 @@ def test_what_a_plan_leaves_out_is_the_papers_protocol(write):
         (SMALL.replace('method = "mlcl"', 'title = "x"'), "row 2, method", "this key is missing"),
         (SMALL.replace("title", "titel"), "titel", "did you mean 'title'?"),
         (SMALL.replace("title", "titel"), "title", "this key is missing, and every plan needs it"),
-        (SMALL + 'draws = [{ name = "a", labels = "biased" }]', "draw 1 (a), labels", "'scheme'?"),
+        (
+            SMALL + 'draws = [{ name = "a", error_rate = 0.1 }]',
+            "draw 1 (a), error_rate",
+            "mistakes",
+        ),
         (SMALL + 'draws = [{ name = "a", xyz = 1 }]', "draw 1 (a), xyz", "known are name, scheme"),
         (SMALL + 'draws = [{ scheme = "biased" }]', "draw 1, name", "every draw needs it"),
         (SMALL + 'draws = ["biased"]', "draw 1", "dictionary"),

@@ -13,6 +13,7 @@ from complabel.datasets import make_synthetic, save_file
 from complabel.errors import InputError
 from complabel.methods import METHODS, MLKNNClassifier, make_classifier
 from complabel.studies import (
+    Draw,
     Monitor,
     Store,
     TunedSetting,
@@ -229,7 +230,7 @@ def test_of_equal_settings_the_first_is_chosen_and_written_as_python():
         setting([-1.5, -0.5], beta=0.25),
         setting([np.nan, 0.0], beta=4.0),
     )
-    result = TuningResult("toy", "mlcl", "uniform", 0, 2, LOG_LIKELIHOOD, settings)
+    result = TuningResult("toy", "mlcl", Draw(name="uniform"), 0, 2, LOG_LIKELIHOOD, settings)
     assert result.best is settings[1]
     names = {}
     exec(result.code(), names)

@@ -76,8 +76,11 @@ def _hint(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Show what is spelled differently now as a hint, and other warnings as Python does."""
-    if issubclass(category, FutureWarning):
+    """Show what is good to know as a hint, and other warnings as Python does.
+
+    That is what is spelled differently now, and what a method cannot use of the answers.
+    """
+    if issubclass(category, FutureWarning) or category.__module__.startswith("complabel."):
         remark(f"hint: {message}")
     else:
         text = warnings.formatwarning(message, category, filename, lineno, line)

@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from complabel.studies import StudyResults
 
 
+@options.with_draw
 def benchmark(
     names: Annotated[list[str], typer.Argument(metavar="DATASET...", help=options.DATASET_HELP)],
     method: Annotated[
         list[str] | None,
         typer.Option(help=f"Repeat for more: {options.METHOD_HELP}. [default: prior and mlcl]"),
     ] = None,
-    scheme: options.SchemeName = options.Scheme.uniform,
+    *,
+    draw: dict[str, Any],
     folds: options.Folds = 10,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
@@ -40,9 +42,7 @@ def benchmark(
     from complabel.studies import Store, benchmark_plan, run_study
 
     options.check_folder(json_file, "--json")
-    plan = benchmark_plan(
-        names, method or ["prior", "mlcl"], scheme=scheme.value, n_folds=folds, seed=seed
-    )
+    plan = benchmark_plan(names, method or ["prior", "mlcl"], draw=draw, n_folds=folds, seed=seed)
     options.check_folder(store, "--store")
     with Store(store) as opened:
         try:
@@ -103,7 +103,7 @@ def _table(
     dataset = fetch(name, plan.files.get(name, ""), data_dir=data_dir)
     table = new_table(
         f"{name}: {dataset.n_samples} x {dataset.n_features}, {dataset.n_labels} labels,"
-        f" {first['labels']} complementary labels, {first['folds']} folds, seed {first['seed']}",
+        f" {plan.draws[0].title}, {first['folds']} folds, seed {first['seed']}",
         "method",
     )
     for title in METRIC_TITLES.values():

@@ -38,7 +38,8 @@ def datasets(
         if entry["problem"]:
             complain(f"{entry['name']}: {entry['problem']}")
     say(
-        "Sizes are those after preprocessing: at most 15 labels, no instance with none or all.\n"
+        "Sizes are those after preprocessing: at most 15 labels, no instance with none or all;\n"
+        "mirflickr and yeastbp, in which labels were really ruled out, are kept whole.\n"
         "Missing ones are fetched with: complabel datasets --download NAME"
     )
 

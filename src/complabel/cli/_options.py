@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,15 +17,12 @@ class Scheme(StrEnum):
 
     uniform = "uniform"
     biased = "biased"
+    own = "own"
 
 
 STORE = Path("complabel-studies.sqlite")
 """The store in the folder where a command runs."""
 
-SchemeName = Annotated[
-    Scheme,
-    typer.Option("--scheme", "--labels", help="How complementary labels are drawn."),
-]
 Folds = Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")]
 Seed = Annotated[
     int, typer.Option(min=0, help="Seed of the label draw, the folds and the methods.")
@@ -61,3 +61,62 @@ def check_folder(path: Path | None, option: str = "") -> None:
 
     if path is not None and not path.parent.is_dir():
         raise InputError(f"{option} {path}: there is no folder {path.parent}".lstrip())
+
+
+def _draw(
+    scheme: Annotated[
+        Scheme,
+        typer.Option(
+            "--scheme",
+            "--labels",
+            help="How complementary labels are drawn; own: those that the dataset has itself.",
+        ),
+    ] = Scheme.uniform,
+    question: Annotated[
+        str,
+        typer.Option(
+            metavar="free|menu-2|menu-3|menu-4|asked|ticked",
+            help="What people are asked: to name a label that does not apply, out of all or of a"
+            " random menu; whether a random label applies; or to tick all that do not apply.",
+        ),
+    ] = "free",
+    propensity_sd: Annotated[
+        float, typer.Option(min=0, help="How unequally labels come to mind; 0: equally.")
+    ] = 0.0,
+    mistakes: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of answers that are given at random.")
+    ] = 0.0,
+    answers_per_item: Annotated[
+        int, typer.Option(min=1, help="Independent answers about each item.")
+    ] = 1,
+    items_share: Annotated[
+        float, typer.Option(max=1, help="Share of the items that people are asked about.")
+    ] = 1.0,
+) -> dict[str, Any]:
+    """Return the settings of a draw, as complabel.studies.Draw takes them."""
+    return {
+        "scheme": scheme.value,
+        "question": question,
+        "propensity_sd": propensity_sd,
+        "mistakes": mistakes,
+        "answers_per_item": answers_per_item,
+        "items_share": items_share,
+    }
+
+
+def with_draw(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that has a parameter ``draw`` the options for it, at its place."""
+    signature = inspect.signature(command, eval_str=True)
+    options = inspect.signature(_draw, eval_str=True).parameters
+
+    @functools.wraps(command)
+    def called(**given: Any) -> None:
+        draw = _draw(**{name: given.pop(name) for name in options})
+        command(**given, draw=draw)
+
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in signature.parameters.items():
+        parameters.extend(options.values() if name == "draw" else [parameter])
+    keywords = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+    called.__signature__ = signature.replace(parameters=keywords)  # type: ignore[attr-defined]
+    return called

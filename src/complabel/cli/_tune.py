@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from complabel.studies import TunedSetting, TuningResult
 
 
+@options.with_draw
 def tune(
     name: Annotated[str, typer.Argument(metavar="DATASET", help=options.DATASET_HELP)],
     method: Annotated[str, typer.Option(help=f"What to tune: {options.METHOD_HELP}.")] = "mlcl",
@@ -28,7 +29,8 @@ def tune(
             help="Values of a parameter; repeat for more. [default: depends on the method]",
         ),
     ] = None,
-    scheme: options.SchemeName = options.Scheme.uniform,
+    *,
+    draw: dict[str, Any],
     folds: options.Folds = 3,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
@@ -39,7 +41,7 @@ def tune(
     ] = False,
     json_file: options.JsonFile = None,
 ) -> None:
-    """Choose a method's settings by how well they explain held-out complementary labels.
+    """Choose a method's settings by how well they explain held-out labels or answers.
 
     Interrupted, the same command goes on from where it was.
     """
@@ -53,7 +55,7 @@ def tune(
             name,
             method,
             grid=values,
-            scheme=scheme.value,
+            draw=draw,
             n_folds=folds,
             seed=seed,
             reveal=reveal,
@@ -101,7 +103,7 @@ def _show(result: TuningResult) -> None:
     say(f"chosen: {chosen or 'the defaults'}", style="bold")
     say(result.code())
     say(
-        f"\nHeld-out score: {result.criterion} on complementary labels, higher is better;"
+        f"\nHeld-out score: {result.criterion}{_on(result)}, higher is better;"
         " mean±standard error over folds."
     )
     if best.average_precision is not None:
@@ -111,14 +113,19 @@ def _show(result: TuningResult) -> None:
         )
 
 
+def _on(result: TuningResult) -> str:
+    """Say what scores are computed on, where that is not said by their name."""
+    return "" if result.criterion.endswith("answers") else " on complementary labels"
+
+
 def _table(result: TuningResult) -> Table:
     """Lay the settings out, best first, failed ones last."""
     from rich.text import Text
 
     best = result.best
     table = new_table(
-        f"{result.method} on {result.dataset}: {result.labels} complementary labels,"
-        f" {result.folds} folds, seed {result.seed}",
+        f"{result.method} on {result.dataset}: {result.draw.title}, {result.folds} folds,"
+        f" seed {result.seed}",
         "",
     )
     for name in best.parameters:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from complabel.annotations import check_indicator
+from complabel.errors import InputError
 from complabel.metrics._criteria import hamming_loss
 from complabel.metrics._inputs import check_same_shape, check_scores
 from complabel.metrics._ranked import (
@@ -98,6 +99,7 @@ def evaluate(
     predicted: IndicatorLike,
     *,
     criteria: Sequence[Criterion] = CRITERIA,
+    skip_trivial_rows: bool = False,
 ) -> dict[str, float]:
     """Return all criteria by name, for a fraction of the time of one call each.
 
@@ -110,6 +112,10 @@ def evaluate(
     predicted : array-like or sparse matrix of shape (n_samples, K)
         Predicted labels, 0/1.
     criteria : sequence of Criterion, default=CRITERIA
+    skip_trivial_rows : bool, default=False
+        Leave rows of which none or all labels are relevant out of the ranking criteria (those with
+        ``of_rows``), as there is nothing to rank. By default they count by scikit-learn's
+        conventions, which reward or punish every method alike. All other criteria count all rows.
 
     Returns
     -------
@@ -121,20 +127,27 @@ def evaluate(
     Raises
     ------
     AnnotationError, InputError
-        If labels are not 0/1, the shapes differ, or a score is not finite.
+        If labels are not 0/1, the shapes differ, a score is not finite, or there is a ranking
+        criterion and no row is left for it.
 
     Examples
     --------
     >>> values = evaluate([[1, 0, 0]], [[0.4, 0.3, 0.1]], [[0, 0, 0]])
     >>> values["hamming_loss_minmax"], values["average_precision"]
     (0.3333333333333333, 1.0)
+    >>> labels, scores = [[1, 0, 0], [0, 0, 0]], [[0.4, 0.3, 0.1], [0.2, 0.1, 0.6]]
+    >>> evaluate(labels, scores, labels)["one_error"]
+    0.5
+    >>> evaluate(labels, scores, labels, skip_trivial_rows=True)["one_error"]
+    0.0
     """
     relevant = check_indicator(true_labels, name="true_labels")
     labels = check_indicator(predicted, name="predicted")
     checked = check_scores(scores, relevant, names=("true_labels", "scores"))
     check_same_shape(relevant, labels, names=("true_labels", "predicted"))
     ranked = {item.name: item.of_rows for item in criteria if item.of_rows is not None}
-    means = by_row(tuple(ranked.values()), relevant, checked).mean(axis=1)
+    rows = _rows_to_rank(relevant) if skip_trivial_rows and ranked else slice(None)
+    means = by_row(tuple(ranked.values()), relevant[rows], checked[rows]).mean(axis=1)
     values = dict(zip(ranked, means.tolist(), strict=True))
     values |= {
         item.name: item.measure(relevant, checked, labels)
@@ -142,3 +155,16 @@ def evaluate(
         if item.measure is not None
     }
     return {item.name: values[item.name] for item in criteria}
+
+
+def _rows_to_rank(relevant: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Mark the rows of which some but not all labels are relevant; refuse to have none."""
+    n_relevant = relevant.sum(axis=1, dtype=np.intp)
+    some: NDArray[np.bool_] = (n_relevant > 0) & (n_relevant < relevant.shape[1])
+    if not some.any():
+        raise InputError(
+            f"true_labels has no row of which some but not all labels are relevant (of {len(some)} "
+            "rows), so that there is nothing to rank; evaluate more rows, or give only criteria "
+            "that rank nothing"
+        )
+    return some

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from complabel.annotations import IndicatorLike, check_complementary, check_indicator
-from complabel.errors import InputError
+from complabel.annotations import Answers, IndicatorLike, check_complementary, check_indicator
+from complabel.errors import AnnotationError, InputError
 from complabel.metrics._inputs import check_scores
 from complabel.metrics._ranked import by_row, ranking_loss_of_rows
 
@@ -12,13 +12,14 @@ from complabel.metrics._ranked import by_row, ranking_loss_of_rows
 _LEAST_PROBABILITY = 1e-12
 
 
-def complementary_ranking_error(complementary: IndicatorLike, scores: ArrayLike) -> float:
+def complementary_ranking_error(complementary: IndicatorLike | Answers, scores: ArrayLike) -> float:
     """Return how often a candidate ranks below a label known to be wrong; lower is better.
 
     Parameters
     ----------
-    complementary : array-like or sparse matrix of shape (n_samples, K)
-        1 where a label is known not to apply; at least one, and not all, per row.
+    complementary : array-like or sparse matrix of shape (n_samples, K), or Answers
+        1 where a label is known not to apply; at least one, and not all, per row. Of Answers, the
+        labels that do not apply by any of them; items with none or all are left out.
     scores : array-like of shape (n_samples, K)
         Finite, higher for labels more likely relevant.
 
@@ -39,6 +40,8 @@ def complementary_ranking_error(complementary: IndicatorLike, scores: ArrayLike)
     >>> complementary_ranking_error([[1, 0, 0]], [[0.3, 0.1, 0.7]])
     0.5
     """
+    if isinstance(complementary, Answers):
+        complementary, scores = _ranked_items(complementary, scores)
     return float(complementary_ranking_error_of_rows(complementary, scores).mean())
 
 
@@ -203,3 +206,18 @@ def complementary_log_likelihood_of_rows(
     rows, labels = np.nonzero(chosen)
     log_q = np.log(np.maximum(checked[rows, labels] / sums[rows], _LEAST_PROBABILITY))
     return np.bincount(rows, weights=log_q) / np.bincount(rows)
+
+
+def _ranked_items(
+    answers: Answers, scores: ArrayLike
+) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """Return the labels that do not apply and the scores of the items that have some, not all."""
+    wrong = answers.complementary
+    checked = check_scores(scores, wrong, names=("complementary", "scores"))
+    rows = wrong.any(axis=1) & ~wrong.all(axis=1)
+    if not rows.any():
+        raise AnnotationError(
+            "no answer names a label that does not apply, of an item that keeps another; the"
+            " ranking error needs one"
+        )
+    return wrong[rows], checked[rows]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from complabel.annotations import check_complementary, check_label_names
+from complabel.annotations import Answers, check_complementary, check_label_names
 from complabel.errors import AnnotationError, InputError
 from complabel.metrics._criteria import (
     average_precision,
@@ -32,8 +32,8 @@ def complementary_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float
     estimator : classifier, pipeline or search
         Fitted.
     X : array-like or sparse matrix of shape (n_samples, n_features)
-    y : array-like of shape (n_samples, K) or (n_samples,)
-        Complementary labels, as in ``fit``; true labels are not needed.
+    y : array-like of shape (n_samples, K) or (n_samples,), or Answers
+        Complementary labels or answers, as in ``fit``; true labels are not needed.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def complementary_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float
     Raises
     ------
     InputError
-        If the method has no such likelihood: its ``score`` is something else.
+        If the method has no such likelihood, or none of Answers: its ``score`` is something else.
 
     Examples
     --------
@@ -61,6 +61,11 @@ def complementary_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float
             f"{type(classifier).__name__} does not model which label is chosen as complementary,"
             " so it has no complementary log-likelihood; use complementary_ranking_scorer"
         )
+    if isinstance(y, Answers) and not getattr(classifier, "understands_answers", False):
+        raise InputError(
+            f"{type(classifier).__name__} models labels that are named freely, so it has no"
+            " likelihood of Answers; use complementary_ranking_scorer"
+        )
     return float(classifier.score(features, y))
 
 
@@ -72,9 +77,9 @@ def complementary_ranking_scorer(estimator: Any, X: Any, y: Any) -> float:
     estimator : classifier, pipeline or search
         Fitted, with a ``decision_function``.
     X : array-like or sparse matrix of shape (n_samples, n_features)
-    y : array-like of shape (n_samples, K) or (n_samples,)
-        Complementary labels, as in ``fit``; true labels are not needed. Rows without one are
-        left out.
+    y : array-like of shape (n_samples, K) or (n_samples,), or Answers
+        Complementary labels or answers, as in ``fit``; true labels are not needed. Rows without
+        a complementary label are left out; of Answers, also those with all.
 
     Returns
     -------
@@ -98,9 +103,11 @@ def complementary_ranking_scorer(estimator: Any, X: Any, y: Any) -> float:
     decision = np.asarray(estimator.decision_function(X))
     if decision.ndim == 1:  # of two classes, one decision
         decision = np.column_stack([-decision, decision])
-    if np.ndim(y) == 1:
+    if not isinstance(y, Answers) and np.ndim(y) == 1:
         y = _indicator_of(np.asarray(y), np.asarray(estimator.classes_))
     check_label_names(y, list(getattr(estimator, "classes_", ())))
+    if isinstance(y, Answers):
+        return -complementary_ranking_error(y, decision)
     complementary = check_complementary(y, min_labels=2, allow_unanswered=True, name="y")
     check_same_shape(complementary, decision, names=("y", "the decision function"))
     answered = complementary.any(axis=1)

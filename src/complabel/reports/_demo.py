@@ -74,7 +74,8 @@ def run_demo(
     for unit in results.having("failed"):
         raise InputError(f"the demonstration failed at {unit.row}: {unit.reason}")
     dataset, rows = fetch("digits"), {row.method: row for row in plan.expanded_rows()}
-    complementary = draw_labels(dataset, plan.draws[0], seed=seed)
+    drawn = draw_labels(dataset, plan.draws[0], seed=seed)
+    complementary = np.asarray(drawn, dtype=np.uint8)
     fitted = {  # as the study fitted them
         name: fit_fold(dataset, complementary, rows[name], fold=0, folds=n_folds, seed=seed)
         for name in _SHOWN_METHODS

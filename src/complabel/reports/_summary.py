@@ -36,6 +36,11 @@ class Study:
     folds: int
     seed: int
 
+    def labels_of(self, draw: str) -> str:
+        """Return what captions call the labels of a draw: its name, and what was asked."""
+        asked = next(each for each in self.draws if each.name == draw)
+        return f"{draw} labels" if asked.is_plain else f"{draw}: {asked.title}"
+
 
 @dataclass(frozen=True)
 class Metric:

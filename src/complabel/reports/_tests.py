@@ -63,7 +63,7 @@ def _over_folds(values: Sequence[float]) -> tuple[float, float | None]:
 def _published(places: Places, place: Place, metric: str) -> Published | None:
     """Return the paper's cell; it has none for draws other than its own two."""
     draw, dataset, row = places.draws[place[0]], place[1], places.rows[place[2]]
-    if draw.labels_per_row != 1 or (draw.scheme == "biased" and draw.sharpness != 1.0):
+    if not draw.is_published:
         return None
     method = places.methods[row.title].base
     printed = published_cells(places.plan.published)

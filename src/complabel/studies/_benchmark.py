@@ -6,13 +6,14 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from complabel.annotations import Scheme
+from complabel.errors import PlanError
+from complabel.studies._draw import Draw, Labels
 from complabel.studies._plan import Plan
-from complabel.studies._plan_files import make_plan
+from complabel.studies._plan_files import make_draw, make_plan
 from complabel.studies._sources import dataset_entry
 
 # The paper's comparison of methods under each scheme, to hold the figures against.
-_COMPARISONS: dict[Scheme, str] = {"uniform": "table2", "biased": "table3"}
+_COMPARISONS: dict[Labels, str] = {"uniform": "table2", "biased": "table3"}
 _NAME_LENGTH = 60  # a study's name becomes that of a folder
 _DIGITS = 8  # of a checksum: enough to tell the searches and benchmarks of one store apart
 
@@ -21,7 +22,8 @@ def benchmark_plan(
     datasets: Sequence[str],
     methods: Sequence[str],
     *,
-    scheme: Scheme = "uniform",
+    scheme: Labels = "uniform",
+    draw: Draw | Mapping[str, Any] | None = None,
     n_folds: int = 10,
     seed: int = 0,
 ) -> Plan:
@@ -34,8 +36,11 @@ def benchmark_plan(
         :func:`complabel.datasets.load_file`.
     methods : sequence of str
         As for :func:`complabel.methods.get_method`.
-    scheme : {"uniform", "biased"}, default="uniform"
-        How complementary labels are drawn.
+    scheme : {"uniform", "biased", "own"}, default="uniform"
+        How complementary labels are drawn: short for ``draw={"scheme": scheme}``.
+    draw : Draw or mapping, optional
+        How labels are asked for and answers are drawn: what :class:`Draw` takes. Without a name
+        it is called by its settings.
     n_folds : int, default=10
     seed : int, default=0
         Seed of the label draw, the folds and the methods.
@@ -48,26 +53,38 @@ def benchmark_plan(
     Raises
     ------
     PlanError
-        If a method, parameter or dataset does not exist.
+        If a method, parameter or dataset does not exist, or a draw cannot be.
 
     Examples
     --------
     >>> plan = benchmark_plan(["synthetic"], ["prior", "mlcl"])
     >>> [row.title for row in plan.expanded_rows()]
     ['Prior', 'MLCL']
+    >>> benchmark_plan(["synthetic"], ["prior"], draw={"question": "menu-2"}).draws[0].name
+    'menu-2'
     """
+    asked = draw_of_command(scheme, draw)
     return plan_of_command(
         "benchmark",
         {
-            "title": f"Methods compared, {scheme} complementary labels",
+            "title": f"Methods compared, {asked.title}",
             "datasets": [dataset_entry(name) for name in dict.fromkeys(datasets)],
-            "draws": [{"name": scheme, "scheme": scheme}],
+            "draws": [asked],
             "rows": [{"method": method} for method in dict.fromkeys(methods)],
             "folds": n_folds,
             "seed": seed,
-            "published": _COMPARISONS.get(scheme, ""),
+            "published": _COMPARISONS.get(asked.scheme, "") if asked.is_published else "",
         },
     )
+
+
+def draw_of_command(scheme: Labels, draw: Draw | Mapping[str, Any] | None) -> Draw:
+    """Return the draw that a command was given, whole or by its scheme alone."""
+    if draw is None:
+        return make_draw({"scheme": scheme})
+    if scheme != "uniform":
+        raise PlanError(f"scheme is {scheme!r} beside a draw; say it in the draw")
+    return make_draw(draw)
 
 
 def plan_of_command(command: str, fields: Mapping[str, Any]) -> Plan:

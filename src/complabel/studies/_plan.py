@@ -9,23 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from complabel.annotations import Scheme
 from complabel.datasets import CATALOG, EMBEDDED
 from complabel.methods import METHODS, check_parameter, get_method, make_classifier
 from complabel.paper import TABLES
+from complabel.studies._draw import CHECKED, Draw, Name
 
 ALL_METHODS = "*"
 """In place of a method's name: a row for each."""
 
 _QUICK_FOLDS = 3
 _QUICK_DATASETS = 2
-
-NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-"""What studies and draws may be called: a study's name becomes that of a folder."""
-
-Name = Annotated[str, Field(pattern=f"^{NAME_PATTERN}$")]
 
 
 def _todays_name(method: str) -> str:
@@ -43,32 +38,7 @@ def _printed(table: str) -> str:
     return table
 
 
-class _Checked(BaseModel):
-    """A part of a plan: no unknown keys, never changed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Draw(_Checked):
-    """How complementary labels are drawn; see :func:`complabel.annotations.draw_complementary`.
-
-    Parameters
-    ----------
-    name : str
-    scheme : {"uniform", "biased"}, default="uniform"
-    labels_per_row : int, default=1
-        Complementary labels of each instance.
-    sharpness : float, default=1.0
-        Only used with ``scheme="biased"``.
-    """
-
-    name: Name
-    scheme: Scheme = "uniform"
-    labels_per_row: Annotated[int, Field(ge=1)] = 1
-    sharpness: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
-
-
-class Row(_Checked):
+class Row(BaseModel):
     """A row of the study's tables: a method with its settings.
 
     Parameters
@@ -95,6 +65,8 @@ class Row(_Checked):
     relevant_share : float, default=0.0
         Share of all relevant labels of training instances that are known besides.
     """
+
+    model_config = CHECKED
 
     method: MethodName
     leave_out: list[MethodName] = []
@@ -130,7 +102,7 @@ class Row(_Checked):
         return [{**fixed, **dict(zip(self.grid, values, strict=True))} for values in crossed]
 
 
-class Plan(_Checked):
+class Plan(BaseModel):
     """Datasets, draws and rows to cross, fold by fold.
 
     Parameters
@@ -167,6 +139,8 @@ class Plan(_Checked):
     PlanError
         If a key is unknown, missing or has a value that cannot be; the message names it.
     """
+
+    model_config = CHECKED
 
     name: Name
     title: str

@@ -15,7 +15,8 @@ from pydantic_core import ErrorDetails
 from complabel.errors import PlanError
 from complabel.methods import METHODS
 from complabel.paper import PLANS, plan_text
-from complabel.studies._plan import Draw, Plan, Row
+from complabel.studies._draw import Draw
+from complabel.studies._plan import Plan, Row
 
 # The tables of a plan: what one of them is called, its keys, and the key that tells them apart.
 _TABLES: dict[str, tuple[str, type[BaseModel], str]] = {
@@ -24,12 +25,15 @@ _TABLES: dict[str, tuple[str, type[BaseModel], str]] = {
 }
 # What people write for a key, where the spelling does not tell which one they mean.
 _MEANT = {
-    "labels": "scheme",
     "n_labels": "labels_per_row",
     "n_per_row": "labels_per_row",
     "parameters": "settings",
     "params": "settings",
     "methods": "rows",
+    "n_answers": "answers_per_item",
+    "error_rate": "mistakes",
+    "menu": "question",
+    "propensities": "propensity_sd",
     "random_state": "seed",
     "heading": "title",
 }
@@ -84,6 +88,24 @@ def make_plan(data: Any, *, source: str = "") -> Plan:
             raise PlanError("; ".join(said)) from error
         problems = [f"  {problem}" for problem in plan_problems(error, data)]
         raise PlanError("\n".join([f"{source} is no plan that can run:", *problems])) from error
+
+
+def make_draw(settings: Draw | Mapping[str, Any]) -> Draw:
+    """Check what is to be a draw; one without a name is called by its settings."""
+    if isinstance(settings, Draw):
+        return settings
+    data = {"name": "draw", **settings}
+    try:
+        draw = Draw.model_validate(data)
+    except ValidationError as error:
+        plan = {"draws": [data]}
+        said = []
+        for problem in error.errors():
+            key = ".".join(map(str, problem["loc"]))
+            problem["loc"] = ("draws", 0, *problem["loc"])
+            said.append(f"{key}: {_complaint(problem, plan)}".removeprefix(": "))
+        raise PlanError("; ".join(said)) from error
+    return draw if "name" in settings else draw.model_copy(update={"name": draw.short_title})
 
 
 def _shipped_text(name: str) -> str:

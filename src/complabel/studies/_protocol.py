@@ -1,4 +1,4 @@
-"""The fold: train on complementary labels, test on relevant sets.
+"""The fold: train on complementary labels or on answers, test on relevant sets.
 
 No other code of the package fits a method to a fold. True labels of training instances do not
 reach ``fit``, but for a reference that declares ``learns_from = "relevant"``.
@@ -16,9 +16,10 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from complabel import metrics
 from complabel._training import one_thread
-from complabel.annotations import draw_complementary, draw_relevant
+from complabel.annotations import Answers
 from complabel.errors import InputError
 from complabel.methods import make_classifier
+from complabel.studies._labels import draw_known, with_known
 from complabel.studies._outcome import Outcome, fitted_details, fitted_scalars
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
     from complabel.datasets import MultiLabelDataset
     from complabel.methods import ComplementaryClassifier
-    from complabel.studies._plan import Draw, ExpandedRow
+    from complabel.studies._labels import GivenLabels
+    from complabel.studies._plan import ExpandedRow
 
 _CURVE_DIGITS = 6  # more than a drawn curve shows, fewer than a store should hold
 
@@ -54,44 +56,6 @@ class FittedFold:
     probabilities: NDArray[np.float64]
     fit_seconds: float
     predict_seconds: float
-
-
-def draw_labels(dataset: MultiLabelDataset, draw: Draw, *, seed: int) -> NDArray[np.uint8]:
-    """Draw complementary labels for every instance of a dataset, as a plan says.
-
-    Parameters
-    ----------
-    dataset : MultiLabelDataset
-    draw : Draw
-    seed : int
-        The same seed gives the same labels on every machine.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, K), uint8
-    """
-    return draw_complementary(
-        dataset.Y,
-        scheme=draw.scheme,
-        n_per_row=draw.labels_per_row,
-        sharpness=draw.sharpness,
-        random_state=seed,
-    )
-
-
-def draw_known(
-    dataset: MultiLabelDataset, row: ExpandedRow, *, seed: int
-) -> NDArray[np.uint8] | None:
-    """Draw the relevant labels (n, K) that a row makes known; None if it makes none known."""
-    if not (row.relevant_per_row or row.relevant_share):
-        return None
-    # A stream of its own: with the seed alone the draw would follow that of draw_labels.
-    stream = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
-    relevant = np.zeros_like(dataset.Y)
-    if row.relevant_per_row:
-        relevant |= draw_relevant(dataset.Y, n_per_row=row.relevant_per_row, random_state=stream)
-    relevant |= dataset.Y & (stream.random(dataset.Y.shape) < row.relevant_share)
-    return relevant
 
 
 def split_folds(
@@ -129,7 +93,7 @@ def split_folds(
 
 def fit_fold(
     dataset: MultiLabelDataset,
-    complementary: NDArray[np.uint8],
+    labels: GivenLabels,
     row: ExpandedRow,
     *,
     fold: int,
@@ -142,7 +106,7 @@ def fit_fold(
     Parameters
     ----------
     dataset : MultiLabelDataset
-    complementary : ndarray of shape (n_samples, K), uint8
+    labels : ndarray of shape (n_samples, K), uint8, or Answers
         What :func:`draw_labels` gave. A reference is given relevant labels instead.
     row : ExpandedRow
         The method and its settings; those that the paper states for the dataset hold unless the
@@ -173,12 +137,14 @@ def fit_fold(
     if classifier.learns_from == "relevant":
         return _answers(classifier, dataset.X, dataset.Y, None, train, test)
     relevant = draw_known(dataset, row, seed=seed)
-    return _answers(classifier, dataset.X, complementary, relevant, train, test)
+    if relevant is not None and isinstance(labels, Answers):
+        labels, relevant = with_known(labels, relevant), None
+    return _answers(classifier, dataset.X, labels, relevant, train, test)
 
 
 def run_fold(
     dataset: MultiLabelDataset,
-    complementary: NDArray[np.uint8],
+    labels: GivenLabels,
     row: ExpandedRow,
     *,
     fold: int,
@@ -191,12 +157,12 @@ def run_fold(
 
     Parameters
     ----------
-    dataset, complementary, row, fold, folds, seed
+    dataset, labels, row, fold, folds, seed
         See :func:`fit_fold`.
     criteria : bool, default=True
         Measure the criteria of :data:`complabel.metrics.METRIC_NAMES`, on true labels.
     score : bool, default=False
-        Measure the method's ``score`` on complementary labels, as ``"score"``.
+        Measure the method's ``score`` on held-out labels, as ``"score"``.
 
     Returns
     -------
@@ -216,7 +182,7 @@ def run_fold(
 
     fitted = fit_fold(
         dataset,
-        complementary,
+        labels,
         row,
         fold=fold,
         folds=folds,
@@ -226,11 +192,14 @@ def run_fold(
     classifier, test = fitted.classifier, fitted.test
     measured = {}
     if criteria:
-        measured = metrics.evaluate(dataset.Y[test], fitted.probabilities, fitted.predicted)
+        # Real answers may be about instances with none or all of the labels: nothing to rank.
+        measured = metrics.evaluate(
+            dataset.Y[test], fitted.probabilities, fitted.predicted, skip_trivial_rows=True
+        )
     if score and classifier.learns_from == "complementary":
         X: Any = dataset.X
         with one_thread():
-            measured["score"] = classifier.score(X[test], complementary[test])
+            measured["score"] = classifier.score(X[test], labels[test])
     return Outcome(
         metrics=measured,
         fit_seconds=fitted.fit_seconds,
@@ -243,18 +212,18 @@ def run_fold(
 def _answers(
     classifier: ComplementaryClassifier,
     X: Any,
-    complementary: NDArray[np.uint8],
+    labels: GivenLabels,
     relevant: NDArray[np.uint8] | None,
     train: NDArray[np.intp],
     test: NDArray[np.intp],
 ) -> FittedFold:
     """Fit and predict, where no other label of the dataset is in reach."""
-    X_train, X_test, complementary = X[train], X[test], complementary[train]
+    X_train, X_test, labels = X[train], X[test], labels[train]
     known = {} if relevant is None else {"relevant": relevant[train]}
     del relevant
     with one_thread():  # the same sums in the same order, however many folds run at once
         started = time.perf_counter()
-        classifier.fit(X_train, complementary, **known)
+        classifier.fit(X_train, labels, **known)
         fitted = time.perf_counter()
         predicted, probabilities = classifier.predict_with_proba(X_test)
         done = time.perf_counter()

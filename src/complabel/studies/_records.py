@@ -16,8 +16,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Json, Validat
 
 from complabel.errors import StoreError
 from complabel.metrics import METRIC_NAMES
+from complabel.studies._draw import NAME_PATTERN
 from complabel.studies._outcome import Outcome
-from complabel.studies._plan import NAME_PATTERN, Plan
+from complabel.studies._plan import Plan
 from complabel.studies._plan_files import plan_problems
 from complabel.studies._results import Status, StudyResults, UnitResult
 

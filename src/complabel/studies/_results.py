@@ -11,6 +11,7 @@ import numpy as np
 
 from complabel.methods import get_method
 from complabel.metrics import METRIC_NAMES
+from complabel.studies._fitted import fitted_over_folds
 from complabel.studies._outcome import Outcome, plain
 
 if TYPE_CHECKING:
@@ -77,19 +78,25 @@ class StudyResults:
         Returns
         -------
         list of dict
-            JSON can hold it: ``dataset``, ``labels`` (the scheme of the draw), ``method``,
-            ``learns_from``, ``seed``, ``folds``, ``seconds`` (the sum of all fits and
-            predictions) and ``metrics``, which maps each criterion to its ``mean``, ``std``
-            (n - 1) and ``folds``.
+            JSON can hold it: ``dataset``; of the draw ``labels`` (its scheme), ``question``,
+            ``propensity_sd``, ``mistakes``, ``answers_per_item`` and ``items_share``;
+            ``method``, ``learns_from``, ``seed``, ``folds``, ``seconds`` (the sum of all fits and
+            predictions); ``metrics``, which maps each criterion to its ``mean``, ``std``
+            (n - 1) and ``folds``; and ``fitted``, what the fitted classifiers say of themselves.
+            There an attribute that is a number in all folds has its mean, under its name without
+            the last underscore; a text that is the same in all folds stands as it is, and else
+            there is an object that counts the folds with each value. ``cardinality`` is
+            ``mean_cardinality_``, the mean over training rows of the sum of all probabilities;
+            ``penalty_cardinality`` is ``cardinality_``, the one that a penalty aims at.
         """
-        schemes = {draw.name: draw.scheme for draw in self.plan.draws}
+        draws = {draw.name: draw for draw in self.plan.draws}
         places: dict[tuple[str, str, str], list[UnitResult]] = {}
         for unit in self.having("done"):
             places.setdefault((unit.dataset, unit.draw, unit.row), []).append(unit)
         return [
             {
                 "dataset": dataset,
-                "labels": schemes[draw],
+                **draws[draw].settings(),
                 "method": units[0].method,
                 "learns_from": get_method(units[0].method).learns_from,
                 "seed": self.plan.seed,
@@ -99,6 +106,7 @@ class StudyResults:
                     name: _over_folds([unit.metrics[name] for unit in units])
                     for name in METRIC_NAMES
                 },
+                "fitted": fitted_over_folds([unit.fitted for unit in units]),
             }
             for (dataset, draw, _), units in places.items()
             if len(units) == self.plan.folds

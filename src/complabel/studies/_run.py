@@ -16,6 +16,7 @@ import joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from complabel.errors import ComplabelError, InputError
+from complabel.studies._hints import Hint, HintsSaid, collected
 from complabel.studies._orphans import end_with
 from complabel.studies._outcome import Outcome
 from complabel.studies._plan import Plan
@@ -204,6 +205,7 @@ class _Run:
     n_failed: int = 0
     in_flight: dict[str, Unit] = field(default_factory=dict)
     recorded: set[str] = field(default_factory=set)
+    said: HintsSaid = field(default_factory=HintsSaid)
     problem: BaseException | None = None
 
     def run(self, todo: list[Unit], workers: _Workers) -> None:
@@ -229,8 +231,8 @@ class _Run:
     def _run_together(self, units: list[Unit], workers: _Workers) -> None:
         """Run units on all workers."""
         with contextlib.closing(workers.results(self._claimed(units, workers))) as results:
-            for unit, outcome, seconds in results:
-                self._record(unit, outcome, seconds)
+            for result in results:
+                self._record(*result)
         if self.problem is not None:
             raise self.problem
 
@@ -239,10 +241,10 @@ class _Run:
         task = self._task(unit, workers)
         try:
             # One task, but not one job: joblib runs that in this very process.
-            for _, outcome, seconds in workers.results([task], n_jobs=2):
-                self._record(unit, outcome, seconds)
+            for result in workers.results([task], n_jobs=2):
+                self._record(*result)
         except workers.died:
-            self._record(unit, Outcome(error=_WORKER_DIED), 0.0)
+            self._record(unit, Outcome(error=_WORKER_DIED), 0.0, [])
 
     def _task(self, unit: Unit, workers: _Workers) -> Any:
         """Return what a worker is to do for a unit."""
@@ -268,14 +270,15 @@ class _Run:
                 self.monitor.started(unit)
                 yield self._task(unit, workers)
 
-    def _record(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
-        """Store an outcome."""
+    def _record(self, unit: Unit, outcome: Outcome, seconds: float, hints: list[Hint]) -> None:
+        """Store an outcome; say what was not said of the method before."""
         self.store.finish(unit, outcome)
         self.in_flight.pop(unit.key, None)
         self.recorded.add(unit.key)
         self.n_ran += 1
         self.n_failed += bool(outcome.error)
         self.monitor.finished(unit, outcome, seconds)
+        self.said.say(unit, hints)
 
 
 def _timed(
@@ -283,11 +286,12 @@ def _timed(
     data_dir: str | Path | None,
     parent: int | None = None,
     folders: tuple[str, ...] = (),
-) -> tuple[Unit, Outcome, float]:
+) -> tuple[Unit, Outcome, float, list[Hint]]:
     """Run a unit in a worker, a child of ``parent`` if that is given; measure all that it took."""
     if parent is not None:
         end_with(parent)
     sys.path.extend(folder for folder in folders if folder not in sys.path)
     started = time.perf_counter()
-    outcome = run_unit(unit, data_dir)
-    return unit, outcome, time.perf_counter() - started
+    with collected() as hints:
+        outcome = run_unit(unit, data_dir)
+    return unit, outcome, time.perf_counter() - started, hints

@@ -42,7 +42,7 @@ def fetch(name: str, file: str = "", *, data_dir: str | Path | None = None) -> M
     name : str
     file : str, default=""
         A file of one's own. All its labels are kept; instances for which none or all of them
-        are relevant are left out.
+        are relevant are left out, unless the file has excluded labels.
     data_dir : path or None, default=None
         Folder with the files of datasets of the catalog.
 
@@ -70,4 +70,6 @@ def _loaded(name: str, file: str, data_dir: str | Path | None, _written: int) ->
     if not file:
         return load_dataset(name, data_dir=data_dir)
     dataset = load_file(file, name)
+    if dataset.excluded is not None:
+        return dataset
     return preprocess(dataset, max_labels=dataset.n_labels)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,130 +14,24 @@ import numpy as np
 from complabel import paper
 from complabel.errors import InputError, StoreError
 from complabel.methods import check_parameter, get_method, make_classifier
-from complabel.studies._benchmark import plan_of_command
-from complabel.studies._outcome import plain
+from complabel.studies._benchmark import draw_of_command, plan_of_command
 from complabel.studies._run import Monitor, run_study
 from complabel.studies._sources import dataset_entry
 from complabel.studies._store import Store
+from complabel.studies._tuned import (
+    ANSWERS,
+    LOG_LIKELIHOOD,
+    RANKING_ERROR,
+    TunedSetting,
+    TuningResult,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.annotations import Scheme
-    from complabel.methods import Grid
+    from complabel.methods import ComplementaryClassifier, Grid
+    from complabel.studies._draw import Draw, Labels
     from complabel.studies._results import UnitResult
-
-# What the scores of a search are, for methods that model the choice of a complementary label ...
-LOG_LIKELIHOOD = "complementary log-likelihood"
-# ... and for all others; the two cannot be compared.
-RANKING_ERROR = "minus complementary ranking error"
-
-
-@dataclass(frozen=True)
-class TunedSetting:
-    """One setting and how it did.
-
-    Parameters
-    ----------
-    parameters : mapping of str to object
-    scores : ndarray of shape (folds,)
-        On held-out complementary labels, greater is better; NaN where the fit failed.
-    seconds : float
-        Wall time of fits and predictions of all folds.
-    average_precision : ndarray of shape (folds,) or None
-        On the true labels of the held-out parts, if asked for; no choice depends on it.
-    error : str
-        The first complaint, empty if there was none.
-    """
-
-    parameters: Mapping[str, Any]
-    scores: NDArray[np.float64]
-    seconds: float
-    average_precision: NDArray[np.float64] | None
-    error: str
-
-    @property
-    def score(self) -> float:
-        """Mean over the folds; NaN if one failed."""
-        return float(self.scores.mean())
-
-    @property
-    def standard_error(self) -> float:
-        """Standard error of that mean, from the sample standard deviation over the folds."""
-        return float(self.scores.std(ddof=1) / math.sqrt(len(self.scores)))
-
-    def record(self) -> dict[str, Any]:
-        """Return the setting as plain data, with None for what is not a number."""
-        record = {
-            "parameters": dict(self.parameters),
-            "score": self.score,
-            "standard_error": self.standard_error,
-            "folds": self.scores.tolist(),
-            "seconds": self.seconds,
-            "error": self.error,
-        }
-        if self.average_precision is not None:
-            record["average_precision"] = self.average_precision.tolist()
-        return {**plain(record), "parameters": dict(self.parameters)}
-
-
-@dataclass(frozen=True)
-class TuningResult:
-    """A finished search.
-
-    Parameters
-    ----------
-    dataset, method, labels : str
-        ``labels`` is the scheme by which the complementary labels were drawn.
-    seed, folds : int
-    criterion : str
-        What ``scores`` are: ``"complementary log-likelihood"`` for methods that model which label
-        is chosen as complementary, else ``"minus complementary ranking error"``.
-    settings : tuple of TunedSetting
-        In the order of the grid.
-    """
-
-    dataset: str
-    method: str
-    labels: str
-    seed: int
-    folds: int
-    criterion: str
-    settings: tuple[TunedSetting, ...]
-
-    @property
-    def best(self) -> TunedSetting:
-        """The setting of the greatest score; of equal ones the first."""
-        return self.settings[int(np.nanargmax([setting.score for setting in self.settings]))]
-
-    def code(self) -> str:
-        """Return Python that makes the classifier with the chosen setting.
-
-        Returns
-        -------
-        str
-            Two lines, an import and an assignment.
-        """
-        classifier = make_classifier(self.method, **self.best.parameters)
-        name, module = type(classifier).__name__, type(classifier).__module__
-        own = "complabel.methods" if module.startswith("complabel.") else module
-        return f"from {own} import {name}\nclassifier = {classifier!r}"
-
-    def as_json(self) -> str:
-        """Return the search as a JSON object.
-
-        Returns
-        -------
-        str
-            ``settings`` is a list of objects with ``parameters``, ``score``,
-            ``standard_error``, ``folds``, ``seconds``, ``error`` and, if it was asked for,
-            ``average_precision``; ``best`` is the chosen one's ``parameters``.
-        """
-        head = ("dataset", "method", "labels", "seed", "folds", "criterion")
-        record = {name: getattr(self, name) for name in head}
-        record["best"] = dict(self.best.parameters)
-        record["settings"] = [setting.record() for setting in self.settings]
-        return json.dumps(record, indent=1, allow_nan=False) + "\n"
 
 
 def tune(
@@ -147,7 +39,8 @@ def tune(
     method: str,
     *,
     grid: Grid | None = None,
-    scheme: Scheme = "uniform",
+    scheme: Labels = "uniform",
+    draw: Draw | Mapping[str, Any] | None = None,
     n_folds: int = 3,
     seed: int = 0,
     reveal: bool = False,
@@ -156,7 +49,7 @@ def tune(
     n_jobs: int = 1,
     monitor: Monitor | None = None,
 ) -> TuningResult:
-    """Search settings of a method by its ``score`` on held-out complementary labels.
+    """Search settings of a method by its ``score`` on held-out complementary labels or answers.
 
     True labels serve to draw the complementary ones and, with ``reveal``, to show what a choice
     by them would have seen; the choice never depends on them.
@@ -170,8 +63,10 @@ def tune(
         As for :func:`complabel.methods.get_method`.
     grid : mapping of str to sequence, optional
         The values to try of each parameter; by default the grid of the method.
-    scheme : {"uniform", "biased"}, default="uniform"
-        How complementary labels are drawn.
+    scheme : {"uniform", "biased", "own"}, default="uniform"
+        How complementary labels are drawn: short for ``draw={"scheme": scheme}``.
+    draw : Draw or mapping, optional
+        How labels are asked for and answers are drawn; as for :func:`benchmark_plan`.
     n_folds : int, default=3
     seed : int, default=0
         Seed of the label draw, the folds and the method; all settings share them.
@@ -190,12 +85,14 @@ def tune(
     Raises
     ------
     InputError
-        If the grid, scheme or number of folds is not possible, before anything runs; or if
+        If the grid, draw or number of folds is not possible, before anything runs; or if
         every setting failed, with the first complaint.
     StoreError
         If another run is at work on the same search.
     """
     settings = expand_grid(method, grid)
+    asked = draw_of_command(scheme, draw)
+    held_out = "complementary labels" if asked.is_plain else f"answers: {asked.title}"
     # The paper's settings for a dataset were chosen with true labels: a search starts without.
     plain_method = make_classifier(method).get_params(deep=False)
     entry = dataset_entry(dataset)
@@ -204,9 +101,9 @@ def tune(
     plan = plan_of_command(
         "tune",
         {
-            "title": f"Settings of {get_method(method).title}, by held-out complementary labels",
+            "title": f"Settings of {get_method(method).title}, by held-out {held_out}",
             "datasets": [entry],
-            "draws": [{"name": scheme, "scheme": scheme}],
+            "draws": [asked],
             "rows": [
                 {"method": method, "title": _title(method, setting), "settings": unset | setting}
                 for setting in settings
@@ -240,8 +137,15 @@ def tune(
     ]
     if all(math.isnan(setting.score) for setting in tuned):
         raise InputError(f"no setting of {method} could be scored: {tuned[0].error}")
-    criterion = LOG_LIKELIHOOD if make_classifier(method).models_the_choice else RANKING_ERROR
-    return TuningResult(plan.datasets[0], method, scheme, seed, n_folds, criterion, tuple(tuned))
+    criterion = _criterion(make_classifier(method), asked)
+    return TuningResult(plan.datasets[0], method, asked, seed, n_folds, criterion, tuple(tuned))
+
+
+def _criterion(classifier: ComplementaryClassifier, draw: Draw) -> str:
+    """Say what a method's score is."""
+    if classifier.understands_answers and not draw.is_plain:
+        return ANSWERS
+    return LOG_LIKELIHOOD if classifier.models_the_choice else RANKING_ERROR
 
 
 def expand_grid(method: str, grid: Grid | None = None) -> list[dict[str, Any]]:

@@ -14,8 +14,10 @@ from complabel.datasets import dataset_fingerprint
 from complabel.errors import DatasetNotFoundError
 from complabel.methods import get_method, make_classifier
 from complabel.studies._code import code_digest
+from complabel.studies._draw import Draw
+from complabel.studies._labels import refuse_impossible
 from complabel.studies._machine import result_versions
-from complabel.studies._plan import Draw, ExpandedRow, Plan
+from complabel.studies._plan import ExpandedRow, Plan
 from complabel.studies._protocol import seeded, split_folds
 from complabel.studies._sources import fetch
 
@@ -89,7 +91,7 @@ def plan_units(
     Raises
     ------
     InputError
-        If a dataset cannot be split into so many folds.
+        If a dataset cannot be split into so many folds, or not be asked about as a draw says.
     DatasetFormatError
         If a dataset's file does not parse.
     DatasetNotFoundError
@@ -113,6 +115,8 @@ def plan_units(
             )
             continue
         split_folds(dataset, n_folds=plan.folds, seed=plan.seed)
+        for draw in plan.draws:
+            refuse_impossible(dataset, draw)
         fingerprint = dataset_fingerprint(dataset)
         for draw, row, fold in itertools.product(plan.draws, rows, range(plan.folds)):
             identity = canonical_json(_identity(row, name, fingerprint, draw, fold, plan))
@@ -165,9 +169,7 @@ def _identity(
     if method.learns_from == "relevant":
         labels: dict[str, Any] = {"scheme": "relevant"}
     else:
-        labels = {**draw.model_dump(exclude={"name"}), "relevant_per_row": row.relevant_per_row}
-        if draw.scheme == "uniform":
-            del labels["sharpness"]
+        labels = {**draw.what_counts(), "relevant_per_row": row.relevant_per_row}
         if row.relevant_share:
             labels["relevant_share"] = row.relevant_share
     # Not said of a usual study, as in the first stores.

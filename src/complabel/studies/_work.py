@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from complabel.datasets import dataset_fingerprint
 from complabel.errors import InputError
+from complabel.studies._labels import draw_labels
 from complabel.studies._machine import (
     describe_machine,
     peak_memory_mb,
@@ -18,7 +19,7 @@ from complabel.studies._machine import (
     result_versions,
 )
 from complabel.studies._outcome import Outcome
-from complabel.studies._protocol import draw_labels, run_fold
+from complabel.studies._protocol import run_fold
 from complabel.studies._sources import KEPT, fetch
 from complabel.studies._units import Unit, unit_code
 

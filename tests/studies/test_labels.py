@@ -1,0 +1,313 @@
+"""What people are made to say, and what becomes of it in a fold."""
+
+import dataclasses
+import inspect
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+from complabel.annotations import (
+    Answers,
+    IgnoredAnswersWarning,
+    draw_answers,
+    draw_complementary,
+    draw_propensities,
+)
+from complabel.datasets import CATALOG, MultiLabelDataset, make_synthetic, save_file
+from complabel.errors import InputError
+from complabel.methods import PriorClassifier
+from complabel.studies import (
+    Draw,
+    ExpandedRow,
+    Store,
+    _labels,
+    benchmark_plan,
+    draw_labels,
+    fit_fold,
+    run_fold,
+    run_study,
+    split_folds,
+)
+from complabel.studies._fitted import fitted_over_folds
+from complabel.studies._plan_files import make_draw
+
+DATASET = make_synthetic(150, n_labels=5, random_state=0)
+PRIOR = ExpandedRow(title="", published="", method="prior", settings={})
+OTHER_WAYS = [
+    {"question": "menu-2"},
+    {"question": "menu-3", "propensity_sd": 1.0, "mistakes": 0.1},
+    {"question": "asked"},
+    {"question": "ticked", "mistakes": 0.2},
+    {"propensity_sd": 1.0},
+    {"scheme": "biased", "mistakes": 0.1},
+    {"answers_per_item": 2},
+    {"items_share": 0.5},
+]
+
+
+def draw(seed=3, dataset=DATASET, **settings):
+    return draw_labels(dataset, make_draw(settings), seed=seed)
+
+
+def masks(answers):
+    return [
+        getattr(answers, name).toarray()
+        for name in ("offered", "named", "absent", "relevant", "excluded")
+    ]
+
+
+def run(plan, **options):
+    with Store(":memory:") as store:
+        summary = run_study(plan, store, n_jobs=1, **options)
+        return summary, store.results(plan.name)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"scheme": "biased", "sharpness": 2.0}, {"labels_per_row": 2}]
+)
+def test_free_naming_gives_the_indicator_of_before(settings):
+    given = dict(settings)
+    given["n_per_row"] = given.pop("labels_per_row", 1)
+    expected = draw_complementary(DATASET.Y, random_state=3, **given)
+    drawn = draw(**settings)
+    assert type(drawn) is np.ndarray
+    np.testing.assert_array_equal(drawn, expected)
+
+
+@pytest.mark.parametrize("settings", OTHER_WAYS, ids=str)
+def test_every_other_way_gives_answers_that_the_seed_repeats(settings):
+    answers, again, other = draw(**settings), draw(**settings), draw(seed=4, **settings)
+    assert isinstance(answers, Answers)
+    assert answers.shape == DATASET.Y.shape
+    for one, two in zip(masks(answers), masks(again), strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert (np.asarray(answers) != np.asarray(other)).any()
+    given = {name: settings[name] for name in settings if name != "propensity_sd"}
+    if "propensity_sd" in settings:
+        stream = np.random.default_rng(np.random.SeedSequence(3, spawn_key=(2,)))
+        given["propensities"] = draw_propensities(5, settings["propensity_sd"], stream)
+    for one, two in zip(
+        masks(answers), masks(draw_answers(DATASET.Y, random_state=3, **given)), strict=True
+    ):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_what_comes_to_mind_easily_is_named_more_often_the_more_the_larger_sd_is():
+    stream = np.random.default_rng(np.random.SeedSequence(3, spawn_key=(2,)))
+    easiest = np.argmax(draw_propensities(5, 1.0, stream))
+    rates = [np.asarray(draw(propensity_sd=sd))[:, easiest].mean() for sd in (0.0, 0.5, 3.0)]
+    assert rates == sorted(rates)
+    assert rates[-1] > 2 * rates[0]
+
+
+def test_yes_and_no_do_not_depend_on_what_comes_to_mind():
+    for one, two in zip(
+        masks(draw(question="asked")), masks(draw(question="asked", propensity_sd=2)), strict=True
+    ):
+        np.testing.assert_array_equal(one, two)
+
+
+def own_dataset(rows=40):
+    """Labels that a rule excluded, in a dataset with rows of none and all labels."""
+    rng = np.random.default_rng(7)
+    Y = (rng.random((rows, 4)) < 0.4).astype(np.uint8)
+    Y[0], Y[1] = 0, 1
+    excluded = ((rng.random(Y.shape) < 0.7) & (Y == 0)).astype(np.uint8)
+    return dataclasses.replace(
+        make_synthetic(rows, n_labels=4, random_state=0), Y=Y, excluded=excluded
+    )
+
+
+def test_own_labels_are_those_of_the_dataset():
+    dataset = own_dataset()
+    answers = draw(dataset=dataset, labels="own")
+    assert (answers.question == "excluded").all()
+    np.testing.assert_array_equal(answers.item, np.arange(40))
+    np.testing.assert_array_equal(np.asarray(answers), dataset.excluded)
+    assert answers.offered.nnz == 0  # all labels
+    assert answers.label_names == dataset.label_names
+
+
+def test_a_share_of_own_labels_is_that_of_as_many_items():
+    dataset = own_dataset()
+    answers = draw(dataset=dataset, labels="own", items_share=0.3)
+    assert (answers.n_items, answers.n_answers) == (40, 12)
+    np.testing.assert_array_equal(np.asarray(answers)[answers.item], dataset.excluded[answers.item])
+    other = draw(seed=9, dataset=dataset, labels="own", items_share=0.3)
+    assert set(answers.item) != set(other.item)
+
+
+def test_refusals_name_the_datasets_of_the_catalog_that_have_own_labels():
+    in_catalog = [
+        name
+        for name, entry in CATALOG.items()
+        if any(layout.format == "pml" for layout in entry.layouts)
+    ]
+    assert list(_labels._EXCLUDING) == in_catalog
+
+
+def test_nobody_names_a_label_where_all_apply():
+    dataset = own_dataset()
+    full = dataset.Y.all(axis=1).sum()
+    empty = (~dataset.Y.any(axis=1)).sum()
+    with pytest.raises(InputError, match=rf"with all of the labels \({full} of 40\).*menu-4"):
+        draw(dataset=dataset)
+    with pytest.raises(InputError, match=rf"none or all of the labels \({full + empty} of 40\)"):
+        draw(dataset=dataset, scheme="biased")
+    assert isinstance(draw(dataset=dataset, question="menu-4"), Answers)
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """What fit is given, and the arrays in the frame of its caller."""
+    seen = []
+    fit = PriorClassifier.fit
+
+    def spying(self, X, y, **named):
+        reachable = inspect.currentframe().f_back.f_locals
+        seen.append((X, y, named, dict(reachable)))
+        return fit(self, X, y, **named)
+
+    monkeypatch.setattr(PriorClassifier, "fit", spying)
+    return seen
+
+
+@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+@pytest.mark.filterwarnings("ignore::complabel.annotations.UnansweredRowWarning")
+@pytest.mark.parametrize("settings", OTHER_WAYS, ids=str)
+def test_fit_is_given_the_answers_about_its_rows_and_no_true_label(seen, settings):
+    answers = draw(**settings)
+    for fold, (train, _) in enumerate(split_folds(DATASET, n_folds=3, seed=3)):
+        fit_fold(DATASET, answers, PRIOR, fold=fold, folds=3, seed=3)
+        X, y, named, reachable = seen[-1]
+        assert not named
+        np.testing.assert_array_equal(X, DATASET.X[train])
+        for one, two in zip(masks(y), masks(answers[train]), strict=True):
+            np.testing.assert_array_equal(one, two)
+        assert not any(isinstance(value, MultiLabelDataset) for value in reachable.values())
+        arrays = [v for v in [*reachable.values(), *vars(y).values()] if isinstance(v, np.ndarray)]
+        assert arrays
+        for array in arrays:
+            assert not np.shares_memory(array, DATASET.Y)
+
+
+@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+def test_the_score_is_that_of_held_out_answers():
+    answers = draw(question="menu-3")
+    fitted = fit_fold(DATASET, answers, PRIOR, fold=1, folds=3, seed=3)
+    outcome = run_fold(DATASET, answers, PRIOR, fold=1, folds=3, seed=3, criteria=False, score=True)
+    expected = fitted.classifier.score(DATASET.X[fitted.test], answers[fitted.test])
+    assert outcome.metrics == {"score": expected}
+
+
+@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+def test_labels_that_a_row_makes_known_become_answers_yes(seen):
+    row = dataclasses.replace(PRIOR, relevant_share=0.5)
+    answers = draw(question="menu-2")
+    fit_fold(DATASET, answers, row, fold=0, folds=3, seed=3)
+    _, y, named, _ = seen[-1]
+    train, _ = split_folds(DATASET, n_folds=3, seed=3)[0]
+    assert not named
+    yes = y.relevant.toarray()[y.question == "asked"]
+    items = y.item[y.question == "asked"]
+    assert yes.any(axis=1).all()
+    assert not (yes & (1 - DATASET.Y[train][items])).any()
+    assert y.n_answers == len(train) + len(items)
+
+
+def test_a_reference_is_given_relevant_labels_whatever_people_were_asked():
+    row = dataclasses.replace(PRIOR, method="supervised", settings={"epochs": 2})
+    first, second = (
+        fit_fold(DATASET, labels, row, fold=0, folds=3, seed=3).probabilities
+        for labels in (draw(), draw(question="asked"))
+    )
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"question": "asked", "propensity_sd": 1.0}, {"question": "menu-2"}], ids=str
+)
+def test_a_benchmark_of_another_question_runs_and_says_so_once_for_each_method(settings):
+    plan = benchmark_plan(["synthetic"], ["prior", "ridge"], draw=settings, n_folds=3)
+    with pytest.warns(IgnoredAnswersWarning) as hints:
+        summary, results = run(plan)
+    assert (summary.n_ran, summary.n_failed) == (6, 0), results.having("failed")
+    texts = [str(hint.message).partition(":")[0] for hint in hints]
+    assert texts == ["prior", "ridge"]
+    prior, ridge = results.records()
+    assert {name: prior[name] for name in settings} == settings
+    assert (prior["labels"], prior["mistakes"], prior["answers_per_item"]) == ("uniform", 0.0, 1)
+    assert prior["fitted"] == {}
+    alphas = [unit.fitted["alpha_"] for unit in results.units if unit.method == "ridge"]
+    assert ridge["fitted"]["alpha"] == pytest.approx(np.mean(alphas))
+    assert ridge["metrics"]["average_precision"]["mean"] > 0.5
+
+
+def test_unanswered_items_that_the_plan_asks_for_are_no_news():
+    settings = {"mistakes": 0.1, "items_share": 0.5}
+    plan = benchmark_plan(["synthetic"], ["prior"], draw=settings, n_folds=2)
+    summary, _ = run(plan)  # where warnings are errors
+    assert (summary.n_ran, summary.n_failed) == (2, 0)
+
+
+def test_workers_tell_of_ignored_answers_too_and_of_nothing_else():
+    plan = benchmark_plan(["synthetic"], ["prior"], draw={"question": "asked"}, n_folds=2)
+    with Store(":memory:") as store, pytest.warns(IgnoredAnswersWarning) as hints:
+        run_study(plan, store, n_jobs=2)
+    assert len(hints) == 1
+
+
+def test_other_warnings_of_a_fold_are_given_where_they_arise(monkeypatch):
+    fit = PriorClassifier.fit
+
+    def warning(self, X, y):
+        warnings.warn("doubtful", RuntimeWarning, stacklevel=1)
+        return fit(self, X, y)
+
+    monkeypatch.setattr(PriorClassifier, "fit", warning)
+    with pytest.warns(RuntimeWarning, match="doubtful"):
+        run(benchmark_plan(["synthetic"], ["prior"], n_folds=2))
+
+
+@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+def test_own_labels_of_a_file_can_be_compared(tmp_path):
+    save_file(own_dataset(120), tmp_path / "mine.npz")
+    plan = benchmark_plan([str(tmp_path / "mine.npz")], ["prior"], scheme="own", n_folds=2, seed=1)
+    summary, results = run(plan)
+    assert (summary.n_ran, summary.n_failed) == (2, 0), results.having("failed")
+    (record,) = results.records()
+    assert (record["labels"], record["question"]) == ("own", "free")
+
+
+def test_fitted_scalars_over_folds():
+    folds = [
+        {"alpha_": 1.0, "solver_": "exact", "rule_": "a", "rank_": 2, "only_": 1, "mixed_": "auto"},
+        {"alpha_": 2.0, "solver_": "exact", "rule_": "b", "rank_": 3, "mixed_": 1.5},
+        {"alpha_": 6.0, "solver_": "exact", "rule_": "a", "rank_": 3, "mixed_": "auto"},
+    ]
+    assert fitted_over_folds(folds) == {
+        "alpha": 3.0,
+        "solver": "exact",
+        "rule": {"a": 2, "b": 1},
+        "rank": pytest.approx(8 / 3),
+        "mixed": {"auto": 2, "1.5": 1},
+    }
+
+
+def test_the_cardinality_is_what_the_model_says_and_not_what_its_penalty_aims_at():
+    folds = [{"mean_cardinality_": 1.5, "cardinality_": 4.0}] * 2
+    assert fitted_over_folds(folds) == {"cardinality": 1.5, "penalty_cardinality": 4.0}
+    assert fitted_over_folds([{"cardinality_": 4.0}]) == {"penalty_cardinality": 4.0}
+
+
+def test_what_is_no_number_stands_as_none():
+    assert fitted_over_folds([{"alpha_": 1.0}, {"alpha_": float("inf")}]) == {"alpha": None}
+
+
+def test_draws_can_be_told_apart_where_workers_keep_their_labels():
+    draws = [make_draw({**way, "name": "d"}) for way in ({}, *OTHER_WAYS)]
+    for one, two in itertools.combinations(draws, 2):
+        assert one != two
+    assert {hash(each) for each in draws} == {hash(Draw(**each.model_dump())) for each in draws}
