@@ -43,7 +43,8 @@ newcomer: ## Do what a new user does, in an environment of its own
 portability: $(VENV)/.test ## Run the tests on other kernels, threads, Pythons and dependencies (long)
 	$(BIN)/python -m tests.portability $(FACTORS)
 
-fuzz: $(VENV)/.test ## Read a million mutated dataset files
+fuzz: $(VENV)/.test ## Draw new examples for the property tests; read a million mutated dataset files
+	$(PYTEST) -m hypothesis --hypothesis-profile=new $(if $(SEED),--hypothesis-seed=$(SEED))
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.readers --mutants $(or $(MUTANTS),1000000) --jobs 2
 
 reference: $(VENV)/.test ## Freeze every method's figures anew, after a change that was meant

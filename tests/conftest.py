@@ -1,4 +1,4 @@
-"""Fixtures that tests of several rooms share."""
+"""Fixtures that tests of several rooms share, and how property tests draw."""
 
 from __future__ import annotations
 
@@ -7,13 +7,31 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from tests.examples import USUAL
 
 # A newcomer's scripts do their work when they are imported; tests/newcomer/session.py runs them.
 collect_ignore_glob = ["newcomer/own_*.py"]
 
-# Tests do not time anything; a busy machine must not fail them.
-hypothesis.settings.register_profile("untimed", deadline=None)
-hypothesis.settings.load_profile("untimed")
+# Tests do not time anything: a busy machine must not fail them. Nor must luck: property tests draw
+# the same examples in each run, unless `make fuzz` looks for new ones.
+hypothesis.settings.register_profile(
+    "same", deadline=None, derandomize=True, max_examples=USUAL, print_blob=True
+)
+hypothesis.settings.register_profile("new", deadline=None, max_examples=10 * USUAL, print_blob=True)
+hypothesis.settings.load_profile("same")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure() -> None:
+    """Keep the modules that happen to be loaded from having a say in what is drawn.
+
+    Hypothesis tries constants of the code that is loaded, which differs with the tests that ran
+    before on the same worker. It has no setting for it.
+    """
+    providers = getattr(hypothesis.internal.conjecture, "providers", None)
+    if hypothesis.settings().derandomize and hasattr(providers, "_get_local_constants"):
+        none = providers.Constants()
+        providers._get_local_constants = lambda: none
 
 
 @pytest.fixture(scope="session")

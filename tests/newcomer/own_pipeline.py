@@ -28,7 +28,12 @@ assert np.isfinite(search.best_score_)
 model = make_pipeline(
     StandardScaler(),
     SelectionLikelihoodClassifier(
-        kernel="linear", scaling="standardize", alpha=0.1, cardinality=1.5, random_state=0
+        kernel="linear",
+        scaling="standardize",
+        alpha=0.1,
+        cardinality=1.5,
+        propensities="equal",
+        random_state=0,
     ),
 )
 held_out = cross_val_score(model, data.X, y, cv=3, scoring=complementary_ranking_scorer)

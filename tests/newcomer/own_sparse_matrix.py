@@ -23,7 +23,8 @@ for _ in range(400):
 X = TfidfVectorizer().fit_transform(texts)
 before = X.copy()
 y = indicator_from_names(answers, list(topics))
-for name in ("selection-likelihood:kernel=linear", "ridge", "ml-knn", "comrank"):
+selection = "selection-likelihood:kernel=linear,propensities=equal"
+for name in (selection, "ridge", "ml-knn", "comrank"):
     classifier = make_classifier(name)
     if "random_state" in classifier.get_params():
         classifier.set_params(random_state=0)
