@@ -16,6 +16,10 @@ from complabel.methods.candidates.lift import LIFTClassifier
 from complabel.methods.candidates.mlknn import MLKNNClassifier
 from complabel.methods.candidates.pml import PMLFPClassifier, PMLLCClassifier
 from complabel.methods.candidates.pml_lrs import PMLLRSClassifier
+from complabel.methods.frequencies._estimate import (
+    LabelFrequencies,
+    estimate_label_frequencies,
+)
 from complabel.methods.gradient.complementary_loss import (
     ComplementaryLossClassifier,
     ComRankClassifier,
@@ -40,6 +44,7 @@ __all__ = [
     "Grid",
     "LIFTClassifier",
     "LUWClassifier",
+    "LabelFrequencies",
     "MLCLClassifier",
     "MLKNNClassifier",
     "Method",
@@ -51,6 +56,7 @@ __all__ = [
     "SupervisedClassifier",
     "UnbiasedBCEClassifier",
     "check_parameter",
+    "estimate_label_frequencies",
     "get_method",
     "make_classifier",
 ]
