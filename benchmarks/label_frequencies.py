@@ -60,7 +60,8 @@ def errors_of(found: LabelFrequencies, truth: Any) -> tuple[float, ...]:
 def error_of_named(named: Answers, truth: Any) -> float:
     """Return the error of frequencies (in hundredths) by a uniform choice, given their sum."""
     counts = named.complementary.sum(axis=0)
-    return float(100 * abs(1 - counts / counts.sum() * (1 - truth).sum() - truth).mean())
+    found = np.clip(1 - counts / counts.sum() * (1 - truth).sum(), 0, 1)
+    return float(100 * abs(found - truth).mean())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -216,10 +216,11 @@ def test_noise_as_predictions_does_no_harm():
         judged = sharpened(audit, noise).judged
         assert (judged >= audit.counts()[1]).all()
         assert judged.sum() < 1.1 * audit.counts()[1].sum()
-        for answers in (asked, Answers.concatenate([named, asked])):
+        # With what was named, other spreads may become a little likelier.
+        for answers, most in ((asked, 1.02), (Answers.concatenate([named, asked]), 1.15)):
             plain = estimate_label_frequencies(answers)
             found = estimate_label_frequencies(answers, predictions=noise)
-            assert found.standard_errors.mean() < 1.02 * plain.standard_errors.mean()
+            assert found.standard_errors.mean() < most * plain.standard_errors.mean()
             assert (abs(found.values - plain.values) < plain.standard_errors).all()
 
 
