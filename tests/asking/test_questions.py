@@ -65,7 +65,7 @@ def test_labels_are_asked_about_equally_often():
     table = suggest_questions(nothing_known(50, 4), 42, random_state=0)
     counts = table["label"].value_counts()
     assert sorted(counts) == [10, 10, 11, 11]
-    assert_array_equal(table["probability"], np.full(42, 42 / (50 * 4)))
+    assert_array_equal(table["probability"], np.full(42, 1 / 4))
 
 
 def test_the_remainder_goes_to_labels_by_lot():
@@ -85,9 +85,8 @@ def test_a_label_with_few_open_items_leaves_its_questions_to_the_others():
     )
     table = suggest_questions(answers, 21, random_state=0)
     assert to_ask(table)["label"].value_counts().to_dict() == {"0": 3, "1": 9, "2": 9}
-    chance = table.groupby("label")["probability"].unique()
-    assert chance["0"] == [1.0]
-    assert chance["1"] == chance["2"] == [9 / 20]
+    chance = table.groupby("label")["probability"].first() * 21 / 20
+    np.testing.assert_allclose(chance, [1, 9 / 20, 9 / 20], rtol=1e-12)
     assert (table["label"] == "0").sum() == 20  # drawn with certainty, so all of them are there
 
 
@@ -100,7 +99,7 @@ def test_every_pair_known_or_not_is_drawn_with_the_chance_that_is_told(named, n)
         table = suggest_questions(named, n, random_state=rng)
         item, label = np.transpose(pairs_of(table))
         count[item, label] += 1
-        chance[label] = table["probability"]
+        chance[label] = table["probability"] * n / named.n_items  # told for a question per item
     open_items = (~known_pairs(named)).sum(axis=0)
     np.testing.assert_allclose(chance, n / named.n_labels / open_items, rtol=1e-12)
     error = np.sqrt(chance * (1 - chance) / draws)
@@ -121,12 +120,30 @@ def test_frequencies_of_all_items_come_out_though_many_are_known(named, data):
     for _ in range(400):
         table = suggest_questions(named, 30, random_state=rng)
         item, label = np.transpose(pairs_of(table))
-        weighted = data.Y[item, label] / table["probability"] / len(data.Y)
+        weighted = data.Y[item, label] / (table["probability"] * 30 / len(data.Y)) / len(data.Y)
         found.append(np.bincount(label, weighted, minlength=named.n_labels))
     error = np.std(found, axis=0) / np.sqrt(len(found))
     assert (abs(np.mean(found, axis=0) - data.Y.mean(axis=0)) < 4 * error).all()
     asked_only = data.Y.sum(axis=0) / (~known_pairs(named)).sum(axis=0)
     assert asked_only[0] > 2 * data.Y[:, 0].mean()  # what the sample is to put right
+
+
+def test_answers_to_few_and_to_many_questions_weigh_alike(named):
+    few, many = (
+        suggest_questions(named, n, random_state=0).groupby("label")["probability"].first()
+        for n in (20, 70)
+    )
+    pd.testing.assert_series_equal(few, many, rtol=1e-12)
+
+
+def test_no_probability_is_above_one():
+    absent = np.ones((40, 3), dtype=int)
+    absent[:3, 0], absent[:, 1:] = 0, 0
+    answers = Answers.from_arrays(absent=absent[3:], item=np.arange(3, 40), n_items=40)
+    table = suggest_questions(answers, 6, random_state=0)
+    chance = table.groupby("label")["probability"].first()
+    assert chance["0"] == 1  # 2/3 of the pairs for 6 questions
+    assert chance["1"] == pytest.approx(2 / 40 * 40 / 6)
 
 
 def test_a_label_that_is_wholly_known_takes_part():
@@ -138,7 +155,7 @@ def test_a_label_that_is_wholly_known_takes_part():
     of_first = table[table["label"] == "0"]
     assert set(of_first["answer"]) == {"no"}
     assert len(of_first) == 10
-    assert set(of_first["probability"]) == {10 / 30}
+    assert set(of_first["probability"]) == {10 / 20}
 
 
 def test_contradictions_are_not_known():
@@ -205,8 +222,8 @@ def test_all_pairs_that_are_left_can_be_asked_and_no_more(named):
     left = int((~known).sum())
     table = suggest_questions(named, left, random_state=0)
     assert len(to_ask(table)) == left
-    assert_array_equal(table["probability"], np.ones(known.size))  # every pair is there
-    assert len(set(pairs_of(table))) == known.size
+    assert len(set(pairs_of(table))) == known.size  # every pair is there
+    np.testing.assert_allclose(table["probability"], named.n_items / left, rtol=1e-12)
     with pytest.raises(InputError, match=f"n={left + 1} questions are more than the {left} pairs"):
         suggest_questions(named, left + 1)
 

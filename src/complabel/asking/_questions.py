@@ -44,7 +44,8 @@ def suggest_questions(
         - ``item``, ``label``: the names that ``answers`` has, else numbers, of labels as text;
         - ``answer``: empty in the n rows that ask; "yes" or "no" where it is known;
         - ``question``: "asked";
-        - ``probability``: the chance with which the pair was drawn.
+        - ``probability``: the chance with which such a pair is drawn where one question is asked
+          for each item: 1/K if nothing is known. It is the same for all pairs of a label.
 
         Fill each gap in ``answer`` with "yes", "no" or "unsure", or drop the row, before
         ``from_table`` reads it: there a gap means "no". Who stops early keeps the rows from the
@@ -61,10 +62,13 @@ def suggest_questions(
     and from what was excluded and named, which needs no question. Without the known pairs,
     labels would seem to apply too often: what was named or excluded does not apply.
 
-    Of the u_k pairs of label k that are not known, n / K are drawn on average; or all of them
-    where there are no more, and so many more of other labels. With the m_k that are drawn on
-    average, each pair of the label has probability m_k / u_k, known or not. Of a label all of
-    whose pairs are known as many answers are drawn as questions of the other labels.
+    Of the u_k pairs of label k that are not known, m_k = n / K are drawn on average; or all of them
+    where there are no more, and so many more of other labels. Each pair of the label is then drawn
+    with chance m_k / u_k, known or not. Of a label all of whose pairs are known, as many are drawn
+    as of the others are asked. For N items, ``probability`` is (m_k / u_k) (N / n), at most 1. So
+    it does not depend on n, and answers to several tables, to few questions and to many, can be
+    put together, also with answers about one random label of each item: each answer weighs about
+    as much as another. The chances themselves would give a small table the weight of a large one.
 
     Examples
     --------
@@ -72,11 +76,11 @@ def suggest_questions(
     >>> table = suggest_questions(answers, 3, random_state=0)
     >>> print(table.to_string(index=False, na_rep=""))
      item label answer question  probability
-        3     0           asked     0.333333
-        0     1     no    asked     0.500000
-        2     2     no    asked     0.333333
-        0     2           asked     0.333333
-        2     1           asked     0.500000
+        3     0           asked     0.444444
+        0     1     no    asked     0.666667
+        2     2     no    asked     0.444444
+        0     2           asked     0.444444
+        2     1           asked     0.666667
     """
     if not isinstance(answers, Answers):
         raise InputError(
@@ -106,7 +110,7 @@ def suggest_questions(
             "label": _names(answers)[labels],
             "answer": told,
             "question": np.full(len(labels), "asked", dtype=object),
-            "probability": shares.chance[labels],
+            "probability": np.minimum(shares.chance * (answers.n_items / n), 1.0)[labels],
         }
     )
 
