@@ -27,6 +27,7 @@ ROOMS = (
     "losses",
     "_training",
     "methods",
+    "asking",
     "studies",
     "reports",
     "cli",

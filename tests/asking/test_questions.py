@@ -1,0 +1,267 @@
+"""Questions to ask next: who is drawn with which chance, and what becomes of the table."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from complabel.annotations import Answers, draw_answers
+from complabel.asking import suggest_questions
+from complabel.datasets import make_synthetic
+from complabel.errors import InputError
+
+
+def nothing_known(n_items, n_labels):
+    return Answers.from_arrays(absent=np.zeros((0, n_labels)), n_items=n_items)
+
+
+def to_ask(table):
+    return table[table["answer"].isna()]
+
+
+def pairs_of(table):
+    return list(zip(table["item"], table["label"].astype(int), strict=True))
+
+
+def known_pairs(answers):
+    return answers.complementary.astype(bool) | answers.known_relevant.astype(bool)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_synthetic(60, n_features=3, n_labels=5, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def named(data):
+    """Labels 0 and 1 are ruled out for many items, and some are known to apply."""
+    excluded = draw_answers(
+        data.Y, question="excluded", exclusion_rates=[0.9, 0.7, 0.2, 0.2, 0.0], random_state=0
+    )
+    asked = draw_answers(data.Y, question="asked", items_share=0.3, random_state=1)
+    return Answers.concatenate([excluded, asked, draw_answers(data.Y, random_state=2)])
+
+
+@pytest.mark.parametrize("n", [1, 3, 40, 87])
+def test_as_many_questions_as_wanted_each_of_them_once(named, n):
+    asked = to_ask(suggest_questions(named, n, random_state=0))
+    assert len(set(pairs_of(asked))) == len(asked) == n
+    assert set(asked["question"]) == {"asked"}
+
+
+def test_what_is_known_is_not_asked_and_stands_with_its_answer(named, data):
+    known = known_pairs(named)
+    for seed in range(20):
+        table = suggest_questions(named, 60, random_state=seed)
+        for (item, label), answer in zip(pairs_of(table), table["answer"], strict=True):
+            assert known[item, label] == isinstance(answer, str)
+            if known[item, label]:
+                assert answer == ("yes" if data.Y[item, label] else "no")
+
+
+def test_labels_are_asked_about_equally_often():
+    table = suggest_questions(nothing_known(50, 4), 42, random_state=0)
+    counts = table["label"].value_counts()
+    assert sorted(counts) == [10, 10, 11, 11]
+    assert_array_equal(table["probability"], np.full(42, 1 / 4))
+
+
+def test_the_remainder_goes_to_labels_by_lot():
+    rng = np.random.default_rng(0)
+    tables = [suggest_questions(nothing_known(5, 3), 1, random_state=rng) for _ in range(300)]
+    counts = pd.concat(tables)["label"].value_counts()
+    assert len(counts) == 3
+    assert (abs(counts - 100) < 4 * np.sqrt(300 * 2 / 9)).all()
+
+
+def test_a_label_with_few_open_items_leaves_its_questions_to_the_others():
+    Y = np.zeros((20, 3), dtype=int)
+    most = np.ones_like(Y)
+    most[:3, 0], most[:, 1:] = 0, 0  # all but three pairs of label 0 are known
+    answers = Answers.from_arrays(
+        absent=most[3:], item=np.arange(3, 20), question="asked", n_items=20
+    )
+    table = suggest_questions(answers, 21, random_state=0)
+    assert to_ask(table)["label"].value_counts().to_dict() == {"0": 3, "1": 9, "2": 9}
+    chance = table.groupby("label")["probability"].first() * 21 / 20
+    np.testing.assert_allclose(chance, [1, 9 / 20, 9 / 20], rtol=1e-12)
+    assert (table["label"] == "0").sum() == 20  # drawn with certainty, so all of them are there
+
+
+@pytest.mark.parametrize("n", [7, 33])
+def test_every_pair_known_or_not_is_drawn_with_the_chance_that_is_told(named, n):
+    draws = 400
+    rng = np.random.default_rng(0)
+    count, chance = np.zeros(named.shape), np.full(named.n_labels, np.nan)
+    for _ in range(draws):
+        table = suggest_questions(named, n, random_state=rng)
+        item, label = np.transpose(pairs_of(table))
+        count[item, label] += 1
+        chance[label] = table["probability"] * n / named.n_items  # told for a question per item
+    open_items = (~known_pairs(named)).sum(axis=0)
+    np.testing.assert_allclose(chance, n / named.n_labels / open_items, rtol=1e-12)
+    error = np.sqrt(chance * (1 - chance) / draws)
+    off = (count / draws - chance) / error
+    # 300 standard normal numbers: the mean square has a standard deviation of 0.08, none passes 5.
+    assert 0.7 < (off**2).mean() < 1.3
+    assert abs(off).max() < 5
+    for part in (known_pairs(named), ~known_pairs(named)):
+        for label in range(named.n_labels):
+            if part[:, label].any():
+                of_part = off[part[:, label], label]
+                assert abs(of_part.mean()) < 4 / np.sqrt(len(of_part))
+
+
+def test_frequencies_of_all_items_come_out_though_many_are_known(named, data):
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(400):
+        table = suggest_questions(named, 30, random_state=rng)
+        item, label = np.transpose(pairs_of(table))
+        weighted = data.Y[item, label] / (table["probability"] * 30 / len(data.Y)) / len(data.Y)
+        found.append(np.bincount(label, weighted, minlength=named.n_labels))
+    error = np.std(found, axis=0) / np.sqrt(len(found))
+    assert (abs(np.mean(found, axis=0) - data.Y.mean(axis=0)) < 4 * error).all()
+    asked_only = data.Y.sum(axis=0) / (~known_pairs(named)).sum(axis=0)
+    assert asked_only[0] > 2 * data.Y[:, 0].mean()  # what the sample is to put right
+
+
+def test_answers_to_few_and_to_many_questions_weigh_alike(named):
+    few, many = (
+        suggest_questions(named, n, random_state=0).groupby("label")["probability"].first()
+        for n in (20, 70)
+    )
+    pd.testing.assert_series_equal(few, many, rtol=1e-12)
+
+
+def test_no_probability_is_above_one():
+    absent = np.ones((40, 3), dtype=int)
+    absent[:3, 0], absent[:, 1:] = 0, 0
+    answers = Answers.from_arrays(absent=absent[3:], item=np.arange(3, 40), n_items=40)
+    table = suggest_questions(answers, 6, random_state=0)
+    chance = table.groupby("label")["probability"].first()
+    assert chance["0"] == 1  # 2/3 of the pairs for 6 questions
+    assert chance["1"] == pytest.approx(2 / 40 * 40 / 6)
+
+
+def test_a_label_that_is_wholly_known_takes_part():
+    answers = Answers.from_arrays(
+        absent=np.tile([[1, 0, 0]], (30, 1)), question="asked", n_items=30
+    )
+    table = suggest_questions(answers, 20, random_state=0)
+    assert to_ask(table)["label"].value_counts().to_dict() == {"1": 10, "2": 10}
+    of_first = table[table["label"] == "0"]
+    assert set(of_first["answer"]) == {"no"}
+    assert len(of_first) == 10
+    assert set(of_first["probability"]) == {10 / 20}
+
+
+def test_contradictions_are_not_known():
+    answers = Answers.from_arrays(
+        absent=[[1, 0], [0, 0]], relevant=[[0, 0], [1, 0]], item=[0, 0], n_items=1
+    )
+    assert pairs_of(to_ask(suggest_questions(answers, 2, random_state=0))) in (
+        [(0, 0), (0, 1)],
+        [(0, 1), (0, 0)],
+    )
+
+
+def test_the_filled_table_becomes_answers(data):
+    labels = ["a", "b", "c", "d", "e"]
+    items = [f"{at}.png" for at in range(len(data.Y))]
+    truth = {
+        (item, label): bool(data.Y[i, k])
+        for i, item in enumerate(items)
+        for k, label in enumerate(labels)
+    }
+    ruled_out = [item for item in items if not truth[item, "a"]]
+    before = Answers.from_table(
+        {
+            "item": ruled_out,
+            "label": ["a"] * len(ruled_out),
+            "question": ["excluded"] * len(ruled_out),
+        },
+        items=items,
+        labels=labels,
+    )
+    table = suggest_questions(before, 50, random_state=0)
+    pairs = list(zip(table["item"], table["label"], strict=True))
+    filled = np.array(["yes" if truth[pair] else "no" for pair in pairs])
+    given = table["answer"].notna()
+    assert_array_equal(table["answer"][given], filled[given])
+    table["answer"] = filled
+    after = Answers.from_table(table, items=items, labels=labels)
+    assert set(after.question) == {"asked"}
+    said = {
+        (items[after.item[at]], labels[label]): (answer, chance)
+        for answer, mask in ((True, after.relevant), (False, after.absent))
+        for at, label in zip(*mask.nonzero(), strict=True)
+        for chance in [after.probability[at]]
+    }
+    chances = dict(zip(pairs, table["probability"], strict=True))
+    assert said == {pair: (truth[pair], chances[pair]) for pair in pairs}
+
+    both = Answers.concatenate([before, after])
+    following = to_ask(suggest_questions(both, 100, random_state=1))
+    assert not said.keys() & set(zip(following["item"], following["label"], strict=True))
+
+
+def test_the_same_seed_asks_the_same_and_another_one_something_else(named):
+    first, again, other = (suggest_questions(named, 20, random_state=seed) for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(first, again)
+    assert pairs_of(first) != pairs_of(other)
+    rng = np.random.default_rng(1)
+    assert pairs_of(suggest_questions(named, 20, random_state=rng)) == pairs_of(first)
+    assert pairs_of(suggest_questions(named, 20, random_state=rng)) != pairs_of(first)
+
+
+def test_all_pairs_that_are_left_can_be_asked_and_no_more(named):
+    known = known_pairs(named)
+    left = int((~known).sum())
+    table = suggest_questions(named, left, random_state=0)
+    assert len(to_ask(table)) == left
+    assert len(set(pairs_of(table))) == known.size  # every pair is there
+    np.testing.assert_allclose(table["probability"], named.n_items / left, rtol=1e-12)
+    with pytest.raises(InputError, match=f"n={left + 1} questions are more than the {left} pairs"):
+        suggest_questions(named, left + 1)
+
+
+@pytest.mark.parametrize("n", [0, 2.5, True, None])
+def test_a_number_of_questions_that_is_none(named, n):
+    with pytest.raises(InputError, match="n must be an integer of at least 1"):
+        suggest_questions(named, n)
+
+
+def test_labels_that_are_no_answers():
+    with pytest.raises(InputError, match=r"must be Answers, got list; Answers\.from_complementary"):
+        suggest_questions([[0, 1, 0]], 1)
+
+
+def test_a_random_state_that_is_none(named):
+    with pytest.raises(InputError, match="random_state must be"):
+        suggest_questions(named, 1, random_state="seed")
+
+
+def test_without_pandas_the_columns_come_alone(named, monkeypatch):
+    frame = suggest_questions(named, 20, random_state=0)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    columns = suggest_questions(named, 20, random_state=0)
+    assert isinstance(columns, dict)
+    assert list(columns) == list(frame.columns)
+    for name, values in columns.items():
+        told = frame[name].astype(object).where(frame[name].notna(), None)
+        assert_array_equal(values, told)
+    columns["answer"] = ["unsure" if answer is None else answer for answer in columns["answer"]]
+    read = Answers.from_table(columns, items=range(60), labels=["0", "1", "2", "3", "4"])
+    assert read.n_answers == len(frame) - 20
+
+
+def test_many_items_and_labels():
+    labels = np.random.default_rng(0).integers(80, size=100_000)
+    named = Answers.from_arrays(named=np.eye(80, dtype=np.uint8)[labels], all_apply="never")
+    table = suggest_questions(named, 10_000, random_state=0)
+    assert to_ask(table)["label"].value_counts().eq(125).all()
+    told = len(table) - 10_000
+    assert abs(told - 10_000 / 79) < 5 * np.sqrt(10_000 / 79)
