@@ -16,6 +16,11 @@ from complabel.methods.candidates.lift import LIFTClassifier
 from complabel.methods.candidates.mlknn import MLKNNClassifier
 from complabel.methods.candidates.pml import PMLFPClassifier, PMLLCClassifier
 from complabel.methods.candidates.pml_lrs import PMLLRSClassifier
+from complabel.methods.frequencies._estimate import (
+    LabelFrequencies,
+    estimate_label_frequencies,
+)
+from complabel.methods.frequencies._matched import FrequencyMatchedClassifier
 from complabel.methods.gradient.complementary_loss import (
     ComplementaryLossClassifier,
     ComRankClassifier,
@@ -36,10 +41,12 @@ __all__ = [
     "ComplementaryLossClassifier",
     "ComplementaryRidgeClassifier",
     "FPMLClassifier",
+    "FrequencyMatchedClassifier",
     "GDFClassifier",
     "Grid",
     "LIFTClassifier",
     "LUWClassifier",
+    "LabelFrequencies",
     "MLCLClassifier",
     "MLKNNClassifier",
     "Method",
@@ -51,6 +58,7 @@ __all__ = [
     "SupervisedClassifier",
     "UnbiasedBCEClassifier",
     "check_parameter",
+    "estimate_label_frequencies",
     "get_method",
     "make_classifier",
 ]

@@ -7,21 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from complabel.annotations import Answers
+from complabel.methods.frequencies._counts import judged_at_random
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = ["exclusion_rates_from", "judged_at_random", "named_where_excluded"]
+
 # Answers that the pooled share of "yes" counts as much as, and rates that no sample can exclude.
 _PRIOR_ANSWERS = 2.0
 _RATES = (1e-3, 1 - 1e-3)
-
-
-def judged_at_random(answers: Answers) -> NDArray[np.bool_]:
-    """Tell which answers judge labels that were drawn at random, (A,)."""
-    judged = np.isin(answers.question, ("asked", "ticked"))
-    # Who judges all labels leaves none out, and so chooses none.
-    everything = (answers.question == "ticked") & (answers.n_offered == answers.n_labels)
-    return np.asarray(judged & (everything | ~np.isnan(answers.probability)))
 
 
 def exclusion_rates_from(answers: Answers) -> NDArray[np.float64]:

@@ -1,0 +1,135 @@
+r"""How likely it is that a label is named, if labels apply independently with given frequencies.
+
+One label named out of all: label k comes to mind at an exponential time of rate w_k, and the first
+that does not apply is named. So label j is named with probability
+
+    w_j q_j * integral over tau of exp(-w_j tau) * product over l != j of (p_l + q_l exp(-w_l tau))
+
+with q = 1 - p. All K integrals are taken at the same nodes, so that they and their derivatives are
+a few products of matrices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from scipy import special
+
+from complabel.losses import AnswersLikelihood
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.methods._arrays import Array
+    from complabel.methods.frequencies._counts import Named
+
+# As tau = exp(y - exp(-y)) / scale, equal steps in y converge exponentially; see losses.
+_LEAST_Y, _STEP, _LOG_OF_NOTHING = -3.6, 0.2, 30.0
+
+
+class NamingLikelihood:
+    """The log-likelihood of what was named, for parameters (logits, log-propensities), (2K,)."""
+
+    def __init__(self, named: Named) -> None:
+        self.named = named
+        self.n_labels = len(named.first)
+        self._rest = None if named.answers is None else AnswersLikelihood(named.answers)
+
+    def value_and_gradient(self, parameters: Array) -> tuple[float, Array]:
+        """Return the log-likelihood and its gradient (2K,)."""
+        value, gradient = 0.0, np.zeros_like(parameters)
+        if self.named.first.any():
+            integrals = Integrals.at(parameters)
+            value += float(self.named.first @ integrals.log_chances)
+            gradient += integrals.weighted_gradient(self.named.first)
+        if self._rest is not None:
+            values, slopes = self._of_rest(parameters)
+            value += float(self.named.counts @ values)
+            gradient += self.named.counts @ slopes
+        return value, gradient
+
+    def information(self, parameters: Array) -> Array:
+        """Return Fisher's information (2K, 2K): expected, but of sets and menus as observed."""
+        found = np.zeros((len(parameters), len(parameters)))
+        total = self.named.first.sum()
+        if total:
+            integrals = Integrals.at(parameters)
+            chances = np.exp(integrals.log_chances)
+            found += _of_scores(integrals.gradients(), total * chances / chances.sum())
+        if self._rest is not None:
+            found += _of_scores(self._of_rest(parameters)[1], self.named.counts)
+        return found
+
+    def _of_rest(self, parameters: Array) -> tuple[Array, Array]:
+        """Return log-probabilities (D,) of all that is not one label out of all, and slopes."""
+        assert self._rest is not None
+        logits, log_w = (
+            torch.as_tensor(part).expand(self._rest.shape) for part in np.split(parameters, 2)
+        )
+        found = self._rest(logits, log_propensities=log_w)
+        assert found.through_log_propensities is not None
+        slopes = torch.cat([found.through_logits, found.through_log_propensities], dim=1)
+        return found.values.numpy(), slopes.numpy()
+
+
+def _of_scores(scores: Array, counts: Array) -> Array:
+    """Return the information (2K, 2K) in answers with these scores (D, 2K)."""
+    weighted = scores * np.sqrt(counts)[:, np.newaxis]
+    return np.asarray(weighted.T @ weighted)
+
+
+@dataclass(frozen=True)
+class Integrals:
+    """The K integrals at some parameters."""
+
+    log_chances: NDArray[np.float64]  # (K,): of each label to be the one named
+    posterior: NDArray[np.float64]  # (K, N): of the time, given that a label is named
+    by_logit: NDArray[np.float64]  # (K, N): derivatives of the log of a label's factor
+    by_log_w: NDArray[np.float64]  # (K, N)
+    p: NDArray[np.float64]  # (K,)
+    own: NDArray[np.float64]  # (K,): d log M_k / d log w_k
+
+    @classmethod
+    def at(cls, parameters: Array) -> Integrals:
+        """Integrate at parameters (2K,)."""
+        logits, log_w = np.split(parameters, 2)
+        p, q, w = special.expit(logits), special.expit(-logits), np.exp(log_w)
+        scale = w.min() + w @ q
+        end = np.log((_LOG_OF_NOTHING + 10) * scale / w.min())
+        y = np.linspace(_LEAST_Y, end, int(np.ceil((end - _LEAST_Y) / _STEP)) + 1)
+        log_tau = y - np.exp(-y) - np.log(scale)
+        log_rate = log_tau + np.log1p(np.exp(-y)) + np.log(y[1] - y[0])
+        x = w[:, np.newaxis] * np.exp(log_tau)  # (K, N)
+        power = np.exp(-x)
+        factors = p[:, np.newaxis] + q[:, np.newaxis] * power
+        log_factors = np.log(np.maximum(factors, np.finfo(float).tiny))
+        log_terms = log_rate + log_factors.sum(axis=0) - log_factors - x
+        log_integrals = special.logsumexp(log_terms, axis=1)
+        posterior = np.exp(log_terms - log_integrals[:, np.newaxis])
+        ratio = q[:, np.newaxis] / np.maximum(factors, np.finfo(float).tiny)
+        return cls(
+            log_chances=log_w + special.log_expit(-logits) + log_integrals,
+            posterior=posterior,
+            by_logit=p[:, np.newaxis] * ratio * (1 - power),
+            by_log_w=-ratio * x * power,
+            p=p,
+            own=1 - (posterior * x).sum(axis=1),
+        )
+
+    def weighted_gradient(self, counts: Array) -> Array:
+        """Return the gradient (2K,) of the sum of counts (K,) times log-chances."""
+        at_nodes = counts @ self.posterior - counts[:, np.newaxis] * self.posterior  # of others
+        through_logits = (self.by_logit * at_nodes).sum(axis=1) - counts * self.p
+        through_log_w = (self.by_log_w * at_nodes).sum(axis=1) + counts * self.own
+        return np.concatenate([through_logits, through_log_w])
+
+    def gradients(self) -> Array:
+        """Return the gradients (K, 2K) of all log-chances."""
+        through_logits = self.posterior @ self.by_logit.T
+        np.fill_diagonal(through_logits, -self.p)
+        through_log_w = self.posterior @ self.by_log_w.T
+        np.fill_diagonal(through_log_w, self.own)
+        return np.hstack([through_logits, through_log_w])
