@@ -271,6 +271,13 @@ def test_frequencies_that_a_fit_found_are_summed_with_their_error():
         "label_frequencies_sum_": 0.875,
         "label_frequencies_sum_error_": pytest.approx(0.07, rel=1e-12),
     }
+    # Errors that belong together: 0.0004 + 0.0009 + 0.0036 + 2 * (0.0006 + 0.0006 + 0.0013)
+    found.label_frequencies_covariance_ = np.array(
+        [[0.0004, 0.0006, 0.0006], [0.0006, 0.0009, 0.0013], [0.0006, 0.0013, 0.0036]]
+    )
+    error = fitted_scalars(found)["label_frequencies_sum_error_"]
+    assert error == pytest.approx(0.0099**0.5, rel=1e-12)
+    del found.label_frequencies_covariance_
     for unknown in (None, np.full(3, np.nan)):
         found.label_frequencies_errors_ = unknown
         assert fitted_scalars(found) == {"label_frequencies_sum_": 0.875}

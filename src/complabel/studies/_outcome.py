@@ -85,15 +85,19 @@ def fitted_scalars(classifier: BaseEstimator) -> dict[str, float | int | str]:
 def _frequencies_found(classifier: BaseEstimator) -> dict[str, float | int | str]:
     """Return the sum of label frequencies and its standard error, where they are known.
 
-    The errors of labels are taken as independent, as each question is about one label.
+    Errors of labels belong together where labels were named: what is too much for one is too
+    much for all. Without a covariance (K, K) they are taken as independent, too little then.
     """
     frequencies = getattr(classifier, "label_frequencies_", None)
     errors = getattr(classifier, "label_frequencies_errors_", None)
     found: dict[str, float | int | str] = {}
     if frequencies is not None:
         found["label_frequencies_sum_"] = float(np.sum(frequencies))
-    if errors is not None and np.isfinite(errors).all():
-        found["label_frequencies_sum_error_"] = float(np.linalg.norm(errors))
+    if errors is not None:
+        covariance = getattr(classifier, "label_frequencies_covariance_", None)
+        variance = np.square(errors).sum() if covariance is None else np.sum(covariance)
+        if math.isfinite(variance):
+            found["label_frequencies_sum_error_"] = math.sqrt(max(variance, 0.0))
     return found
 
 
