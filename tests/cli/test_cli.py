@@ -153,12 +153,38 @@ def test_a_benchmark_may_ask_another_question(run, tmp_path):
         assert "one label named from a random menu of 2" in (folder / name).read_text("utf-8")
 
 
+@pytest.mark.filterwarnings(HINTS)
+def test_a_benchmark_may_have_an_audit_and_match_every_method_to_it(run, tmp_path):
+    code, out, _ = run(
+        "benchmark", "synthetic", "--method", "ridge", "--method", "supervised", "--folds", 2,
+        "--audit", 300, "--match-frequencies", "--json", "a.json",
+    )  # fmt: skip
+    assert code == 0
+    shown = " ".join(out.split())
+    assert "complementary labels, an audit of 300 random yes/no answers in each training" in shown
+    assert "Ridge, matched" in shown
+    assert "Supervised †" in shown
+    ridge, supervised = json.loads((tmp_path / "a.json").read_text())
+    assert (ridge["audit"], ridge["row"]) == (300, "Ridge, matched frequencies")
+    assert (ridge["match_frequencies"], supervised["match_frequencies"]) == (True, False)
+    assert ridge["fitted"]["label_frequencies_sum_error"] > 0
+    assert run("study", "report")[0] == 0
+    (folder,) = tmp_path.glob("*-report")
+    for name in ("report.html", "tables.md", "tables.tex"):
+        text = (folder / name).read_text("utf-8")
+        assert "an audit of 300 random yes/no answers" in text
+        assert "Ridge, matched frequencies" in text
+    page = (folder / "report.html").read_text("utf-8")
+    assert "an audit for each training part; true labels" in page
+    assert "but for the answers of an audit, and for those marked †" in page
+
+
 def test_what_people_are_asked_is_told_where_options_are():
     for command in ("benchmark", "tune"):
         shown = CliRunner().invoke(_app.app, [command, "--help"], env={"COLUMNS": "200"}).output
         for option in (
             "--scheme", "--labels", "--question", "--propensity-sd", "--mistakes",
-            "--answers-per-item", "--items-share",
+            "--answers-per-item", "--items-share", "--audit", "--match-frequencies",
         ):  # fmt: skip
             assert option in shown
 
@@ -189,6 +215,14 @@ def test_benchmark_shows_published_figures(run, data_dir):
         (["benchmark", "synthetic", "--question", "menu-9"], "too few for a menu-9"),
         (["benchmark", "synthetic", "--labels", "own"], "mirflickr and yeastbp have some"),
         (["tune", "synthetic", "--labels", "own"], "mirflickr and yeastbp have some"),
+        (["benchmark", "synthetic", "--question", "none"], "an audit alone, and audit is 0"),
+        (["benchmark", "synthetic", "--audit", "9999"], "too few for an audit of 9999"),
+        (["benchmark", "synthetic", "--match-frequencies"], "take an audit of some yes/no"),
+        (["tune", "synthetic", "--match-frequencies"], "take an audit of some yes/no"),
+        (
+            ["tune", "synthetic", "--question", "none", "--audit", "50"],
+            "a score needs answers about held-out instances",
+        ),
         (
             ["benchmark", "synthetic", "--labels", "biased", "--question", "asked"],
             "take labels uniform, or leave the question out",

@@ -126,6 +126,23 @@ def test_a_dry_run_says_what_would_run_and_runs_nothing(run, tmp_path):
     assert not (tmp_path / "complabel-studies.sqlite").exists()
 
 
+def test_a_dry_run_says_what_rows_are_told(run, tmp_path):
+    (tmp_path / "told.toml").write_text(
+        'name = "told"\ntitle = "t"\ndatasets = ["synthetic"]\nfolds = 2\n'
+        'draws = [{ name = "a", question = "none", audit = 50 }]\n'
+        'rows = [{ method = "ridge", match_frequencies = true },'
+        ' { method = "prior", match_frequencies = true, label_frequencies = "true" }]\n',
+        encoding="utf-8",
+    )
+    code, out, _ = run("study", "run", "told.toml", "--dry-run")
+    assert code == 0
+    shown = " ".join(out.split())
+    assert "nothing but an audit of 50 random yes/no answers in each training part" in shown
+    ridge, prior = (line for line in out.splitlines() if "matched to label frequencies" in line)
+    assert "the true label frequencies" in prior
+    assert "the true" not in ridge
+
+
 @pytest.mark.slow
 def test_a_table_is_reproduced_quickly(run, data_dir, tmp_path):
     code, out, _ = run("reproduce", "table5", "--quick", "--data-dir", data_dir, "--jobs", 2)

@@ -7,7 +7,9 @@ from tests.reports.small import DETAILS, ROWS, folds_of, make_plan, make_results
 
 from complabel.metrics import METRIC_NAMES
 from complabel.paper import Published, published_cells
-from complabel.reports import render_report, summarize_study
+from complabel.reports import FORMATS, render_report, summarize_study
+from complabel.reports._tables import study_tables
+from complabel.reports._words import title_of
 from complabel.statistics import WinTieLoss
 
 
@@ -144,3 +146,49 @@ def test_a_grid_of_numbers_gives_curves_by_value():
         assert point.mean == pytest.approx(np.mean(folds))
     assert record.points[0].published == 0.714
     assert "over beta of mlcl" in render_report(results)
+
+
+TOLD = {"method": "prior", "label_frequencies": "true", "match_frequencies": True}
+
+
+def test_a_row_that_is_told_frequencies_is_marked_and_does_not_compete():
+    plan = make_plan(rows=[{"method": "mlcl"}, {"method": "l-uw"}, TOLD])
+    summary = summarize_study(make_results(plan))
+    assert [(row.learns_from, row.competes) for row in summary.rows] == [
+        ("complementary", True), ("complementary", True), ("frequencies", False),
+    ]  # fmt: skip
+    told = "Prior, matched to true frequencies"
+    assert [title_of(row) for row in summary.rows] == ["MLCL", "L-UW", f"{told} †"]
+    for ranking in summary.rankings:
+        assert ranking.rows == ("MLCL", "L-UW")
+    # Its average precision is the greatest, as means grow from row to row.
+    for table in study_tables(summary).criteria:
+        best = {row.title for row, entries in table.lines for entry in entries if entry.best}
+        assert best == {"L-UW" if table.metric.higher else "MLCL"}
+    assert told in {counted.row for counted in summary.comparison}
+
+
+@pytest.mark.parametrize(
+    ("rows", "note"),
+    [
+        ([TOLD], "† is told how often each label truly applies: out of competition."),
+        (
+            [TOLD, {"method": "supervised"}],
+            "† learns from true labels, or is told how often each label truly applies: out of"
+            " competition.",
+        ),
+        ([{"method": "supervised"}], "† learns from true labels: a reference, out of competition."),
+    ],
+)
+def test_tables_say_what_the_rows_are_told_that_do_not_compete(rows, note):
+    plan = make_plan(rows=[{"method": "mlcl"}, *rows], datasets=["scene"])
+    results = make_results(plan)
+    assert note in FORMATS["tables.md"](summarize_study(results), results)
+
+
+def test_a_row_with_frequencies_has_no_published_cells():
+    matched = {**TOLD, "method": "l-uw", "published": "L-UW", "title": "told"}
+    plan = make_plan(rows=[{"method": "l-uw"}, matched], datasets=["yeast"])
+    summary = summarize_study(make_results(plan))
+    assert the_cell(summary, row="L-UW", metric="ranking_loss").published is not None
+    assert the_cell(summary, row="told", metric="ranking_loss").published is None

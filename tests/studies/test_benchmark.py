@@ -56,7 +56,8 @@ def test_a_record_has_what_the_interface_promises():
     record, reference = records
     assert list(record) == [
         "dataset", "labels", "question", "propensity_sd", "mistakes", "answers_per_item",
-        "items_share", "method", "learns_from", "seed", "folds", "seconds", "metrics", "fitted",
+        "items_share", "audit", "row", "method", "match_frequencies", "learns_from", "seed",
+        "folds", "seconds", "metrics", "fitted",
     ]  # fmt: skip
     assert [record[key] for key in ("dataset", "labels", "method", "learns_from")] == [
         "synthetic", "uniform", "prior", "complementary",

@@ -65,7 +65,7 @@ def test_a_plan_may_say_how_people_are_asked(tmp_path):
     [
         ({"question": "menu-1"}, "there is no question 'menu-1'; known are free, menu-2"),
         ({"question": "menu-02"}, "there is no question 'menu-02'"),
-        ({"question": "named"}, "asked and ticked"),
+        ({"question": "named"}, "asked, ticked and none"),
         ({"labels": "biased", "question": "asked"}, "take labels uniform, or leave the question"),
         (
             {"labels": "own", "question": "menu-2"},

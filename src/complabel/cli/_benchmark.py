@@ -28,6 +28,7 @@ def benchmark(
     ] = None,
     *,
     draw: dict[str, Any],
+    match_frequencies: options.MatchFrequencies = False,
     folds: options.Folds = 10,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
@@ -42,7 +43,14 @@ def benchmark(
     from complabel.studies import Store, benchmark_plan, run_study
 
     options.check_folder(json_file, "--json")
-    plan = benchmark_plan(names, method or ["prior", "mlcl"], draw=draw, n_folds=folds, seed=seed)
+    plan = benchmark_plan(
+        names,
+        method or ["prior", "mlcl"],
+        draw=draw,
+        match_frequencies=match_frequencies,
+        n_folds=folds,
+        seed=seed,
+    )
     options.check_folder(store, "--store")
     with Store(store) as opened:
         try:
@@ -93,7 +101,6 @@ def _table(
     """Lay out one dataset's results, each method above what the paper printed for it."""
     from rich.text import Text
 
-    from complabel.methods import get_method
     from complabel.metrics import METRIC_TITLES
     from complabel.reports import summarize_study
     from complabel.studies import fetch
@@ -114,8 +121,8 @@ def _table(
         for cell in summarize_study(results).cells
     }
     for record in records:
-        title = get_method(record["method"]).title
-        mark = " †" if record["learns_from"] == "relevant" else ""
+        title = record["row"]
+        mark = "" if record["learns_from"] == "complementary" else " †"
         figures = [record["metrics"][metric] for metric in METRIC_TITLES]
         cells = [f"{figure['mean']:.3f}±{figure['std']:.3f}" for figure in figures]
         table.add_row(Text(title + mark), *cells, f"{record['seconds']:.1f}")

@@ -23,6 +23,13 @@ class Scheme(StrEnum):
 STORE = Path("complabel-studies.sqlite")
 """The store in the folder where a command runs."""
 
+MatchFrequencies = Annotated[
+    bool,
+    typer.Option(
+        "--match-frequencies",
+        help="Match each method's scores to how often labels apply, by the random answers.",
+    ),
+]
 Folds = Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")]
 Seed = Annotated[
     int, typer.Option(min=0, help="Seed of the label draw, the folds and the methods.")
@@ -75,9 +82,10 @@ def _draw(
     question: Annotated[
         str,
         typer.Option(
-            metavar="free|menu-2|menu-3|menu-4|asked|ticked",
+            metavar="free|menu-2|menu-3|menu-4|asked|ticked|none",
             help="What people are asked: to name a label that does not apply, out of all or of a"
-            " random menu; whether a random label applies; or to tick all that do not apply.",
+            " random menu; whether a random label applies; to tick all that do not apply; or"
+            " nothing but the audit.",
         ),
     ] = "free",
     propensity_sd: Annotated[
@@ -92,6 +100,14 @@ def _draw(
     items_share: Annotated[
         float, typer.Option(max=1, help="Share of the items that people are asked about.")
     ] = 1.0,
+    audit: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Ask N yes/no questions about random labels of random training rows besides.",
+        ),
+    ] = 0,
 ) -> dict[str, Any]:
     """Return the settings of a draw, as complabel.studies.Draw takes them."""
     return {
@@ -101,6 +117,7 @@ def _draw(
         "mistakes": mistakes,
         "answers_per_item": answers_per_item,
         "items_share": items_share,
+        "audit": audit,
     }
 
 

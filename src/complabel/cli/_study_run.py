@@ -87,6 +87,10 @@ def _show_plan(plan: Plan, data_dir: Path | None) -> None:
             settings = f"{settings} + {row.relevant_per_row} relevant per row".lstrip()
         if row.relevant_share:
             settings = f"{settings} + {row.relevant_share:.0%} of the relevant".lstrip()
+        if row.label_frequencies:
+            settings = f"{settings} + the true label frequencies".lstrip()
+        if row.match_frequencies:
+            settings = f"{settings} + matched to label frequencies".lstrip()
         table.add_row(Text(row.title), Text(row.method), Text(settings))
     output().print(table)
     at_hand = [name for name in plan.datasets if name not in missing]

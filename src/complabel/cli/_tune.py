@@ -31,6 +31,7 @@ def tune(
     ] = None,
     *,
     draw: dict[str, Any],
+    match_frequencies: options.MatchFrequencies = False,
     folds: options.Folds = 3,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
@@ -56,6 +57,7 @@ def tune(
             method,
             grid=values,
             draw=draw,
+            match_frequencies=match_frequencies,
             n_folds=folds,
             seed=seed,
             reveal=reveal,
@@ -124,8 +126,8 @@ def _table(result: TuningResult) -> Table:
 
     best = result.best
     table = new_table(
-        f"{result.method} on {result.dataset}: {result.draw.title}, {result.folds} folds,"
-        f" seed {result.seed}",
+        f"{result.method}{', matched frequencies,' if result.match_frequencies else ''} on"
+        f" {result.dataset}: {result.draw.title}, {result.folds} folds, seed {result.seed}",
         "",
     )
     for name in best.parameters:

@@ -20,6 +20,7 @@ from complabel.methods.frequencies._estimate import (
     LabelFrequencies,
     estimate_label_frequencies,
 )
+from complabel.methods.frequencies._matched import FrequencyMatchedClassifier
 from complabel.methods.gradient.complementary_loss import (
     ComplementaryLossClassifier,
     ComRankClassifier,
@@ -40,6 +41,7 @@ __all__ = [
     "ComplementaryLossClassifier",
     "ComplementaryRidgeClassifier",
     "FPMLClassifier",
+    "FrequencyMatchedClassifier",
     "GDFClassifier",
     "Grid",
     "LIFTClassifier",

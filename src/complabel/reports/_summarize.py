@@ -38,7 +38,7 @@ def summarize_study(results: StudyResults) -> Summary:
             Metric(name, title, name in HIGHER_IS_BETTER) for name, title in METRIC_TITLES.items()
         ),
         rows=tuple(
-            Row(row.title, row.method, method.title, method.learns_from, row.relevant_per_row)
+            Row(row.title, row.method, method.title, row.learns_from, row.relevant_per_row)
             for row, method in zip(places.rows.values(), places.methods.values(), strict=True)
         ),
         datasets=places.datasets,

@@ -63,8 +63,8 @@ class Row:
 
     @property
     def competes(self) -> bool:
-        """Whether it may be the best: not where it learns from true labels."""
-        return self.learns_from != "relevant"
+        """Whether it may be the best: not where it learns true labels, or how often they apply."""
+        return self.learns_from == "complementary"
 
 
 @dataclass(frozen=True)

@@ -61,9 +61,9 @@ def _over_folds(values: Sequence[float]) -> tuple[float, float | None]:
 
 
 def _published(places: Places, place: Place, metric: str) -> Published | None:
-    """Return the paper's cell; it has none for draws other than its own two."""
+    """Return the paper's cell; it knows two draws, and nothing of label frequencies."""
     draw, dataset, row = places.draws[place[0]], place[1], places.rows[place[2]]
-    if not draw.is_published:
+    if row.label_frequencies or row.match_frequencies or not draw.is_published:
         return None
     method = places.methods[row.title].base
     printed = published_cells(places.plan.published)
@@ -108,7 +108,7 @@ def rankings(places: Places, cells: Sequence[Cell]) -> Iterator[Ranking]:
     means = {(cell.place, cell.metric): cell.mean for cell in cells}
     folds = places.plan.folds
     complete = {place for place, units in places.done.items() if len(units) == folds}
-    competing = [title for title, m in places.methods.items() if m.learns_from != "relevant"]
+    competing = [title for title, row in places.rows.items() if row.learns_from == "complementary"]
     for draw in places.draws:
         rows = [r for r in competing if any((draw, d, r) in complete for d in places.datasets)]
         datasets = [

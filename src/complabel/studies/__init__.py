@@ -5,10 +5,11 @@ from complabel.studies._draw import Draw
 from complabel.studies._labels import draw_labels
 from complabel.studies._machine import result_versions
 from complabel.studies._outcome import Outcome
-from complabel.studies._plan import ExpandedRow, Plan, Row
+from complabel.studies._plan import Plan
 from complabel.studies._plan_files import read_plan
 from complabel.studies._protocol import FittedFold, fit_fold, run_fold, split_folds
 from complabel.studies._results import StudyResults, UnitResult
+from complabel.studies._rows import ExpandedRow, Row
 from complabel.studies._run import Monitor, RunSummary, run_study
 from complabel.studies._sources import fetch
 from complabel.studies._store import Store

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from complabel.errors import PlanError
+from complabel.methods import get_method
 from complabel.studies._draw import Draw, Labels
 from complabel.studies._plan import Plan
 from complabel.studies._plan_files import make_draw, make_plan
@@ -24,6 +25,7 @@ def benchmark_plan(
     *,
     scheme: Labels = "uniform",
     draw: Draw | Mapping[str, Any] | None = None,
+    match_frequencies: bool = False,
     n_folds: int = 10,
     seed: int = 0,
 ) -> Plan:
@@ -41,6 +43,9 @@ def benchmark_plan(
     draw : Draw or mapping, optional
         How labels are asked for and answers are drawn: what :class:`Draw` takes. Without a name
         it is called by its settings.
+    match_frequencies : bool, default=False
+        Match each method's scores to the label frequencies that random answers tell of; a
+        reference that learns from true labels stays as it is.
     n_folds : int, default=10
     seed : int, default=0
         Seed of the label draw, the folds and the methods.
@@ -70,7 +75,9 @@ def benchmark_plan(
             "title": f"Methods compared, {asked.title}",
             "datasets": [dataset_entry(name) for name in dict.fromkeys(datasets)],
             "draws": [asked],
-            "rows": [{"method": method} for method in dict.fromkeys(methods)],
+            "rows": [
+                row_of_command(name, match=match_frequencies) for name in dict.fromkeys(methods)
+            ],
             "folds": n_folds,
             "seed": seed,
             "published": _COMPARISONS.get(asked.scheme, "") if asked.is_published else "",
@@ -85,6 +92,13 @@ def draw_of_command(scheme: Labels, draw: Draw | Mapping[str, Any] | None) -> Dr
     if scheme != "uniform":
         raise PlanError(f"scheme is {scheme!r} beside a draw; say it in the draw")
     return make_draw(draw)
+
+
+def row_of_command(method: str, *, match: bool) -> dict[str, Any]:
+    """Return the row of a method, with matched frequencies where there is something to match."""
+    if match and get_method(method).learns_from != "relevant":
+        return {"method": method, "match_frequencies": True}
+    return {"method": method}
 
 
 def plan_of_command(command: str, fields: Mapping[str, Any]) -> Plan:

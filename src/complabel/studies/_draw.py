@@ -24,11 +24,14 @@ Name = Annotated[str, Field(pattern=f"^{NAME_PATTERN}$")]
 Labels: TypeAlias = Literal["uniform", "biased", "own"]
 """Where labels come from: simulated by a scheme, or the dataset's own ones."""
 
-_ASKED_AS: Final = ("question", "propensity_sd", "mistakes", "answers_per_item", "items_share")
+_ASKED_AS: Final = (
+    *("question", "propensity_sd", "mistakes", "answers_per_item", "items_share"),
+    "audit",
+)
 """The settings of a draw that say how people are asked, and how they answer."""
 
 _MENU = re.compile(r"menu-([1-9][0-9]*)")
-_OTHER_QUESTIONS = ("free", "asked", "ticked")
+_OTHER_QUESTIONS = ("free", "asked", "ticked", "none")
 # Questions about labels that were chosen for people: what comes to their minds plays no part.
 _JUDGED = ("asked", "ticked")
 # What the settings are called in the name of a draw.
@@ -39,7 +42,10 @@ _SHORT = {
     "mistakes": "mistakes",
     "answers_per_item": "answers",
     "items_share": "share",
+    "audit": "audit",
 }
+# What may be chosen beside labels that nobody is asked for here.
+_BESIDE_OWN = ("items_share", "audit")
 
 
 CHECKED: Final = ConfigDict(extra="forbid", frozen=True)
@@ -51,7 +57,7 @@ def _known(question: str) -> str:
     if question not in _OTHER_QUESTIONS and _menu_size(question) < 2:
         raise ValueError(
             f"there is no question {question!r}; known are free, menu-2, menu-3, menu-4 and so on"
-            " (a menu of so many random labels), asked and ticked"
+            " (a menu of so many random labels), asked, ticked and none"
         )
     return question
 
@@ -71,8 +77,8 @@ class Draw(BaseModel):
     scheme : {"uniform", "biased", "own"}, default="uniform"
         "uniform" and "biased": see :func:`complabel.annotations.draw_complementary`; "biased" is
         for the question "free". "own": the labels that somebody really ruled out, where the
-        dataset has them (``MultiLabelDataset.excluded``); then only ``items_share`` may be set
-        besides. May also be written ``labels``.
+        dataset has them (``MultiLabelDataset.excluded``); then only ``items_share`` and ``audit``
+        may be set besides. May also be written ``labels``.
     labels_per_row : int, default=1
         Labels that one answer names: complementary labels of each instance.
     sharpness : float, default=1.0
@@ -80,7 +86,8 @@ class Draw(BaseModel):
     question : str, default="free"
         "free": name a label, of all, that does not apply. "menu-2", "menu-3", ...: name one of so
         many random labels, or say that all of them apply. "asked": does this random label apply,
-        yes or no? "ticked": tick every label that does not apply.
+        yes or no? "ticked": tick every label that does not apply. "none": nothing, so that there
+        is an ``audit`` alone.
     propensity_sd : float, default=0.0
         How unequally labels come to mind: label k is named with a weight of
         exp(``propensity_sd`` * z_k), z_k standard normal. Plays no part where every label on
@@ -91,6 +98,10 @@ class Draw(BaseModel):
         Independent answers about each instance.
     items_share : float, default=1.0
         Share of the instances that somebody was asked about.
+    audit : int, default=0
+        Yes/no questions about random pairs of an instance and a label, so many for the training
+        part of each fold, answered without a mistake. They come beside the other answers. Of two
+        audits the smaller one is part of the larger one.
 
     See Also
     --------
@@ -108,6 +119,7 @@ class Draw(BaseModel):
     mistakes: Annotated[float, Field(ge=0, le=1)] = 0.0
     answers_per_item: Annotated[int, Field(ge=1)] = 1
     items_share: Annotated[float, Field(gt=0, le=1)] = 1.0
+    audit: Annotated[int, Field(ge=0)] = 0
 
     @model_validator(mode="before")
     @classmethod
@@ -122,19 +134,28 @@ class Draw(BaseModel):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         """Refuse settings that have no meaning beside one another."""
-        if self.scheme == "own":
-            others = ("labels_per_row", "sharpness", *_ASKED_AS[:-1])
-            if beside := [name for name in others if self._differs(name)]:
-                raise ValueError(
-                    "labels own are taken as somebody gave them, and"
-                    f" {' and '.join(beside)} cannot be chosen for them; leave that out, or take"
-                    " labels uniform"
-                )
+        if self.scheme == "own" and (beside := self._set_beside(*_BESIDE_OWN)):
+            raise ValueError(
+                "labels own are taken as somebody gave them, and"
+                f" {' and '.join(beside)} cannot be chosen for them; leave that out, or take"
+                " labels uniform"
+            )
         if self.scheme == "biased" and self.question != "free":
             raise ValueError(
                 f"labels biased are for free naming, and the question is {self.question}; take"
                 " labels uniform, or leave the question out"
             )
+        if self.question == "none":
+            if beside := self._set_beside("question", "audit"):
+                raise ValueError(
+                    f"with the question none there is an audit alone, and {' and '.join(beside)}"
+                    " cannot be chosen for it; leave that out"
+                )
+            if not self.audit:
+                raise ValueError(
+                    "with the question none there is an audit alone, and audit is 0; take some"
+                    " answers, such as 200"
+                )
         if self.question in _JUDGED and self.labels_per_row != 1:
             raise ValueError(
                 f"labels_per_row is {self.labels_per_row}, but with the question {self.question}"
@@ -162,6 +183,16 @@ class Draw(BaseModel):
         return self.scheme != "own" and not any(map(self._differs, _ASKED_AS))
 
     @property
+    def asks_at_random(self) -> bool:
+        """Whether some questions are about random labels, and may tell how often these apply."""
+        return bool(self.audit) or self.question != "free"
+
+    @property
+    def leaves_items_out(self) -> bool:
+        """Whether there are instances without an answer because nobody was to be asked."""
+        return self.items_share < 1 or self.question == "none"
+
+    @property
     def is_published(self) -> bool:
         """Whether the paper has figures for such labels."""
         sharp = self.scheme == "biased" and self._differs("sharpness")
@@ -186,12 +217,16 @@ class Draw(BaseModel):
             words.append(f"{self.answers_per_item} answers per item")
         if self.items_share < 1:
             words.append(f"{100 * self.items_share:.3g} % of the items")
+        if self.audit and self.question != "none":
+            words.append(self._audited())
         return ", ".join(words)
 
     @property
     def short_title(self) -> str:
         """What to call the draw where nobody gave it a name, such as ``"menu-2-sd-1"``."""
         parts = [self.scheme if self.question == "free" else self.question]
+        if self.question == "none":
+            parts.clear()
         for setting, short in _SHORT.items():
             if self._differs(setting):
                 parts.append(f"{short}-{getattr(self, setting):g}".replace("+", ""))
@@ -214,8 +249,19 @@ class Draw(BaseModel):
         """Tell whether a setting is not the default."""
         return bool(getattr(self, name) != type(self).model_fields[name].default)
 
+    def _set_beside(self, *known: str) -> list[str]:
+        """Return the settings that are not the defaults, but for some."""
+        names = ("labels_per_row", "sharpness", *_ASKED_AS)
+        return [name for name in names if name not in known and self._differs(name)]
+
+    def _audited(self) -> str:
+        """Say what the audit is."""
+        return f"an audit of {self.audit} random yes/no answers in each training part"
+
     def _asked_for(self) -> str:
         """Say what was asked."""
+        if self.question == "none":
+            return f"nothing but {self._audited()}"
         if self.scheme == "own":
             return "the dataset's own excluded labels"
         if self.question in _JUDGED:

@@ -58,7 +58,7 @@ class HintsSaid:
     def say(self, unit: Unit, hints: list[Hint]) -> None:
         """Warn of what was not said before, and not by the plan itself."""
         for category, text in hints:
-            told = category is UnansweredRowWarning and unit.draw.items_share < 1
+            told = category is UnansweredRowWarning and unit.draw.leaves_items_out
             place = unit.row.method, category
             if not told and place not in self.said:
                 self.said.add(place)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from complabel.datasets import MultiLabelDataset
     from complabel.studies._draw import Draw
-    from complabel.studies._plan import ExpandedRow
+    from complabel.studies._rows import ExpandedRow
 
 GivenLabels: TypeAlias = "NDArray[np.uint8] | Answers"
 """What ``fit`` learns from: an indicator where that says all, else answers."""
@@ -39,8 +39,9 @@ def draw_labels(dataset: MultiLabelDataset, draw: Draw, *, seed: int) -> GivenLa
     Returns
     -------
     ndarray of shape (n_samples, K), uint8, or Answers
-        Complementary labels where they are named freely, one answer for each instance and
-        without mistakes; answers about ``n_samples`` items for all other draws.
+        Complementary labels where they are named freely, one answer for each instance, without
+        mistakes and an audit; answers about ``n_samples`` items for all other draws. Those of an
+        audit are about the training part of a fold, and not among them.
 
     Raises
     ------
@@ -50,10 +51,13 @@ def draw_labels(dataset: MultiLabelDataset, draw: Draw, *, seed: int) -> GivenLa
     refuse_impossible(dataset, draw)
     if draw.scheme == "own":
         return _own(dataset, draw.items_share, seed)
+    if draw.question == "none":
+        return Answers.from_complementary(np.zeros_like(dataset.Y))
     propensities = None
     if draw.propensity_sd:
-        stream = _stream(seed, _PROPENSITIES)
-        propensities = draw_propensities(dataset.n_labels, draw.propensity_sd, stream)
+        propensities = draw_propensities(
+            dataset.n_labels, draw.propensity_sd, stream(seed, _PROPENSITIES)
+        )
     answers = draw_answers(
         dataset.Y,
         question=draw.question,
@@ -75,11 +79,11 @@ def draw_known(
     """Draw the relevant labels (n, K) that a row makes known; None if it makes none known."""
     if not (row.relevant_per_row or row.relevant_share):
         return None
-    stream = _stream(seed, _KNOWN)
+    known = stream(seed, _KNOWN)
     relevant = np.zeros_like(dataset.Y)
     if row.relevant_per_row:
-        relevant |= draw_relevant(dataset.Y, n_per_row=row.relevant_per_row, random_state=stream)
-    relevant |= dataset.Y & (stream.random(dataset.Y.shape) < row.relevant_share)
+        relevant |= draw_relevant(dataset.Y, n_per_row=row.relevant_per_row, random_state=known)
+    relevant |= dataset.Y & (known.random(dataset.Y.shape) < row.relevant_share)
     return relevant
 
 
@@ -128,7 +132,7 @@ def _own(dataset: MultiLabelDataset, items_share: float, seed: int) -> Answers:
     asked = np.arange(dataset.n_samples)
     if items_share < 1:
         count = max(1, round(items_share * dataset.n_samples))
-        asked = np.sort(_stream(seed, _ITEMS).permutation(dataset.n_samples)[:count])
+        asked = np.sort(stream(seed, _ITEMS).permutation(dataset.n_samples)[:count])
     return Answers.from_arrays(
         excluded=dataset.excluded[asked],
         question="excluded",
@@ -138,6 +142,6 @@ def _own(dataset: MultiLabelDataset, items_share: float, seed: int) -> Answers:
     )
 
 
-def _stream(seed: int, key: int) -> np.random.Generator:
+def stream(seed: int, *key: int) -> np.random.Generator:
     """Return random numbers that no other draw of this seed uses."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(key,)))
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 if TYPE_CHECKING:
     from complabel.datasets import MultiLabelDataset
@@ -60,9 +61,15 @@ class Outcome:
         return _OWN_ERROR.sub("", "".join(last), count=1)
 
 
-def fitted_scalars(classifier: ComplementaryClassifier) -> dict[str, float | int | str]:
-    """Return what a fitted classifier says in single values, such as ``alpha_``."""
+def fitted_scalars(classifier: BaseEstimator) -> dict[str, float | int | str]:
+    """Return what a fitted classifier says in single values, such as ``alpha_``.
+
+    Of label frequencies that it found, there are the sum and its standard error. Of one that fits
+    another one, there is what that one says too.
+    """
     scalars: dict[str, float | int | str] = {}
+    if isinstance(inner := vars(classifier).get("classifier_"), BaseEstimator):
+        scalars |= fitted_scalars(inner)
     for name, value in vars(classifier).items():
         if not name.endswith("_") or name.startswith("_") or name == "n_features_in_":
             continue
@@ -72,7 +79,26 @@ def fitted_scalars(classifier: ComplementaryClassifier) -> dict[str, float | int
             scalars[name] = int(value)
         elif isinstance(value, numbers.Real):
             scalars[name] = float(value)
-    return scalars
+    return scalars | _frequencies_found(classifier)
+
+
+def _frequencies_found(classifier: BaseEstimator) -> dict[str, float | int | str]:
+    """Return the sum of label frequencies and its standard error, where they are known.
+
+    Errors of labels belong together where labels were named: what is too much for one is too
+    much for all. Without a covariance (K, K) they are taken as independent, too little then.
+    """
+    frequencies = getattr(classifier, "label_frequencies_", None)
+    errors = getattr(classifier, "label_frequencies_errors_", None)
+    found: dict[str, float | int | str] = {}
+    if frequencies is not None:
+        found["label_frequencies_sum_"] = float(np.sum(frequencies))
+    if errors is not None:
+        covariance = getattr(classifier, "label_frequencies_covariance_", None)
+        variance = np.square(errors).sum() if covariance is None else np.sum(covariance)
+        if math.isfinite(variance):
+            found["label_frequencies_sum_error_"] = math.sqrt(max(variance, 0.0))
+    return found
 
 
 def fitted_details(
@@ -81,10 +107,11 @@ def fitted_details(
     curves: Mapping[str, list[float]],
 ) -> dict[str, Any]:
     """Return what a report shows of one fold: matrices over labels and learning curves."""
+    fitted = getattr(classifier, "classifier_", classifier)
     matrices = {
-        name: np.asarray(getattr(classifier, name)).tolist()
+        name: np.asarray(getattr(fitted, name)).tolist()
         for name in _MATRICES
-        if hasattr(classifier, name)
+        if hasattr(fitted, name)
     }
     details: dict[str, Any] = {}
     if matrices:

@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-import re
-import string
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from complabel.datasets import CATALOG, EMBEDDED
-from complabel.methods import METHODS, check_parameter, get_method, make_classifier
 from complabel.paper import TABLES
 from complabel.studies._draw import CHECKED, Draw, Name
-
-ALL_METHODS = "*"
-"""In place of a method's name: a row for each."""
+from complabel.studies._rows import ExpandedRow, Row
 
 _QUICK_FOLDS = 3
 _QUICK_DATASETS = 2
-
-
-def _todays_name(method: str) -> str:
-    """Refuse a method that does not exist; return what one of a former name is called today."""
-    return method if method == ALL_METHODS else get_method(method).name
-
-
-MethodName = Annotated[str, AfterValidator(_todays_name)]
 
 
 def _printed(table: str) -> str:
@@ -36,70 +21,6 @@ def _printed(table: str) -> str:
     if table not in ("", *TABLES):
         raise ValueError(f"the paper's tables of results are {', '.join(TABLES)}, not {table!r}")
     return table
-
-
-class Row(BaseModel):
-    """A row of the study's tables: a method with its settings.
-
-    Parameters
-    ----------
-    method : str
-        As for :func:`complabel.methods.get_method`: a name of the registry, one with settings, or
-        a class of one's own as ``"package.module:Class"``. ``"*"`` stands for a row for each
-        method of the registry.
-    leave_out : list of str, default=[]
-        Methods that ``"*"`` does not stand for.
-    title : str, default=""
-        What tables call it; may name settings, as in ``"beta = {beta}"``. Where empty, the
-        method's own title and the values from the grid.
-    published : str, default=""
-        What the published table calls it, likewise; where empty, the method's name there.
-    settings : dict, default={}
-        Parameters of the classifier, above those the registry has for a dataset.
-    none : list of str, default=[]
-        Parameters to set to ``None``, which TOML cannot write.
-    grid : dict of str to list, default={}
-        Values to cross: one row for each combination.
-    relevant_per_row : int, default=0
-        Known relevant labels of each training instance, drawn uniformly.
-    relevant_share : float, default=0.0
-        Share of all relevant labels of training instances that are known besides.
-    """
-
-    model_config = CHECKED
-
-    method: MethodName
-    leave_out: list[MethodName] = []
-    title: str = ""
-    published: str = ""
-    settings: dict[str, Any] = {}
-    none: list[str] = []
-    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
-    relevant_per_row: Annotated[int, Field(ge=0)] = 0
-    relevant_share: Annotated[float, Field(ge=0, le=1)] = 0.0
-
-    @model_validator(mode="after")
-    def _can_be_made(self) -> Self:
-        """Refuse parameters that do not exist, before anything runs."""
-        for method, settings in itertools.product(self.methods(), self.combinations()):
-            for name in settings:
-                check_parameter(get_method(method), name)
-            make_classifier(method, **settings)
-            _filled("title", self.title, settings)
-            _filled("published", self.published, settings)
-        return self
-
-    def methods(self) -> list[str]:
-        """Return the methods that the row stands for."""
-        if self.method != ALL_METHODS:
-            return [self.method]
-        return [name for name in METHODS if name not in self.leave_out]
-
-    def combinations(self) -> list[dict[str, Any]]:
-        """Return the settings of each combination of the grid."""
-        fixed = {**self.settings, **dict.fromkeys(self.none)}
-        crossed = itertools.product(*self.grid.values())
-        return [{**fixed, **dict(zip(self.grid, values, strict=True))} for values in crossed]
 
 
 class Plan(BaseModel):
@@ -193,6 +114,7 @@ class Plan(BaseModel):
                 )
         if not (self.criteria or self.score):
             raise ValueError("criteria and score are both false: there is nothing to measure")
+        self._refuse_too_little_asked()
         titles = [row.title for row in self.expanded_rows()]
         for what, names in (
             ("dataset", self.datasets),
@@ -210,19 +132,7 @@ class Plan(BaseModel):
 
     def expanded_rows(self) -> list[ExpandedRow]:
         """Return the rows of the tables, each combination of a grid one of its own."""
-        return [
-            ExpandedRow(
-                title=_title(row, method, settings),
-                published=_filled("published", row.published, settings),
-                method=method,
-                settings=settings,
-                relevant_per_row=row.relevant_per_row,
-                relevant_share=row.relevant_share,
-            )
-            for row in self.rows
-            for method in row.methods()
-            for settings in row.combinations()
-        ]
+        return [expanded for row in self.rows for expanded in row.expanded()]
 
     def quick(self, datasets: Sequence[str]) -> Plan:
         """Return a small version that shows whether everything runs.
@@ -248,51 +158,18 @@ class Plan(BaseModel):
             }
         )
 
-
-@dataclass(frozen=True)
-class ExpandedRow:
-    """A row of the tables with one combination of settings.
-
-    Parameters
-    ----------
-    title, published, method : str
-    settings : dict of str to object
-    relevant_per_row : int
-    relevant_share : float
-    """
-
-    title: str
-    published: str
-    method: str
-    settings: dict[str, Any]
-    relevant_per_row: int = 0
-    relevant_share: float = 0.0
-
-
-def _title(row: Row, method: str, settings: dict[str, Any]) -> str:
-    """Return what tables call a combination of settings."""
-    if row.title:
-        return _filled("title", row.title, settings)
-    varied = [f"{name} = {settings[name]}" for name in row.grid]
-    return ", ".join([get_method(method).title, *varied])
-
-
-def _refuse_formats(text: str) -> None:
-    """Refuse more than a name and a short format: a width alone may ask for gigabytes."""
-    for _, name, form, conversion in string.Formatter().parse(text):
-        wide = "{" in (form or "") or re.search(r"\d{3}", form or "")
-        if wide or conversion or not (name is None or name.isidentifier()):
-            raise ValueError("only a name may stand in braces, with a format such as ':g'")
-
-
-def _filled(key: str, text: str, settings: dict[str, Any]) -> str:
-    """Return a title with the values of settings in place of their names in braces."""
-    try:
-        _refuse_formats(text)
-        return text.format(**settings)
-    except (LookupError, ValueError, TypeError, AttributeError) as error:
-        names = ", ".join(settings) or "there are none"
-        raise ValueError(
-            f"{key} is {text!r}: a name in braces stands for a setting of the row ({names}), as in"
-            " 'beta = {beta}'; for a brace itself write two: '{{' or '}}'"
-        ) from error
+    def _refuse_too_little_asked(self) -> None:
+        """Refuse what needs answers that no draw gives."""
+        for draw in self.draws:
+            if self.score and draw.question == "none":
+                raise ValueError(
+                    f"a score needs answers about held-out instances, and the draw {draw.name!r}"
+                    " has none but an audit of the training parts; take another question"
+                )
+        matched = any(row.match_frequencies and not row.label_frequencies for row in self.rows)
+        if matched and not any(draw.asks_at_random for draw in self.draws):
+            raise ValueError(
+                "frequencies are matched to what random questions say, and labels are only named"
+                " freely here; take an audit of some yes/no questions, such as 200, or another"
+                " question"
+            )

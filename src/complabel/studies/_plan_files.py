@@ -16,7 +16,8 @@ from complabel.errors import PlanError
 from complabel.methods import METHODS
 from complabel.paper import PLANS, plan_text
 from complabel.studies._draw import Draw
-from complabel.studies._plan import Plan, Row
+from complabel.studies._plan import Plan
+from complabel.studies._rows import Row
 
 # The tables of a plan: what one of them is called, its keys, and the key that tells them apart.
 _TABLES: dict[str, tuple[str, type[BaseModel], str]] = {
@@ -36,6 +37,10 @@ _MEANT = {
     "propensities": "propensity_sd",
     "random_state": "seed",
     "heading": "title",
+    "n_audit": "audit",
+    "audit_answers": "audit",
+    "frequencies": "label_frequencies",
+    "matched": "match_frequencies",
 }
 
 

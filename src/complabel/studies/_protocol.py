@@ -1,7 +1,8 @@
 """The fold: train on complementary labels or on answers, test on relevant sets.
 
 No other code of the package fits a method to a fold. True labels of training instances do not
-reach ``fit``, but for a reference that declares ``learns_from = "relevant"``.
+reach ``fit``, but as the counted answers of an audit, and for rows that declare it: a reference
+with ``learns_from = "relevant"``, and rows that are told how often labels apply.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from complabel._training import one_thread
 from complabel.annotations import Answers
 from complabel.errors import InputError
 from complabel.methods import make_classifier
+from complabel.studies._audit import draw_audit, with_audit
+from complabel.studies._frequencies import with_frequencies
 from complabel.studies._labels import draw_known, with_known
 from complabel.studies._outcome import Outcome, fitted_details, fitted_scalars
 
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from complabel.datasets import MultiLabelDataset
     from complabel.methods import ComplementaryClassifier
     from complabel.studies._labels import GivenLabels
-    from complabel.studies._plan import ExpandedRow
+    from complabel.studies._rows import ExpandedRow
 
 _CURVE_DIGITS = 6  # more than a drawn curve shows, fewer than a store should hold
 
@@ -99,6 +102,7 @@ def fit_fold(
     fold: int,
     folds: int,
     seed: int,
+    audit: int = 0,
     callback: Callable[[str, int, int, float], None] | None = None,
 ) -> FittedFold:
     """Fit a method to the training part of a fold, and predict for the test part.
@@ -115,7 +119,10 @@ def fit_fold(
         From 0.
     folds : int
     seed : int
-        Seed of known relevant labels, the folds and the method.
+        Seed of known relevant labels, the audit, the folds and the method.
+    audit : int, default=0
+        Yes/no questions about random pairs of an instance of the training part and a label,
+        answered by the truth, which are learned from besides. A reference is given none.
     callback : callable or None, default=None
         Given to a method that has such a parameter.
 
@@ -126,7 +133,7 @@ def fit_fold(
     Raises
     ------
     InputError
-        If the folds are not possible.
+        If the folds or so large an audit are not possible.
     """
     classifier = seeded(
         make_classifier(row.method, dataset=dataset.name, **row.settings), seed=seed, fold=fold
@@ -136,6 +143,10 @@ def fit_fold(
     train, test = split_folds(dataset, n_folds=folds, seed=seed)[fold]
     if classifier.learns_from == "relevant":
         return _answers(classifier, dataset.X, dataset.Y, None, train, test)
+    classifier = with_frequencies(classifier, row, dataset, train)
+    if audit:
+        answers = draw_audit(dataset, train, audit, fold=fold, seed=seed)
+        labels = with_audit(labels, answers)
     relevant = draw_known(dataset, row, seed=seed)
     if relevant is not None and isinstance(labels, Answers):
         labels, relevant = with_known(labels, relevant), None
@@ -150,6 +161,7 @@ def run_fold(
     fold: int,
     folds: int,
     seed: int,
+    audit: int = 0,
     criteria: bool = True,
     score: bool = False,
 ) -> Outcome:
@@ -157,7 +169,7 @@ def run_fold(
 
     Parameters
     ----------
-    dataset, labels, row, fold, folds, seed
+    dataset, labels, row, fold, folds, seed, audit
         See :func:`fit_fold`.
     criteria : bool, default=True
         Measure the criteria of :data:`complabel.metrics.METRIC_NAMES`, on true labels.
@@ -172,7 +184,7 @@ def run_fold(
     Raises
     ------
     InputError
-        If the folds are not possible.
+        If the folds or so large an audit are not possible.
     """
     curves: dict[str, list[float]] = {}
 
@@ -187,6 +199,7 @@ def run_fold(
         fold=fold,
         folds=folds,
         seed=seed,
+        audit=audit,
         callback=on_epoch if fold == 0 else None,
     )
     classifier, test = fitted.classifier, fitted.test

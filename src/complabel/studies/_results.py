@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from complabel.methods import get_method
 from complabel.metrics import METRIC_NAMES
 from complabel.studies._fitted import fitted_over_folds
 from complabel.studies._outcome import Outcome, plain
@@ -79,9 +78,11 @@ class StudyResults:
         -------
         list of dict
             JSON can hold it: ``dataset``; of the draw ``labels`` (its scheme), ``question``,
-            ``propensity_sd``, ``mistakes``, ``answers_per_item`` and ``items_share``;
-            ``method``, ``learns_from``, ``seed``, ``folds``, ``seconds`` (the sum of all fits and
-            predictions); ``metrics``, which maps each criterion to its ``mean``, ``std``
+            ``propensity_sd``, ``mistakes``, ``answers_per_item``, ``items_share`` and ``audit``;
+            ``row`` (its title), ``method``, ``match_frequencies``, ``learns_from``
+            ("complementary"; "relevant" or "frequencies" of rows that learn what no annotator
+            says), ``seed``, ``folds``, ``seconds`` (the sum of all fits and predictions);
+            ``metrics``, which maps each criterion to its ``mean``, ``std``
             (n - 1) and ``folds``; and ``fitted``, what the fitted classifiers say of themselves.
             There an attribute that is a number in all folds has its mean, under its name without
             the last underscore; a text that is the same in all folds stands as it is, and else
@@ -90,6 +91,7 @@ class StudyResults:
             ``penalty_cardinality`` is ``cardinality_``, the one that a penalty aims at.
         """
         draws = {draw.name: draw for draw in self.plan.draws}
+        rows = {row.title: row for row in self.plan.expanded_rows()}
         places: dict[tuple[str, str, str], list[UnitResult]] = {}
         for unit in self.having("done"):
             places.setdefault((unit.dataset, unit.draw, unit.row), []).append(unit)
@@ -97,8 +99,10 @@ class StudyResults:
             {
                 "dataset": dataset,
                 **draws[draw].settings(),
+                "row": row,
                 "method": units[0].method,
-                "learns_from": get_method(units[0].method).learns_from,
+                "match_frequencies": rows[row].match_frequencies,
+                "learns_from": rows[row].learns_from,
                 "seed": self.plan.seed,
                 "folds": len(units),
                 "seconds": sum(unit.fit_seconds + unit.predict_seconds for unit in units),
@@ -108,7 +112,7 @@ class StudyResults:
                 },
                 "fitted": fitted_over_folds([unit.fitted for unit in units]),
             }
-            for (dataset, draw, _), units in places.items()
+            for (dataset, draw, row), units in places.items()
             if len(units) == self.plan.folds
         ]
 

@@ -14,7 +14,8 @@ import numpy as np
 from complabel import paper
 from complabel.errors import InputError, StoreError
 from complabel.methods import check_parameter, get_method, make_classifier
-from complabel.studies._benchmark import draw_of_command, plan_of_command
+from complabel.studies._benchmark import draw_of_command, plan_of_command, row_of_command
+from complabel.studies._frequencies import matched_to
 from complabel.studies._run import Monitor, run_study
 from complabel.studies._sources import dataset_entry
 from complabel.studies._store import Store
@@ -41,6 +42,7 @@ def tune(
     grid: Grid | None = None,
     scheme: Labels = "uniform",
     draw: Draw | Mapping[str, Any] | None = None,
+    match_frequencies: bool = False,
     n_folds: int = 3,
     seed: int = 0,
     reveal: bool = False,
@@ -67,6 +69,8 @@ def tune(
         How complementary labels are drawn: short for ``draw={"scheme": scheme}``.
     draw : Draw or mapping, optional
         How labels are asked for and answers are drawn; as for :func:`benchmark_plan`.
+    match_frequencies : bool, default=False
+        Match the method's scores to the label frequencies that random answers tell of.
     n_folds : int, default=3
     seed : int, default=0
         Seed of the label draw, the folds and the method; all settings share them.
@@ -105,7 +109,11 @@ def tune(
             "datasets": [entry],
             "draws": [asked],
             "rows": [
-                {"method": method, "title": _title(method, setting), "settings": unset | setting}
+                {
+                    **row_of_command(method, match=match_frequencies),
+                    "title": _title(method, setting),
+                    "settings": unset | setting,
+                }
                 for setting in settings
             ],
             "folds": n_folds,
@@ -137,8 +145,17 @@ def tune(
     ]
     if all(math.isnan(setting.score) for setting in tuned):
         raise InputError(f"no setting of {method} could be scored: {tuned[0].error}")
-    criterion = _criterion(make_classifier(method), asked)
-    return TuningResult(plan.datasets[0], method, asked, seed, n_folds, criterion, tuple(tuned))
+    plain = make_classifier(method)
+    return TuningResult(
+        plan.datasets[0],
+        method,
+        asked,
+        seed,
+        n_folds,
+        _criterion(matched_to(plain) if match_frequencies else plain, asked),
+        tuple(tuned),
+        match_frequencies,
+    )
 
 
 def _criterion(classifier: ComplementaryClassifier, draw: Draw) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from complabel.methods import make_classifier
+from complabel.studies._frequencies import matched_to
 from complabel.studies._outcome import plain
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ class TuningResult:
         answers, else ``"minus complementary ranking error"``.
     settings : tuple of TunedSetting
         In the order of the grid.
+    match_frequencies : bool
+        Whether the method's scores were matched to label frequencies.
     """
 
     dataset: str
@@ -99,6 +102,7 @@ class TuningResult:
     folds: int
     criterion: str
     settings: tuple[TunedSetting, ...]
+    match_frequencies: bool = False
 
     @property
     def labels(self) -> str:
@@ -116,12 +120,15 @@ class TuningResult:
         Returns
         -------
         str
-            Two lines, an import and an assignment.
+            Imports and an assignment.
         """
         classifier = make_classifier(self.method, **self.best.parameters)
-        name, module = type(classifier).__name__, type(classifier).__module__
-        own = "complabel.methods" if module.startswith("complabel.") else module
-        return f"from {own} import {name}\nclassifier = {classifier!r}"
+        made = [type(classifier)]
+        if self.match_frequencies:
+            classifier = matched_to(classifier)
+            made.append(type(classifier))
+        imports = [f"from {_home(each)} import {each.__name__}\n" for each in made]
+        return f"{''.join(imports)}classifier = {classifier!r}"
 
     def as_json(self) -> str:
         """Return the search as a JSON object.
@@ -136,7 +143,13 @@ class TuningResult:
         """
         record: dict[str, Any] = {"dataset": self.dataset, "method": self.method}
         record |= self.draw.settings()
-        record |= {name: getattr(self, name) for name in ("seed", "folds", "criterion")}
+        plainly = ("match_frequencies", "seed", "folds", "criterion")
+        record |= {name: getattr(self, name) for name in plainly}
         record["best"] = dict(self.best.parameters)
         record["settings"] = [setting.record() for setting in self.settings]
         return json.dumps(record, indent=1, allow_nan=False) + "\n"
+
+
+def _home(made: type) -> str:
+    """Return the module that a class is imported from."""
+    return "complabel.methods" if made.__module__.startswith("complabel.") else made.__module__

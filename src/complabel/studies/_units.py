@@ -13,12 +13,15 @@ from typing import Any
 from complabel.datasets import dataset_fingerprint
 from complabel.errors import DatasetNotFoundError
 from complabel.methods import get_method, make_classifier
+from complabel.studies._audit import refuse_large_audit
 from complabel.studies._code import code_digest
 from complabel.studies._draw import Draw
+from complabel.studies._frequencies import declared, matching
 from complabel.studies._labels import refuse_impossible
 from complabel.studies._machine import result_versions
-from complabel.studies._plan import ExpandedRow, Plan
+from complabel.studies._plan import Plan
 from complabel.studies._protocol import seeded, split_folds
+from complabel.studies._rows import ExpandedRow
 from complabel.studies._sources import fetch
 
 # Draws labels, splits, fits, predicts and calls the metrics: what every result depends on.
@@ -64,7 +67,7 @@ class Unit:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """All parameters of the classifier, as JSON can hold them."""
+        """All parameters of the classifier, as JSON can hold them, and what it is told besides."""
         return _parameters(self.row, self.dataset, self.seed, self.fold)
 
 
@@ -114,9 +117,10 @@ def plan_units(
                 else f"not at hand; get it with: complabel datasets --download {name}"
             )
             continue
-        split_folds(dataset, n_folds=plan.folds, seed=plan.seed)
+        folds = split_folds(dataset, n_folds=plan.folds, seed=plan.seed)
         for draw in plan.draws:
             refuse_impossible(dataset, draw)
+            refuse_large_audit(dataset, min(len(train) for train, _ in folds), draw.audit)
         fingerprint = dataset_fingerprint(dataset)
         for draw, row, fold in itertools.product(plan.draws, rows, range(plan.folds)):
             identity = canonical_json(_identity(row, name, fingerprint, draw, fold, plan))
@@ -144,9 +148,10 @@ def canonical_json(data: Mapping[str, Any]) -> str:
     return json.dumps(data, sort_keys=True, default=repr)
 
 
-def unit_code(method: str) -> str:
-    """Return the checksum of the code that a method's results depend on."""
-    return code_digest(get_method(method).classifier.__module__, _FOLD)
+def unit_code(row: ExpandedRow) -> str:
+    """Return the checksum of the code that a row's results depend on."""
+    used = [get_method(row.method), *([matching()] if row.match_frequencies else [])]
+    return code_digest(*(method.classifier.__module__ for method in used), _FOLD)
 
 
 def without_code(identity: str) -> str:
@@ -181,7 +186,7 @@ def _identity(
         "folds": plan.folds,
         "seed": plan.seed,
         "classifier": method.classifier.__name__,
-        "code": unit_code(row.method),
+        "code": unit_code(row),
         "parameters": _parameters(row, dataset, plan.seed, fold),
         "versions": result_versions(),
         **measured,
@@ -192,4 +197,4 @@ def _parameters(row: ExpandedRow, dataset: str, seed: int, fold: int) -> dict[st
     """Return a classifier's parameters, with the settings for the dataset and its seed."""
     classifier = make_classifier(row.method, dataset=dataset, **row.settings)
     parameters: dict[str, Any] = seeded(classifier, seed=seed, fold=fold).get_params(deep=False)
-    return parameters
+    return {**parameters, **declared(row)}

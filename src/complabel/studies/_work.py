@@ -43,6 +43,7 @@ def run_unit(unit: Unit, data_dir: str | Path | None) -> Outcome:
             fold=unit.fold,
             folds=unit.folds,
             seed=unit.seed,
+            audit=unit.draw.audit,
             criteria=unit.criteria,
             score=unit.score,
         )
@@ -54,7 +55,7 @@ def run_unit(unit: Unit, data_dir: str | Path | None) -> Outcome:
 def _refuse_other_code(unit: Unit) -> None:
     """Make sure that a worker computes with the code and the versions that the key stands for."""
     said = json.loads(unit.identity)
-    own = {"code": unit_code(unit.row.method), "versions": result_versions()}
+    own = {"code": unit_code(unit.row), "versions": result_versions()}
     for what, value in own.items():
         if value != said[what]:
             raise InputError(

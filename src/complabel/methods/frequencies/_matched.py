@@ -1,0 +1,263 @@
+"""Any method with its scores matched to how often labels apply."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+import torch
+from sklearn.base import clone
+
+from complabel._parameters import Constraints, Integer
+from complabel.annotations import Answers, ClassPerRowWarning, UnchosenLabelWarning
+from complabel.errors import InputError
+from complabel.losses import AnswersLikelihood
+from complabel.methods._base import ComplementaryClassifier
+from complabel.methods.frequencies._estimate import estimate_label_frequencies
+from complabel.methods.frequencies._given import given_frequencies
+from complabel.methods.frequencies._matching import class_shifts, label_shifts
+from complabel.methods.frequencies._rates import rates_of_exclusion
+from complabel.methods.frequencies._scale import (
+    evidence_of,
+    evidence_of_classes,
+    likeliest_scale,
+    log_chances_of_classes,
+    unit_scale,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from complabel.methods._arrays import Array, Features, Indicator
+    from complabel.methods.frequencies._scale import LogLikelihood
+
+# Frequencies of 0 and 1, which no finite score has, are taken for these.
+_RAREST = 1e-6
+
+
+class FrequencyMatchedClassifier(ComplementaryClassifier):
+    r"""Any classifier of the package, with its scores matched to how often each label applies.
+
+    What comes to mind first, and what a rule excludes, is not what applies least. Methods that take
+    it for that rank whole labels wrongly, however well they rank the items of each. With s the
+    scores of the ``classifier``, trained as it is, the log-odds here are
+
+    - z_k(x) = a s_k(x) + b_k,
+
+    where b_k makes the mean of sigmoid(z_k) over the training rows the frequency of label k. So the
+    items of a label stay in their order; the labels of an item may change theirs. a, one for all
+    labels, is that under which the answers are likeliest, by scores of classifiers that did not
+    learn from them.
+
+    Parameters
+    ----------
+    classifier : ComplementaryClassifier
+        Any method; it is cloned and fitted to all that ``fit`` is given.
+    label_frequencies : "auto" or array-like of shape (K,), default="auto"
+        To what share of the rows each label applies, in [0, 1]; what is nearer to either end than
+        1e-6 is taken as that. ``"auto"`` estimates it by :func:`estimate_label_frequencies`, which
+        needs yes/no answers about random labels among Answers; some hundred in all do. They
+        count for more by the scores of classifiers that did not learn from them.
+    cv : int or None, default=3
+        Parts of the rows of which each is scored by a clone fitted to the others, for the scale and
+        the estimate. None fits no clones: the scale is one over the standard deviation of scores
+        around their labels' means.
+
+    Attributes
+    ----------
+    classifier_ : ComplementaryClassifier
+        The fitted clone.
+    label_frequencies_ : ndarray of shape (K,)
+        Means of ``predict_proba`` over the training rows.
+    label_frequencies_errors_ : ndarray of shape (K,), or None
+        Standard errors of the estimate; None where frequencies were given.
+    propensities_ : ndarray of shape (K,)
+        How easily each label comes to mind. Only where they were estimated.
+    scale_ : float
+        a.
+    shift_ : ndarray of shape (K,)
+        b.
+    classes_ : ndarray of shape (K,)
+    n_features_in_ : int
+
+    See Also
+    --------
+    SelectionLikelihoodClassifier : Learns with label frequencies, not only afterwards.
+    estimate_label_frequencies : What ``"auto"`` does.
+
+    Notes
+    -----
+    ``cv + 1`` fits of the classifier; the matching takes seconds. The parts are every ``cv``-th
+    row. ``score`` is the mean log-likelihood of answers, if labels are independent given x, also of
+    a classifier that has none itself; what was excluded has the rate e_k that follows from the
+    share excluded, e_k (1 - pi_k).
+
+    Given one class per row, probabilities are a softmax of z, and frequencies add up to 1.
+
+    Examples
+    --------
+    Of the labels that do not apply, people name the third one nine times as easily:
+
+    >>> import numpy as np
+    >>> from complabel.annotations import draw_answers
+    >>> from complabel.methods import ComplementaryRidgeClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 3))
+    >>> relevant = (X > [1.0, 1.0, 0.5]).astype(int)
+    >>> relevant[relevant.all(axis=1), 0] = 0
+    >>> named = draw_answers(relevant, propensities=[1, 1, 9], random_state=0)
+    >>> ridge = ComplementaryRidgeClassifier()
+    >>> ridge.fit(X, named).predict_proba(X).mean(axis=0).round(2)
+    array([0.61, 0.63, 0.24])
+
+    How often they apply is known (or else yes/no answers about random labels tell):
+
+    >>> known = relevant.mean(axis=0)
+    >>> known.round(2)
+    array([0.12, 0.17, 0.33])
+    >>> matched = FrequencyMatchedClassifier(ridge, known).fit(X, named)
+    >>> matched.predict_proba(X).mean(axis=0).round(2)
+    array([0.12, 0.17, 0.33])
+    """
+
+    models_the_choice = True
+    understands_answers = True
+    _constraints: ClassVar[Constraints] = {
+        "classifier": ComplementaryClassifier,
+        "cv": (None, Integer(at_least=2)),
+    }
+
+    label_frequencies_: NDArray[np.float64]
+    label_frequencies_errors_: NDArray[np.float64] | None
+
+    def __init__(
+        self,
+        classifier: ComplementaryClassifier,
+        label_frequencies: str | ArrayLike = "auto",
+        *,
+        cv: int | None = 3,
+    ) -> None:
+        self.classifier = classifier
+        self.label_frequencies = label_frequencies
+        self.cv = cv
+
+    @property
+    def learns_from(self) -> Literal["complementary", "relevant"]:  # type: ignore[override]
+        """What the classifier learns from."""
+        # Anything else is refused by fit.
+        return getattr(self.classifier, "learns_from", "complementary")
+
+    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
+        y = self.classes_[complementary.argmax(axis=1)] if self._single else complementary
+        if self.learns_from == "relevant":
+            answers = Answers.from_arrays(absent=1 - complementary, question="ticked")
+        else:
+            answers = Answers.from_complementary(complementary, relevant=relevant)
+        with warnings.catch_warnings():  # of these the caller has been warned
+            warnings.simplefilter("ignore", UnchosenLabelWarning)
+            warnings.simplefilter("ignore", ClassPerRowWarning)
+            self._learn(X, y, relevant, answers)
+
+    def _fit_answers(self, X: Features, answers: Answers, /) -> None:
+        self._learn(X, answers, None, answers)
+
+    def _learn(self, X: Features, y: Any, relevant: Indicator | None, answers: Answers) -> None:
+        """Fit clones of the classifier, and match its scores; y as the classifier is given it."""
+        frequencies = self._frequencies(answers)
+        self.classifier_ = _fitted(self.classifier, X, y, relevant)
+        scores = _scores(self.classifier_, X)
+        self.scale_ = unit_scale(scores)
+        if self.cv is not None:
+            held_out = self._held_out_scores(X, y, relevant, cv=self.cv)
+            self.scale_ = self._likeliest_scale(held_out, frequencies, answers)
+            if isinstance(self.label_frequencies, str):
+                scaled = self.scale_ * held_out
+                p = self._probabilities(scaled + self._shifts(scaled, frequencies))
+                frequencies = self._frequencies(answers, predictions=p)
+        self.label_frequencies_ = frequencies
+        self.shift_ = self._shifts(self.scale_ * scores, frequencies)
+        self._exclusion_rates = rates_of_exclusion(answers, frequencies)
+
+    def _frequencies(self, answers: Answers, *, predictions: Array | None = None) -> Array:
+        """Return the frequencies (K,), given or estimated, and keep what comes with them."""
+        self._forget("propensities_")
+        self.label_frequencies_errors_, self._log_propensities = None, None
+        if isinstance(self.label_frequencies, str):
+            found = estimate_label_frequencies(answers, predictions=predictions)
+            values, self.label_frequencies_errors_ = found.values, found.standard_errors
+            if found.propensities is not None:
+                self.propensities_ = found.propensities
+                self._log_propensities = torch.from_numpy(np.log(found.propensities))
+        else:
+            values = given_frequencies(
+                self.label_frequencies, self.classes_, one_applies=self._single
+            )
+        values = np.clip(values, _RAREST, 1 - _RAREST)
+        return values / values.sum() if self._single else values
+
+    def _held_out_scores(
+        self, X: Features, y: Any, relevant: Indicator | None, *, cv: int
+    ) -> Array:
+        """Return scores (n, K) of rows by clones that were not fitted to them."""
+        n = X.shape[0]
+        if n < cv:
+            raise InputError(f"n_samples={n} is less than cv={cv}; give more rows, or cv=None")
+        scores = np.empty((n, len(self.classes_)))
+        part = np.arange(n) % cv
+        for number in range(cv):
+            rest, rows = np.flatnonzero(part != number), np.flatnonzero(part == number)
+            known = None if relevant is None else relevant[rest]
+            with warnings.catch_warnings():  # the fit to all rows has warned
+                warnings.simplefilter("ignore")
+                scores[rows] = _scores(_fitted(self.classifier, X[rest], y[rest], known), X[rows])
+        return scores
+
+    def _likeliest_scale(self, scores: Array, frequencies: Array, answers: Answers) -> float:
+        """Return the scale under which the answers are likeliest by held-out scores (n, K)."""
+        if self._single:
+            applies = self.learns_from == "relevant"
+            marks = answers.known_relevant if applies else answers.complementary
+            evidence: LogLikelihood | None = evidence_of_classes(marks, applies=applies)
+        else:
+            evidence = evidence_of(answers, self._log_propensities)
+        return likeliest_scale(scores, partial(self._shifts, frequencies=frequencies), evidence)
+
+    def _shifts(self, scaled: Array, frequencies: Array) -> Array:
+        """Return the shifts (K,) by which scaled scores (n, K) have these mean probabilities."""
+        return (class_shifts if self._single else label_shifts)(scaled, frequencies)
+
+    def _decision(self, X: Features) -> Array:
+        return self.scale_ * _scores(self.classifier_, X) + self.shift_
+
+    def _log_likelihood(self, X: Features, complementary: Indicator) -> Array:
+        if self._single:
+            return log_chances_of_classes(self._decision(X), complementary, applies=False)
+        return self._answers_log_likelihood(X, Answers.from_complementary(complementary))
+
+    def _answers_log_likelihood(self, X: Features, answers: Answers) -> Array:
+        likelihood = AnswersLikelihood(answers, exclusion_rates=self._exclusion_rates)
+        logits = torch.from_numpy(self._decision(X))
+        found = likelihood(logits, log_propensities=self._log_propensities)
+        return np.asarray(found.values.numpy())
+
+
+def _fitted(
+    classifier: ComplementaryClassifier, X: Features, y: Any, relevant: Indicator | None
+) -> ComplementaryClassifier:
+    """Fit a clone."""
+    copy: ComplementaryClassifier = clone(classifier)
+    return copy.fit(X, y, relevant=relevant)
+
+
+def _scores(classifier: ComplementaryClassifier, X: Features) -> Array:
+    """Return the scores (n, K) of a fitted classifier, which are finite."""
+    scores = np.asarray(classifier._decision(X), dtype=np.float64)
+    finite = np.isfinite(scores).all(axis=1)
+    if not finite.all():
+        raise InputError(
+            f"{type(classifier).__name__} has a score that is not finite in row"
+            f" {int(np.argmin(finite))} of X; scale the features, or the parameters of training"
+        )
+    return scores
