@@ -88,6 +88,14 @@ class Named:
     answers: Answers | None
     counts: NDArray[np.float64]
 
+    @property
+    def says_all_apply(self) -> bool:
+        """Whether there are menus on which "all of these apply" can be said."""
+        if self.answers is None:
+            return False
+        menus = self.answers.n_offered < self.answers.n_labels
+        return bool((menus & (self.answers.all_apply == "answer")).any())
+
     @classmethod
     def of(cls, answers: Answers) -> Self | None:
         """Collect what was named; None if nothing was."""

@@ -11,8 +11,12 @@ from complabel._parameters import check_array
 from complabel.errors import InputError
 from complabel.methods.frequencies._counts import Audit, Named
 from complabel.methods.frequencies._naming import NamingLikelihood
-from complabel.methods.frequencies._posterior import Counts, average, of_audit, of_audit_and_named
-from complabel.methods.frequencies._sharpen import sharpened
+from complabel.methods.frequencies._posterior import (
+    Counts,
+    from_audit,
+    from_audit_and_named,
+)
+from complabel.methods.frequencies._sharpen import plain, sharpened
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -66,11 +70,23 @@ def estimate_label_frequencies(
 ) -> LabelFrequencies:
     """Estimate how often each label applies, and how readily labels are named.
 
+    Empirical Bayes on counts. Random judgements of single labels (yes/no questions, and "ticked")
+    say how often each label applies, but there are few; many labels named say so only if it is
+    known how readily each comes to mind. Both are explained by frequencies and propensities, as if
+    labels applied independently. How far propensities are apart, and frequencies, is averaged over
+    by what the answers make likely. The errors are those of Laplace's approximation.
+
     Parameters
     ----------
     answers : Answers
+        Of those that judge labels, the random ones count: with a ``probability``, or ticked among
+        all labels. They are weighted by its inverse, where it differs within questions about
+        equally many labels; the number of answers is then Kish's effective one. Named labels count
+        if all labels were on offer, or a menu with a ``probability``. Everything else is left out,
+        and so are mistakes.
     predictions : array-like of shape (n_items, n_labels) or None, default=None
-        Probabilities that labels apply, by a model that was fitted without the audit.
+        Probabilities that labels apply, by a model that did not see the random judgements. What
+        they explain of the judgements makes those count more; useless ones do no harm.
 
     Returns
     -------
@@ -79,32 +95,64 @@ def estimate_label_frequencies(
     Raises
     ------
     InputError
-        If nothing among the answers says how often labels apply, or predictions have another shape.
+        If nothing among the answers says how often labels apply: neither random judgements, nor
+        random menus on which "all of these apply" can be said. If predictions have another shape.
+
+    References
+    ----------
+    Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, Prediction-powered inference, Science 2023.
+
+    Examples
+    --------
+    >>> from complabel.annotations import draw_answers
+    >>> rng = np.random.default_rng(0)
+    >>> Y = (rng.random((1000, 3)) < [0.1, 0.3, 0.6]).astype(np.uint8)
+    >>> asked = draw_answers(Y, question="asked", random_state=0)
+    >>> found = estimate_label_frequencies(asked)
+    >>> found.values.round(2), found.standard_errors.round(2)
+    (array([0.11, 0.31, 0.59]), array([0.02, 0.02, 0.03]))
     """
-    audit = Audit.of(answers)
-    named = Named.of(answers)
-    if not len(audit.item):
-        raise InputError(
-            f"{answers!r} holds no random question about single labels, which would say how often"
-            " labels apply; ask yes/no questions about random labels, and give Answers the"
-            " probability with which each was drawn"
-        )
-    yes, judged = audit.counts()
+    audit, named = Audit.of(answers), Named.of(answers)
     if predictions is not None:
-        p = check_array("predictions", predictions, "item", "label")
-        if p.shape != answers.shape:
-            raise InputError(
-                f"predictions have shape {p.shape}, and answers are about {answers.n_items} items"
-                f" and {answers.n_labels} labels; give a row for each item"
-            )
-        yes, judged = sharpened(audit, p)
-    counts = Counts(yes, judged, audit.pooled, audit.n_pooled)
-    n_audit = len(audit.item)
+        predictions = _checked(predictions, answers)
+    if len(audit.item):
+        counts = plain(audit) if predictions is None else sharpened(audit, predictions)
+        return _estimate(counts, named, len(audit.item))
+    if named is None or not named.says_all_apply:
+        raise InputError(
+            f"{answers!r} hold nothing random that says how often labels apply; ask yes/no"
+            " questions about random labels, and give Answers the probability with which each"
+            " label was drawn"
+        )
+    # Without judgements the mean frequency is that of a first estimate.
+    nothing = np.zeros(answers.n_labels)
+    first = _estimate(Counts(nothing, nothing, 0.5, 0.0), named, 0)
+    mean = first.cardinality / answers.n_labels
+    n = mean * (1 - mean) / (first.cardinality_error / answers.n_labels) ** 2
+    return _estimate(Counts(nothing, nothing, mean, n), named, 0)
+
+
+def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequencies:
+    """Return what counts and namings say."""
     if named is None:
-        alone = of_audit(counts)
-        return LabelFrequencies(alone.values, alone.covariance, None, 0.0, n_audit)
-    found, spread = average(of_audit_and_named(counts, NamingLikelihood(named)))
-    assert found.log_propensities is not None
-    return LabelFrequencies(
-        found.values, found.covariance, np.exp(found.log_propensities), spread, n_audit
-    )
+        found = from_audit(counts)
+    else:
+        found = from_audit_and_named(counts, NamingLikelihood(named))
+    log_w = found.log_propensities
+    propensities = None if log_w is None else np.exp(log_w)
+    return LabelFrequencies(found.values, found.covariance, propensities, found.spread, n_audit)
+
+
+def _checked(predictions: ArrayLike, answers: Answers) -> NDArray[np.float64]:
+    """Return predictions as an array (n, K) of numbers from 0 to 1."""
+    p = check_array("predictions", predictions, "item", "label")
+    if p.shape != answers.shape:
+        raise InputError(
+            f"predictions have shape {p.shape}, and answers are about {answers.n_items} items"
+            f" and {answers.n_labels} labels; give a row for each item"
+        )
+    if p.min() < 0 or p.max() > 1:
+        raise InputError(
+            f"predictions must be from 0 to 1, got values from {p.min():g} to {p.max():g}"
+        )
+    return p

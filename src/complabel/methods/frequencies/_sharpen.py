@@ -1,6 +1,7 @@
 """Fewer questions by predictions: what a model says of all items makes few judgements count more.
 
-Angelopoulos et al., Prediction-powered inference, Science 2023; with the regression of PPI++.
+Angelopoulos et al., Prediction-powered inference, Science 2023, with the regression of Angelopoulos
+et al., PPI++, 2023.
 """
 
 from __future__ import annotations
@@ -9,43 +10,68 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from complabel.methods.frequencies._posterior import Counts
+
 if TYPE_CHECKING:
     from complabel.methods._arrays import Array
     from complabel.methods.frequencies._counts import Audit
 
 # Judgements that what all labels have in common counts as much as, for each label.
 _SHARED = 10.0
+_TINY = 1e-12
 
 
-def sharpened(audit: Audit, predictions: Array) -> tuple[Array, Array]:
-    """Return effective numbers of "yes" and of judgements (K,), in the light of predictions.
+def plain(audit: Audit) -> Counts:
+    """Return what random judgements count for, without predictions."""
+    yes, judged = audit.counts()
+    return Counts(yes, judged, audit.pooled, audit.n_pooled)
+
+
+def sharpened(audit: Audit, predictions: Array) -> Counts:
+    """Return what random judgements count for in the light of predictions (n, K).
 
     The frequency of label k is lambda * mean of p_k over all items + mean over its judgements of
-    (answer - lambda * p_k), with lambda the regression of answers on predictions. Each judgement's
-    lambda comes from the others, so that the variance is that of the terms; lambda and the ratio of
-    variances are drawn to those of all labels together where there are few judgements.
+    (answer - lambda * p_k), with lambda the regression of answers on predictions. Its variance is
+    smaller than without predictions by a ratio, and as many more judgements are counted. Labels
+    that gain nothing stay as they are.
     """
-    yes, judged = audit.counts()
-    pooled = audit.pooled
-    label, weight = audit.label, audit.weight
-    base = (yes + 2 * pooled) / (judged + 2)
-    x = (predictions - predictions.mean(axis=0))[audit.item, label]
-    y = audit.applies - base[label]
-    variance = predictions.var(axis=0)
-    xy, xx = weight * x * y, weight * x * x
-    shared_slope = xy.sum() / (xx.sum() + variance.mean() * _SHARED + 1e-12)
-    above = audit.sum(xy) + _SHARED * shared_slope * variance
-    below = audit.sum(xx) + _SHARED * variance
-    slope = np.clip((above[label] - xy) / np.maximum(below[label] - xx, 1e-12), 0, None)
-    terms = audit.applies - slope * x
-    count = np.maximum(judged, 1e-12)
-    mean = audit.sum(weight * terms) / count
-    plain = audit.sum(weight * y**2)
-    left = audit.sum(weight * (y - slope * x) ** 2)
-    of_all = min(1.0, left.sum() / max(plain.sum(), 1e-12))
-    usual = base * (1 - base)
-    ratio = (left + _SHARED * of_all * usual) / (plain + _SHARED * usual)
-    better = (ratio < 1) & (judged > 0)
-    effective = np.where(better, judged / np.maximum(ratio, 1e-3), judged)
-    share = np.where(better, np.clip(mean, 0, 1), yes / count)
-    return share * effective, effective
+    counts = plain(audit)
+    base = (counts.yes + 2 * audit.pooled) / (counts.judged + 2)
+    x = (predictions - predictions.mean(axis=0))[audit.item, audit.label]
+    y = audit.applies - base[audit.label]
+    slope = _slopes(audit, x, y, predictions.var(axis=0))
+    judged = np.maximum(counts.judged, _TINY)
+    share = audit.sum(audit.weight * (audit.applies - slope * x)) / judged
+    ratio = _ratio_of_variances(audit, y, slope * x, base * (1 - base))
+    # The mean over all items is one of a sample, too.
+    used = audit.sum(audit.weight * slope) / judged
+    of_means = used**2 * predictions.var(axis=0) / len(predictions)
+    ratio = ratio + of_means * judged / (base * (1 - base))
+    better = (ratio < 1) & (counts.judged > 0)
+    effective = np.where(better, counts.judged / np.maximum(ratio, _TINY), counts.judged)
+    yes = np.where(better, np.clip(share, 0, 1) * effective, counts.yes)
+    pooled = np.mean((yes + 2 * audit.pooled) / (effective + 2))
+    gain = effective.sum() / counts.judged.sum()
+    return Counts(yes, effective, float(pooled), float(gain * audit.n_pooled))
+
+
+def _slopes(audit: Audit, x: Array, y: Array, variance: Array) -> Array:
+    """Return lambda for each judgement (J,), from all the others.
+
+    So the terms are unbiased, and their spread is honest. It is drawn to the lambda of all labels
+    together, and that one to 0, where there are few judgements.
+    """
+    xy, xx = audit.weight * x * y, audit.weight * x * x
+    common = xy.sum() / (xx.sum() + _SHARED * variance.mean() + _TINY)
+    above = (audit.sum(xy) + _SHARED * variance * common)[audit.label] - xy
+    below = (audit.sum(xx) + _SHARED * variance)[audit.label] - xx
+    return np.asarray(np.maximum(above / np.maximum(below, _TINY), 0.0))
+
+
+def _ratio_of_variances(audit: Audit, y: Array, predicted: Array, usual: Array) -> Array:
+    """Return what predictions leave of the variance of answers (K,), drawn to that of all."""
+    whole, left = audit.weight * y**2, audit.weight * (y - predicted) ** 2
+    common = min(1.0, float((left.sum() + _SHARED * usual.mean()) / (whole.sum() + _TINY)))
+    return np.asarray(
+        (audit.sum(left) + _SHARED * common * usual) / (audit.sum(whole) + _SHARED * usual)
+    )
