@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from scipy import linalg, optimize, special
@@ -27,6 +27,7 @@ SPREADS = (0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4)
 STRENGTHS = (2.0, 8.0, 32.0)
 # What is this much less likely than something else counts for nothing: in logarithms.
 _NEGLIGIBLE = 10.0
+_FAST: Any = {"lower": True, "check_finite": False}
 
 
 @dataclass(frozen=True)
@@ -165,12 +166,12 @@ class _Target:
 
     def maximize(self, start: Array, information: Array) -> Array:
         """Return the mode, from a start; with the information there steps are well scaled."""
-        root = linalg.cholesky(self.precision(start, information), lower=True)
+        root = linalg.cholesky(self.precision(start, information), lower=True, check_finite=False)
 
         def loss(scaled: Array) -> tuple[float, Array]:
-            at = start + linalg.solve_triangular(root, scaled, trans="T", lower=True)
+            at = start + linalg.solve_triangular(root, scaled, trans="T", **_FAST)
             value, gradient = self.value_and_gradient(at)
-            return -value, -linalg.solve_triangular(root, gradient, lower=True)
+            return -value, -linalg.solve_triangular(root, gradient, **_FAST)
 
         found = optimize.minimize(
             loss,
@@ -179,7 +180,7 @@ class _Target:
             method="L-BFGS-B",
             options={"maxiter": 200, "ftol": 1e-10, "gtol": 1e-4},
         )
-        return start + linalg.solve_triangular(root, found.x, trans="T", lower=True)
+        return start + linalg.solve_triangular(root, found.x, trans="T", **_FAST)
 
     def log_evidence(self, mode: Array, information: Array) -> float:
         """Return Laplace's approximation of the log-evidence, but for a constant."""

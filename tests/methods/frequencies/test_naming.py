@@ -1,0 +1,114 @@
+"""How likely labels are to be named, against enumeration and the likelihood of answers."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from scipy import optimize, special
+
+from complabel.annotations import Answers
+from complabel.losses import AnswersLikelihood
+from complabel.methods.frequencies._counts import Named
+from complabel.methods.frequencies._naming import Integrals, NamingLikelihood
+
+
+def parameters(n_labels, seed=0, sd=1.0):
+    """Logits and log-propensities of labels."""
+    rng = np.random.default_rng(seed)
+    return np.concatenate(
+        [rng.normal(-1, 1, size=n_labels), sd * rng.standard_normal(size=n_labels)]
+    )
+
+
+def chance_of(label, offered, at):
+    """Probability that a label is the one named of those offered, over all sets of labels."""
+    logits, log_w = np.split(at, 2)
+    p, w, total = special.expit(logits), np.exp(log_w), 0.0
+    for applies in itertools.product((0, 1), repeat=len(p)):
+        chance = np.prod(np.where(applies, p, 1 - p))
+        left = [k for k in offered if not applies[k]]
+        if label is None:
+            total += chance * (not left)
+        elif label in left:
+            total += chance * w[label] / w[left].sum()
+    return total
+
+
+@pytest.mark.parametrize("n_labels", [3, 4, 6])
+def test_one_label_named_out_of_all_is_as_likely_as_over_all_sets_of_labels(n_labels):
+    at = parameters(n_labels)
+    expected = [chance_of(j, range(n_labels), at) for j in range(n_labels)]
+    np.testing.assert_allclose(np.exp(Integrals.at(at).log_chances), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("n_labels", "sd"), [(14, 0.0), (14, 1.4), (80, 0.5), (300, 1.0)])
+def test_integrals_agree_with_the_likelihood_of_answers(n_labels, sd):
+    at = parameters(n_labels, sd=sd)
+    answers = Answers.from_arrays(named=np.eye(n_labels, dtype=np.uint8), all_apply="never")
+    logits, log_w = (torch.as_tensor(part) for part in np.split(at, 2))
+    found = AnswersLikelihood(answers)(
+        logits.expand(n_labels, -1), log_propensities=log_w.expand(n_labels, -1)
+    )
+    integrals = Integrals.at(at)
+    np.testing.assert_allclose(integrals.log_chances, found.values, rtol=1e-7)
+    slopes = torch.cat([found.through_logits, found.through_log_propensities], dim=1)
+    np.testing.assert_allclose(integrals.gradients(), slopes, rtol=1e-5, atol=1e-8)
+
+
+MENUS = Answers.from_arrays(
+    named=[[1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1]],
+    offered=[[1, 1, 0, 0], [1, 1, 0, 0], [0, 1, 1, 1], [0, 1, 0, 1], [0, 0, 0, 0], [0, 0, 0, 0]],
+    probability=[1 / 6, 1 / 6, 1 / 4, 1 / 6, np.nan, np.nan],
+)
+
+
+def test_menus_and_free_naming_are_counted_together():
+    likelihood = NamingLikelihood(Named.of(MENUS))
+    at = parameters(4)
+    expected = [
+        2 * np.log(chance_of(0, (0, 1), at)),
+        np.log(chance_of(2, (1, 2, 3), at)),
+        np.log(chance_of(None, (1, 3), at)),
+        2 * np.log(chance_of(3, range(4), at)),
+    ]
+    assert likelihood.value_and_gradient(at)[0] == pytest.approx(sum(expected), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    "answers", [MENUS, Answers.from_arrays(named=[[1, 1, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0]])]
+)
+def test_gradients_agree_with_finite_differences(answers):
+    likelihood = NamingLikelihood(Named.of(answers))
+    at = parameters(4, seed=1)
+    expected = optimize.approx_fprime(at, lambda x: likelihood.value_and_gradient(x)[0], 1e-6)
+    np.testing.assert_allclose(likelihood.value_and_gradient(at)[1], expected, rtol=1e-4)
+
+
+def test_gradient_of_counts_is_the_sum_of_those_of_labels():
+    at, counts = parameters(20), np.arange(20.0)
+    integrals = Integrals.at(at)
+    np.testing.assert_allclose(
+        integrals.weighted_gradient(counts), counts @ integrals.gradients(), rtol=1e-9
+    )
+
+
+def test_information_is_the_expected_curvature_where_all_is_counted_as_often_as_expected():
+    # Of three labels all apply so seldom that the rest is certain: one label is always named.
+    at = np.array([-9.0, -8.0, -8.5, 0.3, -0.4, 0.1])
+    first = 1000 * np.exp(Integrals.at(at).log_chances)
+    likelihood = NamingLikelihood(Named(first, None, np.empty(0)))
+    steps = np.eye(6) * 1e-5
+    slope = [
+        (likelihood.value_and_gradient(at + s)[1] - likelihood.value_and_gradient(at - s)[1]) / 2e-5
+        for s in steps
+    ]
+    np.testing.assert_allclose(likelihood.information(at), -np.array(slope), rtol=1e-3, atol=0.5)
+
+
+def test_all_propensities_may_be_scaled_alike():
+    at = parameters(7)
+    scaled = at + np.repeat([0.0, 2.0], 7)
+    np.testing.assert_allclose(
+        Integrals.at(scaled).log_chances, Integrals.at(at).log_chances, rtol=1e-8
+    )
