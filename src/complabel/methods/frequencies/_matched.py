@@ -108,7 +108,7 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
     >>> relevant = (X > [1.0, 1.0, 0.5]).astype(int)
     >>> relevant[relevant.all(axis=1), 0] = 0
     >>> named = draw_answers(relevant, propensities=[1, 1, 9], random_state=0)
-    >>> ridge = ComplementaryRidgeClassifier()
+    >>> ridge = ComplementaryRidgeClassifier(random_state=0)
     >>> ridge.fit(X, named).predict_proba(X).mean(axis=0).round(2)
     array([0.61, 0.63, 0.24])
 
