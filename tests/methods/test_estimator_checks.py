@@ -6,7 +6,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.utils import estimator_checks
 from tests.methods.small import brief
 
-from complabel.methods import METHODS
+from complabel.methods import METHODS, FrequencyMatchedClassifier
 
 # Some of the checks' tiny samples happen to leave a label unchosen, which is rightly warned of;
 # so is one class per row given by name or as a column, which may be meant otherwise.
@@ -57,6 +57,22 @@ def rightly_failed(classifier):
     [checked(name) for name in METHODS], expected_failed_checks=rightly_failed
 )
 def test_scikit_learns_contract(estimator, check):
+    check(estimator)
+
+
+class EquallyFrequent(FrequencyMatchedClassifier):
+    """Labels that are alike, however many there are: the checks draw problems of all sizes."""
+
+    def _frequencies(self, answers, *, predictions=None):
+        n_labels = len(self.classes_)
+        self.label_frequencies = np.full(n_labels, 1 / n_labels if self._single else 0.5)
+        found = super()._frequencies(answers, predictions=predictions)
+        self.label_frequencies = "auto"
+        return found
+
+
+@estimator_checks.parametrize_with_checks([EquallyFrequent(checked("ridge"), cv=2)])
+def test_scikit_learns_contract_around_a_method(estimator, check):
     check(estimator)
 
 

@@ -89,10 +89,10 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
 
     Notes
     -----
-    ``cv + 1`` fits of the classifier; the matching takes seconds. The parts are every ``cv``-th
-    row. ``score`` is the mean log-likelihood of answers, if labels are independent given x, also of
-    a classifier that has none itself; what was excluded has the rate e_k that follows from the
-    share excluded, e_k (1 - pi_k).
+    ``cv + 1`` fits of the classifier; the matching takes seconds. ``score`` is the mean
+    log-likelihood of answers if labels are independent given x, also of a classifier that has
+    none itself. What was excluded has the rates e_k that follow from the shares excluded,
+    e_k (1 - pi_k).
 
     Given one class per row, probabilities are a softmax of z, and frequencies add up to 1.
 
@@ -108,7 +108,7 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
     >>> relevant = (X > [1.0, 1.0, 0.5]).astype(int)
     >>> relevant[relevant.all(axis=1), 0] = 0
     >>> named = draw_answers(relevant, propensities=[1, 1, 9], random_state=0)
-    >>> ridge = ComplementaryRidgeClassifier()
+    >>> ridge = ComplementaryRidgeClassifier(random_state=0)
     >>> ridge.fit(X, named).predict_proba(X).mean(axis=0).round(2)
     array([0.61, 0.63, 0.24])
 
@@ -148,6 +148,14 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         """What the classifier learns from."""
         # Anything else is refused by fit.
         return getattr(self.classifier, "learns_from", "complementary")
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if isinstance(self.label_frequencies, str) and self.label_frequencies != "auto":
+            raise InputError(
+                "label_frequencies must be 'auto' or an array of shape (K,), got"
+                f" {self.label_frequencies!r}"
+            )
 
     def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
         y = self.classes_[complementary.argmax(axis=1)] if self._single else complementary
@@ -205,13 +213,18 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         if n < cv:
             raise InputError(f"n_samples={n} is less than cv={cv}; give more rows, or cv=None")
         scores = np.empty((n, len(self.classes_)))
-        part = np.arange(n) % cv
+        part = _parts(y if self._single else None, n, cv)
         for number in range(cv):
             rest, rows = np.flatnonzero(part != number), np.flatnonzero(part == number)
             known = None if relevant is None else relevant[rest]
             with warnings.catch_warnings():  # the fit to all rows has warned
                 warnings.simplefilter("ignore")
-                scores[rows] = _scores(_fitted(self.classifier, X[rest], y[rest], known), X[rows])
+                fitted = _fitted(self.classifier, X[rest], y[rest], known)
+            found = _scores(fitted, X[rows])
+            # A class of a single row is unknown to a fit to the others: it is like the rest.
+            scores[rows] = found.mean(axis=1, keepdims=True)
+            known_to_it = np.isin(self.classes_, fitted.classes_) | (not self._single)
+            scores[np.ix_(rows, known_to_it)] = found
         return scores
 
     def _likeliest_scale(self, scores: Array, frequencies: Array, answers: Answers) -> float:
@@ -241,6 +254,16 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         logits = torch.from_numpy(self._decision(X))
         found = likelihood(logits, log_propensities=self._log_propensities)
         return np.asarray(found.values.numpy())
+
+
+def _parts(classes: NDArray[Any] | None, n: int, cv: int) -> NDArray[np.intp]:
+    """Return numbers (n,) of parts of mixed rows, over which classes (n,) are spread evenly."""
+    rows = np.random.default_rng(0).permutation(n)
+    if classes is not None:
+        rows = rows[np.argsort(classes[rows], kind="stable")]
+    part = np.empty(n, dtype=np.intp)
+    part[rows] = np.arange(n) % cv
+    return part
 
 
 def _fitted(

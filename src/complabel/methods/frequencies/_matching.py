@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 # Of the frequencies, relatively. Steps are mostly five to eight; bisection takes some sixty.
 _TOLERANCE = 1e-12
 _MOST_STEPS = 200
+# Of Newton's step, to try in turn.
+_PARTS = (1.0, 0.5, 0.25, 0.125, 0.0625)
 
 
 def label_shifts(scores: Array, frequencies: Array, *, tolerance: float = _TOLERANCE) -> Array:
@@ -58,30 +60,40 @@ def label_shifts(scores: Array, frequencies: Array, *, tolerance: float = _TOLER
 def class_shifts(scores: Array, frequencies: Array, *, tolerance: float = _TOLERANCE) -> Array:
     """Return b (K,) of mean 0 such that softmax(scores + b) has these means over rows (n, K).
 
-    b minimizes the mean of logsumexp(scores + b) minus frequencies @ b, which is convex. Where
-    Newton's step does not lower it, b moves by log(frequencies / means), which always does.
+    b minimizes the mean of logsumexp(scores + b) minus frequencies @ b, which is convex: Newton's
+    method with halved steps. Where these lead nowhere, one class after the other is matched, as a
+    label is.
     """
     shifts = np.log(frequencies) - scores.mean(axis=0)
     p, value = _softmax(scores, frequencies, shifts)
     for _ in range(_MOST_STEPS):
-        mean = p.mean(axis=0)
-        if np.all(np.abs(mean - frequencies) <= tolerance * frequencies):
+        gap = frequencies - p.mean(axis=0)
+        if np.all(np.abs(gap) <= tolerance * frequencies):
             break
         # All shifts alike change nothing: the last term makes that direction regular.
-        hessian = np.diag(mean) - p.T @ p / len(p) + 1 / len(mean) ** 2
-        step = np.linalg.lstsq(hessian, frequencies - mean, rcond=None)[0]
-        there = shifts + step
-        p_there, value_there = _softmax(scores, frequencies, there)
-        if not value_there <= value:
-            with np.errstate(divide="ignore"):
-                there = shifts + np.clip(np.log(frequencies / mean), -_FAR, _FAR)
+        hessian = np.diag(p.mean(axis=0)) - p.T @ p / len(p) + 1 / len(gap) ** 2
+        step = np.linalg.lstsq(hessian, gap, rcond=None)[0]
+        for part in _PARTS:
+            there = shifts + part * step
+            p_there, value_there = _softmax(scores, frequencies, there)
+            if value_there < value - 0.1 * part * (gap @ step):
+                break
+        else:
+            there = _each_matched(scores, frequencies, shifts, tolerance=tolerance)
             p_there, value_there = _softmax(scores, frequencies, there)
         shifts, p, value = there, p_there, value_there
     return np.asarray(shifts - shifts.mean())
 
 
-# A class whose probability underflows everywhere moves by so much at most.
-_FAR = 700.0
+def _each_matched(scores: Array, frequencies: Array, shifts: Array, *, tolerance: float) -> Array:
+    """Return shifts after a round in which each class is matched while the others stay."""
+    shifts = shifts.copy()
+    for k in range(len(shifts)):
+        others = np.delete(np.arange(len(shifts)), k)
+        rest = special.logsumexp(scores[:, others] + shifts[others], axis=1)
+        against = (scores[:, k] - rest)[:, np.newaxis]
+        shifts[k] = label_shifts(against, frequencies[[k]], tolerance=tolerance)[0]
+    return shifts
 
 
 def _softmax(scores: Array, frequencies: Array, shifts: Array) -> tuple[Array, float]:

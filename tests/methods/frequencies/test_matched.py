@@ -1,0 +1,374 @@
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse, special, stats
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from tests.methods.small import (
+    COMPLEMENTARY,
+    LEARNERS,
+    N_FEATURES,
+    N_LABELS,
+    N_SAMPLES,
+    PROBLEM,
+    brief,
+    targets_of,
+)
+
+from complabel import metrics
+from complabel.annotations import Answers, IgnoredAnswersWarning, draw_answers
+from complabel.datasets import make_synthetic
+from complabel.errors import InputError
+from complabel.losses import answers_log_likelihood
+from complabel.methods import (
+    METHODS,
+    ComplementaryClassifier,
+    FrequencyMatchedClassifier,
+    PriorClassifier,
+    estimate_label_frequencies,
+)
+
+X, RELEVANT = PROBLEM.X, PROBLEM.Y
+FREQUENCIES = np.array([0.1, 0.25, 0.5, 0.7])
+NAMED = draw_answers(RELEVANT, propensities=[1, 4, 1, 2], random_state=0)
+ASKED = draw_answers(RELEVANT, question="asked", items_share=0.8, random_state=1)
+BOTH = Answers.concatenate([NAMED, ASKED])
+taken_as_named = pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+
+
+class Fixed(ComplementaryClassifier):
+    """Scores that are the features, whatever the labels."""
+
+    def __init__(self, factor=1.0):
+        self.factor = factor
+
+    def _fit(self, X, complementary, relevant, /):
+        pass
+
+    def _decision(self, X):
+        return self.factor * np.asarray(X, dtype=np.float64)
+
+
+def matched(name="ridge", frequencies=FREQUENCIES, **settings):
+    return FrequencyMatchedClassifier(brief(name), frequencies, **settings)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_mean_probabilities_over_training_rows_are_the_frequencies(name):
+    classifier = matched(name, cv=2).fit(X, targets_of(name))
+    mean = classifier.predict_proba(X).mean(axis=0)
+    np.testing.assert_allclose(mean, FREQUENCIES, rtol=1e-9)
+    np.testing.assert_array_equal(classifier.label_frequencies_, FREQUENCIES)
+    assert classifier.label_frequencies_errors_ is None
+    assert not hasattr(classifier, "propensities_")
+    assert classifier.learns_from == METHODS[name].learns_from
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_scores_are_those_of_the_method_scaled_and_shifted(name):
+    classifier = matched(name, cv=None).fit(X, COMPLEMENTARY)
+    alone = brief(name).fit(X, COMPLEMENTARY).decision_function(X)
+    assert classifier.scale_ > 0
+    expected = classifier.scale_ * alone + classifier.shift_
+    np.testing.assert_allclose(classifier.decision_function(X), expected, rtol=1e-12)
+    np.testing.assert_allclose(classifier.predict_proba(X), special.expit(expected), rtol=1e-12)
+    np.testing.assert_array_equal(classifier.predict(X), expected > 0)
+
+
+def test_the_items_of_a_label_keep_their_order():
+    classifier = matched().fit(X, COMPLEMENTARY)
+    before = classifier.classifier_.decision_function(X)
+    after = classifier.decision_function(X)
+    np.testing.assert_array_equal(stats.rankdata(after, axis=0), stats.rankdata(before, axis=0))
+
+
+def test_a_worked_example():
+    # Around the labels' means 1, 6 and 0 the scores deviate by 1: so the scale is 1. Of two rows
+    # with log-odds b - 1 and b + 1, a mean of one half needs b = 0.
+    features = np.array([[0.0, 5.0, 1.0], [2.0, 7.0, -1.0]])
+    classifier = FrequencyMatchedClassifier(Fixed(), [0.5, 0.5, 0.5], cv=None)
+    classifier.fit(features, [[1, 0, 1], [0, 1, 0]])
+    assert classifier.scale_ == pytest.approx(1)
+    np.testing.assert_allclose(classifier.shift_, [-1, -6, 0], atol=1e-12)
+    np.testing.assert_allclose(
+        classifier.decision_function(features), [[-1, -1, 1], [1, 1, -1]], rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+def test_the_unit_and_the_origin_of_scores_do_not_matter(cv):
+    moved = X[:, :N_LABELS] * 50 + [100, -3, 0, 7]
+    first = X[:, :N_LABELS]
+    plain, other = (
+        FrequencyMatchedClassifier(Fixed(factor), FREQUENCIES, cv=cv).fit(rows, COMPLEMENTARY)
+        for factor, rows in ((1.0, first), (0.02, moved))
+    )
+    np.testing.assert_allclose(
+        plain.decision_function(first), other.decision_function(moved), rtol=1e-6
+    )
+
+
+def test_the_scale_is_the_one_under_which_answers_are_likeliest():
+    # Scores that are the log-odds themselves, in another unit: with many answers the scale leads
+    # back to them.
+    rng = np.random.default_rng(0)
+    logits = 3 * rng.normal(size=(20_000, 3)) + [-1, 0, 1]
+    relevant = (rng.random(logits.shape) < special.expit(logits)).astype(int)
+    asked = draw_answers(relevant, question="asked", random_state=0)
+    frequencies = special.expit(logits).mean(axis=0)
+    classifier = FrequencyMatchedClassifier(Fixed(), frequencies)
+    with pytest.warns(IgnoredAnswersWarning):
+        classifier.fit(logits / 7, asked)
+    assert classifier.scale_ == pytest.approx(7, rel=0.1)
+    np.testing.assert_allclose(classifier.shift_, 0, atol=0.2)
+
+
+def test_a_method_without_features_becomes_the_ranking_by_frequency():
+    classifier = FrequencyMatchedClassifier(PriorClassifier(), FREQUENCIES).fit(X, COMPLEMENTARY)
+    expected = np.tile(FREQUENCIES, (N_SAMPLES, 1))
+    np.testing.assert_allclose(classifier.predict_proba(X), expected, rtol=1e-9)
+
+
+def test_frequencies_of_0_and_1_are_taken_as_nearly_so():
+    classifier = matched(frequencies=[0, 1, 0.5, 0.5]).fit(X, COMPLEMENTARY)
+    mean = classifier.predict_proba(X).mean(axis=0)
+    np.testing.assert_allclose(mean, [1e-6, 1 - 1e-6, 0.5, 0.5], rtol=1e-9)
+    assert np.isfinite(classifier.shift_).all()
+
+
+@taken_as_named
+def test_frequencies_are_estimated_from_random_answers():
+    classifier = matched(frequencies="auto", cv=None).fit(X, BOTH)
+    found = estimate_label_frequencies(BOTH)
+    np.testing.assert_allclose(classifier.label_frequencies_, found.values)
+    np.testing.assert_allclose(classifier.label_frequencies_errors_, found.standard_errors)
+    np.testing.assert_allclose(classifier.propensities_, found.propensities)
+    mean = classifier.predict_proba(X).mean(axis=0)
+    np.testing.assert_allclose(mean, found.values, rtol=1e-9)
+
+
+@taken_as_named
+def test_held_out_predictions_sharpen_the_estimate():
+    classifier = matched(frequencies="auto", cv=2).fit(X, BOTH)
+    held_out = np.empty((N_SAMPLES, N_LABELS))
+    for rows in np.random.default_rng(0).permutation(N_SAMPLES).reshape(-1, 2).T:
+        part = np.isin(np.arange(N_SAMPLES), rows)
+        alone = brief("ridge").fit(X[~part], BOTH[~part])
+        held_out[part] = alone.decision_function(X[part])
+    start = estimate_label_frequencies(BOTH).values
+    given = FrequencyMatchedClassifier(Fixed(), start, cv=None).fit(held_out, COMPLEMENTARY)
+    given.scale_ = classifier.scale_
+    given.shift_ = given._shifts(given.scale_ * held_out, start)
+    found = estimate_label_frequencies(BOTH, predictions=given.predict_proba(held_out))
+    np.testing.assert_allclose(classifier.label_frequencies_, found.values, rtol=1e-9)
+    assert not np.allclose(found.values, start, rtol=1e-4)
+
+
+@taken_as_named
+def test_frequencies_that_are_given_win():
+    classifier = matched().fit(X, BOTH)
+    np.testing.assert_array_equal(classifier.label_frequencies_, FREQUENCIES)
+    assert classifier.label_frequencies_errors_ is None
+    assert not hasattr(classifier, "propensities_")
+
+
+@taken_as_named
+def test_a_fit_with_given_frequencies_forgets_what_was_estimated():
+    classifier = matched(frequencies="auto", cv=None).fit(X, BOTH)
+    classifier.set_params(label_frequencies=FREQUENCIES).fit(X, BOTH)
+    assert classifier.label_frequencies_errors_ is None
+    assert not hasattr(classifier, "propensities_")
+
+
+def test_it_mends_the_ranking_where_labels_come_to_mind_unequally():
+    problem = make_synthetic(1500, n_features=6, n_labels=5, signal=6.0, random_state=1)
+    train, test = slice(0, 1000), slice(1000, None)
+    weights = np.array([0.2, 1, 5, 1, 1])
+    named = draw_answers(problem.Y[train], propensities=weights, random_state=0)
+    asked = draw_answers(problem.Y[train], question="asked", items_share=0.3, random_state=1)
+    both = Answers.concatenate([named, asked])
+
+    def precision(classifier, answers):
+        scores = classifier.fit(problem.X[train], answers).decision_function(problem.X[test])
+        return metrics.average_precision(problem.Y[test], scores)
+
+    true = problem.Y[train].mean(axis=0)
+    alone = precision(brief("ridge"), named)
+    assert precision(FrequencyMatchedClassifier(brief("ridge"), true), named) > alone + 0.05
+    with pytest.warns(IgnoredAnswersWarning):
+        assert precision(FrequencyMatchedClassifier(brief("ridge")), both) > alone + 0.05
+
+
+@pytest.mark.parametrize("convert", [sparse.csr_array, np.float32], ids=["sparse", "float32"])
+def test_features_in_other_forms(convert):
+    plain = matched().fit(X, COMPLEMENTARY)
+    other = matched().fit(convert(X), COMPLEMENTARY)
+    np.testing.assert_allclose(
+        other.decision_function(convert(X)), plain.decision_function(X), rtol=1e-3, atol=1e-3
+    )
+
+
+@taken_as_named
+@pytest.mark.parametrize("name", ["ridge", "selection-likelihood"])
+def test_masks_are_answers(name):
+    yes, no = RELEVANT.copy(), 1 - RELEVANT
+    yes[::2], no[::2] = 0, 0
+    named = COMPLEMENTARY * (1 - yes)
+    classifier = matched(name).fit(X, named, relevant=yes, absent=no)
+    np.testing.assert_allclose(classifier.predict_proba(X).mean(axis=0), FREQUENCIES, rtol=1e-9)
+
+
+@taken_as_named
+def test_rows_without_an_answer_are_left_out():
+    kept = np.arange(N_SAMPLES) % 3 > 0
+    some = NAMED[np.flatnonzero(kept)]
+    expected = matched().fit(X[kept], some)
+    gaps = COMPLEMENTARY * kept[:, np.newaxis]
+    with pytest.warns(UserWarning, match="mark no label"):
+        found = matched().fit(X, gaps)
+    assert found.predict_proba(X[kept]).mean(axis=0) == pytest.approx(FREQUENCIES, rel=1e-9)
+    assert expected.predict_proba(X[kept]).mean(axis=0) == pytest.approx(FREQUENCIES, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
+@pytest.mark.parametrize("name", ["ridge", "selection-likelihood", "supervised"])
+@pytest.mark.parametrize("cv", [None, 3])
+def test_one_class_per_row(name, cv):
+    y = np.array(["red", "green", "blue"])[np.arange(N_SAMPLES) % 3]
+    classifier = matched(name, [0.5, 0.3, 0.2], cv=cv).fit(X, y)
+    p = classifier.predict_proba(X)
+    np.testing.assert_allclose(p.mean(axis=0), [0.5, 0.3, 0.2], rtol=1e-9)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert classifier.classes_.tolist() == ["blue", "green", "red"]
+    np.testing.assert_array_equal(classifier.predict(X), classifier.classes_[p.argmax(axis=1)])
+    expected = np.log(1 - p[np.arange(N_SAMPLES), classifier.classes_.searchsorted(y)]).mean()
+    if name != "supervised":
+        assert classifier.score(X, y) == pytest.approx(expected)
+
+
+@taken_as_named
+def test_the_score_is_the_log_likelihood_of_answers():
+    classifier = matched(frequencies="auto").fit(X, BOTH)
+    logits = torch.from_numpy(classifier.decision_function(X))
+    expected = answers_log_likelihood(logits, BOTH, propensities=classifier.propensities_)
+    assert classifier.score(X, BOTH) == pytest.approx(float(expected.mean()))
+
+
+@taken_as_named
+def test_rates_of_exclusion_follow_from_the_frequencies():
+    excluded = draw_answers(RELEVANT, question="excluded", exclusion_rates=0.5, random_state=0)
+    classifier = matched().fit(X, excluded)
+    share = excluded.complementary.mean(axis=0)
+    expected = answers_log_likelihood(
+        torch.from_numpy(classifier.decision_function(X)),
+        excluded,
+        exclusion_rates=np.clip(share / (1 - FREQUENCIES), 1e-3, 1 - 1e-3),
+    )
+    assert classifier.score(X, excluded) == pytest.approx(float(expected.mean()))
+    # Features predict a rule: it does not choose the scale.
+    assert classifier.scale_ == pytest.approx(matched(cv=None).fit(X, excluded).scale_, rel=0.3)
+
+
+@taken_as_named
+@pytest.mark.parametrize("denied", [slice(None), slice(0, 1)], ids=["all", "one"])
+def test_contradictions_do_not_choose_the_scale(denied):
+    yes = np.zeros_like(COMPLEMENTARY)
+    yes[denied] = COMPLEMENTARY[denied]
+    rows = np.flatnonzero(yes.any(axis=1))
+    said = Answers.from_arrays(relevant=yes[rows], item=rows, question="asked", n_items=N_SAMPLES)
+    named = Answers.from_complementary(COMPLEMENTARY)
+    first = X[:, :N_LABELS]
+    # Fixed learns nothing, so that its held-out scores are its scores.
+    plain, contradicted = (
+        FrequencyMatchedClassifier(Fixed(), FREQUENCIES).fit(first, answers)
+        for answers in (named, Answers.concatenate([named, said]))
+    )
+    if len(rows) == N_SAMPLES:
+        assert contradicted.scale_ == pytest.approx(1 / np.sqrt(first.var(axis=0).mean()))
+    else:
+        assert contradicted.scale_ == pytest.approx(plain.scale_, rel=0.2)
+    assert contradicted.scale_ != plain.scale_
+
+
+@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
+def test_a_class_of_a_single_row_is_unknown_to_some_parts():
+    y = np.arange(N_SAMPLES) % 3
+    y[7] = 3
+    classifier = matched(frequencies=[0.3, 0.3, 0.3, 0.1]).fit(X, y)
+    mean = classifier.predict_proba(X).mean(axis=0)
+    np.testing.assert_allclose(mean, [0.3, 0.3, 0.3, 0.1], rtol=1e-9)
+
+
+def test_it_is_cloned_pickled_and_searched_like_any_other():
+    classifier = matched()
+    assert clone(classifier).get_params()["classifier__alpha"] == brief("ridge").alpha
+    classifier.set_params(classifier__alpha=3.0)
+    fitted = clone(classifier).fit(X, COMPLEMENTARY)
+    assert fitted.classifier_.alpha == 3.0
+    assert not hasattr(classifier.classifier, "classes_")
+    read = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(read.decision_function(X), fitted.decision_function(X))
+    search = GridSearchCV(classifier, {"classifier__alpha": [0.1, 100.0]}, cv=2)
+    search.fit(X, COMPLEMENTARY)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_the_callers_arrays_are_left_alone():
+    frequencies = np.array([0.0, 0.2, 0.3, 1.0])
+    features, labels = X.copy(), COMPLEMENTARY.copy()
+    matched(frequencies=frequencies).fit(features, labels)
+    np.testing.assert_array_equal(frequencies, [0.0, 0.2, 0.3, 1.0])
+    np.testing.assert_array_equal(features, X)
+    np.testing.assert_array_equal(labels, COMPLEMENTARY)
+
+
+@pytest.mark.parametrize(
+    ("frequencies", "message"),
+    [
+        ([0.1, 0.2], "label_frequencies has 2 entries, but there are 4 labels"),
+        ([0.1, 0.2, 1.3, 0.5], r"in \[0, 1\], got 1.3 for label 2"),
+        ([0.1, -0.2, 0.3, 0.5], r"in \[0, 1\], got -0.2 for label 1"),
+        ([0.1, np.nan, 0.3, 0.5], "label_frequencies must be finite, got nan at label 1"),
+        ([[0.1, 0.2, 0.3, 0.5]], "label_frequencies must be a 1-D array"),
+        ("outo", "label_frequencies must be 'auto' or an array of shape"),
+    ],
+)
+def test_frequencies_that_cannot_be_are_refused(frequencies, message):
+    with pytest.raises(InputError, match=message):
+        matched(frequencies=frequencies).fit(X, COMPLEMENTARY)
+
+
+@pytest.mark.parametrize("y", [COMPLEMENTARY, NAMED], ids=["indicator", "answers"])
+def test_without_random_answers_frequencies_have_to_be_given(y):
+    with pytest.raises(InputError, match="random"):
+        matched(frequencies="auto").fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
+def test_frequencies_of_classes_add_up_to_1():
+    with pytest.raises(InputError, match=r"add up to 1\.2, but y says that exactly one class"):
+        matched(frequencies=[0.5, 0.3, 0.4]).fit(X, np.arange(N_SAMPLES) % 3)
+
+
+def test_what_is_no_classifier_is_refused():
+    with pytest.raises(InputError, match="classifier must be ComplementaryClassifier"):
+        FrequencyMatchedClassifier("ridge", FREQUENCIES).fit(X, COMPLEMENTARY)
+
+
+@pytest.mark.filterwarnings("ignore::complabel.annotations.UnchosenLabelWarning")
+def test_too_few_rows_for_the_parts_are_refused():
+    with pytest.raises(InputError, match="n_samples=2 is less than cv=3"):
+        FrequencyMatchedClassifier(Fixed(), FREQUENCIES).fit(X[:2, :4], COMPLEMENTARY[:2])
+
+
+@pytest.mark.filterwarnings("ignore::complabel.annotations.UnchosenLabelWarning")
+def test_scores_that_are_not_finite_are_refused():
+    features = np.ones((4, N_LABELS))
+    with pytest.raises(InputError, match="Fixed has a score that is not finite in row 0 of X"):
+        FrequencyMatchedClassifier(Fixed(np.inf), FREQUENCIES).fit(features, COMPLEMENTARY[:4])
+
+
+def test_the_number_of_features_is_that_of_fit():
+    assert matched().fit(X, COMPLEMENTARY).n_features_in_ == N_FEATURES
