@@ -178,7 +178,7 @@ class _Target:
             np.zeros_like(start),
             jac=True,
             method="L-BFGS-B",
-            options={"maxiter": 200, "ftol": 1e-10, "gtol": 1e-4},
+            options={"maxiter": 200, "ftol": 1e-8, "gtol": 1e-3},
         )
         return start + linalg.solve_triangular(root, found.x, trans="T", **_FAST)
 
