@@ -123,6 +123,10 @@ class AnswerArrays:
             item_names=None if self.item_names is None else self.item_names[items],
         )
 
+    def only(self, which: NDArray[np.bool_]) -> Self:
+        """Return some of the answers, marked in an array (n_answers,), about the same items."""
+        return self._take(np.flatnonzero(which))
+
     def __repr__(self) -> str:
         words, counts = np.unique(self.question, return_counts=True)
         count_of = dict(zip(words.tolist(), counts.tolist(), strict=True))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import optimize, special
 
 from complabel._parameters import check_array
 from complabel.errors import InputError
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from complabel.annotations import Answers
+
+
+# Frequencies go along with their sum by at least this share of the one that goes furthest.
+_LEAST_SHARE = 1e-3
+# What is known is taken for the share of so many judgements.
+_AS_IF_KNOWN = 1e7
+# At a logit of so much a frequency is 1 to rounding.
+_MOST_LOGIT = 40.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +57,7 @@ class LabelFrequencies:
     propensities: NDArray[np.float64] | None
     spread: float
     n_audit: int
+    _of_log_w: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
     def standard_errors(self) -> NDArray[np.float64]:
@@ -63,6 +73,40 @@ class LabelFrequencies:
     def cardinality_error(self) -> float:
         """Standard error of ``cardinality``."""
         return float(np.sqrt(self.covariance.sum()))
+
+    def given_cardinality(self, cardinality: float) -> LabelFrequencies:
+        """Return the frequencies and propensities that are likeliest if labels add up so.
+
+        Parameters
+        ----------
+        cardinality : float
+            In (0, n_labels).
+
+        Returns
+        -------
+        LabelFrequencies
+            Logits of frequencies, and logarithms of propensities, move as far as each goes along
+            with the cardinality. Errors and what else is known stay.
+        """
+        variance = self.values * (1 - self.values)
+        direction = self.covariance.sum(axis=1) / variance
+        if not direction.any():  # nothing is uncertain: all logits alike
+            direction = 1 / variance
+        logits = special.logit(self.values)
+
+        def excess(step: float) -> float:
+            return float(special.expit(logits + step * direction).sum() - cardinality)
+
+        # Wide enough for any sum that rounding can tell from 0 or K, if all go one way.
+        direction = np.maximum(direction, _LEAST_SHARE * direction.max())
+        end = (np.abs(logits).max() + _MOST_LOGIT) / direction.min()
+        step = float(optimize.brentq(excess, -end, end))
+        propensities = self.propensities
+        if propensities is not None and self._of_log_w is not None:
+            moved = np.log(propensities) + step * self._of_log_w
+            propensities = np.exp(moved - moved.mean())
+        values = special.expit(logits + step * direction)
+        return replace(self, values=values, propensities=propensities)
 
 
 def estimate_label_frequencies(
@@ -132,6 +176,22 @@ def estimate_label_frequencies(
     return _estimate(Counts(nothing, nothing, mean, n), named, 0)
 
 
+def frequencies_with_propensities(
+    values: NDArray[np.float64], answers: Answers
+) -> LabelFrequencies:
+    """Return frequencies (K,) in (0, 1) that are known, with how readily labels are named."""
+    audit, named = Audit.of(answers), Named.of(answers)
+    nothing = np.zeros((len(values), len(values)))
+    if named is None:
+        return LabelFrequencies(values, nothing, None, 0.0, len(audit.item))
+    judged = np.full(len(values), _AS_IF_KNOWN)
+    counts = Counts(judged * values, judged, float(values.mean()), judged.sum())
+    found = _estimate(counts, named, len(audit.item))
+    return LabelFrequencies(
+        values, nothing, found.propensities, found.spread, found.n_audit, np.zeros(len(values))
+    )
+
+
 def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequencies:
     """Return what counts and namings say."""
     if named is None:
@@ -139,8 +199,15 @@ def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequen
     else:
         found = from_audit_and_named(counts, NamingLikelihood(named))
     log_w = found.log_propensities
-    propensities = None if log_w is None else np.exp(log_w)
-    return LabelFrequencies(found.values, found.covariance, propensities, found.spread, n_audit)
+    propensities = np.exp(log_w) if len(log_w) else None
+    return LabelFrequencies(
+        found.values,
+        found.covariance,
+        propensities,
+        found.spread,
+        n_audit,
+        found.with_cardinality,
+    )
 
 
 def _checked(predictions: ArrayLike, answers: Answers) -> NDArray[np.float64]:

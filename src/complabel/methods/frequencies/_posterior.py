@@ -51,7 +51,8 @@ class Posterior:
 
     values: Array  # (K,)
     covariance: Array  # (K, K), of values
-    log_propensities: Array | None  # (K,)
+    log_propensities: Array  # (K,), or (0,) if nothing was named
+    with_cardinality: Array  # covariance of log_propensities with the sum of values
     spread: float
     log_evidence: float
 
@@ -112,7 +113,8 @@ class _Beta:
         covariance = self.counts.variance_of_pooled * np.outer(moved, moved)
         covariance += np.diag(pi * (1 - pi) / self.total)
         evidence = special.betaln(self.yes, self.total - self.yes).sum() - self.log_constant
-        return Posterior(pi, covariance, None, 0.0, float(evidence) + self.log_prior)
+        nothing = np.empty(0)
+        return Posterior(pi, covariance, nothing, nothing, 0.0, float(evidence) + self.log_prior)
 
     @property
     def log_prior(self) -> float:
@@ -195,7 +197,8 @@ class _Target:
         logits, log_w = np.split(mode, 2)
         n_labels, pi = len(logits), special.expit(logits)
         factor = linalg.cho_factor(self.precision(mode, information), lower=True)
-        covariance = linalg.cho_solve(factor, np.eye(2 * n_labels)[:, :n_labels])[:n_labels]
+        solved = linalg.cho_solve(factor, np.eye(2 * n_labels)[:, :n_labels])
+        covariance, of_log_w = np.split(solved, 2)
         # The mode moves with the pooled frequency, which is not known for certain either.
         moved = self.judged.strength * covariance.sum(axis=1)
         covariance += self.judged.counts.variance_of_pooled * np.outer(moved, moved)
@@ -204,6 +207,7 @@ class _Target:
             values=pi,
             covariance=slope[:, np.newaxis] * covariance * slope,
             log_propensities=log_w - log_w.mean(),
+            with_cardinality=of_log_w @ slope,
             spread=self.spread,
             log_evidence=self.log_evidence(mode, information),
         )
@@ -218,11 +222,11 @@ def _average(found: list[Posterior]) -> Posterior:
     weight = special.softmax(evidence)
     values = weight @ np.stack([each.values for each in found])
     covariance = np.zeros_like(found[0].covariance)
-    log_w = None
+    log_w = weight @ np.stack([each.log_propensities for each in found])
+    of_log_w = np.zeros_like(log_w)
     for share, each in zip(weight, found, strict=True):
-        apart = each.values - values
+        apart, moved = each.values - values, each.log_propensities - log_w
         covariance += share * (each.covariance + np.outer(apart, apart))
-        if each.log_propensities is not None:
-            log_w = share * each.log_propensities + (0.0 if log_w is None else log_w)
+        of_log_w += share * (each.with_cardinality + moved * apart.sum())
     best = int(np.argmax(evidence))
-    return Posterior(values, covariance, log_w, found[best].spread, float(evidence[best]))
+    return Posterior(values, covariance, log_w, of_log_w, found[best].spread, float(evidence[best]))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel.annotations import Answers
-    from complabel.methods.selection._model import Fitted
+    from complabel.methods.selection._model import Fitted, Setting
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +33,10 @@ class Annotators:
     exclusion_rates: NDArray[np.float64] | None
 
     @classmethod
-    def of(cls, choices: Choices, found: Fitted) -> Annotators:
+    def of(cls, choices: Choices, setting: Setting, found: Fitted) -> Annotators:
         """Read what was given and what was fitted."""
-        weights, log_w = choices.propensities, found.log_propensities
+        log_w = found.log_propensities
+        weights = choices.known_propensities(setting)
         if log_w is not None:
             weights = np.exp(log_w - log_w.mean())
         rates = choices.error_rates if found.error_rates is None else found.error_rates

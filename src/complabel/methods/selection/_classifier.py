@@ -3,38 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy import special
 
-from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
-from complabel._training import LinearMap, one_thread
+from complabel._parameters import Constraints, Integer, RandomState, Real
+from complabel._training import LinearMap
 from complabel.annotations import Answers
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._documented import documented
 from complabel.methods._features import range_of, refuse_overflow
+from complabel.methods.selection._anchored import attributes_of
 from complabel.methods.selection._annotators import Annotators
 from complabel.methods.selection._determined import plan_for
-from complabel.methods.selection._features import SCALINGS, feature_maps
-from complabel.methods.selection._model import fit_linear
-from complabel.methods.selection._rungs import Rungs
-from complabel.methods.selection._search import FIRST_ALPHA, Space
+from complabel.methods.selection._features import SCALINGS
+from complabel.methods.selection._learning import learn
 from complabel.methods.selection._texts import TEXTS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from complabel.methods._arrays import Features
-    from complabel.methods.selection._determined import Plan
-    from complabel.methods.selection._features import PreparedFeatures
-    from complabel.methods.selection._model import Setting
 
-# Multiplications in a product of all rows above which several threads share the work.
-_MUCH_WORK = 10**9
+# Attributes that a fit may have or not: they do not outlive the next one.
+_ONLY_SOME = (
+    *("scaling_", "gamma_", "rank_", "coef_", "intercept_", "cv_results_", "cardinality_curve_"),
+    *("propensities_", "error_rates_", "exclusion_rates_", "label_frequencies_"),
+    *("label_frequencies_errors_", "label_frequencies_covariance_"),
+)
 
 ProgressCallback = Callable[[str, int, "int | None", float], None]
 """Called with what goes on, how far it is, where it can end at most (if known), and the loss."""
@@ -190,6 +188,7 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         gamma: str | float = "auto",
         n_components: int = 500,
         rank: str | int | None = "auto",
+        label_frequencies: str | ArrayLike | None = "auto",
         propensities: str | ArrayLike | None = None,
         error_rate: str | float = 0.0,
         exclusion_rates: ArrayLike | None = None,
@@ -205,6 +204,7 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         self.gamma = gamma
         self.n_components = n_components
         self.rank = rank
+        self.label_frequencies = label_frequencies
         self.propensities = propensities
         self.error_rate = error_rate
         self.exclusion_rates = exclusion_rates
@@ -226,29 +226,30 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         self._learn(X, answers)
 
     def _learn(self, X: Features, answers: Answers) -> None:
-        """Choose what is to be chosen, and fit."""
-        self._forget("scaling_", "gamma_", "rank_", "coef_", "intercept_", "cv_results_")
-        self._forget("cardinality_curve_", "propensities_", "error_rates_", "exclusion_rates_")
+        """Choose what is to be chosen, fit, and keep what was found."""
+        self._forget(*_ONLY_SOME)
         refuse_overflow(X)
-        plan = plan_for(self, answers, n_features=X.shape[1])
-        # Of little work each thread gets too little to be worth waiting for the others.
-        work = X.shape[0] * X.shape[1] * answers.n_labels
-        with one_thread() if work < _MUCH_WORK else nullcontext():
-            setting, prepared = self._choose_setting(X, plan)
-            report = partial(self._report, "classifier")
-            found = fit_linear(prepared, plan.choices, setting, on_iteration=report)
-            logits = found.linear(prepared.X)
-        self.mean_cardinality_ = float(special.expit(logits).sum(axis=1).mean())
+        learned = learn(self, X, plan_for(self, answers, n_features=X.shape[1]), self._report)
+        setting, prepared, found = learned.setting, learned.prepared, learned.found
+        p = special.expit(found.linear(prepared.X))
+        self.mean_cardinality_ = float(p.sum(axis=1).mean())
         self.model_, self.n_iter_ = prepared.model(found.linear), found.n_iter
-        if isinstance(self.model_, LinearMap):
-            self.coef_, self.intercept_ = self.model_.coef, self.model_.intercept
         self.alpha_, self.cardinality_ = setting.alpha, setting.cardinality
-        self._annotators = Annotators.of(plan.choices, found)
+        self._annotators = Annotators.of(learned.plan.choices, setting, found)
         self.error_rate_ = self._annotators.error_rate
-        only_some = {"rank": setting.rank, **setting.features.parameters, **self._annotators.arrays}
+        only_some = {
+            "rank_": setting.rank,
+            **{f"{name}_": value for name, value in setting.features.parameters.items()},
+            **{f"{name}_": value for name, value in self._annotators.arrays.items()},
+            **attributes_of(learned.plan.choices, setting.cardinality),
+            "cv_results_": learned.results,
+            "cardinality_curve_": learned.curve,
+        }
+        if isinstance(self.model_, LinearMap):
+            only_some |= {"coef_": self.model_.coef, "intercept_": self.model_.intercept}
         for name, value in only_some.items():
             if value is not None:
-                setattr(self, f"{name}_", value)
+                setattr(self, name, value)
 
     def _decision(self, X: Features) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -266,42 +267,6 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
 
     def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> NDArray[np.float64]:
         return self._annotators.choices(answers).log_likelihood(self._decision(X))
-
-    def _choose_setting(self, X: Features, plan: Plan) -> tuple[Setting, PreparedFeatures]:
-        """Return the setting to fit, with all rows prepared, and keep what was tried."""
-        rng = check_random_state(self.random_state)
-        folds_seed, rows_seed = (int(seed) for seed in rng.integers(2**32, size=2))
-        space = Space(
-            features=feature_maps(
-                X,
-                kernel=self.kernel,
-                scaling=self.scaling,
-                gamma=self.gamma,
-                n_components=self.n_components,
-                seed=rows_seed,
-            ),
-            cardinalities=plan.cardinalities,
-            alpha=FIRST_ALPHA if isinstance(self.alpha, str) else self.alpha,
-            ranks=plan.ranks,
-            spreads=plan.spreads,
-            mistakes=plan.mistakes,
-            by_annotator=plan.by_annotator,
-        )
-        rungs = Rungs(
-            X,
-            plan.choices,
-            cv=self.cv,
-            seed=folds_seed,
-            tunes_alpha=self.alpha == "auto",
-            tunes_gamma=self.gamma == "auto",
-            on_setting=partial(self._report, "search"),
-        )
-        chosen = rungs.choose_setting(space)
-        if rungs.tried:
-            self.cv_results_ = rungs.results()
-        if len(plan.cardinalities) > 1:
-            self.cardinality_curve_ = rungs.cardinality_curve()
-        return chosen, rungs.prepare(chosen.features)
 
     def _report(self, stage: str, number: int, most: int | None, loss: float) -> None:
         """Tell the caller's callback, if there is one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,17 +13,18 @@ from complabel._parameters import check_real
 from complabel.annotations import Answers, AssumedUniformWarning
 from complabel.errors import AnnotationError, InputError
 from complabel.losses import AnswersLikelihood, check_propensities, check_rates
+from complabel.methods.frequencies._counts import judged_at_random
+from complabel.methods.frequencies._estimate import estimate_label_frequencies
+from complabel.methods.frequencies._rates import rates_of_exclusion
+from complabel.methods.selection._anchored import cardinalities_of, given_to, sharpened
 from complabel.methods.selection._choices import Choices
-from complabel.methods.selection._exclusions import (
-    exclusion_rates_from,
-    judged_at_random,
-    named_where_excluded,
-)
+from complabel.methods.selection._exclusions import named_where_excluded
 from complabel.methods.selection._search import cardinality_grid
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from complabel.methods.frequencies._estimate import LabelFrequencies
     from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
 
 # Standard deviations of log-propensities: at .1 labels are nearly alike, and at 1.1 one in twenty
@@ -52,6 +53,21 @@ class Plan:
     mistakes: Sequence[float | None]
     by_annotator: bool
 
+    @property
+    def can_be_sharpened(self) -> bool:
+        """Whether frequencies were estimated, so that predictions may tell more of them."""
+        found = self.choices.frequencies
+        return found is not None and found.cardinality_error > 0
+
+    def sharpened(self, logits: NDArray[np.float64]) -> Plan:
+        """Return a plan with frequencies in the light of logits (n, K) fitted without the audit."""
+        choices = sharpened(self.choices, logits)
+        assert choices.frequencies is not None
+        grid = self.cardinalities
+        if len(grid) > 1:
+            grid = cardinalities_of(choices.frequencies)
+        return replace(self, choices=choices, cardinalities=grid)
+
 
 @dataclass(frozen=True)
 class Kinds:
@@ -67,6 +83,15 @@ class Kinds:
     pairs: int
     excluded: int
     all: int
+
+    @property
+    def determining(self) -> int:
+        """How many determine the cardinality.
+
+        How many labels a rule leaves bounds how many apply; held-out exclusions that are taken as
+        named prefer cardinalities at the end of the grid.
+        """
+        return self.judged + self.pairs + self.excluded
 
     @classmethod
     def of(cls, answers: Answers) -> Kinds:
@@ -89,14 +114,20 @@ def plan_for(
 ) -> Plan:
     """Read a classifier's parameters in the light of some answers."""
     kinds = Kinds.of(answers)
-    given, spreads = _propensities(classifier, kinds, answers.n_labels)
-    rates = _exclusion_rates(classifier, kinds, answers)
+    frequencies = _frequencies(classifier, kinds, answers)
+    given = _given_propensities(classifier, answers.n_labels)
+    spreads: Sequence[float | None] = [None]
+    if frequencies is not None and classifier.propensities == "equal":
+        frequencies = replace(frequencies, propensities=None)
+    elif given is None and (frequencies is None or frequencies.propensities is None):
+        spreads = _spreads(classifier, kinds, answers.n_labels)
+    rates = _exclusion_rates(classifier, kinds, answers, frequencies)
     if rates is None:
         answers = named_where_excluded(answers)
     error_rates, mistakes = _error_rates(classifier, answers, rates)
     return Plan(
-        Choices(answers, given, error_rates, rates),
-        cardinalities=_cardinalities(classifier, kinds, answers.n_labels),
+        Choices(answers, given, error_rates, rates, frequencies),
+        cardinalities=_cardinalities(classifier, kinds, answers.n_labels, frequencies),
         ranks=_ranks(classifier, kinds, most=min(answers.n_labels, n_features)),
         spreads=spreads,
         mistakes=mistakes,
@@ -104,19 +135,41 @@ def plan_for(
     )
 
 
+def _frequencies(
+    classifier: SelectionLikelihoodClassifier, kinds: Kinds, answers: Answers
+) -> LabelFrequencies | None:
+    """Return what is known of how often labels apply, where that is to be said to a fit.
+
+    Where most answers determine it, they say so by themselves; where they are fewer than labels,
+    they say too little.
+    """
+    given = given_to(classifier, answers)
+    if given is not None or classifier.label_frequencies is None:
+        return given
+    known = classifier.cardinality is None or classifier._single
+    of_people = classifier.propensities is None or classifier.propensities == "auto"
+    if known or not of_people or not kinds.free or kinds.judged < answers.n_labels:
+        return None
+    if 2 * kinds.determining >= kinds.all:
+        return None
+    return estimate_label_frequencies(answers)
+
+
 def _cardinalities(
-    classifier: SelectionLikelihoodClassifier, kinds: Kinds, n_labels: int
+    classifier: SelectionLikelihoodClassifier,
+    kinds: Kinds,
+    n_labels: int,
+    frequencies: LabelFrequencies | None,
 ) -> Sequence[float | None]:
     """Return the cardinalities to choose from: one, if it is given; None where it is determined."""
     c = classifier.cardinality
     if c == "auto":
+        if frequencies is not None:
+            return cardinalities_of(frequencies)
         # One class per row: just one label is relevant, as predict_proba takes it.
         if classifier._single:
             return [1.0]
-        # How many labels a rule leaves bounds how many apply; held-out exclusions that are taken as
-        # named prefer cardinalities at the end of the grid.
-        determining = kinds.judged + kinds.pairs + kinds.excluded
-        return [None] if 2 * determining >= kinds.all else cardinality_grid(n_labels)
+        return [None] if 2 * kinds.determining >= kinds.all else cardinality_grid(n_labels)
     if c is not None:
         check_real("cardinality", c, above=0, below=n_labels)
     return [c]  # type: ignore[list-item]
@@ -133,17 +186,11 @@ def _ranks(
     return [None, *(rank for rank in _RANKS if rank < most)]
 
 
-def _propensities(
+def _spreads(
     classifier: SelectionLikelihoodClassifier, kinds: Kinds, n_labels: int
-) -> tuple[NDArray[np.float64] | None, Sequence[float | None]]:
-    """Return propensities that are given, and the spreads to choose from where they are fitted."""
+) -> Sequence[float | None]:
+    """Return the spreads of propensities to choose from; None is for labels that are alike."""
     given = classifier.propensities
-    if given is not None and not isinstance(given, str):
-        return check_propensities(given, n_labels), [None]
-    if given not in (None, "auto", "equal"):
-        raise InputError(
-            f"propensities is {given!r}; give None, 'auto', 'equal' or one number per label"
-        )
     determined = kinds.menus > 0 or (kinds.judged > 0 and kinds.free > 0)
     if given == "auto":
         if not determined:
@@ -154,10 +201,10 @@ def _propensities(
                 " how readily a label comes to mind from how seldom it applies; give propensities,"
                 " or leave them out to take all labels as equal"
             )
-        return None, _SPREADS
+        return _SPREADS
     enough = kinds.menus + min(kinds.judged, kinds.free) >= _ENOUGH_PER_LABEL * n_labels
     if given is None and determined and enough:
-        return None, [None, *_SPREADS]
+        return [None, *_SPREADS]
     if given is None and kinds.free:
         warnings.warn(
             "labels were named freely, and every label that does not apply is taken as equally"
@@ -167,7 +214,21 @@ def _propensities(
             AssumedUniformWarning,
             stacklevel=_CALLER,
         )
-    return None, [None]
+    return [None]
+
+
+def _given_propensities(
+    classifier: SelectionLikelihoodClassifier, n_labels: int
+) -> NDArray[np.float64] | None:
+    """Return the propensities (K,) that a caller gave; None if there are none."""
+    given = classifier.propensities
+    if given is not None and not isinstance(given, str):
+        return check_propensities(given, n_labels)
+    if given not in (None, "auto", "equal"):
+        raise InputError(
+            f"propensities is {given!r}; give None, 'auto', 'equal' or one number per label"
+        )
+    return None
 
 
 def _error_rates(
@@ -200,9 +261,12 @@ def _error_rates(
 
 
 def _exclusion_rates(
-    classifier: SelectionLikelihoodClassifier, kinds: Kinds, answers: Answers
+    classifier: SelectionLikelihoodClassifier,
+    kinds: Kinds,
+    answers: Answers,
+    frequencies: LabelFrequencies | None,
 ) -> NDArray[np.float64] | None:
-    """Return exclusion rates, given or by what random answers say; None if nothing tells them."""
+    """Return exclusion rates, given or by how often labels apply; None if nothing tells them."""
     given = classifier.exclusion_rates
     if isinstance(given, str):
         raise InputError(f"exclusion_rates is {given!r}; give None, a number or one per label")
@@ -210,8 +274,10 @@ def _exclusion_rates(
         return check_rates("exclusion_rates", given, answers.n_labels, "label")
     if not kinds.excluded:
         return None
-    if kinds.judged >= answers.n_labels:
-        return exclusion_rates_from(answers)
+    if frequencies is None and kinds.judged >= answers.n_labels:
+        frequencies = estimate_label_frequencies(answers)
+    if frequencies is not None:
+        return rates_of_exclusion(answers, frequencies.values)
     warnings.warn(
         "labels were excluded, by a rule or a report, and it is not known how often that happens to"
         " a label that does not apply: they are taken as if they had been named freely. Give"

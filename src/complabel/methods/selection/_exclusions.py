@@ -7,40 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from complabel.annotations import Answers
-from complabel.methods.frequencies._counts import judged_at_random
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = ["exclusion_rates_from", "judged_at_random", "named_where_excluded"]
-
-# Answers that the pooled share of "yes" counts as much as, and rates that no sample can exclude.
-_PRIOR_ANSWERS = 2.0
-_RATES = (1e-3, 1 - 1e-3)
-
-
-def exclusion_rates_from(answers: Answers) -> NDArray[np.float64]:
-    """Return how often labels that do not apply are excluded (K,), by what random answers say.
-
-    The share of items for which a label is excluded is e_k (1 - pi_k). How often it applies, pi_k,
-    is its share of "yes", drawn towards that of all labels with the weight of two answers.
-    """
-    rules, judged = answers.question == "excluded", judged_at_random(answers)
-    excluded, yes, no = (
-        np.asarray(mask[rows].sum(axis=0), dtype=np.float64)
-        for mask, rows in (
-            (answers.excluded, rules),
-            (answers.relevant, judged),
-            (answers.absent, judged),
-        )
-    )
-    pooled = (yes.sum() + 1) / (yes.sum() + no.sum() + 2)
-    frequency = (yes + _PRIOR_ANSWERS * pooled) / (yes + no + _PRIOR_ANSWERS)
-    listed = answers.offered[rules]
-    everything = int((np.diff(listed.indptr) == 0).sum())
-    looked_at = np.asarray(listed.sum(axis=0), dtype=np.float64) + everything
-    share = excluded / np.maximum(looked_at, 1)
-    return np.asarray(np.clip(share / (1 - frequency), *_RATES))
 
 
 def named_where_excluded(answers: Answers) -> Answers:

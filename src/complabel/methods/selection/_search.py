@@ -48,7 +48,7 @@ class Space:
     alpha: float
     ranks: Sequence[int | None] = (None,)
     spreads: Sequence[float | None] = (None,)
-    mistakes: Sequence[float | None] = (None,)
+    mistakes: Sequence[float | tuple[float, ...] | None] = (None,)
     by_annotator: bool = False
 
     @property
@@ -64,6 +64,18 @@ class Space:
             mistakes=self.mistakes[0],
         )
         return [replace(first, features=each) for each in self.features]
+
+    def around(self, setting: Setting) -> Space:
+        """Return the space in which only alpha and the cardinality are left to choose."""
+        return replace(
+            self,
+            features=[setting.features],
+            alpha=setting.alpha,
+            ranks=[setting.rank],
+            spreads=[setting.spread],
+            mistakes=[setting.mistakes],
+            by_annotator=False,
+        )
 
 
 @dataclass
@@ -82,7 +94,7 @@ class Search:
         to complicated and with gamma where they are of a kernel; then the cardinality again; then
         the rank, and whether propensities and mistakes are worth fitting; and last alpha in finer
         steps. Of the cardinalities (increasing) within one standard error of the best, the smallest
-        is taken.
+        is taken, unless frequencies of labels are known.
         """
         grid = sorted({c for c in space.cardinalities if c is not None})
         if len(grid) > 1:
@@ -91,8 +103,10 @@ class Search:
         if len(grid) > 1:
             grid = _with(grid, best.cardinality)
             best = self.tune_cardinality(best, grid)
-            tried = {setting.cardinality for setting in self.trials.by_part}
-            best = self._smallest(best, "cardinality", sorted(tried.union(grid)))
+            # What random answers say of the cardinality leaves no room for a preference.
+            if self.trials.choices.frequencies is None:
+                tried = {setting.cardinality for setting in self.trials.by_part}
+                best = self._smallest(best, "cardinality", sorted(tried.union(grid)))
         others = [replace(best, rank=rank) for rank in space.ranks if rank != best.rank]
         best = self._best(best, others)
         best = self.tune_spread(best, [each for each in space.spreads if each is not None])

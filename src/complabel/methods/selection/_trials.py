@@ -116,7 +116,9 @@ class Trials:
         tests = np.concatenate([test for part in self._parts for test in part.test])
         logits = np.concatenate([logits for logits, _ in found])
         weights = [log_w for _, log_w in found if log_w is not None]
-        log_w = np.concatenate(weights) if weights else None
+        log_w = None
+        if weights:  # known ones are those of all items
+            log_w = weights[0] if weights[0].ndim == 1 else np.concatenate(weights)
         return likeliest_rates(self.choices.of_rows(tests), logits, log_w, start)
 
     def summary(self) -> dict[str, NDArray[Any]]:
@@ -186,8 +188,9 @@ class Trials:
     def _fit(self, setting: Setting, part: _Part) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Fit a setting to the folds of a part, and predict the logits of what was held out.
 
-        Also returns the log-propensities (n, K), if they are fitted. A fit starts from the one with
-        another alpha, if there is one: others may lead to another of several minima.
+        Also returns log-propensities, (n, K) where they are fitted, (K,) where they are known. A
+        fit starts from the one with another alpha, if there is one: others may lead to another of
+        several minima.
         """
         self.prepare(setting.features)
         prepared = self._prepared[setting.features]
@@ -201,10 +204,11 @@ class Trials:
             tolerance=_TOLERANCE,
             start=prepared.fits.get(key),
         )
-        log_w = None
+        logits = fits.logits_of(part.test)
         if setting.spread is not None:
-            log_w = np.repeat(fits.others, [*map(len, part.test)], axis=0)
-        return fits.logits_of(part.test), log_w
+            return logits, np.repeat(fits.others, [*map(len, part.test)], axis=0)
+        known = part.rest.log_propensities(setting)
+        return logits, None if known is None else known.numpy()
 
     @cached_property
     def _folds(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
