@@ -42,6 +42,8 @@ _NODES, _NODES_OF_SETS = 40, 56
 # Where propensities differ by more than exp(6), the integrand has steps far apart.
 _USUAL_LOG_RATIO = 6.0
 _NODES_PER_LOG = 6
+# In float32 rounding hides the error of fewer nodes, where propensities are nearer to each other.
+_NODES_IN_FLOAT32, _USUAL_IN_FLOAT32 = 24, 4.0
 
 
 @dataclass(frozen=True)
@@ -88,11 +90,13 @@ def _gauss(n_nodes: int, divisor: float | None = None) -> Rule:
 
 def number_of_nodes(log_propensities: Tensor | None, *, several: bool) -> int:
     """Return how many equal steps in y are taken for labels of these propensities."""
-    usual = _NODES_OF_SETS if several else _NODES
+    usual, most_usual = (_NODES_OF_SETS if several else _NODES), _USUAL_LOG_RATIO
     if log_propensities is None or log_propensities.numel() == 0:
         return usual
+    if log_propensities.dtype == torch.float32 and not several:
+        usual, most_usual = _NODES_IN_FLOAT32, _USUAL_IN_FLOAT32
     spread = float(log_propensities.max() - log_propensities.min())
-    return usual + math.ceil(_NODES_PER_LOG * max(0.0, spread - _USUAL_LOG_RATIO))
+    return usual + math.ceil(_NODES_PER_LOG * max(0.0, spread - most_usual))
 
 
 def equal_steps(start: Tensor, end: Tensor, n_nodes: int) -> tuple[Tensor, Tensor]:

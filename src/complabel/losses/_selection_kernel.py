@@ -159,50 +159,50 @@ def _weighted(
     """
     p = torch.sigmoid(logits)
     inside, w = torch.maximum(p, settled), log_w.exp()
+    outside = 1 - inside
     marks = named > 0
     several = bool((named.sum(dim=0) > 1).any())
-    of_named = torch.where(marks, w, 0.0).sum(dim=0) if repeated else None
-    least = torch.where(marks, w, torch.inf).min(dim=0).values if of_named is None else of_named
-    scale = least + (w * (1 - inside)).sum(dim=0)
+    as_one = repeated or not several  # then the named come to mind as one label of their weights
+    of_named = (w * marks).sum(dim=0)
+    least = of_named if as_one else torch.where(marks, w, torch.inf).min(dim=0).values
+    scale = least + (w * outside).sum(dim=0)
 
     def terms(y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the logs of terms (n_nodes, b), w tau (L, n_nodes, b), and the factors."""
+        """Return the logs of terms and tau, (n_nodes, b), and the factors (L, n_nodes, b)."""
         log_tau, log_rate = log_tau_and_rate(y)
         log_tau = log_tau - scale.log()
-        x = w.unsqueeze(1) * log_tau.exp()
+        tau = log_tau.exp()
+        power = (w.unsqueeze(1) * tau).neg_().exp_()
         # exp(-x) is never 0, so that a factor can always be divided by.
-        power = torch.exp(-x).clamp_(min=torch.finfo(logits.dtype).tiny)
-        factors = inside.unsqueeze(1) * (1 - power) + power
+        power.clamp_(min=torch.finfo(logits.dtype).tiny)
+        arrivals = None if as_one else _log_arrivals(w.unsqueeze(1) * tau, log_w, marks)[0]
+        factors = torch.addcmul(inside.unsqueeze(1), outside.unsqueeze(1), power)
         found = _log_product(factors, several=several) + log_rate - scale.log()
-        if of_named is not None:
+        found = found - of_named * tau if arrivals is None else found + arrivals
+        if repeated:
             r = named.sum(dim=0)
-            found = found - of_named * log_tau.exp() + (r - 1) * log_tau - torch.lgamma(r)
-        elif several:
-            found = found + _log_arrivals(x, log_w, marks)[0]
-        else:
-            found = found - (x * named.unsqueeze(1)).sum(dim=0)
-        return found, x, factors
+            found = found + (r - 1) * log_tau - torch.lgamma(r)
+        return found, tau, factors
 
     most = float(named.sum(dim=0).max()) if several else 1.0
     furthest = torch.log((10 - LOG_OF_NOTHING + 3 * most) * scale / least)
     start, end = _where_it_matters(terms, torch.full_like(furthest, LEAST_Y), furthest)
     y, step = equal_steps(start, end, n_nodes)
-    log_terms, x, factors = terms(y)
+    log_terms, tau, factors = terms(y)
     log_sum = torch.logsumexp(log_terms, dim=0)
     posterior = (log_terms - log_sum).exp()
-    # As d / d p_k is the mean of (1 - exp(-x)) / a_k, and a_k = p_k (1 - exp(-x)) + exp(-x).
+    # With a = p + q exp(-x), q d log a / d p = 1 / a - 1 and d log a / d log w = x (p / a - 1).
     ratio = posterior / factors  # (L, n_nodes, b)
-    power = torch.exp(-x)
-    shares = (ratio * (1 - power)).sum(dim=1)
-    gradient = shares * inside * (1 - inside) - p * marks
-    through_log_w = -(1 - inside) * (ratio * x * power).sum(dim=1)
+    gradient = inside * (ratio.sum(dim=1) - 1) - p * marks
+    mean_tau = (posterior * tau).sum(dim=0)
+    through_log_w = w * (inside * ratio.mul_(tau).sum(dim=1) - mean_tau)
     log_integral = log_sum + step.log()
-    if repeated or not several:
+    if as_one:
         log_integral = log_integral + (named * log_w).sum(dim=0)
-        tau_of_named = (x * posterior).sum(dim=1)
-        through_log_w += torch.where(marks, named - tau_of_named, 0.0)
+        through_log_w += torch.where(marks, named - w * mean_tau, 0.0)
     else:
-        through_log_w += (_log_arrivals(x, log_w, marks)[1] * posterior).sum(dim=1)
+        slope = _log_arrivals(w.unsqueeze(1) * tau, log_w, marks)[1]
+        through_log_w += (slope * posterior).sum(dim=1)
     absent = _log_absent(logits, marks.to(logits.dtype), several=several)
     return log_integral + absent, gradient, through_log_w
 

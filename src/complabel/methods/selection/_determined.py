@@ -117,7 +117,7 @@ def plan_for(
     frequencies = _frequencies(classifier, kinds, answers)
     given = _given_propensities(classifier, answers.n_labels)
     spreads: Sequence[float | None] = [None]
-    if frequencies is not None and classifier.propensities == "equal":
+    if frequencies is not None and given is None and classifier.propensities == "equal":
         frequencies = replace(frequencies, propensities=None)
     elif given is None and (frequencies is None or frequencies.propensities is None):
         spreads = _spreads(classifier, kinds, answers.n_labels)
@@ -147,8 +147,9 @@ def _frequencies(
     if given is not None or classifier.label_frequencies is None:
         return given
     known = classifier.cardinality is None or classifier._single
-    of_people = classifier.propensities is None or classifier.propensities == "auto"
-    if known or not of_people or not kinds.free or kinds.judged < answers.n_labels:
+    given_w = classifier.propensities
+    open_w = given_w is None or (isinstance(given_w, str) and given_w == "auto")
+    if known or not open_w or not kinds.free or kinds.judged < answers.n_labels:
         return None
     if 2 * kinds.determining >= kinds.all:
         return None
