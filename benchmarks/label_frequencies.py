@@ -18,7 +18,7 @@ import numpy as np
 
 from complabel.annotations import Answers, draw_answers, draw_propensities
 from complabel.datasets import load_dataset
-from complabel.methods import LabelFrequencies, estimate_label_frequencies
+from complabel.frequencies import LabelFrequencies, estimate_label_frequencies
 
 _SPREADS = (0.0, 0.5, 1.0)
 _QUANTILE = 1.96

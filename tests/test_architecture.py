@@ -25,6 +25,7 @@ ROOMS = (
     "paper",
     "transition",
     "losses",
+    "frequencies",
     "_training",
     "methods",
     "asking",
@@ -92,7 +93,7 @@ def test_a_room_imports_only_from_rooms_above_it(path):
         assert ROOMS.index(room) <= ROOMS.index(own), f"{module_name(path)} imports {name}"
 
 
-FAMILIES = ("bars", "candidates", "gradient", "selection")
+FAMILIES = ("bars", "candidates", "gradient", "matched", "selection")
 
 
 @every_source

@@ -368,3 +368,14 @@ def test_a_million_labels_are_no_matter_of_memory():
 
 def test_indicator_of_sets():
     np.testing.assert_array_equal(indicator([{0, 2}, set()], 3), [[1, 0, 1], [0, 0, 0]])
+
+
+def test_some_of_the_answers_keep_their_items():
+    answers = Answers.from_arrays(
+        absent=[[1, 0], [0, 1], [0, 0]], relevant=[[0, 1], [0, 0], [1, 0]], item=[4, 0, 2]
+    )
+    some = answers.only(np.array([True, False, True]))
+    assert some.shape == answers.shape
+    np.testing.assert_array_equal(some.item, [0, 4])
+    np.testing.assert_array_equal(some[[4, 0]].complementary, answers[[4, 0]].complementary)
+    assert not some[[2]].known_relevant.any()

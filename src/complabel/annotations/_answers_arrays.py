@@ -125,7 +125,8 @@ class AnswerArrays:
 
     def only(self, which: NDArray[np.bool_]) -> Self:
         """Return some of the answers, marked in an array (n_answers,), about the same items."""
-        return self._take(np.flatnonzero(which))
+        rows = np.flatnonzero(which)
+        return self._take(rows, item=self.item[rows])
 
     def __repr__(self) -> str:
         words, counts = np.unique(self.question, return_counts=True)

@@ -16,11 +16,6 @@ from complabel.methods.candidates.lift import LIFTClassifier
 from complabel.methods.candidates.mlknn import MLKNNClassifier
 from complabel.methods.candidates.pml import PMLFPClassifier, PMLLCClassifier
 from complabel.methods.candidates.pml_lrs import PMLLRSClassifier
-from complabel.methods.frequencies._estimate import (
-    LabelFrequencies,
-    estimate_label_frequencies,
-)
-from complabel.methods.frequencies._matched import FrequencyMatchedClassifier
 from complabel.methods.gradient.complementary_loss import (
     ComplementaryLossClassifier,
     ComRankClassifier,
@@ -31,6 +26,7 @@ from complabel.methods.gradient.complementary_loss import (
 )
 from complabel.methods.gradient.mlcl import MLCLClassifier
 from complabel.methods.gradient.supervised import SupervisedClassifier
+from complabel.methods.matched._classifier import FrequencyMatchedClassifier
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
 
 __all__ = [
@@ -46,7 +42,6 @@ __all__ = [
     "Grid",
     "LIFTClassifier",
     "LUWClassifier",
-    "LabelFrequencies",
     "MLCLClassifier",
     "MLKNNClassifier",
     "Method",
@@ -58,7 +53,6 @@ __all__ = [
     "SupervisedClassifier",
     "UnbiasedBCEClassifier",
     "check_parameter",
-    "estimate_label_frequencies",
     "get_method",
     "make_classifier",
 ]

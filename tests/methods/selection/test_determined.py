@@ -54,7 +54,7 @@ FREELY_NAMED = [
     (X[PROPER], COMPLEMENTARY[PROPER]),
     (X[PROPER], FREE),
     (X[PROPER], COMPLEMENTARY[PROPER].argmax(axis=1)),
-    (X, Answers.concatenate([FREE_OF_ALL, asked(0.1)])),
+    (X, Answers.concatenate([FREE_OF_ALL, asked((K - 1) / N)])),
     (X, Answers.concatenate([FREE_OF_ALL, undrawn(asked(0.9))])),
 ]
 

@@ -11,17 +11,17 @@ from scipy import special
 
 from complabel.annotations import Answers
 from complabel.errors import InputError
-from complabel.methods.frequencies._counts import judged_at_random
-from complabel.methods.frequencies._estimate import (
+from complabel.frequencies import (
     estimate_label_frequencies,
     frequencies_with_propensities,
+    given_frequencies,
+    judged_at_random,
 )
-from complabel.methods.frequencies._given import given_frequencies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.methods.frequencies._estimate import LabelFrequencies
+    from complabel.frequencies import LabelFrequencies
     from complabel.methods.selection._choices import Choices
     from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
 

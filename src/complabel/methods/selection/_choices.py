@@ -18,17 +18,18 @@ if TYPE_CHECKING:
 
     from complabel._training import LogitObjective
     from complabel.annotations import Answers
+    from complabel.frequencies import LabelFrequencies
     from complabel.losses import Evaluation
-    from complabel.methods.frequencies._estimate import LabelFrequencies
     from complabel.methods.selection._model import Setting
 
 # Where the constant model's probabilities may start: not where the sigmoid is flat. It matters
 # little: anything from (.3, .7) to (1e-6, 1 - 1e-6) moved the log-likelihood of held-out labels by
 # less than .006 (digits, scene, yeast), and starting below .001 lost .005 on scene.
 _START_RANGE = (0.02, 0.9)
-# Weight of frequencies that are known. From .05 to 5 average precision moved by .005 at most (scene
-# and yeast, labels that come to mind unequally): what is uncertain is their sum, which is searched.
-_ANCHOR = 0.5
+# Weight of frequencies that are known, and of those that are estimated. For these average precision
+# moved by .005 at most from .05 to 5 (scene and yeast, labels that come to mind unequally): what is
+# uncertain is their sum, which is searched.
+_KNOWN, _ESTIMATED = 5.0, 0.5
 _LEAST_VARIANCE = 0.01
 
 
@@ -68,14 +69,15 @@ class Choices:
 
         The items of one map are below those of the other, so many (B,). The cardinality's penalty
         is the mean of (sum_k p_k - c)^2; priors count once in all. Where frequencies pi are known,
-        they add ``_ANCHOR`` sum_k (mean p_k - pi_k)^2 / (pi_k (1 - pi_k) + .01).
+        they add a multiple of sum_k (mean p_k - pi_k)^2 / (pi_k (1 - pi_k) + .01).
         """
         c, rates, share = setting.cardinality, self.rates(setting), _Shares(sizes)
         known_log_w = self.log_propensities(setting)
         anchor = None
         if self.frequencies is not None:
             pi = torch.from_numpy(self.frequencies_at(c).values)
-            anchor = _Anchor(pi, _ANCHOR / (pi * (1 - pi) + _LEAST_VARIANCE), share)
+            weight = _ESTIMATED if self.frequencies.cardinality_error else _KNOWN
+            anchor = _Anchor(pi, weight / (pi * (1 - pi) + _LEAST_VARIANCE), share)
 
         def means_and_gradients(logits: Tensor, others: Tensor) -> tuple[Tensor, Tensor, Tensor]:
             log_w = known_log_w

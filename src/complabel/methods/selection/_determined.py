@@ -12,10 +12,8 @@ import numpy as np
 from complabel._parameters import check_real
 from complabel.annotations import Answers, AssumedUniformWarning
 from complabel.errors import AnnotationError, InputError
+from complabel.frequencies import estimate_label_frequencies, judged_at_random, rates_of_exclusion
 from complabel.losses import AnswersLikelihood, check_propensities, check_rates
-from complabel.methods.frequencies._counts import judged_at_random
-from complabel.methods.frequencies._estimate import estimate_label_frequencies
-from complabel.methods.frequencies._rates import rates_of_exclusion
 from complabel.methods.selection._anchored import cardinalities_of, given_to, sharpened
 from complabel.methods.selection._choices import Choices
 from complabel.methods.selection._exclusions import named_where_excluded
@@ -24,7 +22,7 @@ from complabel.methods.selection._search import cardinality_grid
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.methods.frequencies._estimate import LabelFrequencies
+    from complabel.frequencies import LabelFrequencies
     from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
 
 # Standard deviations of log-propensities: at .1 labels are nearly alike, and at 1.1 one in twenty

@@ -21,13 +21,13 @@ from complabel import metrics
 from complabel.annotations import Answers, IgnoredAnswersWarning, draw_answers
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
+from complabel.frequencies import estimate_label_frequencies
 from complabel.losses import answers_log_likelihood
 from complabel.methods import (
     METHODS,
     ComplementaryClassifier,
     FrequencyMatchedClassifier,
     PriorClassifier,
-    estimate_label_frequencies,
 )
 
 X, RELEVANT = PROBLEM.X, PROBLEM.Y

@@ -6,10 +6,10 @@ from scipy import integrate, optimize
 
 from complabel.annotations import Answers, draw_answers, draw_propensities
 from complabel.errors import InputError
-from complabel.methods import estimate_label_frequencies
-from complabel.methods.frequencies._counts import Audit
-from complabel.methods.frequencies._posterior import STRENGTHS, Counts, _Beta, from_audit
-from complabel.methods.frequencies._sharpen import sharpened
+from complabel.frequencies import estimate_label_frequencies
+from complabel.frequencies._counts import Audit
+from complabel.frequencies._posterior import STRENGTHS, Counts, _Beta, from_audit
+from complabel.frequencies._sharpen import sharpened
 
 PI = np.array([0.05, 0.1, 0.2, 0.3, 0.5, 0.7])
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from complabel.annotations import Answers, draw_answers
-from complabel.methods.frequencies._counts import Audit, Named, judged_at_random
+from complabel.frequencies._counts import Audit, Named, judged_at_random
 
 
 def judged(labels, answers, probability, **changes):

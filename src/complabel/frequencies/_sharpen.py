@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from complabel.methods.frequencies._posterior import Counts
+from complabel.frequencies._posterior import Counts
 
 if TYPE_CHECKING:
-    from complabel.methods._arrays import Array
-    from complabel.methods.frequencies._counts import Audit
+    from complabel.frequencies._counts import Array, Audit
 
 # Judgements that what all labels have in common counts as much as, for each label.
 _SHARED = 10.0

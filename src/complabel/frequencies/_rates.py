@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from complabel.annotations import Answers
-    from complabel.methods._arrays import Array
+    from complabel.frequencies._counts import Array
 
 # No sample can exclude rates beyond.
 _RATES = (1e-3, 1 - 1e-3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +12,9 @@ from complabel.annotations import Answers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+Array: TypeAlias = "NDArray[np.float64]"
+"""Numbers in double precision."""
 
 
 def judged_at_random(answers: Answers) -> NDArray[np.bool_]:
@@ -40,7 +43,7 @@ class Audit:
     item: NDArray[np.intp]
     label: NDArray[np.intp]
     applies: NDArray[np.bool_]
-    weight: NDArray[np.float64]
+    weight: Array
     pooled: float  # how often labels apply, of all judgements
     n_pooled: float  # how many judgements stand behind it, effectively
     n_labels: int
@@ -65,11 +68,11 @@ class Audit:
             n_labels=answers.n_labels,
         )
 
-    def counts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def counts(self) -> tuple[Array, Array]:
         """Return effective numbers of "yes" and of judgements of each label, (K,) and (K,)."""
         return self.sum(self.weight * self.applies), self.sum(self.weight)
 
-    def sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sum(self, values: Array) -> Array:
         """Add up values (J,) by label (K,)."""
         return np.asarray(
             np.bincount(self.label, weights=values, minlength=self.n_labels), dtype=np.float64
@@ -84,9 +87,9 @@ class Named:
     distinct ``answers``, one about each item, with ``counts`` of how often each was given.
     """
 
-    first: NDArray[np.float64]
+    first: Array
     answers: Answers | None
-    counts: NDArray[np.float64]
+    counts: Array
 
     @property
     def says_all_apply(self) -> bool:
@@ -124,7 +127,7 @@ class Named:
         return cls(first, Answers.from_arrays(**about), counts)
 
 
-def inverse_probability(answers: Answers) -> NDArray[np.float64]:
+def inverse_probability(answers: Answers) -> Array:
     """Return one over the chance with which each question was drawn, (A,); 1 if it was not."""
     return 1 / np.where(np.isnan(answers.probability), 1.0, answers.probability)
 
@@ -137,7 +140,7 @@ def _form_of(answers: Answers) -> NDArray[np.intp]:
     return np.asarray(2 * answers.n_offered + (answers.question == "ticked"), dtype=np.intp)
 
 
-def _scaled(inverse: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
+def _scaled(inverse: Array, group: NDArray[np.intp]) -> Array:
     """Scale weights so that they sum to Kish's effective number, (sum w)^2 / sum w^2, by group."""
     _, place = np.unique(group, return_inverse=True)
     total = np.bincount(place, weights=inverse)

@@ -12,7 +12,8 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.methods._arrays import Array
+    from complabel.frequencies._counts import Array
+
 
 # How far the frequencies of classes may be from adding up to 1.
 _ROUNDING = 1e-6

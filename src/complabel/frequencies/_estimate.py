@@ -10,14 +10,14 @@ from scipy import optimize, special
 
 from complabel._parameters import check_array
 from complabel.errors import InputError
-from complabel.methods.frequencies._counts import Audit, Named
-from complabel.methods.frequencies._naming import NamingLikelihood
-from complabel.methods.frequencies._posterior import (
+from complabel.frequencies._counts import Audit, Named
+from complabel.frequencies._naming import NamingLikelihood
+from complabel.frequencies._posterior import (
     Counts,
     from_audit,
     from_audit_and_named,
 )
-from complabel.methods.frequencies._sharpen import plain, sharpened
+from complabel.frequencies._sharpen import plain, sharpened
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -13,13 +13,11 @@ from sklearn.base import clone
 from complabel._parameters import Constraints, Integer
 from complabel.annotations import Answers, ClassPerRowWarning, UnchosenLabelWarning
 from complabel.errors import InputError
+from complabel.frequencies import estimate_label_frequencies, given_frequencies, rates_of_exclusion
 from complabel.losses import AnswersLikelihood
 from complabel.methods._base import ComplementaryClassifier
-from complabel.methods.frequencies._estimate import estimate_label_frequencies
-from complabel.methods.frequencies._given import given_frequencies
-from complabel.methods.frequencies._matching import class_shifts, label_shifts
-from complabel.methods.frequencies._rates import rates_of_exclusion
-from complabel.methods.frequencies._scale import (
+from complabel.methods.matched._matching import class_shifts, label_shifts
+from complabel.methods.matched._scale import (
     evidence_of,
     evidence_of_classes,
     likeliest_scale,
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from complabel.methods._arrays import Array, Features, Indicator
-    from complabel.methods.frequencies._scale import LogLikelihood
+    from complabel.methods.matched._scale import LogLikelihood
 
 # Frequencies of 0 and 1, which no finite score has, are taken for these.
 _RAREST = 1e-6

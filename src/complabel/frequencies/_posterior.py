@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy import linalg, optimize, special
 
-from complabel.methods.frequencies._naming import NamingLikelihood
+from complabel.frequencies._naming import NamingLikelihood
 
 if TYPE_CHECKING:
-    from complabel.methods._arrays import Array
+    from complabel.frequencies._counts import Array
 
 # Standard deviations of log-propensities: labels nearly alike, up to one in twenty that comes to
 # mind ten times as readily as usual.

@@ -21,10 +21,7 @@ from scipy import special
 from complabel.losses import AnswersLikelihood
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Array
-    from complabel.methods.frequencies._counts import Named
+    from complabel.frequencies._counts import Array, Named
 
 # As tau = exp(y - exp(-y)) / scale, equal steps in y converge exponentially; see losses.
 _LEAST_Y, _STEP, _LOG_OF_NOTHING = -3.6, 0.2, 30.0
@@ -85,12 +82,12 @@ def _of_scores(scores: Array, counts: Array) -> Array:
 class Integrals:
     """The K integrals at some parameters."""
 
-    log_chances: NDArray[np.float64]  # (K,): of each label to be the one named
-    posterior: NDArray[np.float64]  # (K, N): of the time, given that a label is named
-    by_logit: NDArray[np.float64]  # (K, N): derivatives of the log of a label's factor
-    by_log_w: NDArray[np.float64]  # (K, N)
-    p: NDArray[np.float64]  # (K,)
-    own: NDArray[np.float64]  # (K,): d log M_k / d log w_k
+    log_chances: Array  # (K,): of each label to be the one named
+    posterior: Array  # (K, N): of the time, given that a label is named
+    by_logit: Array  # (K, N): derivatives of the log of a label's factor
+    by_log_w: Array  # (K, N)
+    p: Array  # (K,)
+    own: Array  # (K,): d log M_k / d log w_k
 
     @classmethod
     def at(cls, parameters: Array) -> Integrals:

@@ -8,9 +8,9 @@ import torch
 from scipy import optimize, special
 
 from complabel.annotations import Answers
+from complabel.frequencies._counts import Named
+from complabel.frequencies._naming import Integrals, NamingLikelihood
 from complabel.losses import AnswersLikelihood
-from complabel.methods.frequencies._counts import Named
-from complabel.methods.frequencies._naming import Integrals, NamingLikelihood
 
 
 def parameters(n_labels, seed=0, sd=1.0):

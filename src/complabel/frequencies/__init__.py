@@ -1,0 +1,19 @@
+"""How often each label applies: estimated from few random answers and what was named."""
+
+from complabel.frequencies._counts import judged_at_random
+from complabel.frequencies._estimate import (
+    LabelFrequencies,
+    estimate_label_frequencies,
+    frequencies_with_propensities,
+)
+from complabel.frequencies._given import given_frequencies
+from complabel.frequencies._rates import rates_of_exclusion
+
+__all__ = [
+    "LabelFrequencies",
+    "estimate_label_frequencies",
+    "frequencies_with_propensities",
+    "given_frequencies",
+    "judged_at_random",
+    "rates_of_exclusion",
+]

@@ -1,1 +1,0 @@
-"""How often each label applies: estimated from few random answers and what was named."""

@@ -1,0 +1,1 @@
+"""Any method with its scores matched to how often labels apply."""
