@@ -374,3 +374,16 @@ print(answers, answers.label_names, answers.known_relevant.tolist())
         "Answers(2 items, 3 labels, 3 answers: 1 named, 2 asked) "
         "('fog', 'sea', 'sky') [[0, 0, 1], [0, 1, 1]]\n"
     )
+
+
+def test_a_random_question_without_an_answer_is_not_taken_as_no():
+    table = {"item": [0, 1, 2], "label": ["a", "b", "a"], "question": ["asked"] * 3}
+    open_ones = table | {"answer": ["yes", None, "no"], "probability": [0.5, 0.5, 0.5]}
+    with pytest.raises(AnnotationError, match="row 1 of the table is a random yes/no question"):
+        Answers.from_table(open_ones)
+    with pytest.raises(AnnotationError, match=r"without an answer \(3 in all\)"):
+        Answers.from_table(table | {"probability": [0.5, 0.5, 0.5]})
+    filled = Answers.from_table(open_ones | {"answer": ["yes", "unsure", "no"]})
+    assert filled.n_answers == 2
+    # Questions that nobody drew at random keep the default.
+    assert Answers.from_table(table).complementary.sum() == 3

@@ -81,7 +81,7 @@ def test_an_audit_tells_the_truth_about_pairs_of_the_training_part(fold):
         assert said == ("yes" if DATASET.Y[item, label] else "no")
     assert {*found.values()} == {"yes", "no"}
     assert (answers.question == "asked").all()
-    np.testing.assert_allclose(answers.probability, 60 / (len(train) * 5), rtol=1e-12)
+    np.testing.assert_allclose(answers.probability, 1 / 5, rtol=1e-12)
     assert (answers.n_offered == 1).all()
 
 
@@ -89,7 +89,6 @@ def test_the_largest_audit_asks_about_every_pair_once_and_none_is_larger():
     train, _ = fold_of(0)
     answers = audit(len(train) * 5)
     assert {*judged(answers)} == {(item, label) for item in train for label in range(5)}
-    assert (answers.probability == 1).all()
     with pytest.raises(InputError, match=r"has 500 pairs .* few for an audit of 501; take a small"):
         audit(501)
 

@@ -180,7 +180,8 @@ class Answers(AnswerArrays):
               ``label`` and ``answer``, as far as these are filled. A row without is an answer.
             - ``label``: a name. A gap stands for all labels on offer, in an answer of one row:
               "named" or "ticked" with "yes" says that all of these apply.
-            - ``answer``: "no" (the default), "yes" or "unsure". Rows with "unsure" say nothing,
+            - ``answer``: "no" (the default, but for "asked" with a ``probability``, which needs
+              one), "yes" or "unsure". Rows with "unsure" say nothing,
               and an answer of such rows alone is left out; in "ticked", the label was not offered.
             - ``question``: see :class:`Answers`. Its "no" is named, absent, ticked or excluded;
               its "yes" is relevant. Where there is none, an answer with ``asked_for`` or without

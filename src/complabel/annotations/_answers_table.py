@@ -89,6 +89,7 @@ def read_table(
     question = columns["question"].read(
         word_of(QUESTIONS), f"it must be one of {', '.join(QUESTIONS)}"
     )
+    _refuse_unanswered(columns["answer"], columns["probability"], question.numbers())
     questions = marks.questions(rows.agreed(columns["question"], question.numbers()))
     if labels is None:
         _warn_unlisted(questions, offered, len(names))
@@ -113,6 +114,17 @@ def read_table(
         annotator_names=people,
         place=lambda at: f"{rows.name(at)} (item {item_names[item[at]]!r})",
     )
+
+
+def _refuse_unanswered(answer: Column, probability: Column, question: NDArray[np.intp]) -> None:
+    """Refuse random yes/no questions without an answer: "no" by default would be made up."""
+    open_ones = (answer.codes == -1) & (probability.codes != -1) & (question == _ASKED)
+    if open_ones.any():
+        raise AnnotationError(
+            f"row {int(np.argmax(open_ones))} of the table is a random yes/no question without an"
+            f" answer ({int(open_ones.sum())} in all); fill in yes, no or unsure, or leave such"
+            " rows out"
+        )
 
 
 def refuse_contradictions(answers: Answers) -> None:

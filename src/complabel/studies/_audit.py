@@ -38,7 +38,7 @@ def draw_audit(
     Returns
     -------
     Answers
-        About all ``n_samples`` items; "asked", each with the probability size / (n_train * K).
+        About all ``n_samples`` items; "asked", each with the probability 1 / K of its label.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def draw_audit(
         offered=at_label(np.ones_like(applies)),
         question="asked",
         item=item,
-        probability=size / (len(train) * n_labels),
+        probability=1 / n_labels,
         n_items=dataset.n_samples,
     )
 
