@@ -231,8 +231,8 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         refuse_overflow(X)
         learned = learn(self, X, plan_for(self, answers, n_features=X.shape[1]), self._report)
         setting, prepared, found = learned.setting, learned.prepared, learned.found
-        p = special.expit(found.linear(prepared.X))
-        self.mean_cardinality_ = float(p.sum(axis=1).mean())
+        logits = found.linear(prepared.X)
+        self.mean_cardinality_ = float(special.expit(logits, out=logits).sum(axis=1).mean())
         self.model_, self.n_iter_ = prepared.model(found.linear), found.n_iter
         self.alpha_, self.cardinality_ = setting.alpha, setting.cardinality
         self._annotators = Annotators.of(learned.plan.choices, setting, found)

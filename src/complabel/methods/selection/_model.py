@@ -111,6 +111,8 @@ def fit_maps(
     objective = choices.objective(setting, sizes)
     if start is None:
         intercept = choices.constant_logits(setting.cardinality)
+        # In the type of the features: what is laid out for the one serves the others.
+        at_start = intercept.astype(np.result_type(np.float32, prepared.X.dtype))
         constant = LinearMap(np.zeros((len(intercept), prepared.X.shape[1])), intercept)
         start = minimize_linear(
             prepared.X,
@@ -118,7 +120,7 @@ def fit_maps(
             start=[constant] * len(sizes),
             others=choices.start_of_others(setting, len(sizes)),
             curvature=choices.curvature(
-                setting, np.broadcast_to(intercept, (n_items, len(intercept)))
+                setting, np.broadcast_to(at_start, (n_items, len(intercept)))
             ),
             tolerance=max(_FIRST_TOLERANCE, tolerance),
             warn=False,
