@@ -59,12 +59,14 @@ class Rungs:
         n_rows = self.X.shape[0]
         order = np.random.default_rng(self.seed).permutation(n_rows)
         starts, before = space.starts, 0
-        for size in rung_sizes(n_rows):
+        sizes = rung_sizes(n_rows)
+        for size in sizes:
             search = Search(
                 self._trials(np.sort(order[:size])),
                 self.tunes_alpha,
                 self.tunes_gamma,
                 is_first=not before,
+                is_last=size == sizes[-1],
             )
             self._searches.append(search)
             starts = [self._scaled(each, before / size) if before else each for each in starts]

@@ -30,8 +30,8 @@ _CARDINALITIES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.
 # depend on each other the likelihood takes some of that for unequal propensities.
 _ERRORS_OF_SPREAD = 2.0
 # Kinds of features that are so much worse at the same alpha are not tuned; other settings so much
-# worse are not tried with another alpha.
-_ERRORS_OF_KINDS = 2.0
+# worse are not tried with another alpha. On few of the rows kinds that gain by more rows are behind.
+_ERRORS_OF_KINDS, _ERRORS_ON_FEW_ROWS = 2.0, 3.5
 _FAR = 10.0
 _ERRORS_OF_ALPHA = 1.0
 # Rates of annotators settle within some rounds, to less than what an answer in a hundred comes to.
@@ -86,6 +86,7 @@ class Search:
     tunes_alpha: bool
     tunes_gamma: bool
     is_first: bool = True  # or it goes on from one on fewer rows
+    is_last: bool = True  # or one on more rows goes on from it
 
     def choose_setting(self, space: Space, starts: Sequence[Setting]) -> Setting:
         """Return the best setting to be found; nothing is tried where there is nothing to choose.
@@ -150,7 +151,8 @@ class Search:
 
     def _is_near(self, setting: Setting, best: Setting) -> bool:
         """Tell whether a setting is not clearly worse than the best."""
-        return self.trials.within_errors(setting, best, errors=_ERRORS_OF_KINDS)
+        errors = _ERRORS_OF_KINDS if self.is_last else _ERRORS_ON_FEW_ROWS
+        return self.trials.within_errors(setting, best, errors=errors)
 
     def _best(self, best: Setting, others: Sequence[Setting]) -> Setting:
         """Return the best of some settings."""
