@@ -30,7 +30,7 @@ _CARDINALITIES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.
 # depend on each other the likelihood takes some of that for unequal propensities.
 _ERRORS_OF_SPREAD = 2.0
 # Kinds of features that are so much worse at the same alpha are not tuned; other settings so much
-# worse are not tried with another alpha. On few of the rows kinds that gain by more rows are behind.
+# worse are not tried with another alpha. Kinds that gain by more rows are behind on few of them.
 _ERRORS_OF_KINDS, _ERRORS_ON_FEW_ROWS = 2.0, 3.5
 _FAR = 10.0
 _ERRORS_OF_ALPHA = 1.0

@@ -1,0 +1,25 @@
+"""The code of the page on label frequencies runs, and gives what the page says of it."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "frequencies.md"
+
+
+@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+def test_the_code_of_the_page_runs_in_its_order():
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert len(blocks) == 3
+    names = {}
+    for block in blocks:
+        exec(compile(block, str(PAGE), "exec"), names)
+    classifier = names["classifier"]
+    assert (
+        np.abs(classifier.predict_proba(names["X"]).mean(axis=0) - names["Y"].mean(axis=0)).max()
+        < 0.1
+    )
+    assert names["ridge"].label_frequencies_.shape == (5,)
+    assert names["found"].cardinality == pytest.approx(names["Y"].sum(axis=1).mean(), abs=0.5)
