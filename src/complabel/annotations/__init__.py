@@ -1,7 +1,6 @@
 """What people say of labels: answers, indicator matrices, their checks, and simulated draws."""
 
 from complabel.annotations._answers import Answers
-from complabel.annotations._answers_checks import ALL_APPLY, QUESTIONS, AllApply, Question
 from complabel.annotations._answers_table import UnlistedLabelsWarning
 from complabel.annotations._checks import (
     AssumedUniformWarning,
@@ -31,6 +30,7 @@ from complabel.annotations._forms import (
 )
 from complabel.annotations._indicator import IndicatorLike, check_indicator
 from complabel.annotations._names import check_label_names, label_names_of
+from complabel.annotations._questions import ALL_APPLY, QUESTIONS, AllApply, Question
 
 __all__ = [
     "ALL_APPLY",

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from complabel.annotations._answers_checks import QUESTIONS
 from complabel.annotations._answers_masks import Mask, counts_of, spell_out, without
+from complabel.annotations._questions import QUESTIONS
 
 MASKS = ("named", "absent", "relevant", "excluded", "offered")
 COLUMNS = ("question", "annotator", "asked_for", "probability", "all_apply")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from complabel._parameters import check_integer
 from complabel.annotations._answers_arrays import AnswerArrays
-from complabel.annotations._answers_checks import ALL_APPLY, Place, check_answers
+from complabel.annotations._answers_checks import Place, check_answers
 from complabel.annotations._answers_read import (
     complete_masks,
     read_annotators,
@@ -20,6 +20,7 @@ from complabel.annotations._answers_read import (
     read_questions,
     read_words,
 )
+from complabel.annotations._questions import ALL_APPLY
 
 A = TypeVar("A", bound=AnswerArrays)
 

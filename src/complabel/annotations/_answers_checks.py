@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from complabel.annotations._answers_masks import Mask, common, counts_of, keep_rows, union, without
+from complabel.annotations._questions import QUESTIONS
 from complabel.errors import AnnotationError
 
 if TYPE_CHECKING:
     from complabel.annotations._answers_arrays import AnswerArrays
 
-Question: TypeAlias = Literal["named", "asked", "ticked", "excluded"]
-"""What an answer answers."""
-
-QUESTIONS: tuple[Question, ...] = get_args(Question)
-"""All questions that an answer can belong to; :class:`Answers` says what each means."""
-
-AllApply: TypeAlias = Literal["answer", "skip", "pick", "never"]
-"""What somebody does who is to name a label where all on offer apply."""
-
-ALL_APPLY: tuple[AllApply, ...] = get_args(AllApply)
-"""Where all on offer apply: say so, do not answer, name one all the same; or it is never so."""
 
 Place: TypeAlias = Callable[[int], str]
 """Says which answer a row of the arrays is, as the caller knows it."""

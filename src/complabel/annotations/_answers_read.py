@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from complabel.annotations._answers_arrays import MASKS
-from complabel.annotations._answers_checks import QUESTIONS
 from complabel.annotations._answers_masks import (
     Mask,
     counts_of,
@@ -23,6 +22,7 @@ from complabel.annotations._answers_masks import (
 from complabel.annotations._forms import _columns_by_name, _is_missing
 from complabel.annotations._indicator import IndicatorLike
 from complabel.annotations._names import check_label_names, label_names_of
+from complabel.annotations._questions import QUESTIONS
 from complabel.errors import AnnotationError
 
 _MOST_ANNOTATORS = 1_000_000  # larger codes are numbers of some other kind

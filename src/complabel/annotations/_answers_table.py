@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel.annotations._answers_build import A, build
-from complabel.annotations._answers_checks import QUESTIONS, Place
+from complabel.annotations._answers_checks import Place
 from complabel.annotations._answers_columns import (
     Column,
     count_of,
@@ -32,6 +32,7 @@ from complabel.annotations._answers_masks import (
     without,
 )
 from complabel.annotations._indicator import MAX_NAMED
+from complabel.annotations._questions import QUESTIONS
 from complabel.errors import AnnotationError
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from complabel.frequencies import LabelFrequencies
     from complabel.methods.selection._choices import Choices
-    from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
+    from complabel.methods.selection._setting import Parameters
 
 # Sums of frequencies that are compared, in standard errors; near the best, means refine them.
 _STEPS = (-1.5, 0.0, 1.5)
@@ -33,9 +33,7 @@ _LEAST_SHARE = 0.01
 _RAREST = 1e-6
 
 
-def given_to(
-    classifier: SelectionLikelihoodClassifier, answers: Answers
-) -> LabelFrequencies | None:
+def given_to(classifier: Parameters, answers: Answers) -> LabelFrequencies | None:
     """Return label frequencies that a caller gave; None if there are none."""
     given = classifier.label_frequencies
     if given is None or (isinstance(given, str) and given == "auto"):

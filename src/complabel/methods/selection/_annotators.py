@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel.annotations import Answers
-    from complabel.methods.selection._model import Fitted, Setting
+    from complabel.methods.selection._model import Fitted
+    from complabel.methods.selection._setting import Setting
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from complabel.annotations import Answers
     from complabel.frequencies import LabelFrequencies
     from complabel.losses import Evaluation
-    from complabel.methods.selection._model import Setting
+    from complabel.methods.selection._setting import Setting
 
 # Where the constant model's probabilities may start: not where the sigmoid is flat. It matters
 # little: anything from (.3, .7) to (1e-6, 1 - 1e-6) moved the log-likelihood of held-out labels by

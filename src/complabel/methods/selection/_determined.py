@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel.frequencies import LabelFrequencies
-    from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
+    from complabel.methods.selection._setting import Parameters
 
 # Standard deviations of log-propensities: at .1 labels are nearly alike, and at 1.1 one in twenty
 # comes to mind six times as readily as usual.
@@ -107,9 +107,7 @@ class Kinds:
         )
 
 
-def plan_for(
-    classifier: SelectionLikelihoodClassifier, answers: Answers, *, n_features: int
-) -> Plan:
+def plan_for(classifier: Parameters, answers: Answers, *, n_features: int) -> Plan:
     """Read a classifier's parameters in the light of some answers."""
     kinds = Kinds.of(answers)
     frequencies = _frequencies(classifier, kinds, answers)
@@ -133,9 +131,7 @@ def plan_for(
     )
 
 
-def _frequencies(
-    classifier: SelectionLikelihoodClassifier, kinds: Kinds, answers: Answers
-) -> LabelFrequencies | None:
+def _frequencies(classifier: Parameters, kinds: Kinds, answers: Answers) -> LabelFrequencies | None:
     """Return what is known of how often labels apply, where that is to be said to a fit.
 
     Where most answers determine it, they say so by themselves; where they are fewer than labels,
@@ -155,7 +151,7 @@ def _frequencies(
 
 
 def _cardinalities(
-    classifier: SelectionLikelihoodClassifier,
+    classifier: Parameters,
     kinds: Kinds,
     n_labels: int,
     frequencies: LabelFrequencies | None,
@@ -174,9 +170,7 @@ def _cardinalities(
     return [c]  # type: ignore[list-item]
 
 
-def _ranks(
-    classifier: SelectionLikelihoodClassifier, kinds: Kinds, *, most: int
-) -> Sequence[int | None]:
+def _ranks(classifier: Parameters, kinds: Kinds, *, most: int) -> Sequence[int | None]:
     """Return the ranks to choose from; labels named freely alone are fitted by any map."""
     if classifier.rank != "auto":
         return [classifier.rank]  # type: ignore[list-item]
@@ -185,9 +179,7 @@ def _ranks(
     return [None, *(rank for rank in _RANKS if rank < most)]
 
 
-def _spreads(
-    classifier: SelectionLikelihoodClassifier, kinds: Kinds, n_labels: int
-) -> Sequence[float | None]:
+def _spreads(classifier: Parameters, kinds: Kinds, n_labels: int) -> Sequence[float | None]:
     """Return the spreads of propensities to choose from; None is for labels that are alike."""
     given = classifier.propensities
     determined = kinds.menus > 0 or (kinds.judged > 0 and kinds.free > 0)
@@ -216,9 +208,7 @@ def _spreads(
     return [None]
 
 
-def _given_propensities(
-    classifier: SelectionLikelihoodClassifier, n_labels: int
-) -> NDArray[np.float64] | None:
+def _given_propensities(classifier: Parameters, n_labels: int) -> NDArray[np.float64] | None:
     """Return the propensities (K,) that a caller gave; None if there are none."""
     given = classifier.propensities
     if given is not None and not isinstance(given, str):
@@ -231,7 +221,7 @@ def _given_propensities(
 
 
 def _error_rates(
-    classifier: SelectionLikelihoodClassifier,
+    classifier: Parameters,
     answers: Answers,
     exclusion_rates: NDArray[np.float64] | None,
 ) -> tuple[NDArray[np.float64] | None, Sequence[float | None]]:
@@ -260,7 +250,7 @@ def _error_rates(
 
 
 def _exclusion_rates(
-    classifier: SelectionLikelihoodClassifier,
+    classifier: Parameters,
     kinds: Kinds,
     answers: Answers,
     frequencies: LabelFrequencies | None,

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel.methods._arrays import Features
-    from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
     from complabel.methods.selection._determined import Plan
     from complabel.methods.selection._features import PreparedFeatures
-    from complabel.methods.selection._model import Fitted, Setting
+    from complabel.methods.selection._model import Fitted
+    from complabel.methods.selection._setting import Parameters, Setting
 
 # Multiplications in a product of all rows above which several threads share the work.
 _MUCH_WORK = 10**9
@@ -48,9 +48,7 @@ class Learned:
     curve: dict[str, NDArray[np.float64]] | None
 
 
-def learn(
-    classifier: SelectionLikelihoodClassifier, X: Features, plan: Plan, report: Report
-) -> Learned:
+def learn(classifier: Parameters, X: Features, plan: Plan, report: Report) -> Learned:
     """Choose what is to be chosen, and fit.
 
     Where frequencies of labels were estimated, a fit without the judgements that they were
@@ -89,9 +87,7 @@ def learn(
     return Learned(plan, setting, prepared, found, results, curve)
 
 
-def _space_of(
-    classifier: SelectionLikelihoodClassifier, X: Features, plan: Plan, *, seed: int
-) -> Space:
+def _space_of(classifier: Parameters, X: Features, plan: Plan, *, seed: int) -> Space:
     """Return what a search chooses from."""
     return Space(
         features=feature_maps(

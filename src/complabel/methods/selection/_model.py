@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from complabel._training import IterationCallback, LinearFits, LinearMap, minimize_linear
-from complabel.methods.selection._features import FeatureMap, PreparedFeatures
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel.methods.selection._choices import Choices
+    from complabel.methods.selection._features import PreparedFeatures
+    from complabel.methods.selection._setting import Setting
 
 # Iterations that gain less than this share fit noise: stricter tolerances took longer and did not
 # noticeably raise the likelihood of held-out labels.
@@ -24,34 +25,6 @@ _TOLERANCE = 1e-6
 _FIRST_TOLERANCE = 1e-3
 # Fits take some dozens of iterations; one that takes more than this warns.
 _MAX_ITER = 1000
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What is chosen together, as for the classifier.
-
-    ``rank`` is None for any map. ``spread`` is the standard deviation a priori of log-propensities
-    that are fitted; None where they are given or equal. ``mistakes`` is the error
-    rate of all annotators, or those of each (R + 1), the unknown one last; None without mistakes.
-    """
-
-    features: FeatureMap
-    alpha: float
-    cardinality: float | None
-    rank: int | None = None
-    spread: float | None = None
-    mistakes: float | tuple[float, ...] | None = None
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The classifier's parameters that ask for this setting."""
-        chosen = self.features.parameters | {"alpha": self.alpha, "cardinality": self.cardinality}
-        further = {
-            "rank": self.rank,
-            "propensity_spread": self.spread,
-            "error_rate": np.mean(self.mistakes) if self.mistakes else None,
-        }
-        return chosen | {name: value for name, value in further.items() if value is not None}
 
 
 @dataclass(frozen=True)

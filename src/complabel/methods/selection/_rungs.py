@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from complabel.methods._arrays import Features
     from complabel.methods.selection._choices import Choices
     from complabel.methods.selection._features import FeatureMap, PreparedFeatures
-    from complabel.methods.selection._model import Setting
     from complabel.methods.selection._search import Space
+    from complabel.methods.selection._setting import Setting
 
 # The first rung, and how many times more rows the next one has: enough that most choices are clear,
 # and few enough that a look at twenty settings takes no longer than the fit itself.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from complabel.methods.selection._features import FeatureMap, three_digits
-from complabel.methods.selection._model import Setting
+from complabel.methods.selection._setting import Setting
 
 if TYPE_CHECKING:
     from complabel.methods.selection._trials import Trials

@@ -15,7 +15,8 @@ from sklearn.model_selection import KFold
 
 from complabel.errors import InputError
 from complabel.methods.selection._error_rates import likeliest_rates
-from complabel.methods.selection._model import Setting, fit_maps
+from complabel.methods.selection._model import fit_maps
+from complabel.methods.selection._setting import Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
