@@ -92,13 +92,14 @@ class LabelFrequencies:
         direction = self.covariance.sum(axis=1) / variance
         if not direction.any():  # nothing is uncertain: all logits alike
             direction = 1 / variance
+        # All go one way, so that there is one step to each sum.
+        direction = np.maximum(direction, _LEAST_SHARE * direction.max())
         logits = special.logit(self.values)
 
         def excess(step: float) -> float:
             return float(special.expit(logits + step * direction).sum() - cardinality)
 
-        # Wide enough for any sum that rounding can tell from 0 or K, if all go one way.
-        direction = np.maximum(direction, _LEAST_SHARE * direction.max())
+        # Wide enough for any sum that rounding can tell from 0 or K.
         end = (np.abs(logits).max() + _MOST_LOGIT) / direction.min()
         step = float(optimize.brentq(excess, -end, end))
         propensities = self.propensities
