@@ -242,3 +242,20 @@ def test_constant_predictions_change_nothing():
 def test_other_predictions_are_refused(predictions, message):
     with pytest.raises(InputError, match=message):
         estimate_label_frequencies(drawn()[2], predictions=predictions)
+
+
+def test_frequencies_and_propensities_go_along_with_the_cardinality():
+    rng = np.random.default_rng(8)
+    Y = (rng.random((800, 4)) < [0.1, 0.2, 0.3, 0.4]).astype(np.uint8)
+    Y = Y[~Y.all(axis=1)]
+    named = draw_answers(Y, propensities=[1, 4, 1, 0.5], random_state=1)
+    asked = draw_answers(Y, question="asked", items_share=0.2, random_state=2)
+    found = estimate_label_frequencies(Answers.concatenate([named, asked]))
+    same = found.given_cardinality(found.cardinality)
+    np.testing.assert_allclose(same.values, found.values, rtol=1e-6)
+    np.testing.assert_allclose(same.propensities, found.propensities, rtol=1e-6)
+    for cardinality in (0.05, 0.7, 1.5, 3.9):
+        moved = found.given_cardinality(cardinality)
+        assert moved.cardinality == pytest.approx(cardinality)
+        assert ((moved.values > found.values) == (cardinality > found.cardinality)).all()
+        assert np.log(moved.propensities).mean() == pytest.approx(0, abs=1e-9)
