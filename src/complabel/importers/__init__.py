@@ -1,0 +1,9 @@
+"""Files of annotation tools and public datasets, read into the neutral table of answers.
+
+One file for each format; :data:`FORMATS` lists them.
+"""
+
+from complabel.importers._format import Format, Head, Options, Tally
+from complabel.importers._registry import FORMATS
+
+__all__ = ["FORMATS", "Format", "Head", "Options", "Tally"]

@@ -1,0 +1,9 @@
+"""Files of answers, features, true labels and predictions, read and written by item and label name.
+
+Every table of answers has the same columns, :data:`COLUMNS`; importers make it of other tools'
+files.
+"""
+
+from complabel.tables._columns import COLUMNS
+
+__all__ = ["COLUMNS"]
