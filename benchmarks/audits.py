@@ -42,6 +42,22 @@ def audit_of(Y: Any, size: int, seed: tuple[int, ...]) -> Answers:
     )
 
 
+def name_labels(Y: Any, sd: float, draw: int, n_annotators: int) -> Answers:
+    """Return one label named of each row, by one of some annotators with their own propensities."""
+    if n_annotators == 1:
+        w = draw_propensities(Y.shape[1], sd, np.random.default_rng((draw, 1))) if sd else None
+        return draw_answers(Y, propensities=w, random_state=np.random.default_rng((draw, 2)))
+    who = np.random.default_rng((draw, 4)).integers(n_annotators, size=len(Y))
+    named = np.zeros_like(Y)
+    for person in range(n_annotators):
+        w = draw_propensities(Y.shape[1], sd, np.random.default_rng((draw, 1, person)))
+        answers = draw_answers(Y, propensities=w, random_state=np.random.default_rng((draw, 2)))
+        named[who == person] = answers.complementary[who == person]
+    return Answers.from_arrays(
+        named=named, annotator=who, question="named", n_items=len(Y), all_apply="never"
+    )
+
+
 def unit(
     name: str, sd: float, draw: int, fold: int, options: argparse.Namespace
 ) -> list[dict[str, Any]]:
@@ -51,8 +67,7 @@ def unit(
     X, Y = data.X, np.asarray(data.Y)
     folds = [*KFold(options.folds, shuffle=True, random_state=draw).split(X)]
     train, test = folds[fold]
-    w = draw_propensities(Y.shape[1], sd, np.random.default_rng((draw, 1))) if sd else None
-    named = draw_answers(Y, propensities=w, random_state=np.random.default_rng((draw, 2)))[train]
+    named = name_labels(Y, sd, draw, options.annotators)[train]
 
     def fit(answers: Answers, source: str, size: int, **settings: Any) -> dict[str, Any]:
         kernel = {} if options.kernel else {"kernel": "linear"}
@@ -83,6 +98,9 @@ def main() -> None:
     parser.add_argument("--audits", type=int, nargs="+", default=[50, 200, 600])
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--folds", type=int, default=3)
+    parser.add_argument(
+        "--annotators", type=int, default=1, help="so many people, each with propensities of theirs"
+    )
     parser.add_argument("--kernel", action="store_true", help="let the kernel be chosen, too")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", type=Path, help="file for the figures of each fold")

@@ -1,6 +1,7 @@
 """Methods that learn from complementary labels: scikit-learn classifiers, one file each."""
 
 from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._held_out import HeldOutScore, held_out_score
 from complabel.methods._registry import (
     METHODS,
     Grid,
@@ -40,6 +41,7 @@ __all__ = [
     "FrequencyMatchedClassifier",
     "GDFClassifier",
     "Grid",
+    "HeldOutScore",
     "LIFTClassifier",
     "LUWClassifier",
     "MLCLClassifier",
@@ -54,5 +56,6 @@ __all__ = [
     "UnbiasedBCEClassifier",
     "check_parameter",
     "get_method",
+    "held_out_score",
     "make_classifier",
 ]

@@ -1,0 +1,161 @@
+"""How well a classifier explains answers that it did not learn from, beside a constant guess."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from complabel._parameters import check_integer
+from complabel.annotations import Answers
+from complabel.errors import AnnotationError, InputError
+from complabel.methods._registry import make_classifier
+from complabel.metrics import complementary_log_likelihood_scorer, complementary_ranking_scorer
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from complabel.methods._base import ComplementaryClassifier
+
+
+@dataclass(frozen=True)
+class HeldOutScore:
+    """Scores on answers about items that were left out of a fit.
+
+    Attributes
+    ----------
+    criterion : str
+        ``"log-likelihood"``, the mean over items in nats; or ``"ranking"``, minus the
+        complementary ranking error. Greater is better.
+    score : float
+        Mean over the folds.
+    standard_error : float
+        Of the mean, by the spread between folds.
+    constant : float
+        The score of the best guess that is the same for all items.
+    n_folds : int
+    """
+
+    criterion: str
+    score: float
+    standard_error: float
+    constant: float
+    n_folds: int
+
+    @property
+    def gain(self) -> float:
+        """What features tell: ``score`` less ``constant``."""
+        return self.score - self.constant
+
+
+def held_out_score(
+    classifier: ComplementaryClassifier,
+    X: ArrayLike,
+    answers: Answers,
+    *,
+    n_folds: int = 3,
+    random_state: int = 0,
+    on_fold: Callable[[int], None] | None = None,
+) -> HeldOutScore:
+    """Score a classifier on answers about items that it did not learn from.
+
+    No true label is needed. Classifiers that model any answer are scored by the log-likelihood of
+    the held-out answers; all others by how they rank labels that are known not to apply.
+
+    Parameters
+    ----------
+    classifier : ComplementaryClassifier
+        Its settings; it is cloned, and stays as it is.
+    X : array-like or sparse matrix of shape (n_items, n_features)
+    answers : Answers
+    n_folds : int, default=3
+        At least 2. Items are dealt to folds at random.
+    random_state : int, default=0
+        Seed of the folds.
+    on_fold : callable or None, default=None
+        Called with the number of folds that are done, from 1.
+
+    Returns
+    -------
+    HeldOutScore
+
+    Raises
+    ------
+    InputError
+        If there are fewer items with answers than folds, or the classifier learns from true labels.
+    AnnotationError
+        If no fold has answers to score on.
+
+    Examples
+    --------
+    >>> from complabel.annotations import draw_answers
+    >>> from complabel.datasets import make_synthetic
+    >>> from complabel.methods import SelectionLikelihoodClassifier
+    >>> data = make_synthetic(300, n_features=5, n_labels=4, signal=4.0, random_state=0)
+    >>> answers = draw_answers(data.Y, question="asked", random_state=1)
+    >>> classifier = SelectionLikelihoodClassifier(kernel="linear", random_state=0)
+    >>> found = held_out_score(classifier, data.X, answers)
+    >>> found.criterion, found.gain > 0.1
+    ('log-likelihood', True)
+    """
+    check_integer("n_folds", n_folds, at_least=2)
+    if classifier.learns_from != "complementary":
+        raise InputError(f"{type(classifier).__name__} learns from true labels, not from answers")
+    answered = np.flatnonzero(answers.answered)
+    if len(answered) < n_folds:
+        raise InputError(
+            f"{len(answered)} items have answers, which are too few for {n_folds} folds; give"
+            " fewer folds or more answers"
+        )
+    explains = classifier.models_the_choice and classifier.understands_answers
+    score = complementary_log_likelihood_scorer if explains else complementary_ranking_scorer
+    rows: Any = X if hasattr(X, "tocsr") else np.asarray(X)
+    scores: list[tuple[float, float]] = []
+    folds = KFold(n_folds, shuffle=True, random_state=random_state)
+    for number, (train, test) in enumerate(folds.split(answered), 1):
+        train, test = answered[train], answered[test]
+        with warnings.catch_warnings():
+            # The fit on all answers says what there is to say.
+            warnings.simplefilter("ignore")
+            model = clone(classifier).fit(rows[train], answers[train])
+            blind = _without_features(classifier, len(train), answers[train])
+        nothing = np.zeros((len(test), 1))
+        try:
+            pair = score(model, rows[test], answers[test]), score(blind, nothing, answers[test])
+        except AnnotationError:  # a fold in which no label is known not to apply
+            continue
+        scores.append(pair)
+        if on_fold is not None:
+            on_fold(number)
+    if not scores:
+        raise AnnotationError(
+            "no held-out answer says that a label does not apply, so there is nothing to score"
+        )
+    values: NDArray[np.float64] = np.array(scores)
+    error = values[:, 0].std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return HeldOutScore(
+        criterion="log-likelihood" if explains else "ranking",
+        score=float(values[:, 0].mean()),
+        standard_error=float(error),
+        constant=float(values[:, 1].mean()),
+        n_folds=len(values),
+    )
+
+
+def _without_features(
+    classifier: ComplementaryClassifier, n_items: int, answers: Answers
+) -> ComplementaryClassifier:
+    """Fit what gives all items the same scores, in the same way as far as possible."""
+    nothing = np.zeros((n_items, 1))
+    if classifier.models_the_choice and classifier.understands_answers:
+        settings = {"kernel": "linear", "scaling": "global"}
+        known = classifier.get_params(deep=False)
+        given = {name: value for name, value in settings.items() if name in known}
+        blind: ComplementaryClassifier = clone(classifier).set_params(**given)
+        return blind.fit(nothing, answers)
+    return make_classifier("prior").fit(nothing, answers)

@@ -1,0 +1,103 @@
+"""Scores on answers that were held out, beside a constant guess."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from complabel.annotations import Answers, IgnoredAnswersWarning, draw_answers
+from complabel.datasets import make_synthetic
+from complabel.errors import AnnotationError, InputError
+from complabel.methods import (
+    ComplementaryRidgeClassifier,
+    PriorClassifier,
+    SelectionLikelihoodClassifier,
+    SupervisedClassifier,
+    held_out_score,
+)
+from complabel.metrics import complementary_ranking_error
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_synthetic(150, n_features=5, n_labels=4, signal=4.0, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def answers(data):
+    return draw_answers(data.Y, question="asked", items_share=0.9, random_state=1)
+
+
+def linear():
+    return SelectionLikelihoodClassifier(kernel="linear", alpha=0.1, random_state=0)
+
+
+def test_the_flagship_explains_held_out_answers_better_than_a_constant(data, answers):
+    found = held_out_score(linear(), data.X, answers)
+    assert (found.criterion, found.n_folds) == ("log-likelihood", 3)
+    assert found.gain == found.score - found.constant > 3 * found.standard_error > 0
+
+
+def test_of_yes_no_answers_a_constant_guess_is_the_entropy_of_each_label(data, answers):
+    """One label of each item is asked about: the log-likelihood is that of a coin per label."""
+    label = answers.offered.indices
+    yes = np.diff(answers.relevant.indptr)
+    share = np.bincount(label, weights=yes, minlength=4) / np.bincount(label, minlength=4)
+    expected = np.log(np.where(yes, share[label], 1 - share[label])).mean()
+    found = held_out_score(linear().set_params(alpha=1e-4), data.X, answers)
+    assert found.constant == pytest.approx(expected, abs=0.05)  # it is that of other folds
+
+
+def test_noise_gains_nothing(answers):
+    X = np.random.default_rng(5).normal(size=(answers.n_items, 3))
+    found = held_out_score(linear().set_params(alpha=10.0), X, answers)
+    assert abs(found.gain) < 0.05
+
+
+def test_other_methods_are_scored_by_ranking(data, answers):
+    found = held_out_score(ComplementaryRidgeClassifier(alpha=1.0), data.X, answers)
+    assert found.criterion == "ranking"
+    assert -1 < found.constant < found.score < 0
+
+
+def test_a_constant_ranking_gains_nothing_over_itself(data, answers):
+    found = held_out_score(PriorClassifier(), data.X, answers)
+    assert found.gain == 0
+    with pytest.warns(IgnoredAnswersWarning):
+        everywhere = PriorClassifier().fit(data.X[answers.answered], answers[answers.answered])
+    scores = everywhere.decision_function(data.X)
+    assert -found.score == pytest.approx(complementary_ranking_error(answers, scores), abs=0.1)
+
+
+def test_sparse_features_and_dense_ones_score_alike(data, answers):
+    dense = held_out_score(linear(), data.X, answers)
+    assert held_out_score(linear(), sparse.csr_array(data.X), answers).score == pytest.approx(
+        dense.score, rel=1e-3
+    )
+
+
+def test_it_says_which_folds_are_done_and_leaves_the_classifier_alone(data, answers):
+    done, classifier = [], linear()
+    held_out_score(classifier, data.X, answers, n_folds=2, on_fold=done.append)
+    assert done == [1, 2]
+    assert not hasattr(classifier, "classes_")
+
+
+def test_there_must_be_something_to_score_on(data):
+    with pytest.raises(InputError, match="1 items have answers, which are too few for 3 folds"):
+        held_out_score(linear(), np.zeros((1, 1)), Answers.from_arrays(absent=[[1, 0, 0]]))
+    with pytest.raises(InputError, match="SupervisedClassifier learns from true labels"):
+        held_out_score(SupervisedClassifier(), data.X, draw_answers(data.Y, random_state=0))
+    with pytest.raises(InputError, match="n_folds"):
+        held_out_score(linear(), data.X, draw_answers(data.Y, random_state=0), n_folds=1)
+
+
+def test_folds_without_a_label_known_not_to_apply_are_left_out(data):
+    absent = np.zeros((150, 4), dtype=int)
+    absent[::2] = 1 - data.Y[::2]
+    answers = Answers.from_arrays(absent=absent, relevant=data.Y, question="asked")
+    assert held_out_score(ComplementaryRidgeClassifier(), data.X, answers).n_folds == 3
+    only_yes = Answers.from_arrays(
+        relevant=np.eye(4, dtype=int)[[0, 1, 2, 3]], absent=np.zeros((4, 4)), question="asked"
+    )
+    with pytest.raises(AnnotationError):
+        held_out_score(PriorClassifier(), np.zeros((4, 1)), only_yes, n_folds=2)
