@@ -4,6 +4,7 @@ One file for each format; :data:`FORMATS` lists them.
 """
 
 from complabel.importers._format import Format, Head, Options, Tally
+from complabel.importers._label_studio_config import label_studio_config
 from complabel.importers._registry import FORMATS
 
-__all__ = ["FORMATS", "Format", "Head", "Options", "Tally"]
+__all__ = ["FORMATS", "Format", "Head", "Options", "Tally", "label_studio_config"]

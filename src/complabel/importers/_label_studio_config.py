@@ -1,0 +1,107 @@
+"""The labelling configuration with which Label Studio asks a question of complabel's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from complabel._parameters import check_choice
+from complabel.errors import InputError
+
+ASKED = {
+    "named": "Name one label that does not apply.",
+    "ticked": "Tick every label that does not apply.",
+    "both": "Name one label that does not apply. Then mark labels that apply, if you like.",
+    "asked": "Does this label apply?",
+}
+"""The questions that :func:`label_studio_config` writes, and what annotators read."""
+
+_OBJECTS = {"image": "Image", "text": "Text", "audio": "Audio"}
+
+
+def label_studio_config(
+    label_names: Sequence[str],
+    *,
+    question: str = "named",
+    show: str = "image",
+    field: str | None = None,
+) -> str:
+    """Write a labelling configuration for Label Studio.
+
+    Parameters
+    ----------
+    label_names : sequence of str
+        All labels. The question "asked" needs none: each task names its label.
+    question : {"named", "ticked", "both", "asked"}, default="named"
+        "named": one label that does not apply, in the control ``not_this``. "ticked": all of them.
+        "both": one in ``not_this``, and labels that apply in ``this``. "asked": yes, no or unsure
+        about the label in the task's field ``label``, as ``complabel ask`` writes tasks.
+    show : {"image", "text", "audio"}, default="image"
+        What a task shows.
+    field : str or None, default=None
+        The field of a task that holds it; by default its kind, "image" for instance.
+
+    Returns
+    -------
+    str
+        XML, to be pasted into the settings of a project.
+
+    Raises
+    ------
+    InputError
+        If labels are missing, empty or repeated.
+
+    Examples
+    --------
+    >>> print(label_studio_config(["sea", "sky & sun"]))
+    <View>
+      <Image name="item" value="$image" />
+      <Header value="Name one label that does not apply." />
+      <Choices name="not_this" toName="item" choice="single" showInline="true">
+        <Choice value="sea" />
+        <Choice value="sky &amp; sun" />
+      </Choices>
+    </View>
+    """
+    check_choice("question", question, tuple(ASKED))
+    check_choice("show", show, tuple(_OBJECTS))
+    names = [] if question == "asked" else _checked(label_names)
+    view = ElementTree.Element("View")
+    ElementTree.SubElement(view, _OBJECTS[show], name="item", value=f"${field or show}")
+    ElementTree.SubElement(view, "Header", value=ASKED[question])
+    if question == "asked":
+        ElementTree.SubElement(view, "Header", value="$label")
+        _choices(view, "answer", "single", ["yes", "no", "unsure"])
+    else:
+        how = "multiple" if question == "ticked" else "single"
+        _choices(view, "not_this", how, names)
+    if question == "both":
+        ElementTree.SubElement(view, "Header", value="These apply:")
+        _choices(view, "this", "multiple", names)
+    ElementTree.indent(view)
+    return ElementTree.tostring(view, encoding="unicode")
+
+
+def _choices(view: ElementTree.Element, name: str, how: str, values: Sequence[str]) -> None:
+    """Add a control with some choices."""
+    given = {"name": name, "toName": "item", "choice": how, "showInline": "true"}
+    control = ElementTree.SubElement(view, "Choices", given)
+    for value in values:
+        ElementTree.SubElement(control, "Choice", value=value)
+
+
+def _checked(label_names: Sequence[str]) -> list[str]:
+    """Return names that are all different and not empty."""
+    names = list(label_names)
+    if not names:
+        raise InputError("there are no labels; give their names, one on each line of a file")
+    for at, name in enumerate(names):
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(f"label {at} is {name!r}; give each label a name")
+        if name in names[:at]:
+            raise InputError(f"the label {name!r} is there twice; give each label once")
+        if not name.isprintable():
+            raise InputError(
+                f"the label {name!r} has signs that cannot be shown; give another name"
+            )
+    return names

@@ -1,0 +1,58 @@
+"""Label Studio's labelling configuration."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from complabel.errors import InputError
+from complabel.importers import label_studio_config
+
+NAMES = ["sea", 'a "quoted" <b>', "Ähre & Weizen"]
+
+
+def controls(text):
+    """The choices of each control."""
+    return {
+        control.get("name"): [choice.get("value") for choice in control]
+        for control in ElementTree.fromstring(text).iter("Choices")
+    }
+
+
+@pytest.mark.parametrize("question", ["named", "ticked"])
+def test_names_come_back_as_they_are(question):
+    assert controls(label_studio_config(NAMES, question=question)) == {"not_this": NAMES}
+
+
+def test_one_may_be_ruled_out_and_others_said_to_apply():
+    text = label_studio_config(NAMES, question="both")
+    assert controls(text) == {"not_this": NAMES, "this": NAMES}
+    how = [control.get("choice") for control in ElementTree.fromstring(text).iter("Choices")]
+    assert how == ["single", "multiple"]
+
+
+def test_a_question_about_one_label_takes_it_from_the_task():
+    text = label_studio_config([], question="asked", show="text", field="body")
+    assert controls(text) == {"answer": ["yes", "no", "unsure"]}
+    root = ElementTree.fromstring(text)
+    assert root.find("Text").get("value") == "$body"
+    assert [header.get("value") for header in root.iter("Header")][1] == "$label"
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ([], "there are no labels"),
+        (["sea", " "], "label 1 is ' '"),
+        (["sea", "sky", "sea"], "'sea' is there twice"),
+        (["sea\x00"], "cannot be shown"),
+    ],
+    ids=["none", "blank", "repeated", "control character"],
+)
+def test_bad_labels_are_refused(names, message):
+    with pytest.raises(InputError, match=message):
+        label_studio_config(names)
+
+
+def test_unknown_questions_are_refused():
+    with pytest.raises(InputError, match="question"):
+        label_studio_config(NAMES, question="menu")
