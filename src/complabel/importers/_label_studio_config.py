@@ -96,12 +96,12 @@ def _checked(label_names: Sequence[str]) -> list[str]:
     if not names:
         raise InputError("there are no labels; give their names, one on each line of a file")
     for at, name in enumerate(names):
-        if not isinstance(name, str) or not name.strip():
+        if not name.strip():
             raise InputError(f"label {at} is {name!r}; give each label a name")
         if name in names[:at]:
             raise InputError(f"the label {name!r} is there twice; give each label once")
         if not name.isprintable():
             raise InputError(
-                f"the label {name!r} has signs that cannot be shown; give another name"
+                f"the label {name!r} cannot be shown; give another name"
             )
     return names
