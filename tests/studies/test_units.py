@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import re
+from collections import Counter
 
 import pytest
 
@@ -40,6 +41,21 @@ def test_the_units_of_a_plan_are_its_product():
         for draw in ("u", "b")
         for row in ("Prior", "MLCL, beta = 0.0", "MLCL, beta = 1.0")
         for fold in range(3)
+    }
+
+
+def test_nothing_is_matched_where_nothing_is_asked_at_random():
+    matched = {"method": "ridge", "match_frequencies": True}
+    told = {**matched, "label_frequencies": "true"}
+    draws = [Draw(name="free"), Draw(name="audit", audit=20), Draw(name="asked", question="asked")]
+    units, _ = plan_units(plan(draws=draws, rows=[Row(**matched), Row(**told)]))
+    counted = Counter((unit.row.title, unit.draw.name) for unit in units)
+    assert counted == {
+        ("Ridge, matched frequencies", "audit"): 3,
+        ("Ridge, matched frequencies", "asked"): 3,
+        ("Ridge, matched to true frequencies", "free"): 3,
+        ("Ridge, matched to true frequencies", "audit"): 3,
+        ("Ridge, matched to true frequencies", "asked"): 3,
     }
 
 

@@ -101,7 +101,5 @@ def _checked(label_names: Sequence[str]) -> list[str]:
         if name in names[:at]:
             raise InputError(f"the label {name!r} is there twice; give each label once")
         if not name.isprintable():
-            raise InputError(
-                f"the label {name!r} cannot be shown; give another name"
-            )
+            raise InputError(f"the label {name!r} cannot be shown; give another name")
     return names

@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from complabel.methods import METHODS, check_parameter, get_method, make_classifier
-from complabel.studies._draw import CHECKED
+from complabel.studies._draw import CHECKED, Draw
 
 ALL_METHODS = "*"
 """In place of a method's name: a row for each."""
@@ -200,6 +200,15 @@ class ExpandedRow:
         if self.label_frequencies:
             return "frequencies"
         return get_method(self.method).learns_from
+
+    def has_answers_under(self, draw: Draw) -> bool:
+        """Return whether a draw gives the answers that the row cannot do without.
+
+        Frequencies that are to be matched are known by random questions, if they are not the true
+        ones.
+        """
+        estimated = self.match_frequencies and not self.label_frequencies
+        return draw.asks_at_random or not estimated
 
 
 def _or_leave_out(row: Row, method: str) -> str:

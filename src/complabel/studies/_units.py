@@ -87,7 +87,8 @@ def plan_units(
     Returns
     -------
     units : list of Unit
-        Dataset by dataset, so that each is in use for one stretch of the run.
+        Dataset by dataset, so that each is in use for one stretch of the run. A row that matches
+        frequencies has none under a draw that asks nothing at random.
     missing : dict of str to str
         Datasets that are not at hand, with the reason.
 
@@ -123,6 +124,8 @@ def plan_units(
             refuse_large_audit(dataset, min(len(train) for train, _ in folds), draw.audit)
         fingerprint = dataset_fingerprint(dataset)
         for draw, row, fold in itertools.product(plan.draws, rows, range(plan.folds)):
+            if not row.has_answers_under(draw):
+                continue
             identity = canonical_json(_identity(row, name, fingerprint, draw, fold, plan))
             units.append(
                 Unit(
