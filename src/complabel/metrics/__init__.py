@@ -1,5 +1,6 @@
 """Criteria of multi-label learning, and criteria that need complementary labels only."""
 
+from complabel.metrics._by_label import evaluate_labels
 from complabel.metrics._criteria import (
     average_precision,
     coverage,
@@ -52,6 +53,7 @@ __all__ = [
     "coverage",
     "coverage_scorer",
     "evaluate",
+    "evaluate_labels",
     "hamming_loss",
     "hamming_loss_scorer",
     "least_cardinality",

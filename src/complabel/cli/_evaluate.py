@@ -1,0 +1,129 @@
+"""`complabel evaluate`: a saved model against true labels, or against answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from complabel.cli import _options as options
+from complabel.cli import _own_data as own
+from complabel.cli._console import errors, new_table, output, remark, save, say
+from complabel.errors import InputError
+
+if TYPE_CHECKING:
+    from complabel.methods import ComplementaryClassifier
+    from complabel.tables import Features
+
+
+def evaluate(
+    model: own.ModelFile,
+    features: Annotated[
+        Path, typer.Argument(metavar="FEATURES", help="Features of the items, as for fit.")
+    ],
+    truth: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A table with the column 'item' and a column of 0 and 1 per label."
+        ),
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Instead of the truth: answers the model has not seen."),
+    ] = None,
+    items: own.ItemsFile = None,
+    contradictions: own.Contradictions = "error",
+    json_file: options.JsonFile = None,
+) -> None:
+    """Measure a model on true labels, or on answers that it has not seen.
+
+    Examples
+    --------
+      complabel evaluate model.safetensors X.csv --truth truth.csv
+      complabel evaluate model.safetensors X.csv --answers held-out.csv
+    """
+    from complabel.persistence import load
+    from complabel.tables import read_features
+
+    if (truth is None) == (answers is None):
+        raise InputError("give --truth or --answers, one of the two")
+    options.check_folder(json_file, "--json")
+    classifier = load(model)
+    with errors().status(f"reading {features}"):
+        found = read_features(features, items=items, n_features=classifier.n_features_in_)
+    if truth is not None:
+        result = _on_truth(classifier, found, truth)
+    else:
+        assert answers is not None
+        result = _on_answers(classifier, found, answers, contradictions)
+    if json_file is not None:
+        save(json_file, json.dumps(result, indent=1) + "\n")
+
+
+def _on_truth(classifier: ComplementaryClassifier, found: Features, path: Path) -> dict[str, Any]:
+    """Print the criteria on true labels, for all labels together and for each."""
+    from rich.text import Text
+
+    from complabel.metrics import METRIC_TITLES, evaluate, evaluate_labels
+    from complabel.tables import read_truth
+
+    names = [str(name) for name in classifier.classes_]
+    truth = read_truth(path, label_names=names)
+    rows = own.rows_of(truth.items, found.items, path)
+    X = own.for_model(_part(found, rows), classifier)
+    predicted, probabilities = classifier.predict_with_proba(X)
+    values = evaluate(truth.Y, probabilities, predicted, skip_trivial_rows=True)
+    table = new_table(f"{len(rows):,} items, {len(names)} labels", "criterion")
+    table.add_column("value", justify="right")
+    for name, title in METRIC_TITLES.items():
+        table.add_row(title, f"{values[name]:.4f}")
+    output().print(table)
+    labels = evaluate_labels(truth.Y, probabilities, predicted)
+    table = new_table("", "label")
+    for heading in ("applies", "predicted", "precision", "recall", "F1", "average precision"):
+        table.add_column(heading, justify="right")
+    for name, each in zip(names, labels, strict=True):
+        table.add_row(Text(name), *(_shown(value) for value in each.values()))
+    output().print(table)
+    say(
+        "Average precision: higher is better; the other criteria: lower. Items to which none or all"
+        " of the\nlabels apply count in the Hamming losses only."
+    )
+    return {"criteria": values, "labels": dict(zip(names, labels, strict=True))}
+
+
+def _on_answers(
+    classifier: ComplementaryClassifier, found: Features, path: Path, contradictions: str
+) -> dict[str, Any]:
+    """Print scores on answers."""
+    from complabel.metrics import complementary_ranking_error
+
+    names = [str(name) for name in classifier.classes_]
+    said = own.read_own_answers(
+        [path], list(found.items), label_names=names, contradictions=contradictions
+    )
+    X = own.for_model(_part(found, said.answered), classifier)
+    answers = said[said.answered]
+    values = {
+        "ranking_error": complementary_ranking_error(answers, classifier.decision_function(X))
+    }
+    say(f"complementary ranking error: {values['ranking_error']:.4f} (lower is better; .5: chance)")
+    if classifier.models_the_choice and classifier.understands_answers:
+        values["log_likelihood"] = classifier.score(X, answers)
+        say(f"log-likelihood of an item's answers: {values['log_likelihood']:.4f} nats")
+    remark("answers are no truth: compare models by these figures, not with those of other data")
+    return values
+
+
+def _part(found: Features, rows: Any) -> Features:
+    """Return some of the rows."""
+    from complabel.tables import Features
+
+    return Features(found.X[rows], found.items[rows], found.feature_names)
+
+
+def _shown(value: float | None) -> str:
+    """Write a share; a dash where there is none."""
+    return "-" if value is None else f"{value:.3f}"

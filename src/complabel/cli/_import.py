@@ -1,0 +1,124 @@
+"""`complabel import`: answers of other tools, as one table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from complabel.cli import _options as options
+from complabel.cli._console import errors, new_table, output, remark, say
+
+if TYPE_CHECKING:
+    from complabel.importers import Tally
+
+
+def _formats() -> list[str]:
+    """Return the names that --from can have, for completion."""
+    from complabel.importers import FORMATS
+
+    return [each.name for each in FORMATS]
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What a tool wrote.")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="Write here: .csv, .csv.gz or .parquet.")
+    ],
+    from_: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="FORMAT",
+            autocompletion=_formats,
+            help="The format: see the list below. [default: the one that the file looks like]",
+        ),
+    ] = None,
+    absent: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CONTROL", help="What is chosen in this control does not apply."),
+    ] = None,
+    present: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CONTROL", help="What is chosen in this control applies."),
+    ] = None,
+    item: Annotated[
+        str | None, typer.Option(metavar="FIELD", help="The field that names the item.")
+    ] = None,
+    yes: Annotated[
+        list[str] | None, typer.Option(metavar="CODE", help='Codes for "applies". [default: 1]')
+    ] = None,
+    no: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE", help='Codes for "does not apply". [default: 0]'),
+    ] = None,
+    unsure: Annotated[
+        list[str] | None, typer.Option(metavar="CODE", help='Codes for "unsure".')
+    ] = None,
+    unselected: Annotated[
+        str,
+        typer.Option(
+            metavar="unknown|no", help="What labels say that were shown and not chosen, if open."
+        ),
+    ] = "unknown",
+    random_questions: Annotated[
+        bool,
+        typer.Option(
+            "--random-questions", help="Each question was about a random label of a random item."
+        ),
+    ] = False,
+    label_names: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="All labels, one on each line.")
+    ] = None,
+    class_names: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A CSV of codes and names, if labels are codes."),
+    ] = None,
+) -> None:
+    """Read answers of an annotation tool or a public dataset into one table of answers.
+
+    Nothing is dropped that contradicts something else: fit and inspect say what becomes of it.
+
+    Examples
+    --------
+      complabel import export.json --absent not_this --out answers.csv
+      complabel import lvis_val.json --out answers.parquet
+      complabel import labels.csv --from codes --yes 1 --no 0 --unsure -1 --out answers.csv
+    """
+    from complabel.importers import Options, import_file
+    from complabel.tables import read_label_names
+
+    options.check_folder(out, "--out")
+    codes = {"yes": yes, "no": no, "unsure": unsure}
+    told = Options(
+        absent=tuple(absent or ()),
+        present=tuple(present or ()),
+        item=item,
+        **{name: tuple(given) for name, given in codes.items() if given},
+        unselected=unselected,
+        random_questions=random_questions,
+        label_names=None if label_names is None else read_label_names(label_names),
+        class_names=class_names,
+    )
+    with errors().status(f"reading {file}") as status:
+
+        def show(n_rows: int) -> None:
+            status.update(f"reading {file}: {n_rows:,} rows")
+
+        tally = import_file(file, out, format=from_, options=told, progress=show)
+    _show(file, tally)
+    say(f"wrote {out}")
+    say(f"next: complabel inspect {out}")
+
+
+def _show(file: Path, tally: Tally) -> None:
+    """Print what became of everything in the file, and what was assumed."""
+    table = new_table(f"{file}:", "", "")
+    table.columns[0].justify = "right"
+    table.show_header = False
+    for what, count in tally.counts.items():
+        table.add_row(f"{count:,}", what)
+    output().print(table)
+    for text in tally.remarks:
+        remark(f"note: {text}", style="yellow")

@@ -1,0 +1,62 @@
+"""`complabel predict`: labels of new items, by a saved model."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from complabel.cli import _options as options
+from complabel.cli import _own_data as own
+from complabel.cli._console import errors, say
+
+
+def predict(
+    model: own.ModelFile,
+    features: Annotated[
+        Path, typer.Argument(metavar="FEATURES", help="Features of the items, as for fit.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option("--out", metavar="FILE", help="Write here: .csv, .csv.gz, .parquet, .jsonl."),
+    ],
+    items: own.ItemsFile = None,
+    top: Annotated[
+        int | None, typer.Option(metavar="K", min=1, help="Only the K most probable labels.")
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="1 where a probability is at least this, else 0."),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=1, help="Rows that are in memory at a time.")] = 65_536,
+) -> None:
+    """Predict the labels of items: one row for each item, one probability for each label.
+
+    Examples
+    --------
+      complabel predict model.safetensors X.csv --out predictions.csv
+      complabel predict model.safetensors X.npy --top 3 --out top.jsonl
+    """
+    from complabel.persistence import load
+    from complabel.tables import PredictionWriter, iterate_features
+
+    options.check_folder(out, "--out")
+    classifier = load(model)
+    names = [str(name) for name in classifier.classes_]
+    started, done = time.monotonic(), 0
+    pieces = iterate_features(
+        features, items=items, n_features=classifier.n_features_in_, n_rows=rows
+    )
+    with (
+        errors().status(f"reading {features}") as status,
+        PredictionWriter(out, names, top=top, threshold=threshold) as writer,
+    ):
+        for piece in pieces:
+            writer.write(piece.items, classifier.predict_proba(own.for_model(piece, classifier)))
+            done += len(piece.items)
+            speed = done / max(time.monotonic() - started, 1e-9)
+            status.update(f"{done:,} items, {speed:,.0f} a second")
+    say(f"wrote {out}: {done:,} items, {len(names)} labels")
+    say(f"next: complabel evaluate {model} {features} --truth truth.csv")

@@ -1,0 +1,81 @@
+"""How well each label is predicted, one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from complabel.annotations import check_indicator
+from complabel.metrics._inputs import check_same_shape, check_scores
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from complabel.annotations import IndicatorLike
+
+
+def evaluate_labels(
+    true_labels: IndicatorLike, scores: ArrayLike, predicted: IndicatorLike
+) -> list[dict[str, float | None]]:
+    """Measure each label by itself, over all items.
+
+    Parameters
+    ----------
+    true_labels : array-like or sparse matrix of shape (n_samples, K)
+        Relevant labels, 0/1.
+    scores : array-like of shape (n_samples, K)
+        Finite, higher where a label is more likely relevant.
+    predicted : array-like or sparse matrix of shape (n_samples, K)
+        Predicted labels, 0/1.
+
+    Returns
+    -------
+    list of dict, of length K
+        ``"applies"`` and ``"predicted"``, shares of the items; ``"precision"``, ``"recall"`` and
+        ``"f1"`` of the predicted labels; and ``"average_precision"`` of the items ranked by score.
+        None where it is not defined: nothing predicted, or nothing relevant.
+
+    Raises
+    ------
+    AnnotationError, InputError
+        If labels are not 0/1, the shapes differ, or a score is not finite.
+
+    Examples
+    --------
+    >>> first, second = evaluate_labels([[1, 0], [0, 0]], [[0.9, 0.2], [0.6, 0.1]], [[1, 0], [1, 0]])
+    >>> first["precision"], first["recall"], first["average_precision"]
+    (0.5, 1.0, 1.0)
+    >>> second["precision"] is second["recall"] is None
+    True
+    """
+    from sklearn.metrics import average_precision_score
+
+    relevant = check_indicator(true_labels, name="true_labels").astype(np.bool_)
+    labels = check_indicator(predicted, name="predicted").astype(np.bool_)
+    checked = check_scores(scores, relevant, names=("true_labels", "scores"))
+    check_same_shape(relevant, labels, names=("true_labels", "predicted"))
+    found = []
+    for true, score, chosen in zip(relevant.T, checked.T, labels.T, strict=True):
+        right = np.count_nonzero(true & chosen)
+        precision, recall = _share(right, chosen), _share(right, true)
+        both = np.count_nonzero(true) + np.count_nonzero(chosen)
+        found.append(
+            {
+                "applies": float(true.mean()),
+                "predicted": float(chosen.mean()),
+                "precision": precision,
+                "recall": recall,
+                "f1": 2 * right / both if both else None,
+                "average_precision": float(average_precision_score(true, score))
+                if true.any()
+                else None,
+            }
+        )
+    return found
+
+
+def _share(count: int, of: NDArray[np.bool_]) -> float | None:
+    """Return a count as a share of those marked; None if there are none."""
+    total = np.count_nonzero(of)
+    return count / total if total else None
