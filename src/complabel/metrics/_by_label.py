@@ -58,9 +58,9 @@ def evaluate_labels(
     check_same_shape(relevant, labels, names=("true_labels", "predicted"))
     found = []
     for true, score, chosen in zip(relevant.T, checked.T, labels.T, strict=True):
-        right = np.count_nonzero(true & chosen)
+        right = int(np.count_nonzero(true & chosen))
         precision, recall = _share(right, chosen), _share(right, true)
-        both = np.count_nonzero(true) + np.count_nonzero(chosen)
+        both = int(np.count_nonzero(true)) + int(np.count_nonzero(chosen))
         found.append(
             {
                 "applies": float(true.mean()),
@@ -78,5 +78,5 @@ def evaluate_labels(
 
 def _share(count: int, of: NDArray[np.bool_]) -> float | None:
     """Return a count as a share of those marked; None if there are none."""
-    total = np.count_nonzero(of)
+    total = int(np.count_nonzero(of))
     return count / total if total else None
