@@ -158,7 +158,7 @@ class _Said:
         implied = without(spell_out(answers.offered, fewer), answers.named)
         affirmed = union(answers.relevant, implied)
         denied = union(union(answers.named, answers.absent), answers.excluded)
-        disputed = np.intersect1d(_pairs(answers, affirmed), _pairs(answers, denied))
+        disputed = _in_both(_pairs(answers, affirmed), _pairs(answers, denied))
         either = cls(disputed, denied, affirmed)
         every = np.ones(len(disputed), dtype=np.bool_)
         return cls(
@@ -170,7 +170,7 @@ class _Said:
     def where(self, answers: Answers, mask: Mask, chosen: NDArray[np.bool_]) -> Mask:
         """Return the marks about some of the disputed pairs, chosen in an array (C,)."""
         kept = np.isin(_pairs(answers, mask), self.disputed[chosen])
-        return mask_of(_rows_of(mask)[kept], mask.indices[kept], mask.shape)
+        return mask_of(_rows_of(mask)[kept], mask.indices[kept].astype(np.intp), mask.shape)
 
     def votes(self, answers: Answers, mask: Mask) -> NDArray[np.intp]:
         """Return how many people, or answers by nobody known, make marks about each pair, (C,)."""
@@ -194,7 +194,7 @@ def _strike(answers: Answers, struck: Mask) -> Answers:
         keep_rows(answers.offered, ~narrowed),
         without(spell_out(answers.offered, narrowed), keep_rows(struck, narrowed)),
     )
-    marks = {name: without(getattr(answers, name), struck) for name in _MARKS}
+    marks: dict[str, Any] = {name: without(getattr(answers, name), struck) for name in _MARKS}
     left = sum((counts_of(mask) for mask in marks.values()), start=np.zeros(1, dtype=np.intp))
     gone |= narrowed & ((left == 0) | (counts_of(offered) == 0))
     return replace(answers, **marks, offered=offered).only(~gone)
@@ -212,6 +212,13 @@ def _pairs(answers: Answers, mask: Mask) -> NDArray[np.int64]:
     """Return the pair of item and label, as one number, of each mark."""
     item = np.repeat(answers.item, counts_of(mask)).astype(np.int64)
     return item * answers.n_labels + mask.indices
+
+
+def _in_both(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what is in both arrays, ascending; np.intersect1d takes ten times as long."""
+    right = np.sort(right)
+    found = np.searchsorted(right, left, side="right") > np.searchsorted(right, left)
+    return np.unique(left[found])
 
 
 def _table(answers: Answers, said: _Said, most: int | None = None) -> dict[str, list[Any]]:

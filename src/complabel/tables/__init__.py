@@ -5,5 +5,17 @@ files.
 """
 
 from complabel.tables._columns import COLUMNS
+from complabel.tables._features import Features, iterate_features, read_features
+from complabel.tables._names import read_label_names
+from complabel.tables._read_answers import AnswerFile, UnmatchedItemsWarning, read_answers
 
-__all__ = ["COLUMNS"]
+__all__ = [
+    "COLUMNS",
+    "AnswerFile",
+    "Features",
+    "UnmatchedItemsWarning",
+    "iterate_features",
+    "read_answers",
+    "read_features",
+    "read_label_names",
+]
