@@ -215,7 +215,7 @@ def _pairs(answers: Answers, mask: Mask) -> NDArray[np.int64]:
 
 
 def _in_both(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return what is in both arrays, ascending; np.intersect1d takes ten times as long."""
+    """Return what is in both arrays, ascending; np.intersect1d takes three times as long."""
     right = np.sort(right)
     found = np.searchsorted(right, left, side="right") > np.searchsorted(right, left)
     return np.unique(left[found])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from complabel.errors import ComplabelError, DatasetFormatError
-from complabel.tables._source import explained, pyarrow
+from complabel.tables._source import explained, pyarrow, some_of
 
 # A row may not be longer; beyond, pyarrow gives up.
 _BLOCK = 1 << 24
@@ -38,9 +38,16 @@ class CsvTable:
         return cls(path, ending, tuple(columns))
 
     def pieces(
-        self, *, texts: Sequence[str] = (), numbers: Sequence[str] = ()
+        self,
+        *,
+        texts: Sequence[str] = (),
+        numbers: Sequence[str] = (),
+        advice: str = "",
     ) -> Iterator[dict[str, Any]]:
-        """Yield some columns as pyarrow arrays, text with blanks or float64 with nulls."""
+        """Yield some columns as pyarrow arrays, text with blanks or float64 with nulls.
+
+        ``advice`` says what to do about a column that must hold numbers, and does not.
+        """
         pa = pyarrow()
         from pyarrow import csv as arrow_csv  # type: ignore[import-untyped]
 
@@ -65,7 +72,7 @@ class CsvTable:
         except ComplabelError:
             raise  # of the caller
         except (pa.ArrowException, OSError, ValueError, KeyError) as cause:
-            raise DatasetFormatError(f"{self.path}{self._fault(numbers, cause)}") from cause
+            raise DatasetFormatError(f"{self.path}{self._fault(numbers, advice, cause)}") from cause
 
     def place(self, row: int) -> str:
         """Say in which line a row begins, counted from 0; the header is line 1."""
@@ -85,7 +92,7 @@ class CsvTable:
                     yield before + 1, fields
                 before = reader.line_num
 
-    def _fault(self, numbers: Sequence[str], cause: Exception) -> str:
+    def _fault(self, numbers: Sequence[str], advice: str, cause: Exception) -> str:
         """Say what pyarrow stumbled over; slow, which does not matter then."""
         count, places = len(self.columns), {self.columns.index(name): name for name in numbers}
         wrong: dict[str, tuple[int, str]] = {}
@@ -105,15 +112,14 @@ class CsvTable:
             pass  # pyarrow's own words have to do
         if wrong:
             line, value = next(iter(wrong.values()))
-            return f", line {line}: {not_numeric([*wrong])}: found {value[:40]!r}"
+            return f", line {line}: {not_numeric([*wrong], advice)}; found {value[:40]!r}"
         return f": {str(cause).splitlines()[0][:200]}; save the table again"
 
 
-def not_numeric(columns: Sequence[str]) -> str:
+def not_numeric(columns: Sequence[str], advice: str) -> str:
     """Say which columns hold something else than numbers, and what to do."""
-    some = ", ".join(map(repr, columns[:5])) + ", ..." * (len(columns) > 5)
     noun = "column" if len(columns) == 1 else f"{len(columns)} columns"
-    return f"{noun} {some} must hold numbers; leave out what is no feature, or encode it as numbers"
+    return f"{noun} {some_of(columns)} must hold numbers; {advice}"
 
 
 def _opened(path: Path) -> IO[str]:

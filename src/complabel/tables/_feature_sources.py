@@ -14,7 +14,7 @@ from complabel.errors import DatasetFormatError, InputError
 from complabel.tables._arrays import as_float, read_npy, read_npz, read_svmlight
 from complabel.tables._matrices import MatrixTable, open_table
 from complabel.tables._names import as_text, numbered, read_items, refuse_repeated
-from complabel.tables._source import CSV_ENDINGS, PARQUET, StrPath, as_path, source_of
+from complabel.tables._source import CSV_ENDINGS, PARQUET, StrPath, as_path, some_of, source_of
 
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 _ENDINGS = (".npy", ".npz", *CSV_ENDINGS, PARQUET, *_SVMLIGHT)
@@ -52,7 +52,7 @@ def open_features(
     if column is not None and column not in columns:
         if ids is None:
             raise DatasetFormatError(
-                f"{file}: there is no column {column!r} of ids among {_some(columns)}; name the "
+                f"{file}: there is no column {column!r} of ids among {some_of(columns)}; name the "
                 "column with name_column, or give a file of ids as items"
             )
         column = None
@@ -228,8 +228,3 @@ def _unfit(ids_path: Path | None, n_ids: int, path: Path, n_rows: int) -> Datase
     return DatasetFormatError(
         f"{ids_path} has {n_ids} ids, but {path} {n_rows} rows; give one for each row"
     )
-
-
-def _some(names: Sequence[str]) -> str:
-    """List a few names."""
-    return ", ".join(map(repr, names[:5])) + ", ..." * (len(names) > 5)

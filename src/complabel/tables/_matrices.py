@@ -30,6 +30,7 @@ class MatrixTable:
     table: CsvTable | ParquetTable
     id_column: str | None
     columns: tuple[str, ...]
+    advice: str = "leave out what is no feature, or encode it as numbers"
 
     @property
     def path(self) -> Path:
@@ -67,7 +68,7 @@ class MatrixTable:
         """Yield what pieces yields, before the checks."""
         assert isinstance(self.table, CsvTable)
         texts = [] if self.id_column is None else [self.id_column]
-        for piece in self.table.pieces(texts=texts, numbers=self.columns):
+        for piece in self.table.pieces(texts=texts, numbers=self.columns, advice=self.advice):
             block = np.column_stack(
                 [piece[name].to_numpy(zero_copy_only=False) for name in self.columns]
             )
@@ -111,7 +112,8 @@ class MatrixTable:
                 ", or keep one column of lists alone" if any(map(_is_list, kinds.values())) else ""
             )
             raise DatasetFormatError(
-                f"{self.path}: {not_numeric(wrong)}{hint}; found type {kinds[wrong[0]]}"
+                f"{self.path}: {not_numeric(wrong, self.advice)}{hint}; found type "
+                f"{kinds[wrong[0]]}"
             )
         small = (pa.float32(), pa.float16(), pa.int8(), pa.uint8(), pa.int16(), pa.uint16())
         return pa.float32() if all(kind in small for kind in kinds.values()) else pa.float64()

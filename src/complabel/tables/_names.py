@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel.errors import DatasetFormatError
-from complabel.tables._source import StrPath, existing, explained, read_lines
+from complabel.tables._source import StrPath, existing, explained, read_lines, some_of
 
 
 def read_label_names(path: StrPath) -> tuple[str, ...]:
@@ -89,11 +89,10 @@ def refuse_repeated(path: Path, ids: Sequence[str], place: Callable[[int], str])
         return
     repeated = [each for each, count in Counter(ids).items() if count > 1]
     at = [row for row, each in enumerate(ids) if each == repeated[0]][:2]
-    some = ", ".join(map(repr, repeated[:5])) + ", ..." * (len(repeated) > 5)
+    places = f"{place(at[0])} and {place(at[1])}; give each item one row"
     raise DatasetFormatError(
-        f"{path}: {len(repeated)} items are there more than once: {some}, the first in "
-        f"{place(at[0])} and {place(at[1])}; give each item one row"
+        f"{path}: {len(repeated)} items are there more than once: {some_of(repeated)}; the first "
+        f"is in {places}"
         if len(repeated) > 1
-        else f"{path}: item {some} is there more than once, in {place(at[0])} and {place(at[1])};"
-        " give each item one row"
+        else f"{path}: item {repeated[0]!r} is there more than once, in {places}"
     )

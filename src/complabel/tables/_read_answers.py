@@ -24,11 +24,10 @@ from complabel.tables._columns import COLUMNS
 from complabel.tables._csv import CsvTable
 from complabel.tables._matrices import open_table
 from complabel.tables._parquet import ParquetTable
-from complabel.tables._source import TABLE_ENDINGS, StrPath, pyarrow, source_of
+from complabel.tables._source import TABLE_ENDINGS, StrPath, pyarrow, some_of, source_of
 
 _USED = tuple(name for name in COLUMNS if name != "time")  # nothing is computed of it
 _AS_TEXT = ("answer_id", "item", "label", "answer", "question", "annotator")
-_MOST_NAMED = 5
 
 
 class UnmatchedItemsWarning(UserWarning):
@@ -247,7 +246,7 @@ def _unmatched_items(path: Path, column: Any, wanted: Sequence[str]) -> tuple[st
     if found and not found & known:
         raise DatasetFormatError(
             f"{path}: none of its {_count(len(found), 'item')} has features: they are called "
-            f"{_some(sorted(found))}, and those with features {_some(list(wanted))}; call them the "
+            f"{some_of(sorted(found))}, and those with features {some_of(wanted)}; call them the "
             "same in both files"
         )
     return tuple(sorted(found - known))
@@ -267,13 +266,8 @@ def _unmatched(items: Sequence[str], n_answers: int) -> str:
     """Count answers about items without features."""
     return (
         f"{_count(n_answers, 'answer')} about {_count(len(items), 'item')} without features: "
-        f"{_some(items)}"
+        f"{some_of(items)}"
     )
-
-
-def _some(names: Sequence[str]) -> str:
-    """List a few names."""
-    return ", ".join(names[:_MOST_NAMED]) + ", ..." * (len(names) > _MOST_NAMED)
 
 
 def _count(count: int, noun: str) -> str:

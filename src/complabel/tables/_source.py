@@ -17,6 +17,10 @@ PARQUET = ".parquet"
 TABLE_ENDINGS = (*CSV_ENDINGS, PARQUET)
 
 
+MAX_LISTED = 5
+"""How many names a message lists."""
+
+
 def as_path(name: str, value: object) -> Path:
     """Return a path, or refuse what is none."""
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else value
@@ -55,6 +59,11 @@ def existing(name: str, value: object) -> Path:
     if not found:
         raise DatasetNotFoundError(f"{path}: no such file; check the path")
     return path
+
+
+def some_of(names: Sequence[str]) -> str:
+    """List a few names."""
+    return ", ".join(map(repr, names[:MAX_LISTED])) + ", ..." * (len(names) > MAX_LISTED)
 
 
 def pyarrow() -> Any:
