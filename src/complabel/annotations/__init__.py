@@ -13,6 +13,12 @@ from complabel.annotations._checks import (
     check_relevant,
     warn_unchosen,
 )
+from complabel.annotations._contradictions import (
+    CONTRADICTION_POLICIES,
+    ContradictionPolicy,
+    contradictions_table,
+    resolve_contradictions,
+)
 from complabel.annotations._draw_answers import draw_answers, draw_propensities
 from complabel.annotations._draws import (
     SCHEMES,
@@ -34,12 +40,14 @@ from complabel.annotations._questions import ALL_APPLY, QUESTIONS, AllApply, Que
 
 __all__ = [
     "ALL_APPLY",
+    "CONTRADICTION_POLICIES",
     "QUESTIONS",
     "SCHEMES",
     "AllApply",
     "Answers",
     "AssumedUniformWarning",
     "ClassPerRowWarning",
+    "ContradictionPolicy",
     "IgnoredAnswersWarning",
     "IndicatorLike",
     "Question",
@@ -53,6 +61,7 @@ __all__ = [
     "check_known",
     "check_label_names",
     "check_relevant",
+    "contradictions_table",
     "cooccurrence",
     "draw_answers",
     "draw_complementary",
@@ -63,5 +72,6 @@ __all__ = [
     "indices_from_indicator",
     "label_names_of",
     "names_from_indicator",
+    "resolve_contradictions",
     "warn_unchosen",
 ]

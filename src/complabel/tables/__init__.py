@@ -5,5 +5,25 @@ files.
 """
 
 from complabel.tables._columns import COLUMNS
+from complabel.tables._features import Features, iterate_features, read_features
+from complabel.tables._names import read_label_names
+from complabel.tables._predictions import PredictionWriter
+from complabel.tables._read_answers import AnswerFile, UnmatchedItemsWarning, read_answers
+from complabel.tables._read_predictions import Predictions, read_predictions
+from complabel.tables._truth import Truth, read_truth
 
-__all__ = ["COLUMNS"]
+__all__ = [
+    "COLUMNS",
+    "AnswerFile",
+    "Features",
+    "PredictionWriter",
+    "Predictions",
+    "Truth",
+    "UnmatchedItemsWarning",
+    "iterate_features",
+    "read_answers",
+    "read_features",
+    "read_label_names",
+    "read_predictions",
+    "read_truth",
+]

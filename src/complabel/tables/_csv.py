@@ -1,0 +1,167 @@
+"""Tables as CSV: read in pieces by pyarrow, and what is wrong with a line told by its number."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from complabel.errors import ComplabelError, DatasetFormatError
+from complabel.tables._source import explained, pyarrow, some_of
+
+# A row may not be longer; beyond, pyarrow gives up.
+_BLOCK = 1 << 24
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """A file of comma or tab separated values with a header, in UTF-8, plain or packed by gzip."""
+
+    path: Path
+    ending: str
+    columns: tuple[str, ...]
+
+    @classmethod
+    def open(cls, path: Path, ending: str) -> CsvTable:
+        """Read the header of a file."""
+        advice = "save it as UTF-8, with a line of column names"
+        with explained(path, advice), _opened(path) as file:
+            columns = next(csv.reader(file, delimiter=_delimiter(ending)), [])
+        if not columns:
+            raise DatasetFormatError(f"{path}: the file is empty; give a line of column names")
+        _refuse_columns(path, columns, ending)
+        return cls(path, ending, tuple(columns))
+
+    def pieces(
+        self,
+        *,
+        texts: Sequence[str] = (),
+        numbers: Sequence[str] = (),
+        advice: str = "",
+    ) -> Iterator[dict[str, Any]]:
+        """Yield some columns as pyarrow arrays, text with blanks or float64 with nulls.
+
+        ``advice`` says what to do about a column that must hold numbers, and does not.
+        """
+        pa = pyarrow()
+        from pyarrow import csv as arrow_csv  # type: ignore[import-untyped]
+
+        types = {**dict.fromkeys(texts, pa.string()), **dict.fromkeys(numbers, pa.float64())}
+        packed = "gzip" if self.ending.endswith(".gz") else None
+        try:
+            with (
+                pa.input_stream(str(self.path), compression=packed) as stream,
+                arrow_csv.open_csv(
+                    stream,
+                    read_options=arrow_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
+                    parse_options=arrow_csv.ParseOptions(
+                        delimiter=_delimiter(self.ending), newlines_in_values=True
+                    ),
+                    convert_options=arrow_csv.ConvertOptions(
+                        column_types=types, include_columns=[*types]
+                    ),
+                ) as reader,
+            ):
+                for batch in reader:
+                    yield dict(zip(types, batch.columns, strict=True))
+        except ComplabelError:
+            raise  # of the caller
+        except (pa.ArrowException, OSError, ValueError, KeyError) as cause:
+            raise DatasetFormatError(f"{self.path}{self._fault(numbers, advice, cause)}") from cause
+
+    def place(self, row: int) -> str:
+        """Say in which line a row begins, counted from 0; the header is line 1."""
+        for at, (line, _) in enumerate(self._records()):
+            if at == row:
+                return f"line {line}"
+        return f"row {row}"
+
+    def _records(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the line in which each record begins, and its fields; without the header."""
+        with _opened(self.path) as file:
+            reader = csv.reader(file, delimiter=_delimiter(self.ending))
+            next(reader)
+            before = reader.line_num
+            for fields in reader:
+                if fields:  # a blank line is no record
+                    yield before + 1, fields
+                before = reader.line_num
+
+    def _fault(self, numbers: Sequence[str], advice: str, cause: Exception) -> str:
+        """Say what pyarrow stumbled over; slow, which does not matter then."""
+        count, places = len(self.columns), {self.columns.index(name): name for name in numbers}
+        wrong: dict[str, tuple[int, str]] = {}
+        try:
+            for line, fields in self._records():
+                if len(fields) != count:
+                    return (
+                        f", line {line}: found {len(fields)} values for {count} columns; give one "
+                        "for each, and quote values that hold a separator"
+                    )
+                for at, name in places.items():
+                    if name not in wrong and not _is_number(fields[at]):
+                        wrong[name] = (line, fields[at])
+        except UnicodeDecodeError:
+            return ": found bytes that are no UTF-8; save the file as UTF-8"
+        except (csv.Error, OSError, EOFError, ValueError):
+            pass  # pyarrow's own words have to do
+        if wrong:
+            line, value = next(iter(wrong.values()))
+            return f", line {line}: {not_numeric([*wrong], advice)}; found {value[:40]!r}"
+        return f": {str(cause).splitlines()[0][:200]}; save the table again"
+
+
+def not_numeric(columns: Sequence[str], advice: str) -> str:
+    """Say which columns hold something else than numbers, and what to do."""
+    noun = "column" if len(columns) == 1 else f"{len(columns)} columns"
+    return f"{noun} {some_of(columns)} must hold numbers; {advice}"
+
+
+def _opened(path: Path) -> IO[str]:
+    """Open a text file, which may be packed."""
+    if path.name.lower().endswith(".gz"):
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+def _delimiter(ending: str) -> str:
+    """Return what separates values."""
+    return "\t" if ending.startswith(".tsv") else ","
+
+
+def _is_number(text: str) -> bool:
+    """Tell what pyarrow takes as a number, or as a gap."""
+    from pyarrow import csv as arrow_csv
+
+    if text in arrow_csv.ConvertOptions().null_values:
+        return True
+    try:
+        return "_" not in text and text.isascii() and not math.isnan(float(text))
+    except ValueError:
+        return False
+
+
+def _refuse_columns(path: Path, columns: Sequence[str], ending: str) -> None:
+    """Refuse a header that does not tell the columns apart."""
+    for at, name in enumerate(columns, start=1):
+        if not name.strip():
+            raise DatasetFormatError(
+                f"{path}, line 1: column {at} has no name; give it one, or leave it out (pandas "
+                "writes an index so: save with index=False)"
+            )
+    repeated, count = Counter(columns).most_common(1)[0]
+    if count > 1:
+        raise DatasetFormatError(
+            f"{path}, line 1: {count} columns are named {repeated!r}; give each its own name"
+        )
+    other = next((sign for sign in ";\t," if sign in columns[0]), None)
+    if len(columns) == 1 and other is not None and other != _delimiter(ending):
+        raise DatasetFormatError(
+            f"{path}, line 1: found one column, {columns[0][:60]!r}; values are separated by commas"
+            " in .csv, and by tabs in .tsv"
+        )

@@ -1,0 +1,98 @@
+"""Lists of names: the labels, and what the rows of features are called."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from complabel.errors import DatasetFormatError
+from complabel.tables._source import StrPath, existing, explained, read_lines, some_of
+
+
+def read_label_names(path: StrPath) -> tuple[str, ...]:
+    r"""Read the names of all labels, one on each line.
+
+    Parameters
+    ----------
+    path : path
+        A text file in UTF-8. Blank lines at its end do not count.
+
+    Returns
+    -------
+    tuple of str
+        In the order of the file.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        If there is no such file.
+    DatasetFormatError
+        If it is empty, a line is blank, or a name stands there twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp()) / "labels.txt"
+    >>> _ = path.write_text("city\nsea\nsky\n")
+    >>> read_label_names(path)
+    ('city', 'sea', 'sky')
+    """
+    file = existing("path", path)
+    names = read_lines(file, "the names of the labels")
+    first: dict[str, int] = {}
+    for line, name in enumerate(names, start=1):
+        if first.setdefault(name, line) != line:
+            raise DatasetFormatError(
+                f"{file}, line {line}: label {name!r} is on line {first[name]} already; give each "
+                "once"
+            )
+    return tuple(names)
+
+
+def read_items(path: StrPath) -> list[str]:
+    """Read the ids of items, one on each line, in the order of the rows of X."""
+    return read_lines(existing("items", path), "the ids of the items")
+
+
+def as_items(ids: Sequence[str]) -> NDArray[Any]:
+    """Return ids as an array of objects, (n,)."""
+    return np.fromiter(ids, dtype=object, count=len(ids))
+
+
+def as_text(path: Path, name: str, values: NDArray[Any], count: int) -> list[str]:
+    """Return names of an archive, which may be numbers, as text."""
+    if values.shape != (count,) or values.dtype.kind not in "iuU":
+        raise DatasetFormatError(
+            f"{path}: {name} has shape {values.shape} and type {str(values.dtype)[:60]}; give "
+            f"{count} names, as np.array(names, dtype=str)"
+        )
+    with explained(path, f"give {name} as text"):
+        found = values.astype(np.str_).tolist()
+        "".join(found).encode()
+    return list(found)
+
+
+def numbered(start: int, count: int) -> list[str]:
+    """Return the numbers of rows, as text."""
+    return list(map(str, range(start, start + count)))
+
+
+def refuse_repeated(path: Path, ids: Sequence[str], place: Callable[[int], str]) -> None:
+    """Refuse ids of which one is there twice."""
+    if len(set(ids)) == len(ids):
+        return
+    repeated = [each for each, count in Counter(ids).items() if count > 1]
+    at = [row for row, each in enumerate(ids) if each == repeated[0]][:2]
+    places = f"{place(at[0])} and {place(at[1])}; give each item one row"
+    raise DatasetFormatError(
+        f"{path}: {len(repeated)} items are there more than once: {some_of(repeated)}; the first "
+        f"is in {places}"
+        if len(repeated) > 1
+        else f"{path}: item {repeated[0]!r} is there more than once, in {places}"
+    )

@@ -1,0 +1,275 @@
+"""The neutral table of answers, from a file to Answers, and how much of it was of use."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from complabel._parameters import check_choice
+from complabel.annotations import (
+    CONTRADICTION_POLICIES,
+    Answers,
+    ContradictionPolicy,
+    contradictions_table,
+    resolve_contradictions,
+)
+from complabel.errors import AnnotationError, DatasetFormatError
+from complabel.tables._columns import COLUMNS
+from complabel.tables._csv import CsvTable
+from complabel.tables._matrices import open_table
+from complabel.tables._parquet import ParquetTable
+from complabel.tables._source import TABLE_ENDINGS, StrPath, pyarrow, some_of, source_of
+
+_USED = tuple(name for name in COLUMNS if name != "time")  # nothing is computed of it
+_AS_TEXT = ("answer_id", "item", "label", "answer", "question", "annotator")
+
+
+class UnmatchedItemsWarning(UserWarning):
+    """A file has answers about items without features, which are left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerFile:
+    """Answers from a file, and how much of it was of use.
+
+    Attributes
+    ----------
+    answers : Answers
+        About the items in the order asked for, without contradictions.
+    n_rows : int
+        Rows of the file, without its header.
+    unmatched_items : tuple of str
+        Items that the file has answers about, and that are not among those asked for, sorted.
+    n_unmatched_answers : int
+        Answers about these; they were left out.
+    contradictions : dict of str to list
+        What answers contradicted each other about, before the policy was applied, as
+        :func:`complabel.annotations.contradictions_table` lists it.
+    n_dropped_answers : int
+        Answers of which the policy left nothing.
+    """
+
+    answers: Answers
+    n_rows: int
+    unmatched_items: tuple[str, ...]
+    n_unmatched_answers: int
+    contradictions: dict[str, list[Any]]
+    n_dropped_answers: int
+
+    @property
+    def n_contradictions(self) -> int:
+        """Number of pairs of item and label that answers contradicted each other about."""
+        return len(self.contradictions["item"])
+
+    @property
+    def n_answered_items(self) -> int:
+        """Number of items with an answer."""
+        return int(np.count_nonzero(self.answers.answered))
+
+    def reconciliation(self) -> list[str]:
+        """Return what became of the file, in a line for each thing that there is to say.
+
+        Returns
+        -------
+        list of str
+        """
+        answers = self.answers
+        lines = [f"answers for {self.n_answered_items:,} of {_count(answers.n_items, 'item')}"]
+        if self.unmatched_items:
+            lines.append(_unmatched(self.unmatched_items, self.n_unmatched_answers))
+        if self.n_contradictions:
+            lines.append(
+                f"{_count(self.n_contradictions, 'contradiction')} about a label of an item, for "
+                f"which {_count(self.n_dropped_answers, 'answer')} had to go"
+            )
+        return lines
+
+
+def read_answers(
+    path: StrPath,
+    *,
+    items: Sequence[Any] | None = None,
+    label_names: Sequence[str] | None = None,
+    contradictions: ContradictionPolicy = "error",
+) -> AnswerFile:
+    r"""Read a table of answers, one row for each label of an answer.
+
+    Parameters
+    ----------
+    path : path
+        Ends in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet``, and has the columns
+        in :data:`COLUMNS`, of which only ``item`` and ``label`` must be there; others are left
+        alone. What they mean, :meth:`complabel.annotations.Answers.from_table` says. Items,
+        labels and annotators are text, also if they look like numbers.
+    items : sequence of length n_items, or None, default=None
+        What the rows of X are called, in their order, such as :attr:`Features.items`. Answers
+        about other items are left out, with a warning. By default all items of the file, sorted.
+    label_names : sequence of str, or None, default=None
+        All labels, in the order of the columns to be. By default all that the file mentions,
+        sorted.
+    contradictions : {"error", "drop", "majority", "trust-relevant"}, default="error"
+        What to do where one answer says that a label applies to an item and another denies it, as
+        :func:`complabel.annotations.resolve_contradictions` says.
+
+    Returns
+    -------
+    AnswerFile
+        Its ``answers`` are what ``fit`` takes.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        If there is no such file.
+    DatasetFormatError
+        If the file does not parse, or none of its items is among those asked for.
+    AnnotationError
+        If answers contradict themselves or, by the policy "error", each other; for unknown words
+        and labels. It names the line of a CSV file, whose header is line 1, or the row of a
+        Parquet file, from 0.
+    InputError
+        If an argument is wrong, or pyarrow is not installed.
+
+    Warns
+    -----
+    UnmatchedItemsWarning
+        If there are answers about items that are not among those asked for.
+    UnlistedLabelsWarning
+        If answers are about all labels, and ``label_names`` does not say which these are.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp()) / "answers.csv"
+    >>> _ = path.write_text("item,label,answer\n007.jpg,sea,yes\n007.jpg,sky,no\nb.jpg,sea,no\n")
+    >>> found = read_answers(path, items=["a.jpg", "b.jpg", "007.jpg"])
+    >>> found.answers.complementary
+    array([[0, 0],
+           [1, 0],
+           [0, 1]], dtype=uint8)
+    >>> found.reconciliation()
+    ['answers for 2 of 3 items']
+    """
+    check_choice("contradictions", contradictions, CONTRADICTION_POLICIES)
+    file, ending = source_of("path", path, TABLE_ENDINGS, "tables of answers")
+    table = open_table(file, ending)
+    for name in ("item", "label"):
+        if name not in table.columns:
+            raise DatasetFormatError(
+                f"{file}: there is no column {name!r}; a table of answers has the columns "
+                f"{', '.join(COLUMNS)}, of which item and label must be there"
+            )
+    columns = _from_csv(table) if isinstance(table, CsvTable) else _from_parquet(table)
+    wanted = None if items is None else [str(each) for each in items]
+    unmatched = () if wanted is None else _unmatched_items(file, columns["item"], wanted)
+    try:
+        everything = Answers.from_table(
+            columns,
+            items=None if wanted is None else [*wanted, *unmatched],
+            labels=label_names,
+            conflicts="keep",
+        )
+        answers = everything if wanted is None else everything[: len(wanted)]
+        found = contradictions_table(answers)
+        resolved = resolve_contradictions(answers, contradictions) if found["item"] else answers
+    except AnnotationError as error:
+        raise AnnotationError(f"{file}: {_with_lines(str(error), table)}") from error
+    n_unmatched = everything.n_answers - answers.n_answers
+    if unmatched:
+        told = f"{file}: {_unmatched(unmatched, n_unmatched)}; they are left out"
+        warnings.warn(told, UnmatchedItemsWarning, stacklevel=2)
+    return AnswerFile(
+        answers=resolved,
+        n_rows=len(columns["item"]),
+        unmatched_items=unmatched,
+        n_unmatched_answers=n_unmatched,
+        contradictions=found,
+        n_dropped_answers=answers.n_answers - resolved.n_answers,
+    )
+
+
+def _from_csv(table: CsvTable) -> dict[str, Any]:
+    """Return the columns of a file as categorical series of text."""
+    names = [name for name in _USED if name in table.columns]
+    pieces: dict[str, list[Any]] = {name: [] for name in names}
+    for piece in table.pieces(texts=names):
+        for name, values in piece.items():
+            pieces[name].append(values.dictionary_encode())
+    return {name: _categories(values) for name, values in pieces.items()}
+
+
+def _from_parquet(table: ParquetTable) -> dict[str, Any]:
+    """Return the columns of a file: names as categorical series of text, others as they are."""
+    import pandas as pd  # type: ignore[import-untyped]
+
+    names = [name for name in _USED if name in table.columns]
+    pieces: dict[str, list[Any]] = {name: [] for name in names}
+    for piece in table.pieces(names):
+        for name, values in piece.items():
+            is_text = name in _AS_TEXT
+            pieces[name].append(
+                table.as_texts(name, values).dictionary_encode() if is_text else values
+            )
+    return {
+        name: _categories(values)
+        if name in _AS_TEXT
+        else pd.Series([each for part in values for each in part.to_pylist()], dtype=object)
+        for name, values in pieces.items()
+    }
+
+
+def _categories(pieces: Sequence[Any]) -> Any:
+    """Put pieces of a column together, as a categorical series: each value is made once."""
+    import pandas as pd
+
+    pa = pyarrow()
+    if not pieces:
+        return pd.Series([], dtype=object)
+    whole = pa.chunked_array(pieces).unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.chunk(0)
+    codes = whole.indices.fill_null(-1).to_numpy()
+    values = pd.Index(whole.dictionary.to_pylist(), dtype=object)
+    return pd.Series(pd.Categorical.from_codes(codes, categories=values))
+
+
+def _unmatched_items(path: Path, column: Any, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return the items of a column that are not wanted, sorted."""
+    known, found = set(wanted), set(column.cat.categories) if len(column) else set()
+    found = {each for each in found if each.strip()}
+    if found and not found & known:
+        raise DatasetFormatError(
+            f"{path}: none of its {_count(len(found), 'item')} has features: they are called "
+            f"{some_of(sorted(found))}, and those with features {some_of(wanted)}; call them the "
+            "same in both files"
+        )
+    return tuple(sorted(found - known))
+
+
+def _with_lines(text: str, table: CsvTable | ParquetTable) -> str:
+    """Say which line of the file is meant where a message tells the row of the table."""
+
+    def line(found: re.Match[str]) -> str:
+        return found[0] if found["row"] is None else table.place(int(found["row"]))
+
+    quoted = r"""(?<!\w)'(?:[^'\\]|\\.)*'|(?<!\w)"(?:[^"\\]|\\.)*\""""
+    return re.sub(rf"{quoted}|\brow (?P<row>\d+)\b(?: of the table)?", line, text)
+
+
+def _unmatched(items: Sequence[str], n_answers: int) -> str:
+    """Count answers about items without features."""
+    return (
+        f"{_count(n_answers, 'answer')} about {_count(len(items), 'item')} without features: "
+        f"{some_of(items)}"
+    )
+
+
+def _count(count: int, noun: str) -> str:
+    """Return a number and a noun."""
+    return f"{count:,} {noun}" + "s" * (count != 1)
