@@ -5,5 +5,6 @@ files.
 """
 
 from complabel.tables._columns import COLUMNS
+from complabel.tables._write_answers import AnswerWriter, answers_to_arrow
 
-__all__ = ["COLUMNS"]
+__all__ = ["COLUMNS", "AnswerWriter", "answers_to_arrow"]
