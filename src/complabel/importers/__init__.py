@@ -3,7 +3,18 @@
 One file for each format; :data:`FORMATS` lists them.
 """
 
+from complabel.importers._detect import detect
 from complabel.importers._format import Format, Head, Options, Tally
+from complabel.importers._import import import_answers, import_file
 from complabel.importers._registry import FORMATS
 
-__all__ = ["FORMATS", "Format", "Head", "Options", "Tally"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Head",
+    "Options",
+    "Tally",
+    "detect",
+    "import_answers",
+    "import_file",
+]
