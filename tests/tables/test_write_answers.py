@@ -93,9 +93,14 @@ def test_without_rows_there_is_a_header(tmp_path):
 def test_after_a_failure_the_old_file_is_there_and_nothing_else(tmp_path, ending, error):
     path = tmp_path / f"answers{ending}"
     path.write_text("old")
-    with pytest.raises(error), AnswerWriter(path) as writer:
-        writer.write(PIECES[0])
-        raise error
+
+    def fail():
+        with AnswerWriter(path) as writer:
+            writer.write(PIECES[0])
+            raise error
+
+    with pytest.raises(error):
+        fail()
     assert path.read_text() == "old"
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 

@@ -6,6 +6,7 @@ One file for each format; :data:`FORMATS` lists them.
 from complabel.importers._detect import detect
 from complabel.importers._format import Format, Head, Options, Tally
 from complabel.importers._import import import_answers, import_file
+from complabel.importers._prompts import write_prompts
 from complabel.importers._registry import FORMATS
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "detect",
     "import_answers",
     "import_file",
+    "write_prompts",
 ]

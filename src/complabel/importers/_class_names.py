@@ -29,9 +29,7 @@ def read_class_names(path: Path) -> dict[str, str]:
                 f"{path}: calls {code!r} both {names[code]!r} and {name!r}; give it one name"
             )
     times = Counter(names.values())
-    return {
-        code: name if times[name] == 1 else f"{name} ({code})" for code, name in names.items()
-    }
+    return {code: name if times[name] == 1 else f"{name} ({code})" for code, name in names.items()}
 
 
 def _from_csv(path: Path) -> list[tuple[str, str]]:

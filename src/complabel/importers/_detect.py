@@ -12,7 +12,7 @@ from complabel.importers._registry import FORMATS
 
 
 def detect(path: str | os.PathLike[str]) -> Format:
-    """Recognize the format of a file of answers by its beginning.
+    r"""Recognize the format of a file of answers by its beginning.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def detect(path: str | os.PathLike[str]) -> Format:
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "verified.csv"
-    >>> _ = path.write_text("ImageID,Source,LabelName,Confidence\\n")
+    >>> _ = path.write_text("ImageID,Source,LabelName,Confidence\n")
     >>> detect(path).name
     'open-images'
     """

@@ -22,7 +22,7 @@ class HashSet:
 
     def add(self, hashes: Hashes) -> None:
         """Add some hashes."""
-        piece = np.unique(hashes)
+        piece = _different(hashes)
         self._pieces.append(piece)
         self._size += len(piece)
 
@@ -34,7 +34,7 @@ class HashSet:
         """Return how many are in both sets."""
         size = self._size + other._size
         pairs = zip(self._parts(size), other._parts(size), strict=True)
-        return sum(len(np.intersect1d(*pair, assume_unique=True)) for pair in pairs)
+        return sum(len(shared_by(*pair)) for pair in pairs)
 
     def _parts(self, size: int) -> Iterator[Hashes]:
         """Give the different hashes by ranges of their values, ascending: little at a time."""
@@ -45,7 +45,21 @@ class HashSet:
             parts = [
                 piece[end[at] : end[at + 1]] for piece, end in zip(self._pieces, ends, strict=True)
             ]
-            yield np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.uint64)
+            yield _different(np.concatenate(parts)) if parts else np.empty(0, dtype=np.uint64)
+
+
+def shared_by(first: Hashes, second: Hashes) -> Hashes:
+    """Return the different hashes that both have, ascending."""
+    together = np.sort(np.concatenate([_different(first), _different(second)]))
+    shared: Hashes = together[1:][together[1:] == together[:-1]]
+    return shared
+
+
+def _different(hashes: Hashes) -> Hashes:
+    """Return the different ones, ascending: np.unique, whose own hashing is five times as slow."""
+    ordered = np.sort(hashes)
+    different: Hashes = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    return different
 
 
 def hashes_of(column: Any) -> Hashes:
@@ -55,8 +69,8 @@ def hashes_of(column: Any) -> Hashes:
 
     encoded = pc.fill_null(column, "").dictionary_encode()
     texts = encoded.dictionary.to_numpy(zero_copy_only=False).astype(object)
-    hashed: Hashes = pd.util.hash_array(texts, categorize=False)
-    return hashed[encoded.indices.to_numpy()]
+    hashed: Hashes = pd.util.hash_array(texts, categorize=False)[encoded.indices.to_numpy()]
+    return hashed
 
 
 def paired(first: Hashes, second: Hashes) -> Hashes:

@@ -21,7 +21,7 @@ def import_answers(
     format: str | Format | None = None,  # noqa: A002  # what users call it; --from in the shell
     options: Options | None = None,
 ) -> tuple[Any, Tally]:
-    """Import a file of answers as a data frame.
+    r"""Import a file of answers as a data frame.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def import_answers(
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "codes.csv"
-    >>> _ = path.write_text("item,sea,sky\\na,1,0\\nb,,0\\n")
+    >>> _ = path.write_text("item,sea,sky\na,1,0\nb,,0\n")
     >>> table, tally = import_answers(path)
     >>> print(table[["item", "label", "answer", "question"]].to_string(index=False))
     item label answer question

@@ -143,7 +143,9 @@ def head_rows(start: bytes) -> list[list[str]]:
         return []
     delimiter = delimiter_of(text.partition("\n")[0])
     try:
-        return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
+        return [
+            row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row
+        ]
     except csv.Error:
         return []
 

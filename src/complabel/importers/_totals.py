@@ -10,7 +10,7 @@ import numpy as np
 
 from complabel.annotations import QUESTIONS
 from complabel.importers._format import Tally
-from complabel.importers._hashes import HashSet, hashes_of, paired
+from complabel.importers._hashes import HashSet, hashes_of, paired, shared_by
 
 _MAX_NAMED = 3
 
@@ -51,8 +51,9 @@ class Totals:
         for word, where in rows.items():
             self._said[word].add(pairs[where])
         if len(self._examples) < _MAX_NAMED:
-            both = np.isin(pairs[rows["yes"]], pairs[rows["no"]])
-            self._name(rows["yes"][both], column["item"], column["label"])
+            both = shared_by(pairs[rows["yes"]], pairs[rows["no"]])
+            said_yes = rows["yes"] if len(both) else rows["yes"][:0]
+            self._name(said_yes[np.isin(pairs[said_yes], both)], column["item"], column["label"])
 
     def finish(self, tally: Tally) -> None:
         """Put the counts into a tally, and remark on contradictions."""
@@ -111,7 +112,7 @@ class Totals:
 
 def _joined(column: Any) -> Any:
     """Return a column as one array."""
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
     joined = column.combine_chunks()
     return pa.concat_arrays(joined.chunks) if isinstance(joined, pa.ChunkedArray) else joined

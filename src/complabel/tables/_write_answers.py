@@ -174,10 +174,11 @@ def answers_to_arrow(piece: Mapping[str, Any]) -> Any:
 def _import_arrow() -> Any:
     """Return pyarrow, or say how to install it."""
     try:
-        import pyarrow as pa  # type: ignore[import-untyped]
+        import pyarrow as pa
     except ImportError as cause:
         raise InputError(
-            'tables of answers need pyarrow, which is not installed: pip install "complabel[tables]"'
+            "tables of answers need pyarrow, which is not installed: "
+            'pip install "complabel[tables]"'
         ) from cause
     return pa
 
