@@ -38,23 +38,26 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
     table = open_table(path)
     item = _item_column(table, options)
     columns = _Columns.of(table, item, options)
-    chance = None
+    chance, n_told = None, 0
     for first, piece in table.pieces(table.names if columns.by_content else [item, *columns.kinds]):
         cells = {name: _said(piece[name], codes) for name in columns.kinds}
         columns.look(first, piece, cells)
         labels = columns.labels
         _check_items(table, first, piece[item])
+        tally.counts["rows of the file"] += len(piece[item])
+        tally.counts["rows without an answer"] += len(piece[item])
         if not labels:
             continue
         if chance is None and options.random_questions:
             chance = 1 / len(labels)
         said = np.column_stack([cells[name] for name in labels])  # (rows, labels)
         row, column = np.nonzero(said != _BLANK)
-        tally.counts["rows of the file"] += len(said)
-        tally.counts["blank cells"] += said.size - len(row)
-        tally.counts["items without an answer"] += len(said) - len(np.unique(row))
+        n_told += len(row)
+        tally.counts["rows without an answer"] -= len(np.unique(row))
         yield _piece(piece[item], labels, said, row, column, chance)
     columns.finish(tally)
+    n_cells = tally.counts["rows of the file"] * len(columns.labels)
+    tally.counts["blank cells"] = n_cells - n_told
 
 
 def _piece(

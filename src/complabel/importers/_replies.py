@@ -110,7 +110,8 @@ class _Replies:
         if counts["prompts without a reply"]:
             self.tally.remark(
                 f"{counts['prompts without a reply']:,} prompts have no reply yet. Random "
-                "questions are a random sample if all were answered, or all up to some line and none after it"
+                "questions are a random sample if all were answered, or all up to some line and "
+                "none after it"
             )
 
 
