@@ -3,8 +3,22 @@
 One file for each format; :data:`FORMATS` lists them.
 """
 
+from complabel.importers._detect import detect
 from complabel.importers._format import Format, Head, Options, Tally
+from complabel.importers._import import import_answers, import_file
 from complabel.importers._label_studio_config import label_studio_config
+from complabel.importers._prompts import write_prompts
 from complabel.importers._registry import FORMATS
 
-__all__ = ["FORMATS", "Format", "Head", "Options", "Tally", "label_studio_config"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Head",
+    "Options",
+    "Tally",
+    "detect",
+    "import_answers",
+    "import_file",
+    "label_studio_config",
+    "write_prompts",
+]

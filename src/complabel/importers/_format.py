@@ -29,6 +29,8 @@ class Options:
         All labels, in the order of the columns to be.
     class_names : Path or None
         A table of codes and names of labels, where a file holds codes.
+    prompts : Path or None
+        The file of prompts, where replies hold nothing but the ids of theirs.
     """
 
     absent: tuple[str, ...] = ()
@@ -41,6 +43,7 @@ class Options:
     random_questions: bool = False
     label_names: tuple[str, ...] | None = None
     class_names: Path | None = None
+    prompts: Path | None = None
 
 
 @dataclass
@@ -97,9 +100,9 @@ class Format:
         Says of a :class:`Head` whether the file is of this kind; never raises.
     read : callable
         ``read(path, options, tally)`` yields the neutral table in pieces: mappings of the columns
-        in :data:`complabel.tables.COLUMNS` to lists or arrays of equal length, columns without
-        content left out. It raises a DatasetFormatError that names the place in the file. Nothing
-        may be read twice, and no piece needs more than about 100,000 rows.
+        in :data:`complabel.tables.COLUMNS` to lists, NumPy or Arrow arrays of equal length, columns
+        without content left out. It raises a DatasetFormatError that names the place in the file.
+        Nothing may be read twice, and no piece needs more than about 100,000 rows.
     """
 
     name: str

@@ -1,6 +1,13 @@
 """All formats, in the order in which a file is tried for them."""
 
+from complabel.importers._coded import CODED
 from complabel.importers._format import Format
+from complabel.importers._open_images import OPEN_IMAGES
+from complabel.importers._openmic import OPENMIC
+from complabel.importers._pml import PML
+from complabel.importers._replies import REPLIES
+from complabel.importers._table import TABLE
 
-FORMATS: tuple[Format, ...] = ()
+# A table of codes is the least that a CSV file can be, so it comes last.
+FORMATS: tuple[Format, ...] = (REPLIES, OPEN_IMAGES, PML, OPENMIC, TABLE, CODED)
 """The formats that :func:`import_answers` knows; the first that recognizes a file reads it."""

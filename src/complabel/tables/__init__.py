@@ -11,15 +11,18 @@ from complabel.tables._predictions import PredictionWriter
 from complabel.tables._read_answers import AnswerFile, UnmatchedItemsWarning, read_answers
 from complabel.tables._read_predictions import Predictions, read_predictions
 from complabel.tables._truth import Truth, read_truth
+from complabel.tables._write_answers import AnswerWriter, answers_to_arrow
 
 __all__ = [
     "COLUMNS",
     "AnswerFile",
+    "AnswerWriter",
     "Features",
     "PredictionWriter",
     "Predictions",
     "Truth",
     "UnmatchedItemsWarning",
+    "answers_to_arrow",
     "iterate_features",
     "read_answers",
     "read_features",

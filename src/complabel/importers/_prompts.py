@@ -1,0 +1,150 @@
+"""Questions as JSON lines that a language model, or a tool, can answer."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from complabel._files import explained, replacing
+from complabel.errors import InputError
+from complabel.tables import answers_to_arrow
+
+ALL_APPLY = "all apply"
+"""What is named where all labels on offer apply."""
+
+_COLUMNS = ("item", "label", "answer", "question", "offered", "asked_for", "probability")
+
+
+def write_prompts(
+    table: Any,
+    path: str | os.PathLike[str],
+    *,
+    item_texts: Mapping[Any, str] | None = None,
+    labels: Sequence[str] | None = None,
+) -> int:
+    """Write questions as JSON lines, one prompt each; ``--from replies`` reads what comes back.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame, or mapping of column names to columns
+        As :func:`complabel.asking.suggest_questions` returns it: ``item``, ``label``, ``answer``,
+        ``question``, ``probability``. A row whose question is "named" has ``offered`` in place of
+        a label, and may have ``asked_for``.
+    path : path
+        Where the prompts go.
+    item_texts : mapping of item to str, or None, default=None
+        What each item says; it becomes the field ``text``.
+    labels : sequence of str, or None, default=None
+        All labels: what a question to name a label offers if it has no ``offered``.
+
+    Returns
+    -------
+    int
+        How many prompts wait for a reply.
+
+    Raises
+    ------
+    InputError
+        If the table holds other questions, a question without labels, or an item without a text.
+    OutputError
+        If the file cannot be written. What was there before is unchanged.
+
+    Notes
+    -----
+    Send each line on with a field ``reply`` added, which is free text or JSON, and may have an
+    ``annotator``. Lines that have a ``reply`` already are known answers: they took part in a
+    random draw, and belong to the sample, so leave them in.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "prompts.jsonl"
+    >>> questions = {"item": [4], "label": ["dog"], "question": ["asked"], "probability": [0.5]}
+    >>> write_prompts(questions, path, item_texts={4: "A puppy in the snow."})
+    1
+    >>> json.loads(path.read_text())["question"]
+    "Does the label 'dog' apply to this item? Answer yes, no, or unsure."
+    """
+    prompts = list(_prompts(table, item_texts, labels))
+    target = Path(path)
+    with (
+        explained(target),
+        replacing(target) as partial,
+        partial.open("w", encoding="utf-8") as out,
+    ):
+        for prompt in prompts:
+            out.write(json.dumps(prompt, ensure_ascii=False) + "\n")
+    return sum("reply" not in prompt for prompt in prompts)
+
+
+def _prompts(
+    table: Any, item_texts: Mapping[Any, str] | None, labels: Sequence[str] | None
+) -> Iterator[dict[str, Any]]:
+    there = [name for name in _COLUMNS if name in getattr(table, "columns", table)]
+    rows = answers_to_arrow({name: table[name] for name in there}).select(_COLUMNS).to_pylist()
+    texts = None if item_texts is None else {str(item): text for item, text in item_texts.items()}
+    width = len(str(len(rows)))
+    for number, row in enumerate(rows, 1):
+        place = f"row {number} of the questions"
+        prompt: dict[str, Any] = {"id": f"q{number:0{width}}", "item": row["item"]}
+        if texts is not None:
+            if row["item"] not in texts:
+                raise InputError(f"{place}: item_texts has no text for item {row['item']!r}")
+            prompt["text"] = texts[row["item"]]
+        kind = row["question"] or ("asked" if row["label"] else "named")
+        if kind == "asked":
+            prompt |= _asked(row, place)
+        elif kind == "named":
+            prompt |= _named(row, labels, place)
+        else:
+            raise InputError(
+                f"{place}: a question of the kind {kind!r} is no prompt; only asked and named are"
+            )
+        if row["probability"] is not None:
+            prompt["probability"] = row["probability"]
+        yield prompt
+
+
+def _asked(row: Mapping[str, Any], place: str) -> dict[str, Any]:
+    if row["label"] is None:
+        raise InputError(f"{place}: asks about no label; give one")
+    known = {} if row["answer"] is None else {"reply": row["answer"]}
+    return {
+        "label": row["label"],
+        "question": f"Does the label {row['label']!r} apply to this item? Answer yes, no, or "
+        "unsure.",
+        "answer_form": {"answer": "yes | no | unsure"},
+        **known,
+    }
+
+
+def _named(row: Mapping[str, Any], labels: Sequence[str] | None, place: str) -> dict[str, Any]:
+    if row["answer"] is not None or row["label"] is not None:
+        raise InputError(
+            f"{place}: a naming that is answered already is no prompt; leave such rows out"
+        )
+    menu = list(labels or ()) if row["offered"] is None else json.loads(row["offered"])
+    if len(menu) < 2:
+        raise InputError(f"{place}: offers {len(menu)} labels; give offered, or labels=[...]")
+    if ALL_APPLY in map(str.casefold, menu):
+        raise InputError(f"{place}: a label is called {ALL_APPLY!r}, as the answer is; rename it")
+    wanted = row["asked_for"] or 1
+    listed = ", ".join(map(repr, menu))
+    if wanted == 1:
+        question = f"Name one of these labels that does not apply to this item: {listed}."
+        form: Any = f"<one of offered, or '{ALL_APPLY}'>"
+    else:
+        question = (
+            f"Name {wanted} of these labels that do not apply to this item, fewer only if no "
+            f"others do not apply: {listed}."
+        )
+        form = [f"<up to {wanted} of offered>", "..."]
+    return {
+        "question": f"{question} If all of them apply, say '{ALL_APPLY}'.",
+        "offered": menu,
+        **({} if wanted == 1 else {"asked_for": wanted}),
+        "answer_form": {"named": form},
+    }

@@ -1,0 +1,82 @@
+"""Opening files of answers: the head, text line by line, and what is said of damaged ones."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from complabel.errors import DatasetFormatError, DatasetNotFoundError
+from complabel.importers._format import Head
+
+_HEAD = 1 << 16
+_LONGEST = 1 << 24  # bytes of a line: a damaged file must not fill the memory
+
+
+def read_head(path: Path) -> Head:
+    """Read the beginning of a file, by which its format is recognized."""
+    if not path.is_file():
+        raise DatasetNotFoundError(f"{path}: no such file; check the path")
+    with explained_reading(path), open_binary(path) as file:
+        return Head(path, file.read(_HEAD))
+
+
+@contextlib.contextmanager
+def open_binary(path: Path) -> Iterator[BinaryIO]:
+    """Open a file, unpacked if its name ends in ``.gz``."""
+    with path.open("rb") as file:
+        if path.suffix.lower() == ".gz":
+            with gzip.GzipFile(fileobj=file) as unpacked:
+                yield cast(BinaryIO, io.BufferedReader(unpacked, _HEAD))
+        else:
+            yield file
+
+
+@contextlib.contextmanager
+def explained_reading(path: Path) -> Iterator[None]:
+    """Turn the system's complaints about a file that is read into errors that say what to do."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as cause:
+        raise DatasetFormatError(
+            f"{path}: cannot be unpacked ({cause}); get the file again, or unpack it by hand"
+        ) from cause
+    except OSError as cause:
+        raise DatasetNotFoundError(f"{path}: cannot be read ({cause.strerror or cause})") from cause
+
+
+def text_lines(path: Path, file: BinaryIO) -> Iterator[str]:
+    """Give the lines of a UTF-8 file with their ends, or refuse what is none."""
+    number = 0
+    while line := file.readline(_LONGEST):
+        number += 1
+        if len(line) == _LONGEST:
+            raise DatasetFormatError(
+                f"{path}, line {number}: is longer than {_LONGEST:,} bytes; check that this is "
+                "the file you mean"
+            )
+        if number == 1:
+            refuse_other_encodings(path, line)
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as cause:
+            raise not_utf8(path, number) from cause
+
+
+def refuse_other_encodings(path: Path, start: bytes) -> None:
+    """Refuse UTF-16 and UTF-32, which spreadsheets save as "Unicode text"."""
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in start[:1000]:
+        raise not_utf8(path, 1)
+
+
+def not_utf8(path: Path, number: int) -> DatasetFormatError:
+    """Return what is raised where a line is in another encoding."""
+    return DatasetFormatError(
+        f"{path}, line {number}: is not UTF-8 text; save the file as UTF-8 (in a spreadsheet: "
+        '"CSV UTF-8"), or convert it: iconv -f ENCODING -t UTF-8'
+    )

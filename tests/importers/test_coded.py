@@ -1,0 +1,178 @@
+import pandas as pd
+import pytest
+from tests.importers.tabular import imported
+
+from complabel.errors import DatasetFormatError, InputError
+from complabel.importers import Options, detect, import_answers
+
+CHEXPERT = (
+    "Path,Sex,Age,No Finding,Edema,Support Devices\n"
+    "p1/view1.jpg,Female,68,1.0,,0.0\n"
+    "p2/view1.jpg,Male,87,,-1.0,1.0\n"
+    "p3/view1.jpg,Male,41,,,\n"
+)
+
+
+def triples(rows):
+    assert {row["question"] for row in rows} == {"asked"}
+    return [(row["item"], row["label"], row["answer"]) for row in rows]
+
+
+def test_told_codes_are_read_item_by_item_and_blanks_say_nothing(tmp_path):
+    path = tmp_path / "train.csv"
+    rows, tally = imported(path, CHEXPERT, unsure=("-1",))
+    assert detect(path).name == "coded"
+    assert triples(rows) == [
+        ("p1/view1.jpg", "No Finding", "yes"),
+        ("p1/view1.jpg", "Support Devices", "no"),
+        ("p2/view1.jpg", "Edema", "unsure"),
+        ("p2/view1.jpg", "Support Devices", "yes"),
+    ]
+    assert not any("probability" in row for row in rows)
+    assert list(tally.label_names) == ["No Finding", "Edema", "Support Devices"]
+    assert tally.counts["rows of the file"] == 3
+    assert tally.counts["blank cells"] == 5
+    assert tally.counts["rows without an answer"] == 1
+    assert any("left out: Sex, Age;" in remark for remark in tally.remarks)
+    assert any("Items are named by the column 'Path'" in remark for remark in tally.remarks)
+
+
+def test_minus_one_is_never_read_as_no(tmp_path):
+    path = tmp_path / "train.csv"
+    path.write_text(CHEXPERT.replace("Male,87,,-1.0", "Male,87,0,-1.0").replace("68,1.0,", "68,1,1"))
+    with pytest.raises(DatasetFormatError) as caught:
+        import_answers(path)
+    told = str(caught.value)
+    assert "train.csv, line 3: column 'Edema' holds the code '-1.0', and nobody said" in told
+    assert "--unsure -1.0" in told
+    assert "label_names" in told
+
+
+def test_a_column_with_nothing_but_an_untold_code_is_no_label_unless_told(tmp_path):
+    path = tmp_path / "train.csv"
+    path.write_text(CHEXPERT)
+    _, tally = import_answers(path)
+    assert any("left out: Sex, Age, Edema;" in remark for remark in tally.remarks)
+    names = ("Edema", "Support Devices")
+    with pytest.raises(DatasetFormatError, match="line 3: column 'Edema' holds the code '-1.0'"):
+        import_answers(path, options=Options(label_names=names))
+
+
+def test_label_names_choose_the_columns_and_their_order(tmp_path):
+    names = ("Support Devices", "No Finding")
+    rows, tally = imported(tmp_path / "t.csv", CHEXPERT, label_names=names)
+    assert triples(rows) == [
+        ("p1/view1.jpg", "Support Devices", "no"),
+        ("p1/view1.jpg", "No Finding", "yes"),
+        ("p2/view1.jpg", "Support Devices", "yes"),
+    ]
+    assert list(tally.label_names) == list(names)
+
+
+def test_a_column_that_mixes_codes_and_other_values_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("item,age,sea,sky\na,68,1,1\nb,1,0,maybe\n")
+    with pytest.raises(DatasetFormatError) as caught:
+        import_answers(path, format="coded")
+    assert "line 2: column 'age' holds the code '68'" in str(caught.value)
+    assert "(column 'sky' holds 'maybe' as well)" in str(caught.value)
+
+
+@pytest.mark.parametrize("where", [1, 1500, 2999])
+def test_an_untold_code_is_found_wherever_it_stands(tmp_path, monkeypatch, where):
+    monkeypatch.setattr("complabel.importers._tabular._BLOCK", 500)
+    cells = [["", ""] for _ in range(3000)]
+    cells[2][1] = "1"
+    cells[where][1] = "-1"
+    path = tmp_path / "t.csv"
+    lines = [f"i{number},{','.join(row)}\n" for number, row in enumerate(cells)]
+    path.write_text("item,sea,sky\n" + "".join(lines))
+    with pytest.raises(DatasetFormatError, match=f"line {where + 2}: column 'sky' holds the code"):
+        import_answers(path, format="coded")
+
+
+def test_pieces_say_the_same_as_the_whole(tmp_path, monkeypatch):
+    text = "item,sea,sky\n" + "".join(f"i{n},{n % 2},{'' if n < 900 else 1}\n" for n in range(1000))
+    whole = imported(tmp_path / "t.csv", text)
+    monkeypatch.setattr("complabel.importers._tabular._BLOCK", 500)
+    assert imported(tmp_path / "t.csv", text) == whole
+    assert len(whole[0]) == 1100
+
+
+def test_words_can_be_codes_in_any_case(tmp_path):
+    text = "id;sea;sky\n7;Pos;neg\n8;?;NA\n"
+    rows, _ = imported(tmp_path / "t.csv", text, "coded", yes=("pos",), no=("NEG",), unsure=("?",))
+    assert triples(rows) == [("7", "sea", "yes"), ("7", "sky", "no"), ("8", "sea", "unsure")]
+
+
+def test_what_looks_blank_can_be_a_code(tmp_path):
+    rows, _ = imported(tmp_path / "t.csv", "i,sea,sky\na,1,NA\n", "coded", unsure=("na",))
+    assert triples(rows) == [("a", "sea", "yes"), ("a", "sky", "unsure")]
+
+
+def test_parquet_with_nullable_columns_is_a_wide_table_too(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "sky": pd.array([True, None, False], dtype="boolean"),
+            "item": [10, 11, 12],
+            "sea": pd.array([None, 1, 0], dtype="Int64"),
+            "sun": [1.0, float("nan"), None],
+        }
+    )
+    path = tmp_path / "wide.parquet"
+    frame.to_parquet(path)
+    rows, _ = imported(path, None, "coded")
+    assert triples(rows) == [
+        ("10", "sky", "yes"),
+        ("10", "sun", "yes"),
+        ("11", "sea", "yes"),
+        ("12", "sky", "no"),
+        ("12", "sea", "no"),
+    ]
+    pd.DataFrame({"item": ["1", "2"], "sky": ["1", "x"]}).to_parquet(path)
+    with pytest.raises(DatasetFormatError, match="row 2: column 'sky' holds the code 'x'"):
+        import_answers(path, format="coded")
+
+
+def test_random_questions_have_the_same_chance_for_each_label(tmp_path):
+    text = "item,a,b,c,d\nx,1,,,0\ny,,1,,\n"
+    rows, _ = imported(tmp_path / "t.csv", text, label_names=tuple("abcd"), random_questions=True)
+    assert [row["probability"] for row in rows] == [0.25] * 3
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"item": "name"}, "item is 'name', which is no column"),
+        ({"label_names": ("sea", "sun")}, "label_names has 'sun', which is no column"),
+        ({"label_names": ("item", "sea")}, "label_names has 'item'"),
+        ({"yes": ("1", "0.0")}, "code '0.0' is told to mean two things"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(tmp_path, options, told):
+    (tmp_path / "t.csv").write_text("item,sea\na,1\nb,0\n")
+    with pytest.raises(InputError, match=told):
+        import_answers(tmp_path / "t.csv", format="coded", options=Options(**options))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("item,sea\n,1\n", "line 2: has no item"),
+        ("item,sea\na,maybe\n", "no column holds nothing but codes"),
+        ("item,sea,sea\na,1,1\n", "two columns 'sea'"),
+        ("item,sea\na\n", "line 2: has 1 cells, the header 2"),
+        ("item,sea\n", "no column holds nothing but codes"),
+        ("", "holds no header"),
+    ],
+)
+def test_tables_that_are_none_are_refused(tmp_path, text, told):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(DatasetFormatError, match=told):
+        import_answers(tmp_path / "t.csv", format="coded")
+
+
+def test_features_are_not_taken_for_codes(tmp_path):
+    (tmp_path / "X.csv").write_text("item,x,y,z\na,0.5,1,3.5\nb,0.25,0,2\n")
+    with pytest.raises(DatasetFormatError, match="of no format that is recognized"):
+        detect(tmp_path / "X.csv")

@@ -1,0 +1,182 @@
+import gzip
+
+import pytest
+from tests.importers.tabular import imported
+
+from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
+from complabel.importers import Options, detect, import_answers
+
+HEADER = "ImageID,Source,LabelName,Confidence\n"
+VERIFIED = HEADER + (
+    "000026e7ee790996,verification,/m/04hgtk,0\n"
+    "000026e7ee790996,crowdsource-verification,/m/07j7r,1\n"
+    "000062a39995e348,verification,/m/07j7r,1.0\n"
+)
+ROWS = [
+    {"item": "000026e7ee790996", "label": "/m/04hgtk", "answer": "no", "question": "asked"},
+    {"item": "000026e7ee790996", "label": "/m/07j7r", "answer": "yes", "question": "asked"},
+    {"item": "000062a39995e348", "label": "/m/07j7r", "answer": "yes", "question": "asked"},
+]
+MACHINE = "000062a39995e348,machine,/m/0c9ph5,0.9\n"
+
+
+def test_one_is_present_and_zero_absent(tmp_path):
+    rows, tally = imported(tmp_path / "verified.csv", VERIFIED)
+    assert rows == ROWS
+    assert dict(tally.counts) == {
+        "verified labels": 3,
+        "machine-generated labels": 0,
+        "rows": 3,
+        "answers": 3,
+        "asked answers": 3,
+        "items": 2,
+        "labels": 2,
+        "rows that say yes": 2,
+        "rows that say no": 1,
+        "rows that say unsure": 0,
+        "contradictory pairs": 0,
+    }
+    assert len(tally.remarks) == 1
+    assert tally.remarks[0].startswith("A machine proposed which labels people verified")
+
+
+def test_what_only_a_machine_says_is_counted_and_left_out(tmp_path):
+    rows, tally = imported(tmp_path / "all.csv", VERIFIED + MACHINE)
+    assert rows == ROWS
+    assert tally.counts["machine-generated labels"] == 1
+    assert any("only a machine gave" in remark for remark in tally.remarks)
+
+
+def test_a_file_of_machine_labels_holds_no_answer(tmp_path):
+    (tmp_path / "m.csv").write_text(HEADER + MACHINE)
+    with pytest.raises(DatasetFormatError, match=r"no answer as open-images \(1 machine-gen"):
+        import_answers(tmp_path / "m.csv")
+
+
+def test_codes_become_names_and_no_two_labels_one(tmp_path):
+    names = tmp_path / "class-descriptions.csv"
+    names.write_text('/m/04hgtk,"Head, human"\n/m/07j7r,Tree\n/m/0x,Tree\n')
+    rows, tally = imported(tmp_path / "v.csv", VERIFIED, class_names=names)
+    assert [row["label"] for row in rows] == ["Head, human", "Tree (/m/07j7r)", "Tree (/m/07j7r)"]
+    assert len(tally.remarks) == 1
+
+
+def test_a_header_of_names_is_no_name_and_codes_without_stay(tmp_path):
+    names = tmp_path / "names.csv"
+    names.write_text("LabelName,DisplayName\n/m/07j7r,Tree\n")
+    rows, tally = imported(tmp_path / "v.csv", VERIFIED, class_names=names)
+    assert [row["label"] for row in rows] == ["/m/04hgtk", "Tree", "Tree"]
+    assert "1 label codes have no name in class_names" in tally.remarks[-1]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("/m/a,Tree\n/m/a,Bush\n", "calls '/m/a' both 'Tree' and 'Bush'"),
+        ("/m/a,Tree\n/m/b\n", "line 2: give a code and a name"),
+        ("/m/a,Tree\n/m/b,\xff\n", "line 2: is not UTF-8"),
+        (None, "no such file of class names"),
+    ],
+)
+def test_class_names_that_are_none_are_refused(tmp_path, content, told):
+    names, path = tmp_path / "names.csv", tmp_path / "v.csv"
+    path.write_text(VERIFIED)
+    if content is not None:
+        names.write_bytes(content.encode("latin-1"))
+    with pytest.raises((DatasetFormatError, DatasetNotFoundError), match=told):
+        import_answers(path, options=Options(class_names=names))
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("a,verification,/m/x,0.5", "line 5: has Confidence '0.5'"),
+        ("a,verification,/m/x,", "line 5: has Confidence ''"),
+        ("a,verification,/m/x,nan", "line 5: has Confidence 'nan'"),
+        ("a,verification,/m/x,-1", "line 5: has Confidence '-1'"),
+        (",verification,/m/x,1", "line 5: has no ImageID"),
+        ("a,verification,,1", "line 5: has no LabelName"),
+        ("a,verification,/m/x", "line 5: has 3 cells, the header 4"),
+        ("a,verification,/m/x,1,2", "line 5: has 5 cells, the header 4"),
+    ],
+)
+def test_other_rows_are_refused_with_their_line(tmp_path, row, told):
+    path = tmp_path / "v.csv"
+    path.write_text(f"{VERIFIED}{row}\n{MACHINE}")
+    with pytest.raises(DatasetFormatError, match=f"v.csv, {told}"):
+        import_answers(path)
+
+
+def test_lines_are_counted_over_quoted_line_breaks_and_blank_lines(tmp_path):
+    path = tmp_path / "v.csv"
+    path.write_text(f'{VERIFIED}\n"a\nb",verification,/m/x,1\nc,verification,/m/x,2\n')
+    with pytest.raises(DatasetFormatError, match="line 8: has Confidence '2'"):
+        import_answers(path)
+
+
+def test_a_missing_column_is_told_where_the_format_is_given(tmp_path):
+    path = tmp_path / "v.csv"
+    path.write_text("ImageID,LabelName,Confidence\na,b,1\n")
+    with pytest.raises(DatasetFormatError, match="line 1: has no column 'Source'"):
+        import_answers(path, format="open-images")
+
+
+def test_questions_that_a_machine_proposed_are_not_called_random(tmp_path):
+    (tmp_path / "v.csv").write_text(VERIFIED)
+    with pytest.raises(InputError, match="random_questions does not fit"):
+        import_answers(tmp_path / "v.csv", options=Options(random_questions=True))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace(",", ";").encode(),
+        lambda text: text.replace(",", "\t").encode(),
+        lambda text: text.replace("\n", "\r\n").encode(),
+        lambda text: b"\xef\xbb\xbf" + text.encode(),
+        lambda text: text.rstrip("\n").encode(),
+    ],
+    ids=["semicolon", "tab", "carriage return", "byte order mark", "no last line end"],
+)
+def test_other_dialects_of_csv_say_the_same(tmp_path, change):
+    assert imported(tmp_path / "v.csv", change(VERIFIED))[0] == ROWS
+
+
+def test_a_packed_file_says_the_same_and_a_cut_one_is_told(tmp_path):
+    path = tmp_path / "v.csv.gz"
+    packed = gzip.compress(VERIFIED.encode())
+    assert imported(path, packed)[0] == ROWS
+    path.write_bytes(packed[:-12])
+    with pytest.raises(DatasetFormatError, match="cannot be unpacked"):
+        import_answers(path)
+
+
+def test_it_is_recognized_with_columns_in_any_order(tmp_path):
+    path = tmp_path / "v.csv"
+    text = "Confidence,More,LabelName,Source,ImageID\n1,x,/m/a,verification,i\n"
+    rows, _ = imported(path, text)
+    assert detect(path).name == "open-images"
+    assert rows == [{"item": "i", "label": "/m/a", "answer": "yes", "question": "asked"}]
+
+
+def test_pieces_say_the_same_as_the_whole(tmp_path, monkeypatch):
+    path = tmp_path / "v.csv"
+    text = HEADER + "".join(
+        f"{number // 50:04},{'machine' if number % 5 == 0 else 'verification'},/m/{number % 11},"
+        f"{number % 2}\n"
+        for number in range(3000)
+    )
+    whole = imported(path, text)
+    monkeypatch.setattr("complabel.importers._tabular._BLOCK", 1000)
+    parts = imported(path, text)
+    assert parts[0] == whole[0]
+    assert parts[1].counts == whole[1].counts
+    expected = {(f"{n // 50:04}", f"/m/{n % 11}", n % 2) for n in range(3000) if n % 5}
+    yes, no = ({pair[:2] for pair in expected if pair[2] == said} for said in (1, 0))
+    assert whole[1].counts["contradictory pairs"] == len(yes & no) > 0
+    assert whole[1].counts["items"] == len({item for item, *_ in expected})
+    lines = text.split("\n")
+    lines[1502] = lines[1502][:-1] + "7"
+    path.write_text("\n".join(lines))
+    with pytest.raises(DatasetFormatError, match="line 1503: has Confidence '7'"):
+        import_answers(path)

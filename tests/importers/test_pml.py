@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+from scipy.io import savemat
+from tests.importers.tabular import imported
+
+from complabel.annotations import Answers
+from complabel.errors import DatasetFormatError, InputError
+from complabel.importers import Options, detect, import_answers
+
+CANDIDATES = np.array([[1, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 1]])  # (K, n)
+TARGET = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 1]])
+
+
+def save(path, candidates=CANDIDATES):
+    savemat(path, {"data": np.eye(4), "partial_labels": candidates, "target": TARGET})
+    return path
+
+
+def test_labels_that_are_no_candidates_are_excluded(tmp_path):
+    path = save(tmp_path / "toy.mat")
+    rows, tally = imported(path, None)
+    assert detect(path).name == "pml"
+    assert [(row["answer_id"], row["item"], row["label"]) for row in rows] == [
+        ("0", "0", "1"),
+        ("1", "1", "0"),
+        ("1", "1", "1"),
+        ("2", "2", "2"),
+    ]
+    assert {(row["answer"], row["question"]) for row in rows} == {("no", "excluded")}
+    assert tally.counts["answers"] == tally.counts["excluded answers"] == 3
+    assert tally.counts["items of which nothing is excluded"] == 1
+    assert list(tally.label_names) == ["0", "1", "2"]
+
+
+def test_answers_of_the_table_are_the_exclusions_of_the_file(tmp_path):
+    table, _ = import_answers(save(tmp_path / "toy.mat"))
+    answers = Answers.from_table(table, items=list("0123"), labels=list("012"))
+    assert answers.complementary.tolist() == (1 - CANDIDATES.T).tolist()
+    assert answers.excluded.toarray().tolist() == (1 - CANDIDATES.T)[:3].tolist()
+
+
+def test_names_can_be_told(tmp_path):
+    path = save(tmp_path / "toy.mat")
+    rows, _ = imported(path, None, label_names=("sea", "sky", "sun"))
+    assert [row["label"] for row in rows] == ["sky", "sea", "sky", "sun"]
+    with pytest.raises(InputError, match="2 names, .* 3 labels"):
+        import_answers(path, options=Options(label_names=("sea", "sky")))
+
+
+def test_pieces_say_the_same_as_the_whole(tmp_path, monkeypatch):
+    path = save(tmp_path / "toy.mat")
+    whole = imported(path, None)
+    monkeypatch.setattr("complabel.importers._pml._AT_ONCE", 3)
+    assert imported(path, None) == whole
+
+
+def test_damaged_files_are_refused(tmp_path):
+    path = save(tmp_path / "toy.mat")
+    path.write_bytes(path.read_bytes()[:300])
+    with pytest.raises(DatasetFormatError, match=r"toy\.mat"):
+        import_answers(path)
+
+
+def test_a_file_that_excludes_nothing_holds_no_answer(tmp_path):
+    path = save(tmp_path / "toy.mat", np.ones_like(CANDIDATES))
+    with pytest.raises(DatasetFormatError, match="no answer as pml .*4 items of which nothing"):
+        import_answers(path)
