@@ -62,7 +62,7 @@ def read_lines(path: Path) -> Iterator[tuple[str, Any]]:
 def read_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Read the objects of a JSON list, or of JSON lines, with their places."""
     with opened(path) as file:
-        start = file.peek().removeprefix(_BOM).lstrip()  # type: ignore[attr-defined]
+        start = file.peek(2**16).removeprefix(_BOM).lstrip()  # type: ignore[attr-defined]
         if start[:1] != b"[":
             for place, record in _lines(file, path):
                 yield place, object_of(record, place, "it")

@@ -117,24 +117,25 @@ def _lines(raw: bytes, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         twice = Counter(columns).most_common(1)[0][0]
         raise DatasetFormatError(f"{path} has the column {shown(twice)} twice; rename one")
     before = csv.field_size_limit(_LONGEST)
-    place = f"{path}, line 1"
+    lines = []
+    number = 1
     try:
         text = io.StringIO(raw.decode(), newline="")
         reader = csv.reader(text, delimiter=delimiter, strict=True)
-        next(reader)
-        lines = []
         for cells in reader:
-            place = f"{path}, line {reader.line_num}"
+            place = f"{path}, line {number}"  # its first; a cell may have several
             if cells and len(cells) != len(columns):
                 raise DatasetFormatError(
                     f"{place} has {len(cells)} cells, but the first line {len(columns)}"
                 )
-            if cells:
+            if cells and number > 1:
                 lines.append((place, dict(zip(columns, cells, strict=True))))
+            number = reader.line_num + 1
     except UnicodeDecodeError as error:
         raise DatasetFormatError(f"{path} is not valid UTF-8: {error.reason}") from error
     except csv.Error as error:
-        raise DatasetFormatError(f"{path}, after {place}: {error}") from error
+        text = str(error).replace("\t", "tab")
+        raise DatasetFormatError(f"{path}, line {number} is not valid CSV: {text}") from error
     finally:
         csv.field_size_limit(before)
     yield from lines
