@@ -1,13 +1,29 @@
 """All formats, in the order in which a file is tried for them."""
 
+from complabel.importers._argilla import ARGILLA
 from complabel.importers._coded import CODED
 from complabel.importers._format import Format
+from complabel.importers._label_studio import LABEL_STUDIO
+from complabel.importers._lvis import LVIS
 from complabel.importers._open_images import OPEN_IMAGES
 from complabel.importers._openmic import OPENMIC
 from complabel.importers._pml import PML
+from complabel.importers._prodigy import PRODIGY
 from complabel.importers._replies import REPLIES
 from complabel.importers._table import TABLE
 
-# A table of codes is the least that a CSV file can be, so it comes last.
-FORMATS: tuple[Format, ...] = (REPLIES, OPEN_IMAGES, PML, OPENMIC, TABLE, CODED)
+# The neutral table comes before Label Studio's CSV, which it may have been answered in. A table of
+# codes is the least that a CSV file can be, so it comes last.
+FORMATS: tuple[Format, ...] = (
+    REPLIES,
+    PRODIGY,
+    ARGILLA,
+    LVIS,
+    OPEN_IMAGES,
+    PML,
+    OPENMIC,
+    LABEL_STUDIO,
+    TABLE,
+    CODED,
+)
 """The formats that :func:`import_answers` knows; the first that recognizes a file reads it."""

@@ -1,0 +1,153 @@
+"""What the choices of a control say, and the answers that one person's choices make.
+
+A form may have several controls: one for labels that do not apply, one for labels that do. Which is
+which no export says, so the user tells it.
+
+An annotator who sees both answers one form. What is chosen as absent is a choice among all labels
+that do not apply; what is chosen as relevant is knowledge beside it. In the likelihood a naming
+takes labels known besides (their B is 0 inside the integral), and two answers about one item would
+give the same product. But one slip of the annotator concerns the whole form, and answers are
+counted, weighted and held out one by one: so both make one answer, "named", with relevant labels.
+Only where somebody gives one label in both, these are two answers: then this is a contradiction
+between answers, which the policy for contradictions settles, and not one that spoils the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from complabel.errors import DatasetFormatError
+from complabel.importers._format import Options, Tally
+from complabel.importers._json import shown
+from complabel.importers._rows import Row, as_json
+
+
+@dataclass(frozen=True)
+class Controls:
+    """Which controls hold labels that do not apply, and which hold labels that do."""
+
+    absent: tuple[str, ...]
+    present: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Form:
+    """What one person chose about one item, by control."""
+
+    place: str
+    answer_id: str
+    item: str
+    chosen: Mapping[str, list[str]]
+    menu: tuple[str, ...] | None = None
+    annotator: str | None = None
+    time: str | None = None
+    probability: float | None = None
+
+
+def settle(
+    found: Mapping[str, int], options: Options, tally: Tally, path: Path, word: str = "control"
+) -> Controls:
+    """Find out which control means what, by what was told and how often each was used."""
+    listed = ", ".join(f"{shown(name)} (used {count:,} times)" for name, count in found.items())
+    both = [name for name in options.absent if name in options.present]
+    if both:
+        raise DatasetFormatError(
+            f"{path}: {word} {shown(both[0])} is given with --absent and with --present; its"
+            " choices either apply or do not"
+        )
+    for name in (*options.absent, *options.present):
+        if name not in found:
+            raise DatasetFormatError(
+                f"{path} has no choice in a {word} {shown(name)}; it has {listed or 'none at all'}"
+            )
+    if not found:
+        raise DatasetFormatError(
+            f"{path} has no choice in any {word}: nothing was chosen, or everything was cancelled"
+        )
+    if options.absent or options.present:
+        unread = [shown(name) for name in found if name not in options.absent + options.present]
+        if unread:
+            tally.remark(
+                f"Not read: {word} {', '.join(unread)}. Give --absent or --present to read more."
+            )
+        return Controls(options.absent, options.present)
+    if len(found) > 1:
+        raise DatasetFormatError(
+            f"{path} has several {word}s: {listed}; say what they mean: --absent {word.upper()} for"
+            f" labels that do not apply, --present {word.upper()} for labels that do"
+        )
+    only = next(iter(found))
+    tally.remark(
+        f"The only {word}, {shown(only)}, is taken to name labels that do not apply. If its choices"
+        f" apply, give --present {only!r}; if they do not, --absent {only!r} says so."
+    )
+    return Controls((only,), ())
+
+
+def rows_of(form: Form, controls: Controls, options: Options, tally: Tally) -> list[Row]:
+    """Return what a form says; no rows if nothing was chosen in the controls that are read."""
+    absent = _chosen(form, controls.absent)
+    present = _chosen(form, controls.present)
+    _check_menu(form, absent + present)
+    if set(absent) & set(present):
+        return [
+            *_answer(form, "-absent", absent, [], options, tally),
+            *_answer(form, "-present", [], present, options, tally),
+        ]
+    return list(_answer(form, "", absent, present, options, tally))
+
+
+def _chosen(form: Form, names: tuple[str, ...]) -> list[str]:
+    """Return the labels chosen in some controls, each once."""
+    return list(dict.fromkeys(label for name in names for label in form.chosen.get(name, ())))
+
+
+def _check_menu(form: Form, labels: list[str]) -> None:
+    """Refuse what was chosen and not on offer."""
+    for label in labels:
+        if form.menu is not None and label not in form.menu:
+            raise DatasetFormatError(
+                f"{form.place}: {shown(label)} was chosen, but the task's options do not offer it;"
+                " correct the options, or give the field another name if it is no menu"
+            )
+
+
+def _answer(
+    form: Form, suffix: str, absent: list[str], present: list[str], options: Options, tally: Tally
+) -> Iterator[Row]:
+    """Yield the rows of one answer."""
+    question, unchosen = "named", []
+    if present and options.unselected == "no":  # then each label was judged
+        offered = form.menu or options.label_names
+        if offered is None:
+            raise DatasetFormatError(
+                f"{form.place}: with --unselected no, all labels that were shown must be known, and"
+                " the export does not list them; give --label-names"
+            )
+        taken = {*absent, *present}
+        question, unchosen = "ticked", [label for label in offered if label not in taken]
+    elif not absent or (form.menu is not None and len(form.menu) == 1):
+        question = "asked"  # a menu of one label is a yes/no question
+    if question == "named" and form.menu is None and options.label_names is None:
+        tally.remark(
+            "The labels on offer are not in the export. Those that occur are taken for all;"
+            " labels that nobody chose are missing: give all of them with --label-names."
+        )
+    offered_text = None if form.menu is None else as_json(form.menu)
+    by_choice = question == "asked" and not absent  # labels that were volunteered
+    for answer, labels in (("no", absent), ("yes", present), ("no", unchosen)):
+        for label in labels:
+            yield Row(
+                answer_id=form.answer_id + suffix,
+                item=form.item,
+                label=label,
+                answer=answer,
+                question=question,
+                offered=offered_text,
+                asked_for=len(absent) if question == "named" else None,
+                annotator=form.annotator,
+                time=form.time,
+                probability=None if by_choice else form.probability,
+            )

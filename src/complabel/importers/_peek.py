@@ -1,0 +1,32 @@
+"""What can be seen of JSON by its beginning alone."""
+
+from __future__ import annotations
+
+import re
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:,]', re.DOTALL)
+
+
+def first_keys(start: bytes) -> tuple[str, set[str]]:
+    """Return how a file begins, "[" or "{", and the keys of its first object, as far as seen.
+
+    The beginning may end anywhere. Of a file that is no JSON, "" and nothing are returned.
+    """
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    root = text[:1].decode("ascii", "replace")
+    if root not in ("[", "{"):
+        return "", set()
+    level = 1 if root == "{" else 2
+    depth, last, keys = 0, b"", set()
+    for found in _TOKEN.finditer(text):
+        token = found[0]
+        if token in (b"{", b"["):
+            depth += 1
+        elif token in (b"}", b"]"):
+            depth -= 1
+            if depth < level:
+                break
+        elif token == b":" and depth == level and last:
+            keys.add(last[1:-1].decode("utf-8", "replace"))
+        last = token if token[:1] == b'"' else b""
+    return root, keys

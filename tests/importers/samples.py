@@ -1,0 +1,233 @@
+"""One small sound file of each form that importers read, as JSON values or text."""
+
+import csv
+import io
+import json
+
+MENU = [{"value": "sea"}, {"value": "Sky", "alias": "sky"}, {"value": "city"}]
+
+
+def choices(control, *labels, kind="choices"):
+    """A result of a control, as Label Studio writes it."""
+    return {
+        "id": "Dx_aB91ISN",
+        "from_name": control,
+        "to_name": "image",
+        "type": kind,
+        "origin": "manual",
+        "value": {kind: list(labels)},
+    }
+
+
+def annotation(number, *results, **more):
+    return {
+        "id": number,
+        "completed_by": 7,
+        "was_cancelled": False,
+        "ground_truth": False,
+        "created_at": "2026-03-09T22:16:08.728353Z",
+        "lead_time": 4.288,
+        "result": list(results),
+        **more,
+    }
+
+
+def task(number, data, *annotations):
+    return {
+        "id": number,
+        "annotations": list(annotations),
+        "drafts": [],
+        "predictions": [],
+        "data": data,
+        "project": 83,
+    }
+
+
+LABEL_STUDIO = [
+    task(
+        1,
+        {"image": "/a.jpg", "item": "a"},
+        annotation(10, choices("not_this", "sea", "city"), choices("this", "sky")),
+        annotation(11, choices("not_this", "sea"), completed_by={"id": 8, "email": "b@c.org"}),
+    ),
+    task(
+        2,
+        {"image": "/b.jpg", "item": "b"},
+        annotation(12, choices("this", "city"), ground_truth=True),
+        annotation(13, choices("not_this", "sky"), was_cancelled=True),
+        annotation(14),
+    ),
+    task(3, {"image": "/c.jpg", "item": "c"}),
+]
+MENUS = [
+    task(
+        1,
+        {"image": "/a.jpg", "id": 5, "options": MENU},
+        annotation(10, choices("not_this", "sky")),
+    ),
+    task(
+        2,
+        {"image": "/b.jpg", "id": 6, "options": [{"value": "forest"}]},
+        annotation(11, choices("not_this", "forest")),
+    ),
+]
+TREES = [
+    task(
+        1,
+        {"text": "x"},
+        annotation(10, choices("not_this", ["animal", "cat"], ["plant"], kind="taxonomy")),
+    ),
+]
+JSON_MIN = [
+    {
+        "id": 1,
+        "image": "/a.jpg",
+        "item": "a",
+        "not_this": {"choices": ["sea", "city"]},
+        "this": "sky",
+        "annotator": 7,
+        "annotation_id": 10,
+        "created_at": "2026-03-09T22:16:08.728353Z",
+        "updated_at": "2026-03-09T22:16:08.728378Z",
+        "lead_time": 4.288,
+    },
+    {
+        "id": 1,
+        "image": "/a.jpg",
+        "item": "a",
+        "not_this": "sea",
+        "annotator": "b@c.org",
+        "annotation_id": 11,
+        "created_at": None,
+        "updated_at": None,
+        "lead_time": 2.5,
+    },
+    {"id": 3, "image": "/c.jpg", "item": "c", "annotator": None, "annotation_id": None},
+]
+
+
+def delimited(delimiter):
+    """The CSV or TSV of the same annotations."""
+    columns = sorted({name for record in JSON_MIN for name in record})
+    out = io.StringIO()
+    writer = csv.DictWriter(
+        out, columns, delimiter=delimiter, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n"
+    )
+    writer.writeheader()
+    for record in JSON_MIN:
+        writer.writerow(
+            {
+                name: json.dumps(value) if isinstance(value, dict | list) else value
+                for name, value in record.items()
+            }
+        )
+    return out.getvalue()
+
+
+HASHES = {"_input_hash": -12, "_task_hash": 34, "_view_id": "choice"}
+PRODIGY = [
+    {"text": "x", "label": "sea", **HASHES, "answer": "accept", "_annotator_id": "set-anna"},
+    {"text": "x", "label": "sky", **HASHES, "answer": "reject", "_session_id": "set-bob"},
+    {"text": "x", "label": "sky", **HASHES, "answer": "ignore", "_timestamp": 1757000000},
+]
+OPTIONS = [{"id": "sea", "text": "The sea"}, {"id": "sky", "text": "The sky"}, {"id": "city"}]
+
+
+def choice(answer, accept, style="multiple", **more):
+    return {
+        "text": "x",
+        "options": OPTIONS,
+        **HASHES,
+        "accept": accept,
+        "config": {"choice_style": style},
+        "answer": answer,
+        **more,
+    }
+
+
+PRODIGY_CHOICE = [
+    choice("accept", ["sea"]),
+    choice("reject", ["sky", "city"]),
+    choice("accept", ["city"], "single"),
+    choice("accept", []),
+    choice("ignore", ["sea"]),
+]
+ARGILLA = [
+    {
+        "id": "r1",
+        "_server_id": "3f2a",
+        "text": "x",
+        "not_applicable.responses": [["sea", "city"], ["sky"], ["sea"]],
+        "not_applicable.responses.users": ["u1", "u2", "u3"],
+        "not_applicable.responses.status": ["submitted", "draft", "discarded"],
+        "applicable.responses": [["sky"]],
+        "applicable.responses.users": ["u1"],
+        "applicable.responses.status": ["submitted"],
+        "applicable.suggestion": ["sea"],
+    },
+    {
+        "id": "r2",
+        "_server_id": "3f2b",
+        "text": "y",
+        "not_applicable.responses": None,
+        "not_applicable.responses.users": None,
+        "not_applicable.responses.status": None,
+        "applicable.responses": ["city"],
+        "applicable.responses.users": ["u2"],
+        "applicable.responses.status": ["submitted"],
+        "applicable.suggestion": None,
+    },
+]
+LVIS = {
+    "info": {"version": "1.0"},
+    "categories": [
+        {"id": 3, "name": "acorn", "synset": "acorn.n.01", "frequency": "r"},
+        {"id": 1, "name": "bed", "synset": "bed.n.01", "frequency": "f"},
+        {"id": 2, "name": "cat", "synset": "cat.n.01", "frequency": "f"},
+    ],
+    "annotations": [
+        {"id": 1, "image_id": 50, "category_id": 2, "bbox": [1, 2, 3, 4]},
+        {"id": 2, "image_id": 50, "category_id": 2, "bbox": [5, 2, 3, 4]},
+    ],
+    "images": [
+        {
+            "id": 50,
+            "file_name": "50.jpg",
+            "neg_category_ids": [1, 3],
+            "not_exhaustive_category_ids": [2],
+        },
+        {
+            "id": 60,
+            "file_name": "60.jpg",
+            "neg_category_ids": [],
+            "not_exhaustive_category_ids": [],
+        },
+        {
+            "id": 70,
+            "file_name": "70.jpg",
+            "neg_category_ids": [2],
+            "not_exhaustive_category_ids": [],
+        },
+    ],
+}
+BOTH = {"absent": ("not_this",), "present": ("this",)}
+SAMPLES = {
+    # what it is: format, name of the file, content, options that it needs
+    "label studio": ("label-studio", "a.json", LABEL_STUDIO, BOTH),
+    "label studio, one task": ("label-studio", "a.json", LABEL_STUDIO[0], BOTH),
+    "label studio, menus": ("label-studio", "a.json", MENUS, {}),
+    "label studio, taxonomy": ("label-studio", "a.json", TREES, {}),
+    "label studio, json-min": ("label-studio", "a.json", JSON_MIN, BOTH),
+    "label studio, csv": ("label-studio", "a.csv", delimited(","), BOTH),
+    "label studio, tsv": ("label-studio", "a.tsv", delimited("\t"), BOTH),
+    "prodigy, binary": ("prodigy", "a.jsonl", PRODIGY, {}),
+    "prodigy, choice": ("prodigy", "a.jsonl", PRODIGY_CHOICE, {}),
+    "argilla": (
+        "argilla",
+        "a.json",
+        ARGILLA,
+        {"absent": ("not_applicable",), "present": ("applicable",)},
+    ),
+    "argilla, lines": ("argilla", "a.jsonl", ARGILLA, {"absent": ("not_applicable",)}),
+    "lvis": ("lvis", "a.json", LVIS, {}),
+}

@@ -1,0 +1,135 @@
+import copy
+
+import pytest
+from tests.importers.reading import masks, read, short, write
+from tests.importers.samples import ARGILLA
+
+from complabel.errors import DatasetFormatError
+
+BOTH = {"absent": ("not_applicable",), "present": ("applicable",)}
+
+
+def load(folder, content, name="a.json", **options):
+    return read("argilla", write(folder, name, content), **options)
+
+
+def fails(folder, content, name="a.json", **options):
+    with pytest.raises(DatasetFormatError) as caught:
+        load(folder, content, name, **options)
+    assert str(caught.value).startswith(str(folder / name))
+    return str(caught.value).removeprefix(str(folder / name))
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.jsonl.gz"])
+def test_row_by_row(tmp_path, name):
+    table, tally = load(tmp_path, ARGILLA, name, **BOTH)
+    assert table == {
+        "answer_id": ["1.1", "1.1", "1.1", "2.1"],
+        "item": ["r1", "r1", "r1", "r2"],
+        "label": ["sea", "city", "sky", "city"],
+        "answer": ["no", "no", "yes", "yes"],
+        "question": ["named", "named", "named", "asked"],
+        "asked_for": [2, 2, 2, None],
+        "annotator": ["u1", "u1", "u1", "u2"],
+    }
+    assert dict(tally.counts) == {
+        "records": 2,
+        "responses": 4,
+        "discarded responses": 1,
+        "draft responses": 1,
+        "answers": 2,
+    }
+    answers, found = masks(table, ["sea", "sky", "city"])
+    assert answers.question.tolist() == ["named", "asked"]
+    assert found["named"] == [[1, 0, 1], [0, 0, 0]]
+    assert found["relevant"] == [[0, 1, 0], [0, 0, 1]]
+
+
+def test_the_only_question_is_taken_as_named_and_this_is_said(tmp_path):
+    records = [{"id": 4, "tags.responses": [["sea"]], "rank.responses": [[{"value": "a"}]]}]
+    table, tally = load(tmp_path, records)
+    assert short(table) == [("1.1", "4", "sea", "no", "named")]
+    assert len(tally.remarks) == 3
+    assert "do not say which responses were submitted" in tally.remarks[0]
+    assert "'tags'" in tally.remarks[1]
+    assert "--label-names" in tally.remarks[2]
+
+
+def test_several_questions_and_nothing_told(tmp_path):
+    message = fails(tmp_path, ARGILLA)
+    assert (
+        "several questions: 'not_applicable' (used 1 times), 'applicable' (used 2 times)" in message
+    )
+    assert "--absent QUESTION" in message
+
+
+def test_records_without_a_response_and_responses_without_content(tmp_path):
+    records = [
+        {"id": 1, "tags.responses": None},
+        {"id": 2, "tags.responses": [None, []], "tags.responses.status": ["submitted"] * 2},
+        {"id": 3, "tags.responses": ["sea"], "tags.responses.status": [None]},
+        {"id": 4, "tags.responses": ["sea"], "tags.responses.status": ["submitted"]},
+    ]
+    table, tally = load(tmp_path, records, absent=("tags",), label_names=("sea", "sky"))
+    assert table["item"] == ["4"]
+    assert dict(tally.counts) == {
+        "records": 4,
+        "records without a response": 1,
+        "responses": 4,
+        "responses without a status": 1,
+        "empty responses": 2,
+        "answers": 1,
+    }
+
+
+def test_what_was_not_chosen_does_not_apply_if_this_is_told(tmp_path):
+    labels = ("sea", "sky", "city", "wood")
+    table, _ = load(tmp_path, ARGILLA, **BOTH, unselected="no", label_names=labels)
+    _, found = masks(table, labels)
+    assert found["relevant"] == [[0, 1, 0, 0], [0, 0, 1, 0]]
+    assert found["absent"] == [[1, 0, 1, 1], [1, 1, 0, 1]]
+
+
+def test_another_field_names_the_item(tmp_path):
+    assert set(load(tmp_path, ARGILLA, **BOTH, item="text")[0]["item"]) == {"x", "y"}
+
+
+def test_records_that_are_not_flattened(tmp_path):
+    nested = [{"id": "r", "fields": {}, "responses": {"tags": []}, "_server_id": "s"}]
+    assert "to_list(flatten=True)" in fails(tmp_path, nested)
+
+
+def changed(key, value):
+    records = copy.deepcopy(ARGILLA)
+    records[1][key] = value
+    return records
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "part"),
+    [
+        ("id", None, "id is null"),
+        ("applicable.responses", 5, "'applicable.responses' is 5; it must be a list"),
+        ("applicable.responses", [[["sea"]]], "an entry of 'applicable.responses' is a list of 1"),
+        ("applicable.responses", [[{}]], None),
+        ("applicable.responses", [True], "'applicable.responses' is true"),
+        ("applicable.responses.users", [], "'applicable.responses.users' has 0 entries for 1 resp"),
+        ("applicable.responses.users", [[1]], "applicable.responses.users is a list of 1"),
+        ("applicable.responses.status", "x", "'applicable.responses.status' is 'x'; it must be a"),
+        ("applicable.responses.status", [{}], "applicable.responses.status is an object"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_wrong_is_told_with_its_record(tmp_path, key, value, part):
+    if part is None:
+        load(tmp_path, changed(key, value), **BOTH)
+        return
+    message = fails(tmp_path, changed(key, value), **BOTH)
+    assert message.startswith(", record 2")
+    assert part in message
+    assert fails(tmp_path, changed(key, value), "a.jsonl", **BOTH).startswith(", line 2")
+
+
+@pytest.mark.parametrize("content", ["[]", "", "[1]", '{"a": 1}', "[", "7"])
+def test_files_that_are_broken(tmp_path, content):
+    assert fails(tmp_path, content)

@@ -1,0 +1,71 @@
+import json
+
+import pytest
+from tests.importers.reading import FORMAT, head, write
+from tests.importers.samples import SAMPLES
+
+from complabel.importers import FORMATS, Head
+
+JSON_FORMATS = ("label-studio", "prodigy", "argilla", "lvis")
+each_sample = pytest.mark.parametrize("sample", SAMPLES)
+
+
+@each_sample
+@pytest.mark.parametrize("ending", ["", ".gz"], ids=["plain", "packed"])
+def test_each_file_is_recognized_by_its_own_format_alone(tmp_path, sample, ending):
+    own, name, content, _ = SAMPLES[sample]
+    path = write(tmp_path, name + ending, content)
+    assert [each.name for each in FORMATS if each.recognizes(head(path))] == [own]
+
+
+@each_sample
+def test_indentation_and_a_byte_order_mark_change_nothing(tmp_path, sample):
+    own, name, content, _ = SAMPLES[sample]
+    if not isinstance(content, str) and name.endswith(".json"):
+        content = json.dumps(content, indent=4)
+    path = write(tmp_path, name, content)
+    marked = Head(path, b"\xef\xbb\xbf" + path.read_bytes())
+    assert FORMAT[own].recognizes(marked)
+
+
+@each_sample
+def test_a_beginning_cut_off_anywhere_raises_nothing_and_misleads_nobody(tmp_path, sample):
+    own, name, content, _ = SAMPLES[sample]
+    path = write(tmp_path, name, content)
+    start = path.read_bytes()
+    for stop in range(0, len(start), 7):
+        found = {each.name for each in FORMATS if each.recognizes(Head(path, start[:stop]))}
+        assert found <= {own}
+
+
+@pytest.mark.parametrize("name", JSON_FORMATS)
+@pytest.mark.parametrize(
+    "start",
+    [
+        b"",
+        b"\xff\xfe\x00\x00",
+        b"\x89HDF\r\n",
+        b"item,label,answer\na,sea,no\n",
+        b"ImageID,Source,LabelName,Confidence\n",
+        b"[",
+        b"{",
+        b'{"id": ',
+        b'["a", "b"]',
+        b'[["annotations"]]',
+        b'{"answer": "yes", "text": "no"}',
+        b'{"info": {}, "licenses": []}',
+        b'[{"id": 1, "result": {"annotations": []}}]',
+        b'{"a": "\\"annotations\\": 1, \\"data\\": 2"}',
+        b"[" * 65536,
+        b'"' * 65535,
+    ],
+    ids=range(16),
+)
+def test_other_files_are_not_recognized(tmp_path, name, start):
+    assert FORMAT[name].recognizes(Head(tmp_path / "a", start)) is False
+
+
+def test_records_of_argilla_that_are_not_flattened_get_advice_from_their_own_format(tmp_path):
+    nested = [{"id": "r", "fields": {"x": 1}, "responses": {}, "_server_id": "s"}]
+    found = head(write(tmp_path, "a.json", nested))
+    assert [each.name for each in FORMATS if each.recognizes(found)] == ["argilla"]

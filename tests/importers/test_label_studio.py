@@ -1,0 +1,427 @@
+import copy
+import json
+
+import pytest
+from tests.importers.reading import masks, read, short, write
+from tests.importers.samples import (
+    BOTH,
+    JSON_MIN,
+    LABEL_STUDIO,
+    MENUS,
+    TREES,
+    annotation,
+    choices,
+    delimited,
+    task,
+)
+
+from complabel.errors import DatasetFormatError, DatasetNotFoundError
+
+TIME = "2026-03-09T22:16:08.728353Z"
+
+
+def load(folder, content, name="a.json", **options):
+    return read("label-studio", write(folder, name, content), **options)
+
+
+def fails(folder, content, name="a.json", **options):
+    with pytest.raises(DatasetFormatError) as caught:
+        load(folder, content, name, **options)
+    assert str(caught.value).startswith(str(folder / name))
+    return str(caught.value).removeprefix(str(folder / name))
+
+
+def test_two_controls_row_by_row(tmp_path):
+    table, tally = load(tmp_path, LABEL_STUDIO, **BOTH)
+    assert table == {
+        "answer_id": ["10", "10", "10", "11", "12"],
+        "item": ["a", "a", "a", "a", "b"],
+        "label": ["sea", "city", "sky", "sea", "city"],
+        "answer": ["no", "no", "yes", "no", "yes"],
+        "question": ["named", "named", "named", "named", "asked"],
+        "asked_for": [2, 2, 2, 1, None],
+        "annotator": ["7", "7", "7", "b@c.org", "7"],
+        "time": [TIME] * 5,
+    }
+    assert dict(tally.counts) == {
+        "tasks": 3,
+        "tasks without an annotation": 1,
+        "annotations": 5,
+        "cancelled annotations": 1,
+        "empty annotations": 1,
+        "ground truth annotations": 1,
+        "answers": 3,
+    }
+    (remark,) = tally.remarks
+    assert "--label-names" in remark
+    assert not tally.label_names
+
+
+def test_two_controls_become_one_naming_with_relevant_labels(tmp_path):
+    table, _ = load(tmp_path, LABEL_STUDIO, **BOTH, label_names=("sea", "sky", "city", "forest"))
+    answers, found = masks(table, ["sea", "sky", "city", "forest"])
+    assert answers.question.tolist() == ["named", "named", "asked"]
+    assert answers.asked_for.tolist() == [2, 1, 0]
+    assert answers.item_names.tolist() == ["a", "b"]
+    assert found == {
+        "named": [[1, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 0]],
+        "absent": [[0, 0, 0, 0]] * 3,
+        "relevant": [[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]],
+        "offered": [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]],  # asked: what was judged
+    }
+
+
+def test_a_label_in_both_controls_is_a_contradiction_between_two_answers(tmp_path):
+    both = annotation(5, choices("not_this", "sea", "sky"), choices("this", "sea"))
+    table, tally = load(tmp_path, [task(1, {"item": "a"}, both)], **BOTH)
+    assert short(table) == [
+        ("5-absent", "a", "sea", "no", "named"),
+        ("5-absent", "a", "sky", "no", "named"),
+        ("5-present", "a", "sea", "yes", "asked"),
+    ]
+    assert tally.counts["answers"] == 2
+    answers, _ = masks(table, ["sea", "sky", "city"])
+    assert answers.contradictions().tolist() == [[0, 0]]
+
+
+def test_the_only_control_is_taken_as_named_and_this_is_said(tmp_path):
+    one = [task(4, {"id": "z"}, annotation(1, choices("tags", "sea")))]
+    table, tally = load(tmp_path, one, label_names=("sea", "sky", "city"))
+    assert short(table) == [("1", "z", "sea", "no", "named")]
+    (remark,) = tally.remarks
+    assert "'tags'" in remark
+    assert "--present 'tags'" in remark
+    assert load(tmp_path, one, absent=("tags",), label_names=("sea", "sky"))[1].remarks == []
+    table, tally = load(tmp_path, one, present=("tags",))
+    assert short(table) == [("1", "z", "sea", "yes", "asked")]
+    assert tally.remarks == []
+
+
+def test_several_controls_and_nothing_told(tmp_path):
+    message = fails(tmp_path, LABEL_STUDIO)
+    assert "'not_this' (used 2 times), 'this' (used 2 times)" in message
+    assert "--absent CONTROL" in message
+    assert "--present CONTROL" in message
+
+
+def test_a_control_that_is_told_and_another_that_is_not_read(tmp_path):
+    table, tally = load(tmp_path, LABEL_STUDIO, absent=("not_this",), label_names=("a", "b"))
+    assert short(table, "answer_id", "label") == [("10", "sea"), ("10", "city"), ("11", "sea")]
+    assert tally.counts["empty annotations"] == 2
+    assert tally.remarks == ["Not read: control 'this'. Give --absent or --present to read more."]
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ({"absent": ("not_that",)}, "no choice in a control 'not_that'; it has 'not_this'"),
+        ({"absent": ("this",), "present": ("this",)}, "'this' is given with --absent and with"),
+    ],
+    ids=["unknown", "both ways"],
+)
+def test_controls_that_cannot_be_what_was_told(tmp_path, options, part):
+    assert part in fails(tmp_path, LABEL_STUDIO, **options)
+
+
+def test_menus_of_the_tasks_are_what_was_offered(tmp_path):
+    table, tally = load(tmp_path, MENUS)
+    menu = '["sea", "sky", "city"]'
+    assert short(table, "item", "label", "question", "offered", "asked_for") == [
+        ("5", "sky", "named", menu, 1),
+        ("6", "forest", "asked", '["forest"]', None),  # a menu of one is a yes/no question
+    ]
+    assert list(tally.label_names) == ["sea", "sky", "city", "forest"]
+    assert len(tally.remarks) == 1  # of the only control; nothing is missing of the labels
+    answers, found = masks(table, list(tally.label_names))
+    assert answers.question.tolist() == ["named", "asked"]
+    assert found["named"] == [[0, 1, 0, 0], [0, 0, 0, 0]]
+    assert found["offered"] == [[1, 1, 1, 0], [0, 0, 0, 1]]
+    assert found["absent"] == [[0, 0, 0, 0], [0, 0, 0, 1]]
+
+
+def test_random_menus_have_the_chance_with_which_they_were_drawn(tmp_path):
+    table, _ = load(tmp_path, MENUS, random_questions=True)
+    assert table["probability"] == [1 / 4, 1 / 4]  # three labels of four; one of four
+    six = tuple("abcdef")
+    assert load(tmp_path, MENUS, random_questions=True, label_names=six)[0]["probability"] == [
+        1 / 20,
+        1 / 6,
+    ]
+
+
+def test_a_choice_that_was_not_on_the_menu(tmp_path):
+    strange = copy.deepcopy(MENUS)
+    strange[0]["annotations"][0]["result"][0]["value"]["choices"] = ["Sky"]
+    message = fails(tmp_path, strange)
+    assert message.startswith(", task 1, annotation 1: 'Sky' was chosen")
+
+
+@pytest.mark.parametrize(
+    "options", [{"a": 1}, "sea,sky", [], [{"text": "sea"}], ["\ud800"], [1, 2]], ids=repr
+)
+def test_a_field_called_options_that_is_no_menu(tmp_path, options):
+    given = [task(1, {"options": options}, annotation(1, choices("tags", "sea")))]
+    table, _ = load(tmp_path, given)
+    assert "offered" not in table
+
+
+def test_menus_may_have_levels(tmp_path):
+    menu = [{"value": "animal", "children": [{"value": "cat"}, {"value": "dog"}]}, "plant"]
+    given = [task(1, {"options": menu}, annotation(1, choices("tags", ["animal", "cat"])))]
+    table, tally = load(tmp_path, given)
+    assert table["label"] == ["animal / cat"]
+    assert list(tally.label_names) == ["animal", "animal / cat", "animal / dog", "plant"]
+
+
+def test_taxonomies_become_paths(tmp_path):
+    table, _ = load(tmp_path, TREES)
+    assert short(table, "item", "label", "asked_for") == [
+        ("1", "animal / cat", 2),
+        ("1", "plant", 2),
+    ]
+
+
+def test_what_was_not_chosen_does_not_apply_if_this_is_told(tmp_path):
+    labels = ("sea", "sky", "city")
+    told = {"present": ("this",), "unselected": "no", "label_names": labels}
+    table, _ = load(tmp_path, LABEL_STUDIO, **told)
+    assert short(table) == [
+        ("10", "a", "sky", "yes", "ticked"),
+        ("10", "a", "sea", "no", "ticked"),
+        ("10", "a", "city", "no", "ticked"),
+        ("12", "b", "city", "yes", "ticked"),
+        ("12", "b", "sea", "no", "ticked"),
+        ("12", "b", "sky", "no", "ticked"),
+    ]
+    _, found = masks(table, labels)
+    assert found["relevant"] == [[0, 1, 0], [0, 0, 1]]
+    assert found["absent"] == [[1, 0, 1], [1, 1, 0]]
+    message = fails(tmp_path, LABEL_STUDIO, present=("this",), unselected="no")
+    assert "give --label-names" in message
+
+
+def test_choices_about_parts_of_an_item_are_counted_and_left_out(tmp_path):
+    box = choices("tags", "sky")
+    box["value"].update(x=1, y=2, width=3, height=4)
+    given = [task(1, {}, annotation(1, box, choices("tags", "sea"), {"type": "relation"}))]
+    table, tally = load(tmp_path, given)
+    assert table["label"] == ["sea"]
+    assert tally.counts["choices about parts of an item"] == 1
+
+
+def test_other_kinds_of_results_are_no_controls(tmp_path):
+    text = choices("comment", "what is this", kind="text")
+    table, _ = load(tmp_path, [task(1, {}, annotation(1, text, choices("tags", "sea", "sea")))])
+    assert short(table, "label", "asked_for") == [("sea", 1)]
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "items"),
+    [
+        ([{}, {}], {}, ["1", "2"]),
+        ([{"id": "x"}, {"id": 4.0}], {}, ["x", "4"]),
+        ([{"id": "x", "item": "y"}, {"id": "z", "item": "w"}], {}, ["y", "w"]),
+        ([{"id": "x", "url": "u"}, {"id": "z", "url": "v"}], {"item": "url"}, ["u", "v"]),
+        ([{"url": "u"}, {"url": "v"}], {"item": "data.url"}, ["u", "v"]),
+        ([{}, {}], {"item": "project"}, ["83", "83"]),
+    ],
+    ids=["task", "data.id", "data.item", "told", "told with data", "told, of the task"],
+)
+def test_what_names_the_item(tmp_path, data, options, items):
+    given = [
+        task(number, each, annotation(number, choices("tags", "sea")))
+        for number, each in enumerate(data, 1)
+    ]
+    assert load(tmp_path, given, **options)[0]["item"] == items
+
+
+def test_ids_of_two_kinds_do_not_mix(tmp_path):
+    given = [
+        task(number, data, annotation(number, choices("tags", "sea")))
+        for number, data in ((1, {"id": 2}), (2, {"url": "v"}))
+    ]
+    assert fails(tmp_path, given).startswith(", task 2 has no 'id' in its data to name the item")
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.csv", "a.tsv", "a.csv.gz"])
+def test_json_min_and_tables_row_by_row(tmp_path, name):
+    content = {"json": JSON_MIN, "csv": delimited(","), "tsv": delimited("\t")}[name.split(".")[1]]
+    table, tally = load(tmp_path, content, name, **BOTH)
+    assert table == {
+        "answer_id": ["10", "10", "10", "11"],
+        "item": ["a", "a", "a", "a"],
+        "label": ["sea", "city", "sky", "sea"],
+        "answer": ["no", "no", "yes", "no"],
+        "question": ["named"] * 4,
+        "asked_for": [2, 2, 2, 1],
+        "annotator": ["7", "7", "7", "b@c.org"],
+        "time": [TIME, TIME, TIME, None],
+    }
+    assert dict(tally.counts) == {
+        "tasks": 2,
+        "tasks without an annotation": 1,
+        "annotations": 2,
+        "answers": 2,
+    }
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.csv"])
+def test_in_json_min_a_control_shows_by_several_choices(tmp_path, name):
+    content = JSON_MIN if name == "a.json" else delimited(",")
+    table, tally = load(tmp_path, content, name)
+    assert short(table, "label", "answer") == [("sea", "no"), ("city", "no"), ("sea", "no")]
+    assert "'not_this'" in tally.remarks[0]
+
+
+def test_json_min_with_one_choice_each_must_be_told(tmp_path):
+    records = [{**JSON_MIN[1]}]
+    message = fails(tmp_path, records)
+    assert "--absent FIELD or --present FIELD, of 'image', 'item', 'not_this'" in message
+    assert load(tmp_path, records, absent=("not_this",))[0]["label"] == ["sea"]
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.csv"])
+def test_json_min_writes_taxonomies_and_menus_too(tmp_path, name):
+    record = {
+        **JSON_MIN[1],
+        "not_this": [{"taxonomy": [["animal", "cat"]]}],
+        "options": [{"value": "animal", "children": [{"value": "cat"}]}, {"value": "plant"}],
+    }
+    content = [record]
+    if name == "a.csv":
+        cells = {key: json.dumps(value) if isinstance(value, list) else value or ""
+                 for key, value in record.items()}  # fmt: skip
+        quoted = (str(cell).replace('"', '""') for cell in cells.values())
+        content = ",".join(cells) + "\r\n" + ",".join(f'"{cell}"' for cell in quoted) + "\r\n"
+    table, _ = load(tmp_path, content, name)
+    assert short(table, "label", "offered") == [
+        ("animal / cat", '["animal", "animal / cat", "plant"]')
+    ]
+
+
+def test_a_table_says_what_was_cancelled(tmp_path):
+    first = "id,tags,annotator,annotation_id,lead_time,was_cancelled"
+    text = f"{first}\n1,sea,7,1,2,True\n2,sky,7,2,2,False\n"
+    table, tally = load(tmp_path, text, "a.csv", absent=("tags",))
+    assert table["label"] == ["sky"]
+    assert tally.counts["cancelled annotations"] == 1
+
+
+def changed(path, value):
+    """The sample, with one value replaced."""
+    content = copy.deepcopy(LABEL_STUDIO)
+    *way, last = path
+    place = content
+    for step in way:
+        place = place[step]
+    place[last] = value
+    return content
+
+
+ANNOTATIONS = (0, "annotations")
+RESULT = (*ANNOTATIONS, 0, "result", 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "part"),
+    [
+        ((1,), 5, ", task number 2: it is 5; it must be an object"),
+        ((1, "data"), None, ", task 2: data is null; it must be an object"),
+        ((1, "data", "item"), [1], ", task 2: 'item' is a list of 1; it must be a text"),
+        ((1, "data", "item"), float("nan"), ", task 2: 'item' is NaN"),
+        ((1, "data", "item"), 10**400, ", task 2: 'item' is a huge number"),
+        ((1, "data", "item"), True, ", task 2: 'item' is true"),
+        ((1, "data", "item"), " ", ", task 2: 'item' is empty"),
+        (ANNOTATIONS, {}, ", task 1: annotations is an object; it must be a list"),
+        ((*ANNOTATIONS, 0), 99, ", task 1, annotation 1 is only a number; export the tasks with"),
+        ((*ANNOTATIONS, 0, "result"), "x", ", task 1, annotation 1: result is 'x'; it must be a l"),
+        ((*RESULT, "from_name"), 1.5, ", task 1, annotation 1: from_name is 1.5"),
+        (
+            (*RESULT, "value", "choices"),
+            "sea",
+            ", task 1, annotation 1: choices is 'sea'; it must be",
+        ),
+        (
+            (*RESULT, "value", "choices"),
+            ["s\ud800"],
+            ", task 1, annotation 1: an entry of choices is 's\\ud800', which has half a char",
+        ),
+        ((*RESULT, "value", "choices"), [[]], ": an entry of choices is null"),
+        ((*RESULT, "value", "choices"), [["sea", ["sky"]]], ": a step of choices is a list of 1"),
+        ((*ANNOTATIONS, 0, "completed_by"), [7], ": completed_by is a list of 1"),
+        ((*ANNOTATIONS, 0, "id"), 11, ", task 1, annotation 2: annotation '11' is also in annota"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.startswith((",", ":")) else "",
+)
+def test_what_is_wrong_is_told_with_its_place(tmp_path, path, value, part):
+    assert part in fails(tmp_path, changed(path, value), **BOTH)
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        ("[]", " has no tasks"),
+        ("[", ", line 1, column 2 is not valid JSON"),
+        ("[" * 100_000, " has lists or objects nested too deeply"),
+        ('[{"id": 1' + "0" * 5000 + "}]", " is not valid JSON: Exceeds the limit"),
+        ('[{"id": 1, "id": 2}]', " is not valid JSON: an object has the key 'id' twice"),
+        (b'[{"id": "\xff"}]', " is not valid UTF-8"),
+        ("", " is no export of Label Studio"),
+        ("a,b\n1,2\n", " is no export of Label Studio"),
+        ('[{"id": 1}]', ", task 1: data is null"),
+        ('[{"id": 1, "data": {}}]', ", task 1 has no annotations; export the tasks"),
+        ('[{"id": 1, "data": {}, "annotations": []}]', " has no choice in any control: nothing"),
+        ('[{"annotation_id": 1}, {}]', ", record 2 has no annotation_id"),
+        ('[{"annotation_id": 1}]', " does not say which fields are controls"),
+        ("annotation_id,annotator,lead_time\n", " has no annotations"),
+        ("annotation_id,annotator,lead_time\n1,2\n", ", line 2 has 2 cells, but the first line 3"),
+        ("annotation_id,annotator,lead_time,x,x\n", " has the column 'x' twice"),
+        (
+            'annotation_id,annotator,lead_time\n1,2,"3"x\n',
+            ", line 2 is not valid CSV: ',' expected",
+        ),
+        ('annotation_id\tannotator\tlead_time\n"1"2\t2\t3\n', ", line 2 is not valid CSV: 'tab' e"),
+        (b"annotation_id,annotator,lead_time\n1,2,\xff\n", " is not valid UTF-8"),
+        (
+            'annotation_id,annotator,lead_time,x\n1,2,3,"{""choices"": [""a"""\n',
+            ", line 2: 'x', column 17 is not valid JSON",
+        ),
+    ],
+    ids=lambda value: "" if isinstance(value, bytes) or len(value) > 60 else value.strip(),
+)
+def test_files_that_are_broken(tmp_path, content, part):
+    assert part in fails(tmp_path, content)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(DatasetNotFoundError, match=r"a\.json is not there"):
+        read("label-studio", tmp_path / "a.json")
+
+
+def test_a_packed_file_that_is_cut_off(tmp_path):
+    path = write(tmp_path, "a.json.gz", LABEL_STUDIO)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(DatasetFormatError, match=r"a\.json\.gz cannot be read: Compressed file"):
+        read("label-studio", path)
+
+
+def test_annotations_without_ids_have_their_place_as_one(tmp_path):
+    nameless = annotation(1, choices("tags", "sea"))
+    del nameless["id"]
+    given = [task(9, {}, nameless, {**nameless, "unique_id": "u"})]
+    assert load(tmp_path, given)[0]["answer_id"] == ["9.1", "u"]
+
+
+def test_tasks_of_an_old_version(tmp_path):
+    old = {"id": 1, "data": {}, "completions": [annotation(1, choices("tags", "sea"))]}
+    old["completions"].append({**old["completions"][0], "id": 2, "skipped": True})
+    table, tally = load(tmp_path, [old])
+    assert table["label"] == ["sea"]
+    assert tally.counts["cancelled annotations"] == 1
+
+
+def test_large_exports_come_in_pieces(tmp_path):
+    many = [task(n, {}, annotation(n, choices("tags", "sea"))) for n in range(50_001)]
+    table, tally = load(tmp_path, json.dumps(many))
+    assert len(table["label"]) == 50_001
+    assert tally.counts["answers"] == 50_001

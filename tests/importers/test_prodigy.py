@@ -1,0 +1,209 @@
+import copy
+
+import pytest
+from tests.importers.reading import masks, read, short, write
+from tests.importers.samples import HASHES, PRODIGY, PRODIGY_CHOICE, choice
+
+from complabel.errors import DatasetFormatError
+
+
+def load(folder, content, **options):
+    return read("prodigy", write(folder, "a.jsonl", content), **options)
+
+
+def fails(folder, content, **options):
+    with pytest.raises(DatasetFormatError) as caught:
+        load(folder, content, **options)
+    assert str(caught.value).startswith(str(folder / "a.jsonl"))
+    return str(caught.value).removeprefix(str(folder / "a.jsonl"))
+
+
+def test_binary_tasks_row_by_row(tmp_path):
+    table, tally = load(tmp_path, PRODIGY)
+    assert table == {
+        "answer_id": ["1", "2"],
+        "item": ["-12", "-12"],
+        "label": ["sea", "sky"],
+        "answer": ["yes", "no"],
+        "question": ["asked", "asked"],
+        "annotator": ["set-anna", "set-bob"],
+    }
+    assert dict(tally.counts) == {"tasks": 3, "ignored tasks": 1, "answers": 2}
+    assert list(tally.label_names) == ["sea", "sky"]
+    (remark,) = tally.remarks
+    assert "--item" in remark
+    _, found = masks(table, ["sea", "sky"])
+    assert found["relevant"] == [[1, 0], [0, 0]]
+    assert found["absent"] == [[0, 0], [0, 1]]
+
+
+def test_choices_row_by_row(tmp_path):
+    table, tally = load(tmp_path, PRODIGY_CHOICE)
+    assert short(table, "answer_id", "label", "answer", "question", "asked_for") == [
+        ("1", "sea", "yes", "asked", None),
+        ("2", "sky", "no", "named", 2),
+        ("2", "city", "no", "named", 2),
+        ("3", "sea", "no", "ticked", None),
+        ("3", "sky", "no", "ticked", None),
+        ("3", "city", "yes", "ticked", None),
+    ]
+    assert set(table["offered"]) == {'["sea", "sky", "city"]'}
+    assert dict(tally.counts) == {
+        "tasks": 5,
+        "ignored tasks": 1,
+        "tasks without a selection": 1,
+        "answers": 3,
+    }
+    assert list(tally.label_names) == ["sea", "sky", "city"]
+    answers, found = masks(table, ["sea", "sky", "city"])
+    assert answers.question.tolist() == ["asked", "named", "ticked"]
+    assert found == {
+        "named": [[0, 0, 0], [0, 1, 1], [0, 0, 0]],
+        "absent": [[0, 0, 0], [0, 0, 0], [1, 1, 0]],
+        "relevant": [[1, 0, 0], [0, 0, 0], [0, 0, 1]],
+        "offered": [[1, 0, 0], [0, 0, 0], [0, 0, 0]],  # all three of three is every label
+    }
+
+
+def test_what_was_not_selected_does_not_apply_if_this_is_told(tmp_path):
+    table, tally = load(tmp_path, PRODIGY_CHOICE, unselected="no")
+    assert short(table, "answer_id", "label", "answer", "question")[:3] == [
+        ("1", "sky", "no", "ticked"),
+        ("1", "city", "no", "ticked"),
+        ("1", "sea", "yes", "ticked"),
+    ]
+    assert [row for row in short(table, "answer_id", "label", "answer") if row[0] == "4"] == [
+        ("4", "sea", "no"),
+        ("4", "sky", "no"),
+        ("4", "city", "no"),
+    ]
+    assert tally.counts["answers"] == 4
+
+
+def test_options_with_numbers_are_called_by_their_text(tmp_path):
+    options = [{"id": 1, "text": "serious"}, {"id": 2, "text": "sad"}, {"id": 3}]
+    table, _ = load(tmp_path, [choice("reject", [1, 3], options=options)])
+    assert short(table, "label", "offered") == [
+        ("serious", '["serious", "sad", "3"]'),
+        ("3", '["serious", "sad", "3"]'),
+    ]
+
+
+def test_a_menu_of_one_that_is_rejected_is_a_no(tmp_path):
+    table, _ = load(tmp_path, [choice("reject", ["a"], options=[{"id": "a", "text": "A"}])])
+    assert short(table, "label", "answer", "question", "asked_for") == [("a", "no", "asked", None)]
+
+
+def test_random_questions_have_the_chance_with_which_they_were_drawn(tmp_path):
+    assert load(tmp_path, PRODIGY, random_questions=True)[0]["probability"] == [1 / 2, 1 / 2]
+    told = load(tmp_path, PRODIGY, random_questions=True, label_names=tuple("abcd"))[0]
+    assert told["probability"] == [1 / 4, 1 / 4]
+    few = [{"id": "sea"}, {"id": "sky"}]
+    mixed = [
+        choice("reject", ["sea"], options=few),
+        choice("accept", ["sea"], options=few),
+        choice("accept", ["sea"], "single"),
+    ]
+    assert load(tmp_path, mixed, random_questions=True)[0]["probability"] == [
+        1 / 3,  # a menu of two, of three labels
+        None,  # what was volunteered was not drawn
+        *[1.0] * 3,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "options", "item"),
+    [
+        ({"item": "x7"}, {}, "x7"),
+        ({}, {}, "-12"),
+        ({"url": "u"}, {"item": "url"}, "u"),
+        ({"meta": {"url": 3}}, {"item": "url"}, "3"),
+        ({"meta": {"url": "u"}}, {"item": "meta.url"}, "u"),
+    ],
+    ids=["item", "hash", "told", "told, in meta", "told with meta"],
+)
+def test_what_names_the_item(tmp_path, more, options, item):
+    assert load(tmp_path, [{**PRODIGY[0], **more}], **options)[0]["item"] == [item]
+
+
+def test_ids_of_two_kinds_do_not_mix(tmp_path):
+    message = fails(tmp_path, [{**PRODIGY[0], "item": "a"}, PRODIGY[1]])
+    assert message.startswith(", line 2 has no 'item' to name the item")
+
+
+def test_time_is_kept(tmp_path):
+    table, _ = load(tmp_path, [{**PRODIGY[0], "_timestamp": 1757000000}])
+    assert table["time"] == ["1757000000"]
+
+
+def test_controls_are_not_needed_and_this_is_said(tmp_path):
+    remarks = load(tmp_path, PRODIGY, absent=("x",), item="text")[1].remarks
+    assert remarks == ["Prodigy's files do not need --absent; it was not used."]
+
+
+def without(key, record):
+    return {name: value for name, value in copy.deepcopy(record).items() if name != key}
+
+
+@pytest.mark.parametrize(
+    ("task", "part"),
+    [
+        (without("answer", PRODIGY[0]), "answer is null; it must be accept, reject or ignore"),
+        ({**PRODIGY[0], "answer": "yes"}, "answer is 'yes'; it must be"),
+        ({**PRODIGY[0], "answer": ["accept"]}, "answer is a list of 1; it must be"),
+        (without("label", PRODIGY[0]), "has neither a label nor options"),
+        ({**PRODIGY[0], "label": None}, "label is null"),
+        (without("_input_hash", PRODIGY[0]), "has no '_input_hash' to name the item"),
+        ({**PRODIGY[0], "_annotator_id": {"a": 1}}, "_annotator_id is an object"),
+        (choice("accept", ["wood"]), "accept has 'wood', which is no option's id"),
+        (choice("accept", "sea"), "accept is 'sea'; it must be a list"),
+        (choice("accept", [], options=[]), "has no options"),
+        (choice("accept", [], options=["sea"]), "an option is 'sea'; it must be an object"),
+        (choice("accept", [], options=[{"text": "a"}]), "an option's id is null"),
+        (choice("accept", [], options=[{"id": 1}, {"id": "1"}]), "has the option '1' twice"),
+        (choice("accept", ["sea"], config=3), "config is 3; it must be an object"),
+        (7, "it is 7; it must be an object"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_wrong_is_told_with_its_line(tmp_path, task, part):
+    message = fails(tmp_path, [PRODIGY[0], task])
+    assert message.startswith(", line 2")
+    assert part in message
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        ("", " has no tasks"),
+        ("\n \n", " has no tasks"),
+        ('{"a": 1}\n{"b"\n', ", line 1: answer is null"),
+        ('{"a"\n', ", line 1, column 1 is not valid JSON: Expecting ':'"),
+        ("[" * 100_000, ", line 1 has lists or objects nested too deeply"),
+        (
+            '{"answer": 1, "answer": 2}',
+            ", line 1 is not valid JSON: an object has the key 'answer'",
+        ),
+    ],
+    ids=["empty", "blank", "other", "cut off", "deep", "repeated key"],
+)
+def test_files_that_are_broken(tmp_path, content, part):
+    assert part in fails(tmp_path, content)
+
+
+def test_a_line_that_is_too_long(tmp_path, monkeypatch):
+    monkeypatch.setattr("complabel.importers._json.MAX_LINE", 20)
+    assert ", line 1 is longer than 20 bytes" in fails(tmp_path, PRODIGY)
+
+
+def test_packed_files_with_a_byte_order_mark(tmp_path):
+    content = '\ufeff{"label": "sea", "_input_hash": 1, "answer": "accept"}\r\n\r\n'
+    path = write(tmp_path, "a.jsonl.gz", content)
+    assert short(read("prodigy", path)[0]) == [("1", "1", "sea", "yes", "asked")]
+
+
+def test_pieces_go_together_to_a_large_table(tmp_path):
+    line = {"label": "sea", **HASHES, "answer": "accept"}
+    table, tally = load(tmp_path, [line] * 50_001)
+    assert table["answer_id"][-1] == "50001"
+    assert tally.counts["answers"] == 50_001
