@@ -9,6 +9,7 @@ from complabel.methods._registry import (
     get_method,
     make_classifier,
 )
+from complabel.methods._saving import load
 from complabel.methods.bars.prior import PriorClassifier
 from complabel.methods.bars.ridge import ComplementaryRidgeClassifier
 from complabel.methods.candidates.fpml import FPMLClassifier
@@ -54,5 +55,6 @@ __all__ = [
     "UnbiasedBCEClassifier",
     "check_parameter",
     "get_method",
+    "load",
     "make_classifier",
 ]
