@@ -25,6 +25,7 @@ __all__ = [
     "check_parameters",
     "check_random_state",
     "check_real",
+    "meets",
 ]
 
 Constraints: TypeAlias = Mapping[str, Any]
@@ -132,6 +133,11 @@ def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
     _check(name, value, tuple(choices))
 
 
+def meets(value: object, *constraints: object) -> bool:
+    """Tell whether a value keeps one of some constraints, as :data:`Constraints` has them."""
+    return any(_holds(value, constraint) for constraint in constraints)
+
+
 def check_random_state(value: int | np.random.Generator | None) -> np.random.Generator:
     """Return the one generator of a fit; a generator is used as it is and moves on."""
     _check("random_state", value, RandomState())
@@ -161,7 +167,7 @@ def check_array(name: str, values: ArrayLike, *axes: str) -> NDArray[np.float64]
 def _check(name: str, value: object, allowed: object) -> None:
     """Refuse a value unless one of the constraints holds."""
     constraints = allowed if isinstance(allowed, tuple) else (allowed,)
-    if not any(_holds(value, constraint) for constraint in constraints):
+    if not meets(value, *constraints):
         raise InputError(f"{name} must be {_text(constraints)}, got {value!r}")
 
 

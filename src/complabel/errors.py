@@ -39,3 +39,7 @@ class OutputError(ComplabelError, OSError):
 
 class DownloadError(ComplabelError, OSError):
     """A download that failed or whose checksum differs from the catalog's."""
+
+
+class ModelFileError(ComplabelError, ValueError):
+    """A file that holds no model that can be loaded, or a model that no file can hold."""

@@ -11,15 +11,20 @@ from complabel._training._full_batch import (
 )
 from complabel._training._linear import LinearMap, train_linear
 from complabel._training._network import network_outputs, train_network
+from complabel._training._saved import DeviceKind, FactoryKind, NetworkKind, linear_map_kind
 
 __all__ = [
+    "DeviceKind",
+    "FactoryKind",
     "IterationCallback",
     "LinearFits",
     "LinearMap",
     "LogitObjective",
+    "NetworkKind",
     "Scaling",
     "Schedule",
     "Spread",
+    "linear_map_kind",
     "minimize_linear",
     "network_outputs",
     "one_thread",

@@ -15,6 +15,7 @@ from complabel.losses._ctl import CTLLoss
 from complabel.losses._evaluation import Evaluation
 from complabel.losses._luw import LUWLoss
 from complabel.losses._ranking import ExponentialRankingLoss
+from complabel.losses._saved import LossKind
 from complabel.losses._selection import SelectionLikelihoodLoss, selection_log_likelihood
 from complabel.losses._settings import check_propensities, check_rates
 
@@ -28,6 +29,7 @@ __all__ = [
     "GDFLoss",
     "LUWLoss",
     "LogitLoss",
+    "LossKind",
     "MLCLLoss",
     "SelectionLikelihoodLoss",
     "UnbiasedBCELoss",

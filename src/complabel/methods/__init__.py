@@ -10,6 +10,7 @@ from complabel.methods._registry import (
     get_method,
     make_classifier,
 )
+from complabel.methods._saving import load
 from complabel.methods.bars.prior import PriorClassifier
 from complabel.methods.bars.ridge import ComplementaryRidgeClassifier
 from complabel.methods.candidates.fpml import FPMLClassifier
@@ -57,5 +58,6 @@ __all__ = [
     "check_parameter",
     "get_method",
     "held_out_score",
+    "load",
     "make_classifier",
 ]

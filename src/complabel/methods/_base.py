@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from complabel import metrics
 from complabel.annotations import Answers, check_complementary
@@ -15,6 +16,9 @@ from complabel.methods._masks import read_answers, refuse_for_reference
 from complabel.methods._targets import Targets, check_new, refuse_other_number_of_rows
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike, NDArray
 
     from complabel.methods._arrays import Features
@@ -241,6 +245,53 @@ class ComplementaryClassifier(Hooks):
         if self.models_the_choice:
             return float(self._log_likelihood(features, complementary).mean())
         return -metrics.complementary_ranking_error(complementary, self._decision(features))
+
+    def save(
+        self, path: str | os.PathLike[str], *, provenance: Mapping[str, Any] | None = None
+    ) -> None:
+        """Save the fitted classifier to a file that :func:`complabel.load` reads.
+
+        Parameters
+        ----------
+        path : path-like
+            A file; ``.safetensors`` is the usual ending.
+        provenance : mapping of str to object or None, default=None
+            What is to be known of the model later, plain values: the date, where the data came
+            from. :func:`complabel.persistence.read_header` shows it.
+
+        Raises
+        ------
+        ModelFileError
+            If the classifier cannot be saved: it is a class of your own, or has a network, loss or
+            generator that no file can hold. The message says what to do.
+        OutputError
+            If the file cannot be written. In either case, what was there before is unchanged.
+
+        Notes
+        -----
+        The same model gives the same bytes: no time is written. ``callback`` is left out. The
+        answers learned from are not in the file. Training features are where predictions need
+        them: all rows and candidate labels in ML-KNN, up to ``n_components`` rows in the
+        selection likelihood with a kernel, and centres of rows, of single ones perhaps, in LIFT.
+        The selection likelihood keeps the names of annotators where it has error rates.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import complabel
+        >>> from complabel.methods import PriorClassifier
+        >>> classifier = PriorClassifier().fit(np.zeros((3, 1)), np.eye(3, dtype=int))
+        >>> path = Path(tempfile.mkdtemp()) / "model.safetensors"
+        >>> classifier.save(path)
+        >>> complabel.load(path)
+        PriorClassifier()
+        """
+        # The registry, which knows all classes, imports this module.
+        from complabel.methods._saving import save
+
+        check_is_fitted(self, "classes_")
+        save(self, path, provenance=provenance)
 
     def _score_answers(self, X: Features, answers: Answers) -> float:
         """Score on held-out answers."""

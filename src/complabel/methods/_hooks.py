@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from complabel.methods._arrays import Features
 from complabel.methods._decisions import THRESHOLDS, labels_above
 from complabel.methods._features import validated
 from complabel.methods._targets import encode_new
+from complabel.persistence import Kinds
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -36,6 +38,11 @@ class Hooks(ClassifierMixin, BaseEstimator):
         "threshold": THRESHOLDS,
         "cut": Real(above=0, below=1),
     }
+
+    # What a fit leaves that predictions and ``score`` need, and which parameters are no plain
+    # values: the kinds of what is saved, by name. A method declares its own beside these.
+    _fitted: ClassVar[Kinds] = {}
+    _unusual: ClassVar[Kinds] = {}
 
     classes_: NDArray[Any]
     n_features_in_: int
@@ -104,6 +111,16 @@ class Hooks(ClassifierMixin, BaseEstimator):
         """Drop what an earlier fit with other parameters may have left."""
         for attribute in attributes:
             self.__dict__.pop(attribute, None)
+
+    def _complete(self, sizes: Mapping[str, int]) -> None:
+        """Set what follows from loaded attributes, or refuse those that do not fit together.
+
+        ``sizes`` are the lengths of axes by the names that ``_fitted`` has for them.
+        """
+
+    def _kept_rows(self) -> Features | None:
+        """Return rows (m, d) in the space of the features that a fit keeps, if it keeps some."""
+        return None
 
     def _encode(self, y: ArrayLike) -> NDArray[np.uint8]:
         """Check held-out labels against those of ``fit``."""

@@ -25,6 +25,7 @@ from complabel.methods.candidates.mlknn import MLKNNClassifier
 from complabel.methods.candidates.pml import PMLFPClassifier, PMLLCClassifier
 from complabel.methods.candidates.pml_lrs import PMLLRSClassifier
 from complabel.methods.gradient.complementary_loss import (
+    ComplementaryLossClassifier,
     ComRankClassifier,
     CTLClassifier,
     GDFClassifier,
@@ -33,6 +34,7 @@ from complabel.methods.gradient.complementary_loss import (
 )
 from complabel.methods.gradient.mlcl import MLCLClassifier
 from complabel.methods.gradient.supervised import SupervisedClassifier
+from complabel.methods.matched._classifier import FrequencyMatchedClassifier
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
 
 ENTRY_POINTS = "complabel.methods"
@@ -119,6 +121,15 @@ METHODS: Mapping[str, Method] = MappingProxyType(
     }
 )
 """All methods by name, in the order tables list them."""
+
+# The classes that files may hold, by the names that they have there.
+SAVED_AS: Mapping[str, type[ComplementaryClassifier]] = MappingProxyType(
+    {
+        **{name: method.classifier for name, method in METHODS.items()},
+        "complementary-loss": ComplementaryLossClassifier,
+        "frequency-matched": FrequencyMatchedClassifier,
+    }
+)
 
 # Names that earlier versions had for a method with settings.
 _FORMER = {

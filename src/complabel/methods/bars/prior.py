@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from complabel import metrics
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_around_half
+from complabel.persistence import Kinds, Numbers
 
 if TYPE_CHECKING:
     from complabel.methods._arrays import Array, Features, Indicator
@@ -43,6 +44,11 @@ class PriorClassifier(ComplementaryClassifier):
     """
 
     models_the_choice = True
+
+    _fitted: ClassVar[Kinds] = {
+        "choice_rate_": Numbers("K", at_least=0),
+        "_smoothed_rate": Numbers("K", at_least=0),
+    }
 
     def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
         del X, relevant

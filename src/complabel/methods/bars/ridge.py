@@ -17,6 +17,7 @@ from complabel.methods._documented import EXAMPLE, documented
 from complabel.methods._features import refuse_overflow
 from complabel.methods._linear_systems import Gram, side_by_side
 from complabel.methods.bars._reduced_rank import ReducedRankRidge
+from complabel.persistence import IfAny, Kinds, Numbers, Scalar, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,6 +113,14 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         "rank": ("auto", None, Integer(at_least=1)),
         "cv": Integer(at_least=2),
         "random_state": RandomState(),
+    }
+    _fitted: ClassVar[Kinds] = {
+        "alpha_": Scalar(Real(above=0)),
+        "rank_": Scalar(Integer(at_least=1)),
+        "cv_results_": IfAny(Table()),
+        "irrelevant_rate_": Scalar(Real()),
+        "coef_": Numbers("K", "d"),
+        "intercept_": Numbers("K"),
     }
 
     alpha: float | str = "auto"

@@ -15,6 +15,7 @@ from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_of_regression
 from complabel.methods._features import refuse_overflow
 from complabel.methods._linear_systems import side_by_side
+from complabel.persistence import IfAny, Kinds, Numbers, Scalar
 
 Rounds: TypeAlias = Iterator[tuple[Array, bool]]
 
@@ -24,6 +25,13 @@ class LinearCandidateClassifier(ComplementaryClassifier):
     """Base of methods with scores x W; a method implements ``_rounds``."""
 
     _constraints: ClassVar[Constraints] = {"max_iter": Integer(at_least=1), "tol": Real(at_least=0)}
+    _fitted: ClassVar[Kinds] = {
+        "coef_": Numbers("K", "d"),
+        "intercept_": Numbers("K"),
+        "n_iter_": Scalar(Integer(at_least=1)),
+        "converged_": Scalar(True, False),
+        "objective_": IfAny(Numbers("rounds")),
+    }
 
     fit_intercept: bool = True
     max_iter: int = 100

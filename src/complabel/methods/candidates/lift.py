@@ -20,6 +20,7 @@ from complabel.methods._documented import documented
 from complabel.methods._features import range_of, refuse_overflow
 from complabel.methods.candidates._lift_machine import Logit, fit_logit
 from complabel.methods.candidates._texts import TEXTS
+from complabel.persistence import Kinds, Numbers, Scalar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,6 +138,13 @@ class LIFTClassifier(ComplementaryClassifier):
         "svm_max_iter": ("auto", Integer(at_least=1)),
         "random_state": RandomState(),
     }
+    _fitted: ClassVar[Kinds] = {
+        "solver_": Scalar("squared_hinge", "libsvm"),
+        "centers_": Numbers("centres", "d"),
+        "center_label_": Numbers("centres", dtype=np.int64, at_least=0, below="K"),
+        "coef_": Numbers("centres"),
+        "intercept_": Numbers("K"),
+    }
 
     ratio: float = 0.1
     C: float = 1.0
@@ -176,6 +184,9 @@ class LIFTClassifier(ComplementaryClassifier):
         self.coef_ = np.concatenate([logit.coef for logit in logits])
         self.intercept_ = np.array([logit.intercept for logit in logits])
         self._warn_unless_converged([logit.converged for logit in logits], X)
+
+    def _kept_rows(self) -> Features | None:
+        return self.centers_
 
     def _svm_limit(self, n_samples: int) -> int:
         """Return the most iterations of LIBSVM."""

@@ -16,8 +16,11 @@ from complabel.methods._decisions import log_odds_around_half
 from complabel.methods._documented import documented
 from complabel.methods._features import refuse_overflow
 from complabel.methods.candidates._texts import TEXTS
+from complabel.persistence import Kinds, Numbers, RefusedError, Rows
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from complabel.methods._arrays import Array, Features, Indicator
@@ -89,6 +92,13 @@ class MLKNNClassifier(ComplementaryClassifier):
         "n_neighbors": Integer(at_least=1),
         "smoothing": Real(at_least=0),
     }
+    _fitted: ClassVar[Kinds] = {
+        "prior_": Numbers("K", at_least=0),
+        "candidate_likelihood_": Numbers("K", "counts", at_least=0),
+        "other_likelihood_": Numbers("K", "counts", at_least=0),
+        "X_": Rows("n"),
+        "candidates_": Numbers("n", "K", dtype=np.uint8, below=2),
+    }
 
     n_neighbors: int = 10
     smoothing: float = 1.0
@@ -97,6 +107,13 @@ class MLKNNClassifier(ComplementaryClassifier):
     def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
         del relevant
         self._fit_labels(X, 1 - complementary)
+
+    def _complete(self, sizes: Mapping[str, int]) -> None:
+        if sizes["counts"] != self.n_neighbors + 1 or sizes["n"] < self.n_neighbors:
+            raise RefusedError(f"n_neighbors is {self.n_neighbors}, but was another one in fit")
+
+    def _kept_rows(self) -> Features | None:
+        return self.X_
 
     def _fit_labels(self, X: Features, labels: Indicator) -> None:
         """Learn the rule from labels (n, K) of any kind; with relevant ones it is the paper's."""

@@ -47,7 +47,7 @@ confidence_iterations : int, default=100
 Attributes
 ----------
 confidences_ : ndarray of shape (n_samples, K)
-    P of the training instances.
+    P of the training instances, which ``save`` leaves out: predictions do not need it.
 {objective}""",
     "notes": """The paper's text fixes the model only in outline, and the solver is ours, as is the
 squared hinge, where the paper may have a plain one: tables should call this a reimplementation.

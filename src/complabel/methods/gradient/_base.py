@@ -13,8 +13,12 @@ from sklearn.utils import gen_batches
 
 from complabel._parameters import Constraints, RandomState, check_random_state
 from complabel._training import (
+    DeviceKind,
+    FactoryKind,
     LinearMap,
+    NetworkKind,
     Schedule,
+    linear_map_kind,
     network_outputs,
     resolve_device,
     torch_as_released,
@@ -25,6 +29,7 @@ from complabel.errors import InputError
 from complabel.methods._arrays import Features
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._features import range_of, refuse_beyond_single
+from complabel.persistence import Kinds, LeftOut, OneOf
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,6 +75,16 @@ class GradientClassifier(ComplementaryClassifier):
     """
 
     _constraints: ClassVar[Constraints] = {"random_state": RandomState()}
+    _fitted: ClassVar[Kinds] = {
+        "model_": OneOf(
+            linear=(LinearMap, linear_map_kind()), network=(torch.nn.Module, NetworkKind())
+        )
+    }
+    _unusual: ClassVar[Kinds] = {
+        "network": FactoryKind(),
+        "device": DeviceKind(),
+        "callback": LeftOut(),
+    }
 
     network: NetworkFactory | None = None
     learning_rate: float = 0.01

@@ -7,7 +7,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -18,11 +18,13 @@ from complabel.losses import (
     ExponentialRankingLoss,
     GDFLoss,
     LogitLoss,
+    LossKind,
     LUWLoss,
     UnbiasedBCELoss,
 )
 from complabel.methods._documented import documented
 from complabel.methods.gradient._base import TEXTS, GradientClassifier
+from complabel.persistence import Kinds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,6 +99,8 @@ class ComplementaryLossClassifier(GradientClassifier):
            [1, 0, 1],
            [1, 1, 0]])
     """
+
+    _unusual: ClassVar[Kinds] = {"loss": LossKind()}
 
     loss: LogitLoss | type[LogitLoss] | None = None
     optimizer: str = "sgd"

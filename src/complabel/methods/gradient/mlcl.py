@@ -17,6 +17,7 @@ from complabel.losses import ComplementaryCrossEntropy, MLCLLoss
 from complabel.methods._documented import documented
 from complabel.methods.gradient._base import TEXTS, GradientClassifier, not_learnable
 from complabel.methods.gradient._learning_rate import RATES, choose_rate
+from complabel.persistence import IfAny, Kinds, Numbers, Scalar, Table
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -112,6 +113,13 @@ class MLCLClassifier(GradientClassifier):
         "correlation": ("cooccurrence", "phi", None),
         "beta": Real(at_least=0),
         "learning_rate": ("auto", Real(above=0)),
+    }
+    _fitted: ClassVar[Kinds] = {
+        "learning_rate_": Scalar(Real(above=0)),
+        "cv_results_": IfAny(Table()),
+        "transition_": Numbers("K", "K", at_least=0),
+        "initial_transition_": IfAny(Numbers("K", "K")),
+        "label_correlation_": IfAny(Numbers("K", "K")),
     }
 
     transition: str | ArrayLike = "estimate"

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from sklearn.base import clone
 
-from complabel._parameters import Constraints, Integer
+from complabel._parameters import Constraints, Integer, Real
 from complabel.annotations import Answers, ClassPerRowWarning, UnchosenLabelWarning
 from complabel.errors import InputError
 from complabel.frequencies import estimate_label_frequencies, given_frequencies, rates_of_exclusion
@@ -24,8 +24,11 @@ from complabel.methods.matched._scale import (
     log_chances_of_classes,
     unit_scale,
 )
+from complabel.persistence import Fitted, IfAny, Kinds, Numbers, OrNone, Scalar, Unfitted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike, NDArray
 
     from complabel.methods._arrays import Array, Features, Indicator
@@ -126,6 +129,16 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         "classifier": ComplementaryClassifier,
         "cv": (None, Integer(at_least=2)),
     }
+    _fitted: ClassVar[Kinds] = {
+        "classifier_": Fitted(),
+        "label_frequencies_": Numbers("K", at_least=0),
+        "label_frequencies_errors_": OrNone(Numbers("K", at_least=0)),
+        "propensities_": IfAny(Numbers("K", at_least=0)),
+        "scale_": Scalar(Real()),
+        "shift_": Numbers("K"),
+        "_exclusion_rates": OrNone(Numbers("K", at_least=0)),
+    }
+    _unusual: ClassVar[Kinds] = {"classifier": Unfitted()}
 
     label_frequencies_: NDArray[np.float64]
     label_frequencies_errors_: NDArray[np.float64] | None
@@ -202,6 +215,14 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
             )
         values = np.clip(values, _RAREST, 1 - _RAREST)
         return values / values.sum() if self._single else values
+
+    def _complete(self, sizes: Mapping[str, int]) -> None:
+        del sizes
+        found = getattr(self, "propensities_", None)
+        self._log_propensities = None if found is None else torch.from_numpy(np.log(found))
+
+    def _kept_rows(self) -> Features | None:
+        return self.classifier_._kept_rows()
 
     def _held_out_scores(
         self, X: Features, y: Any, relevant: Indicator | None, *, cv: int

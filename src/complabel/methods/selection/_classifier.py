@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import special
@@ -20,7 +20,9 @@ from complabel.methods.selection._annotators import Annotators
 from complabel.methods.selection._determined import plan_for
 from complabel.methods.selection._features import SCALINGS
 from complabel.methods.selection._learning import learn
+from complabel.methods.selection._saved import FITTED, kept_rows_of
 from complabel.methods.selection._texts import TEXTS
+from complabel.persistence import Kinds, LeftOut
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -171,6 +173,8 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         "cv": Integer(at_least=2),
         "random_state": RandomState(),
     }
+    _fitted: ClassVar[Kinds] = FITTED
+    _unusual: ClassVar[Kinds] = {"callback": LeftOut()}
 
     alpha_: float
     cardinality_: float | None
@@ -236,20 +240,31 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         self.model_, self.n_iter_ = prepared.model(found.linear), found.n_iter
         self.alpha_, self.cardinality_ = setting.alpha, setting.cardinality
         self._annotators = Annotators.of(learned.plan.choices, setting, found)
-        self.error_rate_ = self._annotators.error_rate
         only_some = {
             "rank_": setting.rank,
             **{f"{name}_": value for name, value in setting.features.parameters.items()},
-            **{f"{name}_": value for name, value in self._annotators.arrays.items()},
             **attributes_of(learned.plan.choices, setting.cardinality),
             "cv_results_": learned.results,
             "cardinality_curve_": learned.curve,
         }
+        self._set_some(only_some)
+        self._complete({})
+
+    def _complete(self, sizes: Mapping[str, int]) -> None:
+        del sizes
+        self.error_rate_ = self._annotators.error_rate
+        self._set_some({f"{name}_": value for name, value in self._annotators.arrays.items()})
         if isinstance(self.model_, LinearMap):
-            only_some |= {"coef_": self.model_.coef, "intercept_": self.model_.intercept}
-        for name, value in only_some.items():
+            self.coef_, self.intercept_ = self.model_.coef, self.model_.intercept
+
+    def _set_some(self, attributes: Mapping[str, Any]) -> None:
+        """Set the attributes that this fit has."""
+        for name, value in attributes.items():
             if value is not None:
                 setattr(self, name, value)
+
+    def _kept_rows(self) -> Features | None:
+        return kept_rows_of(self.model_)
 
     def _decision(self, X: Features) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,0 +1,192 @@
+"""Linear maps and networks of torch's usual layers in files, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from complabel._parameters import Integer, Real, meets
+from complabel._training._device import torch_as_released
+from complabel._training._linear import LinearMap
+from complabel.errors import InputError
+from complabel.persistence import Context, Kind, Numbers, Plain, Record, RefusedError
+
+_SIZE, _SHARE, _POSITIVE = Integer(at_least=1), Real(at_least=0, at_most=1), Real(above=0)
+_Settings = Mapping[str, tuple[object, ...]]
+_FLAG = (True, False)
+# The layers that a file may hold, with what their constructors are given: each is an attribute,
+# too, but for the bias, of which the attribute is the weights.
+LAYERS: Mapping[type[nn.Module], _Settings] = {
+    nn.Linear: {"in_features": (_SIZE,), "out_features": (_SIZE,), "bias": _FLAG},
+    nn.BatchNorm1d: {
+        "num_features": (_SIZE,),
+        "eps": (_POSITIVE,),
+        "momentum": (None, Real()),
+        "affine": _FLAG,
+        "track_running_stats": _FLAG,
+    },
+    nn.LayerNorm: {
+        "normalized_shape": (tuple,),
+        "eps": (_POSITIVE,),
+        "elementwise_affine": _FLAG,
+        "bias": _FLAG,
+    },
+    nn.Dropout: {"p": (_SHARE,)},
+    nn.LeakyReLU: {"negative_slope": (Real(),)},
+    nn.ELU: {"alpha": (Real(),)},
+    nn.GELU: {"approximate": ("none", "tanh")},
+    nn.Softplus: {"beta": (_POSITIVE,), "threshold": (Real(),)},
+    **{made: {} for made in (nn.ReLU, nn.SELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Identity)},
+}
+_BY_NAME = {made.__name__: made for made in LAYERS}
+# Together they hold no more numbers than a file of 32 GB.
+_MOST = 2**33
+
+
+def linear_map_kind(columns: str = "d") -> Kind:
+    """Return the kind of a linear map of so many columns."""
+    return Record(LinearMap, coef=Numbers("K", columns), intercept=Numbers("K"))
+
+
+class NetworkKind(Kind):
+    """A trained network of the usual layers, one after the other."""
+
+    def plain(self, value: Any, context: Context) -> Any:
+        """Return the layers, and their weights by name."""
+        del context
+        weights = {
+            name: tensor.detach().cpu().numpy() for name, tensor in value.state_dict().items()
+        }
+        return {"layers": layers_of(value), "weights": weights}
+
+    def restored(self, value: Any, place: str, context: Context) -> Any:
+        """Make the layers, in evaluation mode, with weights of exactly their shapes."""
+        del context
+        if not isinstance(value, dict) or value.keys() != {"layers", "weights"}:
+            raise RefusedError(f"{place} is no network")
+        network = network_of(value["layers"], device="meta")
+        expected, weights = network.state_dict(), value["weights"]
+        if not isinstance(weights, dict) or weights.keys() != expected.keys():
+            raise RefusedError(f"{place} has other weights than its layers")
+        found = {}
+        for name, tensor in expected.items():
+            kind = np.int64 if tensor.dtype == torch.int64 else np.float32
+            shape = {f"axis {at}": n for at, n in enumerate(tensor.shape)}
+            array = Numbers(*shape, dtype=kind).restored(
+                weights[name], f"{place}.{name}", Context({}, shape)
+            )
+            found[name] = torch.from_numpy(np.array(array))
+        network.load_state_dict(found, assign=True)
+        return network.eval()
+
+
+@dataclass(frozen=True)
+class LayersAgain:
+    """The parameter ``network`` of a loaded classifier: makes such layers with fresh weights."""
+
+    layers: list[Any]
+    n_features: int
+    n_labels: int
+
+    def __call__(self, n_features: int, n_labels: int) -> nn.Module:
+        """Make a network for as many features and labels as the one that was saved."""
+        if (n_features, n_labels) != (self.n_features, self.n_labels):
+            raise InputError(
+                f"the network of this loaded classifier is for {self.n_features} features and"
+                f" {self.n_labels} labels, got {n_features} and {n_labels}:"
+                " set_params(network=...) with a factory of your own"
+            )
+        return network_of(self.layers)
+
+
+class FactoryKind(Plain):
+    """The parameter ``network``: None, or a callable of which the layers it makes are saved."""
+
+    def plain(self, value: Any, context: Context) -> Any:
+        """Return the layers that it makes."""
+        if value is None or isinstance(value, LayersAgain):
+            return None if value is None else value.layers
+        with torch.random.fork_rng(), torch_as_released():
+            return layers_of(value(context.sizes["d"], context.sizes["K"]))
+
+    def restored(self, value: Any, place: str, context: Context) -> Any:
+        """Return what makes such layers."""
+        del place
+        if value is None:
+            return None
+        network_of(value, device="meta")
+        return LayersAgain(value, context.sizes["d"], context.sizes["K"])
+
+
+class DeviceKind(Plain):
+    """The parameter ``device``; one that is not there when a model is loaded becomes ``"auto"``."""
+
+    def restored(self, value: Any, place: str, context: Context) -> Any:
+        """Return the device, if it is there."""
+        del context
+        kind, _, number = value.partition(":") if isinstance(value, str) else ("", "", "")
+        if kind not in ("auto", "cpu", "cuda", "mps", "xpu") or (number and not number.isdigit()):
+            raise RefusedError(f"{place} is {value!r:.80}, which is no device")
+        try:
+            if value != "auto":
+                torch.empty(0, device=value)
+        except (RuntimeError, AssertionError, ValueError, OverflowError):
+            return "auto"
+        return value
+
+
+def layers_of(network: nn.Module) -> list[Any]:
+    """Describe layers that follow one another, or refuse what is more than that."""
+    if type(network) is nn.Sequential:
+        return [each for layer in network for each in layers_of(layer)]
+    made = type(network)
+    if made not in LAYERS or "forward" in vars(network) or _hooked(network):
+        names = ", ".join(sorted(_BY_NAME))
+        raise RefusedError(
+            f"the network has a layer of its own, {made.__module__}.{made.__qualname__}, and a file"
+            f" holds no code. Saved are torch.nn.Sequential of {names}; of others, keep the class"
+            " in your code and save its state_dict()"
+        )
+    settings = {name: getattr(network, name) for name in LAYERS[made]}
+    if "bias" in settings:
+        settings["bias"] = settings["bias"] is not None
+    if "normalized_shape" in settings:
+        settings["normalized_shape"] = tuple(map(int, settings["normalized_shape"]))
+    return [{"layer": made.__name__, **settings}]
+
+
+def network_of(layers: Any, *, device: str = "cpu") -> nn.Sequential:
+    """Make layers of their description, or refuse it."""
+    if not isinstance(layers, list) or not all(isinstance(layer, dict) for layer in layers):
+        raise RefusedError("the layers of a network are no list")
+    with torch_as_released(), torch.device(device):
+        return nn.Sequential(*map(_layer, layers))
+
+
+def _layer(settings: dict[str, Any]) -> nn.Module:
+    """Make one layer."""
+    name = settings.get("layer")
+    made = _BY_NAME.get(name) if isinstance(name, str) else None
+    if made is None or settings.keys() != {"layer", *LAYERS[made]}:
+        raise RefusedError(f"a network has a layer that is unknown here, {name!r:.80}")
+    given = {each: settings[each] for each in LAYERS[made]}
+    wrong = [each for each, value in given.items() if not meets(value, *LAYERS[made][each])]
+    sizes = [
+        given[each] for each in ("in_features", "out_features", "num_features") if each in given
+    ]
+    shape = given.get("normalized_shape", ())
+    fine = isinstance(shape, tuple) and all(meets(n, _SIZE) for n in (*sizes, *shape))
+    if wrong or not fine or np.prod([float(n) for n in (1, *sizes, *shape)]) > _MOST:
+        raise RefusedError(f"a layer {name} of a network has a setting that cannot be")
+    return made(**given)
+
+
+def _hooked(layer: nn.Module) -> bool:
+    """Tell whether something is computed beside the layer."""
+    hooks = (layer._forward_hooks, layer._forward_pre_hooks)
+    return any(hooks) or hasattr(layer, "parametrizations")

@@ -1,0 +1,168 @@
+"""One file: a header in JSON and arrays, each with a digest that is compared when it is read."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from complabel.persistence._refused import RefusedError
+from complabel.persistence._values import DTYPES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FORMAT = "complabel model"
+VERSION = 1
+# With two keys or more, the library writes them in any order.
+_KEY = "complabel"
+_DAMAGED = "The file is damaged: take another copy of it, or fit and save again"
+
+
+def write_file(path: Path, header: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> None:
+    """Write a header and arrays, each C-contiguous; the same ones give the same bytes."""
+    from safetensors.numpy import save_file
+
+    digests = {name: _entry(array) for name, array in tensors.items()}
+    whole = {"format": FORMAT, "version": VERSION, **header, "tensors": digests}
+    save_file(dict(tensors), path, metadata={_KEY: _canonical(whole | {"sha256": _digest(whole)})})
+
+
+@dataclass(frozen=True)
+class OpenFile:
+    """A file whose header is checked and whose arrays are still to be read."""
+
+    header: Mapping[str, Any]
+    _handle: Any
+    _found: set[str] = field(default_factory=set)
+
+    def find(self, name: object) -> StoredArray:
+        """Return an array that is stored, without reading it."""
+        entries = self.header["tensors"]
+        if not isinstance(name, str) or name not in entries:
+            raise RefusedError(f"an array is missing, {name!r:.80}. {_DAMAGED}")
+        if name in self._found:
+            raise RefusedError(f"the array {name!r:.80} has two meanings. {_DAMAGED}")
+        self._found.add(name)
+        part = self._handle.get_slice(name)
+        shape, dtype = tuple(part.get_shape()), part.get_dtype()
+        kind = next((numpy for numpy, theirs in DTYPES.items() if theirs == dtype), None)
+        entry = entries[name]
+        if kind is None or entry != {"dtype": kind, "shape": [*shape], "sha256": _sum_in(entry)}:
+            raise RefusedError(f"the array {name!r:.80} is not what the header says. {_DAMAGED}")
+        return StoredArray(name, shape, np.dtype(kind), entry["sha256"], self._handle)
+
+    def refuse_others(self) -> None:
+        """Refuse arrays that nothing has asked for."""
+        others = sorted(self.header["tensors"].keys() - self._found)
+        if others:
+            raise RefusedError(f"the array {others[0]!r:.80} belongs to nothing. {_DAMAGED}")
+
+
+@dataclass(frozen=True)
+class StoredArray:
+    """An array in an open file."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    digest: str
+    _handle: Any
+
+    def read(self) -> NDArray[Any]:
+        """Read it, and compare its digest."""
+        found: NDArray[Any] = self._handle.get_tensor(self.name)
+        if _sum(found) != self.digest:
+            raise RefusedError(f"the array {self.name!r:.80} has changed. {_DAMAGED}")
+        return found
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[OpenFile]:
+    """Open a file and check its header; what is wrong is raised as RefusedError."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.exists():
+        raise RefusedError("there is no such file; classifier.save(path) writes one")
+    if not path.is_file():
+        raise RefusedError("it is no file; give the one that classifier.save wrote")
+    try:
+        handle: Any = safe_open(path, framework="numpy")
+    except OSError as error:
+        raise RefusedError(f"it cannot be read: {error.strerror or error}") from error
+    except (SafetensorError, ValueError, TypeError) as error:
+        raise RefusedError(
+            f"it is no safetensors file, or is cut off or damaged ({str(error)[:200]}); take"
+            " another copy of it, or fit and save again"
+        ) from error
+    with handle:
+        text = (handle.metadata() or {}).get(_KEY)
+        if text is None:
+            raise RefusedError(
+                "it is a safetensors file of something else; complabel wrote none of it"
+            )
+        header = _checked(text)
+        if sorted(header["tensors"]) != sorted(handle.keys()):
+            raise RefusedError(f"its arrays are not those of the header. {_DAMAGED}")
+        yield OpenFile(header, handle)
+
+
+def _checked(text: str) -> dict[str, Any]:
+    """Return a header that is of this version and has its digest."""
+    try:
+        header = json.loads(text, parse_constant=_no_number)
+        written = _canonical(header)
+    except (ValueError, RecursionError):
+        raise RefusedError(f"its header is no JSON that complabel writes. {_DAMAGED}") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise RefusedError(f"its header is that of no model. {_DAMAGED}")
+    version = header.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise RefusedError(
+            f"it was written by a newer complabel, in version {version} of the format; this one"
+            f" reads version {VERSION}. Install the newer one: pip install --upgrade complabel"
+        )
+    digest = header.pop("sha256", None)
+    # JSON that says one thing twice, or that has other spaces, is not what was written.
+    if version != VERSION or written != text or digest != _digest(header):
+        raise RefusedError(f"its header has changed since it was written. {_DAMAGED}")
+    if not isinstance(header.get("tensors"), dict):
+        raise RefusedError(f"its header lists no arrays. {_DAMAGED}")
+    return header
+
+
+def _entry(array: NDArray[Any]) -> dict[str, Any]:
+    """Say what an array is."""
+    return {"dtype": array.dtype.name, "shape": [*array.shape], "sha256": _sum(array)}
+
+
+def _sum_in(entry: object) -> str:
+    """Return the digest that an entry has."""
+    found = entry.get("sha256") if isinstance(entry, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def _sum(array: NDArray[Any]) -> str:
+    """Return the digest of an array's bytes, least significant first."""
+    in_order = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+    return hashlib.sha256(in_order.reshape(-1).view(np.uint8).data).hexdigest()
+
+
+def _digest(header: Mapping[str, Any]) -> str:
+    """Return the digest of all that a header says."""
+    return hashlib.sha256(_canonical(header).encode()).hexdigest()
+
+
+def _canonical(header: object) -> str:
+    """Write JSON in the one way in which the same things are the same text."""
+    return json.dumps(header, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")

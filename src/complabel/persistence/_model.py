@@ -1,0 +1,147 @@
+"""Fitted classifiers in files: saved, loaded, and what a file says of itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from complabel import __version__
+from complabel._files import explained, replacing
+from complabel.errors import ModelFileError
+from complabel.persistence._file import OpenFile, opened, write_file
+from complabel.persistence._kinds import Context, refuse_other_names
+from complabel.persistence._parts import PARTS, Fitted
+from complabel.persistence._probes import compare_probes, probes_of
+from complabel.persistence._refused import RefusedError
+from complabel.persistence._values import packed, unpacked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def save_model(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    known: Mapping[str, type],
+    provenance: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a fitted model to a file, in one piece, after a comparison with what was written.
+
+    Parameters
+    ----------
+    model : object
+        Of one of the known classes.
+    path : path-like
+    known : mapping of str to type
+        The classes that may be saved, by the names that files have for them.
+    provenance : mapping of str to object or None, default=None
+        What the caller adds, plain values that JSON has.
+
+    Raises
+    ------
+    ModelFileError
+        If it cannot be saved. A file that was there before is unchanged.
+    OutputError
+        If the file cannot be written. A file that was there before is unchanged.
+    """
+    tensors: dict[str, NDArray[Any]] = {}
+    target = Path(path)
+    try:
+        plain = Fitted().plain(model, Context(known)) | {"probes": probes_of(model)}
+        header = {name: packed(each, name, tensors) for name, each in plain.items()}
+        header["provenance"] = _provenance(provenance)
+        with explained(target), replacing(target) as partial:
+            write_file(partial, header, tensors)
+            with opened(partial) as file:
+                _load(file, known)
+    except RefusedError as refusal:
+        raise ModelFileError(f"the classifier cannot be saved: {refusal}") from refusal.__cause__
+
+
+def load_model(path: str | os.PathLike[str], *, known: Mapping[str, type]) -> Any:
+    """Load a model that ``save_model`` wrote. No module and no class that a file names is imported.
+
+    Parameters
+    ----------
+    path : path-like
+    known : mapping of str to type
+        The classes that may be loaded, by name.
+
+    Returns
+    -------
+    object
+        Of one of these classes.
+
+    Raises
+    ------
+    ModelFileError
+        If there is no such model; the message says what was found, and what to do.
+    """
+    try:
+        with opened(Path(path)) as file:
+            return _load(file, known)
+    except RefusedError as refusal:
+        raise ModelFileError(f"{path} cannot be loaded: {refusal}") from refusal.__cause__
+    except RecursionError:
+        raise ModelFileError(f"{path} cannot be loaded: it is nested too deeply") from None
+
+
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what a model file says of itself, without its arrays.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    dict of str to object
+        ``"method"``, ``"parameters"``, ``"labels"``, ``"features"``, ``"state"``,
+        ``"provenance"`` and others, as JSON has them.
+
+    Raises
+    ------
+    ModelFileError
+        If it is no model file, or its header has changed.
+    """
+    try:
+        with opened(Path(path)) as file:
+            return dict(file.header)
+    except RefusedError as refusal:
+        raise ModelFileError(f"{path} cannot be read: {refusal}") from refusal.__cause__
+
+
+def _load(file: OpenFile, known: Mapping[str, type]) -> Any:
+    """Make a model of an open file, and compare what it says of the probes."""
+    header = dict(file.header)
+    refuse_other_names(
+        header, "the header", (*PARTS, "format", "probes", "provenance", "tensors", "version")
+    )
+    parts = {name: unpacked(header[name], name, file.find) for name in (*PARTS, "probes")}
+    file.refuse_others()
+    probes = parts.pop("probes")
+    model = Fitted().restored(parts, "the model", Context(known))
+    compare_probes(model, probes)
+    return model
+
+
+def _provenance(given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return with what the model was saved, and what the caller adds; no time, no machine."""
+    versions = {name: _version(name) for name in ("numpy", "scikit-learn", "scipy", "torch")}
+    nothing: dict[str, NDArray[Any]] = {}
+    added = packed(dict(given or {}), "provenance", nothing)
+    if nothing:
+        raise RefusedError("provenance holds an array; give plain values")
+    return {"complabel": __version__, **versions, "given": added}
+
+
+def _version(package: str) -> str | None:
+    """Return the version of a package, without importing it."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

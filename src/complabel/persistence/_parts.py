@@ -1,0 +1,156 @@
+"""A classifier as plain values and arrays, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from complabel._parameters import Integer
+from complabel.persistence._compound import Plain
+from complabel.persistence._kinds import Context, Kind, Kinds, Scalar, refuse_other_names
+from complabel.persistence._refused import RefusedError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PARTS = ("method", "parameters", "labels", "features", "state")
+_SIZE = Scalar(Integer(at_least=1))
+
+
+class Unfitted(Kind):
+    """A model as it was made: its class and parameters."""
+
+    def plain(self, value: Any, context: Context) -> Any:
+        """Return the name of the class, and the parameters."""
+        parameters = value.get_params(deep=False)
+        kinds = _kinds_of(type(value), "_unusual")
+        return {
+            "method": _name_of(type(value), context),
+            "parameters": {
+                name: kinds.get(name, Plain()).plain(given, context)
+                for name, given in parameters.items()
+            },
+        }
+
+    def restored(self, value: Any, place: str, context: Context) -> Any:
+        """Make it of one of the known classes."""
+        refuse_other_names(value, place, ("method", "parameters"))
+        name = value["method"]
+        if not isinstance(name, str) or name not in context.known:
+            raise RefusedError(
+                f"{place} is of the method {name!r:.80}, which this version does not have"
+            )
+        made: Any = context.known[name]
+        refuse_other_names(value["parameters"], f"{place}.parameters", made._get_param_names())
+        kinds = _kinds_of(made, "_unusual")
+        parameters = {
+            each: kinds.get(each, Plain()).restored(given, f"{place}.{each}", context)
+            for each, given in value["parameters"].items()
+        }
+        model = made(**parameters)
+        try:
+            model._check_parameters()
+        except Exception as error:  # of values that no constructor of ours was ever given
+            raise RefusedError(f"a parameter of {place} cannot be: {error}") from error
+        return model
+
+
+class Fitted(Kind):
+    """A fitted model: also its labels and features, and what its class says that a fit leaves."""
+
+    def plain(self, value: Any, context: Context) -> Any:
+        """Return all that predictions need."""
+        within = context.nested()
+        state = {}
+        for name, kind in _kinds_of(type(value), "_fitted").items():
+            if name in vars(value):
+                state[name] = kind.plain(getattr(value, name), within)
+            elif not kind.only_some:
+                raise RefusedError(f"{type(value).__name__} has no {name}: fit it first")
+        names = getattr(value, "feature_names_in_", None)
+        return {
+            **Unfitted().plain(value, within),
+            "labels": {"names": value.classes_, "one_per_row": bool(value._single)},
+            "features": {
+                "number": int(value.n_features_in_),
+                "names": None if names is None else [str(each) for each in names],
+            },
+            "state": state,
+        }
+
+    def restored(self, value: Any, place: str, context: Context) -> Any:
+        """Make the model, and set what its fit had left."""
+        refuse_other_names(value, place, PARTS)
+        within = context.nested()
+        labels, single = _labels_of(value["labels"])
+        d, names = _features_of(value["features"])
+        if not within.agrees((len(labels), d), ("K", "d")):
+            raise RefusedError(f"{place} has other labels or features than the model around it")
+        made = {name: value[name] for name in ("method", "parameters")}
+        model = Unfitted().restored(made, place, within)
+        model.classes_, model._single, model.n_features_in_ = labels, single, d
+        if names is not None:
+            model.feature_names_in_ = names
+        kinds = _kinds_of(type(model), "_fitted")
+        state = value["state"]
+        given = state.keys() if isinstance(state, dict) else ()
+        refuse_other_names(
+            state, f"{place}.state", [at for at in kinds if at in given or not kinds[at].only_some]
+        )
+        for name, kind in kinds.items():
+            if name in state:
+                found = kind.restored(state[name], f"{place}.{name}", within)
+                setattr(model, name, found)
+        model._complete(within.sizes)
+        return model
+
+
+def _name_of(made: type, context: Context) -> str:
+    """Return the name that files have for a class."""
+    for name, known in context.known.items():
+        if known is made:
+            return name
+    raise RefusedError(
+        f"{made.__module__}.{made.__qualname__} is a class of your own, and a file is never told"
+        " what to import. Keep the class in your code and save what it learned, for instance its"
+        " arrays with numpy.savez"
+    )
+
+
+def _kinds_of(made: type, name: str) -> Kinds:
+    """Return what a class and its bases say of their parts; derived ones come later."""
+    kinds: dict[str, Kind] = {}
+    for base in reversed(made.__mro__):
+        kinds |= vars(base).get(name, {})
+    return kinds
+
+
+def _labels_of(value: Any) -> tuple[NDArray[Any], bool]:
+    """Return the labels' names (K,), all different, and whether one applies per row."""
+    refuse_other_names(value, "labels", ("names", "one_per_row"))
+    names, single = value["names"], value["one_per_row"]
+    if not hasattr(names, "shape") or len(names.shape) != 1 or not isinstance(single, bool):
+        raise RefusedError("labels are no list of names or numbers")
+    if names.dtype.kind not in "biufUO":
+        raise RefusedError(f"labels are {names.dtype}")
+    found = names if isinstance(names, np.ndarray) else names.read()
+    if len(found) < 2 or len({*map(repr, found.tolist())}) < len(found):
+        raise RefusedError(f"{len(found)} labels are named, and not each by a name of its own")
+    return found, single
+
+
+def _features_of(value: Any) -> tuple[int, NDArray[Any] | None]:
+    """Return the number of features, and their names where they have some."""
+    refuse_other_names(value, "features", ("number", "names"))
+    d, names = (
+        _SIZE.restored(value["number"], "the number of features", Context({})),
+        value["names"],
+    )
+    if names is None:
+        return d, None
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        raise RefusedError("the names of features are no list of names")
+    if len(names) != d:
+        raise RefusedError(f"{len(names)} features are named, but there are {d}")
+    return d, np.array(names, dtype=object)

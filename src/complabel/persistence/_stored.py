@@ -1,0 +1,100 @@
+"""Arrays in a file, of which shape and type are known before they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from complabel.persistence._refused import RefusedError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Stored(Protocol):
+    """An array in a file, of which shape and type are known before it is read."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its shape."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Its type."""
+
+    def read(self) -> NDArray[Any]:
+        """Read it, after a comparison with its digest."""
+
+
+class Transposed:
+    """A stored array that is laid out by columns."""
+
+    def __init__(self, stored: Stored) -> None:
+        self._stored = stored
+        self.shape, self.dtype = stored.shape[::-1], stored.dtype
+
+    def read(self) -> NDArray[Any]:
+        """Read it."""
+        return self._stored.read().T
+
+
+class StoredMask:
+    """A masked array, of strings or stored."""
+
+    def __init__(self, data: Any, mask: Any) -> None:
+        self._data, self._mask = data, mask
+        self.shape, self.dtype = data.shape, data.dtype
+        if mask.dtype != np.bool_ or mask.shape != data.shape:
+            raise ValueError("the mask of another array")
+
+    def read(self) -> NDArray[Any]:
+        """Read it."""
+        return np.ma.MaskedArray(read(self._data), mask=read(self._mask))
+
+
+class StoredRows:
+    """A sparse matrix whose parts are stored: n rows of d columns, in CSR."""
+
+    def __init__(self, parts: Mapping[str, Any]) -> None:
+        if sorted(parts) != ["data", "indices", "indptr", "matrix", "shape"]:
+            raise ValueError("not the parts of a sparse matrix")
+        (n, d), self._parts = parts["shape"], parts
+        if not (is_count(n) and is_count(d)):
+            raise ValueError("no shape")
+        self.shape, self.dtype = (n, d), parts["data"].dtype
+
+    def read(self) -> Any:
+        """Read it, after checks that no index leads out of it."""
+        names = ("data", "indices", "indptr")
+        kinds, shapes = zip(
+            *((self._parts[at].dtype.kind, self._parts[at].shape) for at in names), strict=True
+        )
+        n, d = self.shape
+        if kinds != ("f", "i", "i") or shapes[2] != (n + 1,) or len(shapes[0]) != 1:
+            raise RefusedError("the parts of a sparse matrix do not fit together")
+        data, indices, indptr = (self._parts[at].read() for at in names)
+        steps = np.diff(indptr)
+        ends = indptr[0] == 0 and indptr[-1] == len(data) == len(indices)
+        if not ends or (steps < 0).any() or (len(indices) and not indices.min() >= 0):
+            raise RefusedError("the parts of a sparse matrix do not fit together")
+        # Within a row, columns increase: the step from the last of one to the next may be any.
+        inner = np.ones(max(len(indices) - 1, 0), dtype=bool)
+        starts = indptr[1:-1]
+        inner[starts[(starts > 0) & (starts < len(indices))] - 1] = False
+        if len(indices) and (indices.max() >= d or (np.diff(indices)[inner] <= 0).any()):
+            raise RefusedError("the columns of a sparse matrix are out of range or order")
+        kind = sparse.csr_matrix if self._parts["matrix"] is True else sparse.csr_array
+        return kind((data, indices, indptr), shape=self.shape)
+
+
+def read(value: Any) -> Any:
+    """Return an array itself, be it stored or not."""
+    return value if isinstance(value, np.ndarray) else value.read()
+
+
+def is_count(value: object) -> bool:
+    """Tell an integer of at least 0."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
