@@ -10,10 +10,16 @@ from typing import TextIO
 import typer
 
 from complabel import __version__
+from complabel.cli._ask import ask
 from complabel.cli._benchmark import benchmark
 from complabel.cli._console import complain, remark
 from complabel.cli._datasets import datasets
 from complabel.cli._demo import demo
+from complabel.cli._evaluate import evaluate
+from complabel.cli._fit import fit
+from complabel.cli._import import import_
+from complabel.cli._labelstudio import labelstudio_config
+from complabel.cli._predict import predict
 from complabel.cli._study_results import export, report, status
 from complabel.cli._study_run import reproduce, run
 from complabel.cli._tune import tune
@@ -33,6 +39,12 @@ app.command()(datasets)
 app.command()(benchmark)
 app.command()(tune)
 app.command()(reproduce)
+app.command("import")(import_)
+app.command()(fit)
+app.command()(predict)
+app.command()(evaluate)
+app.command()(ask)
+app.command("labelstudio-config")(labelstudio_config)
 study = typer.Typer(
     help="Run plans of datasets x draws x methods, resumably; report what came out.",
     no_args_is_help=True,

@@ -44,7 +44,7 @@ def evaluate(
       complabel evaluate model.safetensors X.csv --truth truth.csv
       complabel evaluate model.safetensors X.csv --answers held-out.csv
     """
-    from complabel.persistence import load
+    from complabel import load
     from complabel.tables import read_features
 
     if (truth is None) == (answers is None):

@@ -45,7 +45,6 @@ def fit(
       complabel fit answers.csv --features X.csv --method ridge:alpha=1 --out ridge.safetensors
     """
     from complabel.methods import FrequencyMatchedClassifier, held_out_score, make_classifier
-    from complabel.persistence import save
     from complabel.tables import read_features
 
     told = " ".join(map(str, answers))
@@ -83,7 +82,7 @@ def fit(
                 f" questions: complabel ask {told} --features {features} --out questions.csv",
                 style="yellow",
             )
-    save(classifier, out, provenance={"answers": told, "features": str(features)})
+    classifier.save(out, provenance={"answers": told, "features": str(features)})
     say(f"wrote {out}")
     say(f"next: complabel predict {out} {features} --out predictions.csv")
 

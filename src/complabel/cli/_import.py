@@ -90,12 +90,13 @@ def import_(
     from complabel.tables import read_label_names
 
     options.check_folder(out, "--out")
-    codes = {"yes": yes, "no": no, "unsure": unsure}
     told = Options(
         absent=tuple(absent or ()),
         present=tuple(present or ()),
         item=item,
-        **{name: tuple(given) for name, given in codes.items() if given},
+        yes=tuple(yes or Options.yes),
+        no=tuple(no or Options.no),
+        unsure=tuple(unsure or ()),
         unselected=unselected,
         random_questions=random_questions,
         label_names=None if label_names is None else read_label_names(label_names),

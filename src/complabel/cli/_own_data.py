@@ -14,6 +14,8 @@ from complabel.cli._console import errors, remark, say
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from complabel.annotations import Answers
     from complabel.methods import ComplementaryClassifier
     from complabel.tables import AnswerFile, Features
@@ -81,12 +83,18 @@ def read_own_answers(
         seen = [_read(path, items, None, policy, warns=False).answers for path in paths]
         names = sorted({name for each in seen for name in each.label_names or ()})
         if items is None:
-            items = sorted({str(each) for one in seen for each in one.item_names})
+            items = _all_items(seen)
     elif items is None:
         seen = [_read(path, None, names, policy, warns=False).answers for path in paths]
-        items = sorted({str(each) for one in seen for each in one.item_names})
+        items = _all_items(seen)
     both = Answers.concatenate([_read(path, items, names, policy).answers for path in paths])
     return resolve_contradictions(both, policy)
+
+
+def _all_items(several: Sequence[Answers]) -> list[str]:
+    """Return what several files call their items, sorted."""
+    named = (answers.item_names for answers in several)
+    return sorted({str(each) for names in named if names is not None for each in names})
 
 
 def _read(
@@ -189,7 +197,7 @@ def _framed(X: Any, names: Any) -> Any:
     return pd.DataFrame(X, columns=list(names), copy=False)
 
 
-def rows_of(wanted: Sequence[str], items: Sequence[str], path: Path) -> np.ndarray[Any, Any]:
+def rows_of(wanted: Any, items: Any, path: Path) -> NDArray[np.intp]:
     """Return the rows of the features in which some items are; refuse those without features."""
     place = {item: row for row, item in enumerate(items)}
     missing = [item for item in wanted if item not in place]

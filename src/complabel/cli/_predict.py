@@ -39,7 +39,7 @@ def predict(
       complabel predict model.safetensors X.csv --out predictions.csv
       complabel predict model.safetensors X.npy --top 3 --out top.jsonl
     """
-    from complabel.persistence import load
+    from complabel import load
     from complabel.tables import PredictionWriter, iterate_features
 
     options.check_folder(out, "--out")

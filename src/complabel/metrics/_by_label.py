@@ -52,12 +52,14 @@ def evaluate_labels(
     """
     from sklearn.metrics import average_precision_score
 
-    relevant = check_indicator(true_labels, name="true_labels").astype(np.bool_)
-    labels = check_indicator(predicted, name="predicted").astype(np.bool_)
+    relevant = check_indicator(true_labels, name="true_labels")
+    labels = check_indicator(predicted, name="predicted")
     checked = check_scores(scores, relevant, names=("true_labels", "scores"))
     check_same_shape(relevant, labels, names=("true_labels", "predicted"))
     found = []
-    for true, score, chosen in zip(relevant.T, checked.T, labels.T, strict=True):
+    for true, score, chosen in zip(
+        relevant.T.astype(np.bool_), checked.T, labels.T.astype(np.bool_), strict=True
+    ):
         right = int(np.count_nonzero(true & chosen))
         precision, recall = _share(right, chosen), _share(right, true)
         both = int(np.count_nonzero(true)) + int(np.count_nonzero(chosen))

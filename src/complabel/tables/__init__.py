@@ -10,6 +10,7 @@ from complabel.tables._names import read_label_names
 from complabel.tables._predictions import PredictionWriter
 from complabel.tables._read_answers import AnswerFile, UnmatchedItemsWarning, read_answers
 from complabel.tables._read_predictions import Predictions, read_predictions
+from complabel.tables._texts import read_texts
 from complabel.tables._truth import Truth, read_truth
 from complabel.tables._write_answers import AnswerWriter, answers_to_arrow
 
@@ -28,5 +29,6 @@ __all__ = [
     "read_features",
     "read_label_names",
     "read_predictions",
+    "read_texts",
     "read_truth",
 ]

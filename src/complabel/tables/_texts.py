@@ -1,0 +1,74 @@
+"""What items say, where they are texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from complabel.errors import DatasetFormatError
+from complabel.tables._csv import CsvTable
+from complabel.tables._matrices import open_table
+from complabel.tables._names import refuse_repeated
+from complabel.tables._parquet import ParquetTable
+from complabel.tables._source import TABLE_ENDINGS, StrPath, source_of
+
+
+def read_texts(
+    path: StrPath, *, name_column: str = "item", text_column: str = "text"
+) -> dict[str, str]:
+    r"""Read the text of each item.
+
+    Parameters
+    ----------
+    path : path
+        A table: ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet``.
+    name_column, text_column : str, default="item" and "text"
+        The columns of ids and of texts.
+
+    Returns
+    -------
+    dict of str to str
+        Texts by item; "" where there is none.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        If there is no such file.
+    DatasetFormatError
+        If it does not parse, a column is missing, or two rows have the same id.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp()) / "texts.csv"
+    >>> _ = path.write_text("item,text\n7,A puppy.\n")
+    >>> read_texts(path)
+    {'7': 'A puppy.'}
+    """
+    file, ending = source_of("path", path, TABLE_ENDINGS, "tables of texts")
+    table = open_table(file, ending)
+    names = [name_column, text_column]
+    for name in names:
+        if name not in table.columns:
+            raise DatasetFormatError(
+                f"{file}: there is no column {name!r}; a table of texts has the columns"
+                f" {name_column} and {text_column}"
+            )
+    ids: list[str] = []
+    texts: list[str] = []
+    for columns in _pieces(table, names):
+        ids += [each or "" for each in columns[0].to_pylist()]
+        texts += [each or "" for each in columns[1].to_pylist()]
+    refuse_repeated(file, ids, table.place)
+    return dict(zip(ids, texts, strict=True))
+
+
+def _pieces(table: CsvTable | ParquetTable, names: Sequence[str]) -> Iterator[list[Any]]:
+    """Yield some columns as text, piece by piece."""
+    if isinstance(table, ParquetTable):
+        for piece in table.pieces(names):
+            yield [table.as_texts(name, piece[name]) for name in names]
+    else:
+        for piece in table.pieces(texts=names):
+            yield [piece[name] for name in names]
