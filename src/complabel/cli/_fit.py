@@ -76,7 +76,7 @@ def fit(
             )
         for line in scored(score):
             say(line)
-        if score.gain <= 2 * score.standard_error:
+        if not score.gain > 2 * score.gain_error:
             remark(
                 "the model is hardly better than a guess that ignores the features; ask more"
                 f" questions: complabel ask {told} --features {features} --out questions.csv",
@@ -128,6 +128,6 @@ def scored(score: HeldOutScore) -> list[str]:
     }[score.criterion]
     return [
         f"{what}:",
-        f"  {score.score:.4f} ± {score.standard_error:.4f}; the same guess for all items:"
-        f" {score.constant:.4f} ({score.n_folds} folds)",
+        f"  {score.score:.4f}; the same guess for all items: {score.constant:.4f}; features tell"
+        f" {score.gain:.4f} ± {score.gain_error:.4f} ({score.n_folds} folds)",
     ]

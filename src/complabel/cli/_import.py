@@ -119,7 +119,8 @@ def _show(file: Path, tally: Tally) -> None:
     table.columns[0].justify = "right"
     table.show_header = False
     for what, count in tally.counts.items():
-        table.add_row(f"{count:,}", what)
+        if count:
+            table.add_row(f"{count:,}", what)
     output().print(table)
     for text in tally.remarks:
         remark(f"note: {text}", style="yellow")

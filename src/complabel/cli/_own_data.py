@@ -110,10 +110,9 @@ def _read(
     from complabel.tables import UnmatchedItemsWarning, read_answers
 
     with errors().status(f"reading {path}"), warnings.catch_warnings():
-        # The reconciliation says it better.
+        # What is said below says it better.
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
-        if not warns:
-            warnings.simplefilter("ignore", UnlistedLabelsWarning)
+        warnings.simplefilter("ignore", UnlistedLabelsWarning)
         file = read_answers(path, items=items, label_names=names, contradictions=policy)
     if names is not None or warns:
         said = file.answers
@@ -122,6 +121,11 @@ def _read(
             say(f"  {line}")
         for line in _contradictory(file):
             remark(f"  {line}", style="yellow")
+        if names is None and (said.question != "asked").any():
+            remark(
+                "  labels that nobody mentioned are not known; give all with --label-names",
+                style="yellow",
+            )
     return file
 
 

@@ -38,6 +38,8 @@ class HeldOutScore:
         Of the mean, by the spread between folds.
     constant : float
         The score of the best guess that is the same for all items.
+    gain_error : float
+        Standard error of ``gain``: of the difference between the two, fold by fold.
     n_folds : int
     """
 
@@ -45,6 +47,7 @@ class HeldOutScore:
     score: float
     standard_error: float
     constant: float
+    gain_error: float
     n_folds: int
 
     @property
@@ -137,12 +140,16 @@ def held_out_score(
             "no held-out answer says that a label does not apply, so there is nothing to score"
         )
     values: NDArray[np.float64] = np.array(scores)
-    error = values[:, 0].std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    of_both = np.stack([values[:, 0], values[:, 0] - values[:, 1]])
+    error = np.full(2, np.nan)
+    if len(values) > 1:
+        error = of_both.std(axis=1, ddof=1) / np.sqrt(len(values))
     return HeldOutScore(
         criterion="log-likelihood" if explains else "ranking",
         score=float(values[:, 0].mean()),
-        standard_error=float(error),
+        standard_error=float(error[0]),
         constant=float(values[:, 1].mean()),
+        gain_error=float(error[1]),
         n_folds=len(values),
     )
 
