@@ -156,6 +156,24 @@ def test_a_choice_that_was_not_on_the_menu(tmp_path):
     assert message.startswith(", task 1, annotation 1: 'Sky' was chosen")
 
 
+def test_what_applies_need_not_be_on_the_menu_of_the_other_control(tmp_path):
+    given = copy.deepcopy(MENUS)
+    given[0]["annotations"][0]["result"].append(choices("this", "wood"))
+    given[0]["annotations"].append(annotation(20, choices("this", "wood")))
+    table, _ = load(tmp_path, given, **BOTH)
+    menu = '["sea", "sky", "city"]'
+    assert short(table, "answer_id", "label", "answer", "question", "offered")[:3] == [
+        ("10", "sky", "no", "named", menu),
+        ("10", "wood", "yes", "named", menu),
+        ("20", "wood", "yes", "asked", None),
+    ]
+    answers, found = masks(table, ["sea", "sky", "city", "forest", "wood"])
+    assert answers.question.tolist() == ["named", "asked", "asked"]
+    assert found["relevant"][:2] == [[0, 0, 0, 0, 1]] * 2
+    told = {**BOTH, "unselected": "no"}
+    assert "'wood' was chosen, but the task's options" in fails(tmp_path, given, **told)
+
+
 @pytest.mark.parametrize(
     "options", [{"a": 1}, "sea,sky", [], [{"text": "sea"}], ["\ud800"], [1, 2]], ids=repr
 )

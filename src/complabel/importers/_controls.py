@@ -90,7 +90,8 @@ def rows_of(form: Form, controls: Controls, options: Options, tally: Tally) -> l
     """Return what a form says; no rows if nothing was chosen in the controls that are read."""
     absent = _chosen(form, controls.absent)
     present = _chosen(form, controls.present)
-    _check_menu(form, absent + present)
+    # The menu may be of one control alone, and labels known to apply need not be on it.
+    _check_menu(form, absent + present if options.unselected == "no" else absent)
     if set(absent) & set(present):
         return [
             *_answer(form, "-absent", absent, [], options, tally),
@@ -135,7 +136,9 @@ def _answer(
             "The labels on offer are not in the export. Those that occur are taken for all;"
             " labels that nobody chose are missing: give all of them with --label-names."
         )
-    offered_text = None if form.menu is None else as_json(form.menu)
+    menu = form.menu
+    if menu is not None and question == "asked" and not {*absent, *present} <= set(menu):
+        menu = None  # of another control
     by_choice = question == "asked" and not absent  # labels that were volunteered
     for answer, labels in (("no", absent), ("yes", present), ("no", unchosen)):
         for label in labels:
@@ -145,7 +148,7 @@ def _answer(
                 label=label,
                 answer=answer,
                 question=question,
-                offered=offered_text,
+                offered=None if menu is None else as_json(menu),
                 asked_for=len(absent) if question == "named" else None,
                 annotator=form.annotator,
                 time=form.time,

@@ -134,8 +134,8 @@ def _lines(raw: bytes, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     except UnicodeDecodeError as error:
         raise DatasetFormatError(f"{path} is not valid UTF-8: {error.reason}") from error
     except csv.Error as error:
-        text = str(error).replace("\t", "tab")
-        raise DatasetFormatError(f"{path}, line {number} is not valid CSV: {text}") from error
+        told = str(error).replace("\t", "tab")
+        raise DatasetFormatError(f"{path}, line {number} is not valid CSV: {told}") from error
     finally:
         csv.field_size_limit(before)
     yield from lines
