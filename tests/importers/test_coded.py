@@ -39,7 +39,9 @@ def test_told_codes_are_read_item_by_item_and_blanks_say_nothing(tmp_path):
 
 def test_minus_one_is_never_read_as_no(tmp_path):
     path = tmp_path / "train.csv"
-    path.write_text(CHEXPERT.replace("Male,87,,-1.0", "Male,87,0,-1.0").replace("68,1.0,", "68,1,1"))
+    path.write_text(
+        CHEXPERT.replace("Male,87,,-1.0", "Male,87,0,-1.0").replace("68,1.0,", "68,1,1")
+    )
     with pytest.raises(DatasetFormatError) as caught:
         import_answers(path)
     told = str(caught.value)
@@ -54,7 +56,7 @@ def test_a_column_with_nothing_but_an_untold_code_is_no_label_unless_told(tmp_pa
     _, tally = import_answers(path)
     assert any("left out: Sex, Age, Edema;" in remark for remark in tally.remarks)
     names = ("Edema", "Support Devices")
-    with pytest.raises(DatasetFormatError, match="line 3: column 'Edema' holds the code '-1.0'"):
+    with pytest.raises(DatasetFormatError, match=r"line 3: column 'Edema' holds the code '-1\.0'"):
         import_answers(path, options=Options(label_names=names))
 
 
