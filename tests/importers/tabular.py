@@ -1,8 +1,10 @@
 """What tests of tabular importers share."""
 
+import warnings
+
 import pandas as pd
 
-from complabel.annotations import Answers
+from complabel.annotations import Answers, UnlistedLabelsWarning
 from complabel.importers import Options, import_answers, import_file
 from complabel.tables import COLUMNS
 
@@ -24,7 +26,9 @@ def imported(path, content, format_=None, **options):
     assert list(again.label_names) == list(tally.label_names)
     pd.testing.assert_frame_equal(table, pd.read_parquet(out), check_dtype=False)
     names = list(tally.label_names)
-    answers = Answers.from_table(table, labels=names or None, conflicts="keep")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnlistedLabelsWarning)
+        answers = Answers.from_table(table, labels=names or None, conflicts="keep")
     assert answers.n_items == table["item"].nunique()
     return [filled(row) for row in table.to_dict("records")], tally
 

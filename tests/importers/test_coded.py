@@ -56,7 +56,7 @@ def test_a_column_with_nothing_but_an_untold_code_is_no_label_unless_told(tmp_pa
     _, tally = import_answers(path)
     assert any("left out: Sex, Age, Edema;" in remark for remark in tally.remarks)
     names = ("Edema", "Support Devices")
-    with pytest.raises(DatasetFormatError, match="line 3: column 'Edema' holds the code '-1.0'"):
+    with pytest.raises(DatasetFormatError, match=r"line 3: column 'Edema' holds the code '-1\.0'"):
         import_answers(path, options=Options(label_names=names))
 
 

@@ -43,7 +43,7 @@ def test_names_can_be_told(tmp_path):
     path = save(tmp_path / "toy.mat")
     rows, _ = imported(path, None, label_names=("sea", "sky", "sun"))
     assert [row["label"] for row in rows] == ["sky", "sea", "sky", "sun"]
-    with pytest.raises(InputError, match="2 names, .* 3 labels"):
+    with pytest.raises(InputError, match=r"2 names, .* 3 labels"):
         import_answers(path, options=Options(label_names=("sea", "sky")))
 
 
@@ -63,5 +63,5 @@ def test_damaged_files_are_refused(tmp_path):
 
 def test_a_file_that_excludes_nothing_holds_no_answer(tmp_path):
     path = save(tmp_path / "toy.mat", np.ones_like(CANDIDATES))
-    with pytest.raises(DatasetFormatError, match="no answer as pml .*4 items of which nothing"):
+    with pytest.raises(DatasetFormatError, match=r"no answer as pml .*4 items of which nothing"):
         import_answers(path)

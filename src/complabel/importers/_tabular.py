@@ -54,6 +54,10 @@ class Table:
                 batch = next(batches, None)
             except (pa.ArrowException, UnicodeDecodeError) as cause:
                 raise self._explained(cause) from cause
+            except OSError as cause:
+                if self.delimiter:
+                    raise
+                raise self._explained(cause) from cause  # Arrow's word for damage within
             if batch is None:
                 return
             yield first, batch
@@ -92,6 +96,7 @@ class Table:
 
         with pq.ParquetFile(self.path) as file:
             for batch in file.iter_batches(_ROWS, columns=columns, use_threads=False):
+                batch.validate(full=True)  # else text that is no UTF-8 comes through
                 yield {name: _as_text(batch[name]) for name in columns}
 
     def _explained(self, cause: Exception) -> DatasetFormatError:
@@ -166,7 +171,9 @@ def _records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
                 if cells:
                     yield reader.line_num, cells
         except csv.Error as cause:
-            raise DatasetFormatError(f"{path}, line {reader.line_num}: {cause}") from cause
+            raise DatasetFormatError(
+                f"{path}, line {reader.line_num}: {cause}; check the quotes before it"
+            ) from cause
 
 
 def _parquet_names(path: Path) -> list[str]:

@@ -1,0 +1,231 @@
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError, OutputError
+from complabel.importers import FORMATS, Format, Tally, detect, import_answers, import_file
+from complabel.tables import COLUMNS
+
+TEXT = "item,label,answer\na,sea,yes\nb,sky,no\n"
+
+
+def made_of(pieces):
+    """A format whose files say what is given, whatever is in them."""
+
+    def read(path, options, tally):
+        tally.counts["tasks"] += 7
+        tally.remark("Something was assumed")
+        yield from pieces
+
+    return Format("made", "for this test", lambda head: False, read)
+
+
+@pytest.fixture
+def path(tmp_path):
+    made = tmp_path / "answers.csv"
+    made.write_text(TEXT)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("a.csv", TEXT, "table"),
+        ("a.csv", TEXT.replace(",", "\t"), "table"),
+        ("a.csv", "ImageID,Source,LabelName,Confidence\nx,verification,/m/a,1\n", "open-images"),
+        ("a.csv", "name,sea,sky\na,1,0\nb,,1\n", "coded"),
+        ("a.jsonl", '{"id": "q1", "item": "a", "label": "b", "reply": "no"}\n', "replies"),
+        ("a.jsonl", '{"id": "q1", "item": "a", "label": "b", "answer_form": {}}\n', "replies"),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_formats_are_recognized_by_their_beginning(tmp_path, name, content, found, packed):
+    path = tmp_path / (f"{name}.gz" if packed else name)
+    raw = content.encode()
+    path.write_bytes(gzip.compress(raw) if packed else raw)
+    assert detect(path).name == found
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\n", b"hello\n", b"a,b\nc,d\n", b"{", b"{}\n", b"PK\3\4", b"MATLAB", b"\xff\xfea\0"],
+    ids=["empty", "blank", "text", "words", "brace", "object", "zip", "matlab", "utf-16"],
+)
+@pytest.mark.parametrize("ending", [".csv", ".npz", ".mat", ".parquet"])
+def test_a_file_of_no_format_is_told_which_there_are(tmp_path, content, ending):
+    path = tmp_path / f"a{ending}"
+    path.write_bytes(content)
+    with pytest.raises(DatasetFormatError) as caught:
+        detect(path)
+    assert str(path) in str(caught.value)
+    assert "--from NAME" in str(caught.value)
+    for each in FORMATS:
+        assert f"  {each.name} " in str(caught.value)
+
+
+def test_names_of_formats_differ_and_an_unknown_one_is_told(path):
+    assert len({each.name for each in FORMATS}) == len(FORMATS)
+    with pytest.raises(InputError, match="format is 'label_studio'"):
+        import_answers(path, format="label_studio")
+
+
+def test_missing_files_are_told(tmp_path):
+    for given_format in (None, "table"):
+        with pytest.raises(DatasetNotFoundError, match="no such file"):
+            import_answers(tmp_path / "no.csv", format=given_format)
+    with pytest.raises(DatasetNotFoundError, match="no such file"):
+        detect(tmp_path)
+
+
+def test_pieces_become_one_table_and_are_counted_as_one(path):
+    menu = ["sea", "sky", "sun"]
+    pieces = [
+        {
+            "answer_id": [1, 1, 2],
+            "item": ["a", "a", "b"],
+            "label": ["sea", "sky", None],
+            "answer": ["no", "no", "yes"],
+            "question": ["named"] * 3,
+            "offered": [menu] * 3,
+        },
+        {"item": []},
+        {"answer_id": [2], "item": ["b"], "label": ["new"], "question": ["named"]},
+        {"item": np.array(["a", "c"]), "label": ["sea", "sea"], "answer": ["yes", "unsure"]},
+    ]
+    table, tally = import_answers(path, format=made_of(pieces))
+    assert table["item"].tolist() == ["a", "a", "b", "b", "a", "c"]
+    assert table["answer_id"].isna().tolist() == [False] * 4 + [True] * 2
+    assert next(iter(tally.counts.items())) == ("tasks", 7)
+    assert {name: count for name, count in tally.counts.items() if count} == {
+        "tasks": 7,
+        "rows": 6,
+        "answers": 4,
+        "named answers": 2,
+        "answers without a question": 2,
+        "items": 3,
+        "labels": 4,
+        "rows that say yes": 2,
+        "rows that say no": 3,
+        "rows that say unsure": 1,
+        "contradictory pairs": 1,
+    }
+    assert tally.remarks[0] == "Something was assumed"
+    # The two rows lie in different pieces, of which only hashes are kept.
+    assert tally.remarks[1].startswith("1 pairs of item and label have both a yes and a no; all")
+
+
+ROW = st.tuples(
+    st.sampled_from("abc"), st.sampled_from(["s", "t", ""]), st.sampled_from(["yes", "no"])
+)
+
+
+@given(st.lists(st.lists(ROW, min_size=1, max_size=6), min_size=1, max_size=4))
+def test_counts_are_those_of_sets_of_tuples(tmp_path_factory, pieces):
+    path = tmp_path_factory.mktemp("any") / "a.csv"
+    path.write_text(TEXT)
+    columns = ("item", "label", "answer")
+    made = [dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)) for rows in pieces]
+    _, tally = import_answers(path, format=made_of(made))
+    rows = [row for piece in pieces for row in piece]
+    said = {word: {row[:2] for row in rows if row[1] and row[2] == word} for word in ("yes", "no")}
+    assert tally.counts["contradictory pairs"] == len(said["yes"] & said["no"])
+    assert tally.counts["items"] == len({row[0] for row in rows})
+    assert tally.counts["labels"] == len({row[1] for row in rows} - {""})
+    assert tally.counts["rows"] == tally.counts["answers"] == len(rows)
+
+
+def test_a_format_without_answers_says_what_it_counted(path, tmp_path):
+    for pieces in ([], [{"item": []}]):
+        with pytest.raises(DatasetFormatError, match=r"holds no answer as made \(7 tasks\)"):
+            import_file(path, tmp_path / "out.csv", format=made_of(pieces))
+    assert [each.name for each in tmp_path.iterdir()] == ["answers.csv"]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [{"item": [None]}, {"item": ["a"], "label": ["\udcff"]}, {"item": ["a"], "asked_for": [0.5]}],
+    ids=["no item", "no text", "no number"],
+)
+def test_what_does_not_fit_the_table_names_the_file(path, piece):
+    with pytest.raises(DatasetFormatError, match=r"answers\.csv: "):
+        import_answers(path, format=made_of([piece]))
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])
+def test_a_refusal_in_a_later_piece_leaves_the_old_file(path, tmp_path, ending):
+    def pieces():
+        yield {"item": ["a"], "label": ["sea"]}
+        raise DatasetFormatError("line 7")
+
+    out = tmp_path / f"out{ending}"
+    out.write_text("old")
+    with pytest.raises(DatasetFormatError, match="line 7"):
+        import_file(path, out, format=made_of(pieces()))
+    assert out.read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_files_hold_what_the_table_holds_and_progress_is_told(path, tmp_path):
+    pieces = [{"item": [number], "label": ["sea"], "offered": ['["sea"]']} for number in range(3)]
+    told = []
+    out = tmp_path / "out.csv"
+    tally = import_file(path, out, format=made_of(pieces), progress=told.append)
+    assert isinstance(tally, Tally)
+    assert told == [1, 2, 3]
+    table, _ = import_answers(path, format=made_of(pieces))
+    found = pd.read_csv(out, dtype=str)
+    assert list(found) == list(COLUMNS)
+    assert found[["item", "label", "offered"]].equals(
+        table[["item", "label", "offered"]].astype(found["item"].dtype)
+    )
+
+
+def test_the_file_that_is_read_is_not_written_to(path, tmp_path):
+    link = tmp_path / "link.csv"
+    link.symlink_to(path)
+    for out in (path, link):
+        with pytest.raises(InputError, match="is the file that is imported"):
+            import_file(path, out)
+    assert path.read_text() == TEXT
+
+
+def test_a_wrong_ending_is_refused_before_anything_is_read(tmp_path):
+    with pytest.raises(InputError, match=r"\.parquet"):
+        import_file(tmp_path / "no such file", tmp_path / "out.txt")
+
+
+def test_a_folder_that_is_not_there_is_told(path, tmp_path):
+    with pytest.raises(OutputError, match="cannot be written"):
+        import_file(path, tmp_path / "no" / "out.csv")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("item,label\na,caf\xe9\n".encode("latin-1"), "line 2: is not UTF-8 text; save"),
+        ("item,label\na,b\n".encode("utf-16"), "line 1: is not UTF-8 text"),
+        ("item,label\na,b\n".encode("utf-16-le"), "line 1: is not UTF-8 text"),
+        (b"item,caf\xe9\na,b\n", "line 1: is not UTF-8 text"),
+        (b"item,label,label\na,b,c\n", "two columns 'label'"),
+        (b"item,label\n" + b"a" * (1 << 23) + b",b\n", "line 2: field larger than field limit"),
+        (b"item,label\n" + b"a" * (1 << 25), "longer than"),
+    ],
+    ids=["latin-1", "utf-16", "utf-16 bare", "header", "two names", "long row", "longer row"],
+)
+def test_other_encodings_and_damaged_tables_are_refused(tmp_path, content, told):
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    with pytest.raises(DatasetFormatError, match=told):
+        import_answers(path, format="table")
+
+
+def test_without_pandas_it_is_said_what_to_install(path, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match=r'pip install "complabel\[tables\]"'):
+        import_answers(path)

@@ -1,0 +1,285 @@
+import json
+
+import pytest
+from tests.importers.tabular import imported
+
+from complabel.annotations import Answers
+from complabel.asking import suggest_questions
+from complabel.errors import DatasetFormatError, InputError
+from complabel.importers import Options, detect, import_answers, write_prompts
+
+QUESTIONS = {
+    "item": [4, 5, 4],
+    "label": ["dog", "it's a cat", "dog"],
+    "answer": [None, None, "no"],
+    "question": ["asked"] * 3,
+    "probability": [0.5, 0.25, 0.5],
+}
+MENU = ["sea", "Sky", "city"]
+NAMINGS = {"item": ["a", "b"], "question": ["named"] * 2, "offered": [MENU, MENU]}
+NAMINGS["asked_for"] = [1, 2]
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def reply_to(path, replies):
+    """Answer the prompts of a file that have no reply yet, as a user's loop would."""
+    waiting = iter(replies)
+    lines = [
+        line if "reply" in line else {**line, "reply": next(waiting)} for line in lines_of(path)
+    ]
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def test_a_prompt_says_what_is_asked_and_how_to_answer(tmp_path):
+    path = tmp_path / "prompts.jsonl"
+    texts = {4: "A puppy.", 5: "Ein Kätzchen."}
+    assert write_prompts(QUESTIONS, path, item_texts=texts) == 2
+    first, second, known = lines_of(path)
+    assert first == {
+        "id": "q1",
+        "item": "4",
+        "text": "A puppy.",
+        "label": "dog",
+        "question": "Does the label 'dog' apply to this item? Answer yes, no, or unsure.",
+        "answer_form": {"answer": "yes | no | unsure"},
+        "probability": 0.5,
+    }
+    assert second["text"] == "Ein Kätzchen."
+    assert "Kätzchen" in path.read_text(encoding="utf-8")
+    assert known["reply"] == "no"
+
+
+def test_a_menu_is_spelled_out_with_its_forms(tmp_path):
+    path = tmp_path / "prompts.jsonl"
+    assert write_prompts(NAMINGS, path) == 2
+    one, two = lines_of(path)
+    assert one["answer_form"] == {"named": "<one of offered, or 'all apply'>"}
+    assert one["offered"] == two["offered"] == MENU
+    assert "Name one of these labels that does not apply" in one["question"]
+    assert two["asked_for"] == 2
+    assert "Name 2 of these labels" in two["question"]
+    free = {"item": ["a"], "question": ["named"]}
+    write_prompts(free, path, labels=MENU)
+    assert lines_of(path)[0]["offered"] == MENU
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "told"),
+    [
+        ({"item": ["a"], "question": ["named"]}, {}, "row 1 of the questions: offers 0 labels"),
+        ({"item": ["a"], "question": ["ticked"]}, {}, "'ticked' is no prompt"),
+        ({"item": ["a"], "question": ["asked"]}, {}, "asks about no label"),
+        ({**NAMINGS, "label": ["sea", None]}, {}, "answered already"),
+        ({"item": ["a"], "question": ["named"]}, {"labels": ["All apply", "b"]}, "rename it"),
+        (QUESTIONS, {"item_texts": {4: "A puppy."}}, "row 2 .* no text for item '5'"),
+    ],
+)
+def test_what_is_no_question_is_refused_and_nothing_written(tmp_path, table, options, told):
+    path = tmp_path / "prompts.jsonl"
+    with pytest.raises(InputError, match=told):
+        write_prompts(table, path, **options)
+    assert not path.exists()
+
+
+def test_questions_go_out_and_come_back_as_answers(tmp_path):
+    known = Answers.from_complementary([[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0]])
+    questions = suggest_questions(known, 5, random_state=0)
+    path = tmp_path / "prompts.jsonl"
+    assert write_prompts(questions, path) == 5
+    said = ["Yes.", '{"answer": "no"}', "unsure", "**No**, it is not.", "yes"]
+    back = tmp_path / "replies.jsonl"
+    rows, tally = imported(back, reply_to(path, said))
+    assert detect(back).name == "replies"
+    filled = questions.copy()
+    filled.loc[filled["answer"].isna(), "answer"] = ["yes", "no", "unsure", "no", "yes"]
+    wanted = filled.astype({"item": str})[["item", "label", "answer", "question", "probability"]]
+    assert [[row[name] for name in wanted] for row in rows] == wanted.to_numpy().tolist()
+    assert tally.counts["replies"] == len(questions)
+    assert tally.remarks == []
+    assert len({row["answer_id"] for row in rows}) == len(rows)
+
+
+def test_namings_come_back_as_choices_from_their_menu(tmp_path):
+    path = tmp_path / "prompts.jsonl"
+    write_prompts(NAMINGS, path)
+    back = reply_to(path, ['{"named": "sky"}', '{"named": ["city", "sea"]}'])
+    rows, tally = imported(tmp_path / "back.jsonl", back)
+    said = [(row["item"], row["label"], row["answer"], row["asked_for"]) for row in rows]
+    assert said == [("a", "Sky", "no", 1), ("b", "city", "no", 2), ("b", "sea", "no", 2)]
+    assert {row["question"] for row in rows} == {"named"}
+    assert [json.loads(row["offered"]) for row in rows] == [MENU] * 3
+    assert tally.counts["answers"] == 2
+    everything = reply_to(path, ["All apply.", '{"named": "all apply"}'])
+    rows, _ = imported(tmp_path / "back.jsonl", everything)
+    assert [("label" in row, row["answer"]) for row in rows] == [(False, "yes")] * 2
+    answers = Answers.from_table(import_answers(tmp_path / "back.jsonl")[0], labels=MENU)
+    assert answers.known_relevant.tolist() == [[1, 1, 1]] * 2
+
+
+JUDGED = {"id": "q1", "item": "a", "label": "sea"}
+NAMED = {"id": "q1", "item": "a", "offered": MENU}
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("yes", "yes"),
+        ("No.", "no"),
+        ("UNSURE", "unsure"),
+        ("\n  'no'\n", "no"),
+        ("No, the picture shows a city.", "no"),
+        ("no\nThe picture shows a city.", "no"),
+        ("**Yes**: there is one.", "yes"),
+        ({"answer": "No"}, "no"),
+        ({"Answer": " yes. ", "why": "there it is"}, "yes"),
+        ('```json\n{"answer": "no"}\n```', "no"),
+        ('Let me think {about it}. {"answer": "no"}', "no"),
+        ('{"answer": "no"} I repeat: {"answer": "no"}', "no"),
+        ('{"answer": "no"} or rather {"answer": "yes"}', None),
+        ('{"answer": "perhaps"}', None),
+        ('{"answer": false}', None),
+        ("No idea", None),
+        ("Not sure", None),
+        ("yes | no | unsure", None),
+        ("Yes, no, who knows", None),
+        ("Yes or no?", None),
+        ("yesterday", None),
+        ("The answer is no.", None),
+        ("{" * 5000, None),
+        (5, None),
+        (["no"], None),
+    ],
+    ids=lambda value: json.dumps(value)[:30],
+)
+def test_a_judgment_is_read_if_it_is_plain(tmp_path, reply, said):
+    assert read_reply(tmp_path, JUDGED, reply) == ([] if said is None else [("sea", said)])
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("sea", [("sea", "no")]),
+        ("SKY.", [("Sky", "no")]),
+        ({"named": "city"}, [("city", "no")]),
+        ('{"named": ["sea"]}', [("sea", "no")]),
+        ("all apply", [(None, "yes")]),
+        ({"named": "All apply."}, [(None, "yes")]),
+        ({"named": ["sea", "city"]}, []),
+        ({"named": "forest"}, []),
+        ({"named": []}, []),
+        ({"named": [1]}, []),
+        ("The sea does not apply", []),
+        ("sea, city", []),
+    ],
+    ids=lambda value: json.dumps(value)[:30],
+)
+def test_a_naming_is_read_if_it_is_plain(tmp_path, reply, said):
+    assert read_reply(tmp_path, NAMED, reply) == said
+
+
+def read_reply(folder, prompt, reply):
+    """What one reply says, beside another that is always read."""
+    sound = {"id": "z", "item": "z", "label": "sea", "reply": "no"}
+    lines = [{**prompt, "reply": reply}, sound]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    rows, tally = imported(folder / "replies.jsonl", text)
+    assert tally.counts["replies that do not parse"] == (len(rows) == 1)
+    assert len(tally.remarks) == (len(rows) == 1)
+    return [(row.get("label"), row["answer"]) for row in rows[:-1]]
+
+
+def test_a_label_on_offer_that_two_are_like_is_not_guessed(tmp_path):
+    prompt = {**NAMED, "offered": ["A", "a", "b"]}
+    assert read_reply(tmp_path, prompt, "a") == [("a", "no")]
+    assert read_reply(tmp_path, prompt, "A.") == []
+
+
+def test_what_does_not_parse_is_counted_and_shown_and_the_rest_read(tmp_path):
+    lines = [{**JUDGED, "id": str(n), "reply": f"well {n}"} for n in range(5)]
+    lines.append({**JUDGED, "id": "x", "reply": "no"})
+    lines.append({**JUDGED, "id": "y"})
+    text = "\n\n".join(map(json.dumps, lines))
+    rows, tally = imported(tmp_path / "replies.jsonl", text)
+    assert [row["answer_id"] for row in rows] == ["x"]
+    assert tally.counts["replies that do not parse"] == 5
+    assert tally.counts["prompts without a reply"] == 1
+    told = tally.remarks[0]
+    assert told.startswith("5 replies do not say plainly")
+    assert "replies.jsonl, line 5: 'well 2'" in told
+    assert "well 3" not in told
+    assert tally.remarks[1].startswith("1 prompts have no reply yet")
+
+
+def test_ids_alone_are_enough_beside_the_file_of_prompts(tmp_path):
+    prompts, back = tmp_path / "prompts.jsonl", tmp_path / "back.jsonl"
+    write_prompts(QUESTIONS, prompts)
+    text = '{"id": "q2", "reply": "no", "annotator": "model-7"}\n'
+    rows, tally = imported(back, text, prompts=prompts)
+    assert rows == [
+        {
+            "answer_id": "q2",
+            "item": "5",
+            "label": "it's a cat",
+            "answer": "no",
+            "question": "asked",
+            "annotator": "model-7",
+            "probability": 0.25,
+        },
+        {
+            "answer_id": "q3",
+            "item": "4",
+            "label": "dog",
+            "answer": "no",
+            "question": "asked",
+            "probability": 0.5,
+        },
+    ]
+    assert tally.counts["prompts without a reply"] == 1
+    with pytest.raises(DatasetFormatError, match="no prompt with id 'q2' is known"):
+        import_answers(back)
+
+
+def test_a_repeated_reply_counts_once_and_another_one_stays(tmp_path):
+    lines = [{**JUDGED, "reply": reply} for reply in ("no", "No.", "yes")]
+    lines.append({**JUDGED, "reply": "no", "annotator": "other"})
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    rows, tally = imported(tmp_path / "replies.jsonl", text)
+    assert [(row["answer_id"], row["answer"]) for row in rows] == [
+        ("q1", "no"),
+        ("q1 (2)", "yes"),
+        ("q1 (3)", "no"),
+    ]
+    assert tally.counts["repeated replies"] == 1
+    assert tally.counts["contradictory pairs"] == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{", "line 2: is no JSON"),
+        ("[1]", "line 2: is no JSON object"),
+        ('{"item": "a", "label": "b", "reply": "no"}', "line 2: has no id"),
+        ('{"id": "x", "item": "a", "reply": "no"}', "line 2: has neither a label nor labels"),
+        ('{"id": "x", "item": "", "label": "b", "reply": "no"}', "line 2: has no item"),
+        ('{"id": "x", "item": [1], "label": "b", "reply": "no"}', "line 2: has item"),
+        ('{"id": "x", "item": "a", "label": "\\ud800", "reply": "no"}', "line 2: is no JSON"),
+        ('{"id": "x", "item": "a", "label": "b", "probability": 7}', "has probability '7'"),
+        ('{"id": "x", "item": "a", "offered": "sea"}', "has offered 'sea'"),
+        ('{"id": "x", "item": "a", "label": "b", "asked_for": 0.5}', "has asked_for '0.5'"),
+    ],
+)
+def test_lines_that_are_no_prompts_are_refused(tmp_path, line, told):
+    path = tmp_path / "replies.jsonl"
+    path.write_text(json.dumps({**JUDGED, "reply": "no"}) + f"\n{line}\n")
+    with pytest.raises(DatasetFormatError, match=told):
+        import_answers(path)
+
+
+def test_prompts_with_one_id_twice_are_refused(tmp_path):
+    path = tmp_path / "prompts.jsonl"
+    path.write_text(2 * (json.dumps(JUDGED) + "\n"))
+    with pytest.raises(DatasetFormatError, match="line 2: id 'q1' is there twice"):
+        import_answers(path, format="replies", options=Options(prompts=path))

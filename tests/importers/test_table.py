@@ -1,0 +1,158 @@
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.importers.tabular import imported
+
+from complabel.annotations import Answers
+from complabel.asking import suggest_questions
+from complabel.errors import DatasetFormatError
+from complabel.importers import Options, detect, import_answers
+from complabel.tables import COLUMNS, AnswerWriter
+
+PIECE = {
+    "answer_id": ["a", "a", None, "c", None],
+    "item": ["x", "x", "y", "z", "z"],
+    "label": ["sea", "sky", "", "sun", "sea"],
+    "answer": ["no", "no", "yes", "no", "unsure"],
+    "question": ["named", "named", "named", "excluded", "asked"],
+    "offered": [["sea", "sky", "sun"]] * 3 + [None, None],
+    "asked_for": [2, 2, None, None, None],
+    "annotator": ["kim", "kim", "lee", None, None],
+    "time": ["2026-11-01", "2026-11-01", None, None, None],
+    "probability": [None, None, None, None, 0.125],
+}
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])
+def test_what_the_writer_wrote_comes_back(tmp_path, ending):
+    path = tmp_path / f"answers{ending}"
+    with AnswerWriter(path) as writer:
+        writer.write(PIECE)
+    rows, tally = imported(path, None)
+    assert detect(path).name == "table"
+    menu = '["sea", "sky", "sun"]'
+    assert rows[0] == {
+        "answer_id": "a",
+        "item": "x",
+        "label": "sea",
+        "answer": "no",
+        "question": "named",
+        "offered": menu,
+        "asked_for": 2,
+        "annotator": "kim",
+        "time": "2026-11-01",
+    }
+    assert rows[2] == {
+        "item": "y",
+        "answer": "yes",
+        "question": "named",
+        "offered": menu,
+        "annotator": "lee",
+    }
+    assert rows[4] == {
+        "item": "z",
+        "label": "sea",
+        "answer": "unsure",
+        "question": "asked",
+        "probability": 0.125,
+    }
+    assert tally.counts["answers"] == 4
+    assert tally.counts["named answers"] == 2
+    assert tally.counts["labels"] == 3
+    assert tally.remarks == []
+
+
+def test_an_answered_copy_of_questions_leaves_out_what_is_still_open(tmp_path):
+    known = Answers.from_complementary([[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0]])
+    questions = suggest_questions(known, 5, random_state=0)
+    path = tmp_path / "questions.csv"
+    questions.to_csv(path, index=False)
+    copy = pd.read_csv(path, dtype=str, keep_default_na=False)
+    is_open = (copy["answer"] == "").to_numpy().nonzero()[0]
+    copy.loc[is_open[0], "answer"] = "Yes "
+    copy.loc[is_open[1], "answer"] = "NO"
+    copy["remark"] = "?"
+    copy.to_csv(path, index=False)
+    rows, tally = imported(path, None)
+    assert tally.counts["rows of the file"] == len(questions)
+    assert tally.counts["questions not answered"] == 3
+    assert len(rows) == len(questions) - 3
+    wanted = copy.drop(index=is_open[2:])
+    assert [row["answer"] for row in rows] == wanted["answer"].str.strip().str.lower().tolist()
+    assert [row["probability"] for row in rows] == wanted["probability"].astype(float).tolist()
+    assert "were left out: remark" in tally.remarks[0]
+    assert tally.remarks[1].startswith("3 random questions are not answered")
+
+
+def test_only_yes_no_questions_wait_for_an_answer(tmp_path):
+    text = "item,label,answer,question\na,sky,,\nb,sea,,named\nc,sea,,asked\n"
+    rows, tally = imported(tmp_path / "t.csv", text)
+    assert [row["item"] for row in rows] == ["a", "b"]
+    assert tally.counts["answers without a question"] == 1
+    assert tally.counts["rows that say no"] == 2
+
+
+def test_the_two_columns_that_are_needed_are_enough(tmp_path):
+    rows, tally = imported(tmp_path / "t.csv", "item,label\n1,sea\n1,sky\n")
+    assert rows == [{"item": "1", "label": "sea"}, {"item": "1", "label": "sky"}]
+    assert tally.counts["items"] == 1
+
+
+def test_contradictions_are_kept_counted_and_named(tmp_path):
+    text = "item,label,answer\na,sea,yes\nb,sea,yes\na,sea,no\nb,sky,no\na,sea,no\n"
+    rows, tally = imported(tmp_path / "t.csv", text)
+    assert len(rows) == 5
+    assert tally.counts["contradictory pairs"] == 1
+    assert "label 'sea' of item 'a'; all are kept" in tally.remarks[0]
+
+
+def test_lists_in_parquet_are_menus(tmp_path):
+    frame = pd.DataFrame({"item": [1], "label": ["sea"], "offered": [["sea", "sky"]]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    rows, _ = imported(tmp_path / "t.parquet", None)
+    assert rows == [{"item": "1", "label": "sea", "offered": '["sea", "sky"]'}]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("item,label,answer\na,sea,yes\na,sea,maybe\n", "line 3: has answer 'maybe'; it must be"),
+        ("item,label,question\na,sea,choice\n", "line 2: has question 'choice'; it must be"),
+        ("item,label\n,sea\n", "line 2: has no item"),
+        ("item,label,probability\na,sea,2\n", "line 2: has probability '2'; it must be above 0"),
+        ("item,label,probability\na,sea,0\n", "line 2: has probability '0'"),
+        ("item,label,asked_for\na,sea,1.5\n", "line 2: has asked_for '1.5'; it must be a whole"),
+        ("item,label,asked_for\na,sea,many\n", "line 2: has asked_for 'many'"),
+        ("item,labels\na,sea\n", "line 1: has no column 'label'"),
+        ("item,label\n", "holds no answer as table"),
+    ],
+)
+def test_what_is_no_table_of_answers_is_refused_with_its_line(tmp_path, text, told):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(DatasetFormatError, match=told):
+        import_answers(tmp_path / "t.csv", format="table")
+
+
+def test_another_column_can_name_the_items(tmp_path):
+    rows, _ = imported(tmp_path / "t.csv", "text,label\nhello,sea\n", "table", item="text")
+    assert rows == [{"item": "hello", "label": "sea"}]
+    with pytest.raises(DatasetFormatError, match="has no column 'name'"):
+        import_answers(tmp_path / "t.csv", format="table", options=Options(item="name"))
+
+
+def test_columns_may_come_in_any_order(tmp_path):
+    text = "\t".join(reversed(COLUMNS)) + "\n" + "\t".join(["", "", "kim", "", "", "", "no"])
+    rows, _ = imported(tmp_path / "t.tsv", f"{text}\tsea\ta\tid1\n")
+    assert rows == [
+        {"answer_id": "id1", "item": "a", "label": "sea", "answer": "no", "annotator": "kim"}
+    ]
+
+
+def test_parquet_with_text_that_is_no_utf8_is_refused(tmp_path):
+    bad = pa.py_buffer(b"\xc1\xed")
+    text = pa.StringArray.from_buffers(1, pa.array([0, 2], pa.int32()).buffers()[1], bad)
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"item": text, "label": ["sea"]}), path)
+    with pytest.raises(DatasetFormatError, match=r"is damaged .*Invalid UTF8"):
+        import_answers(path)
