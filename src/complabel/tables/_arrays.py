@@ -120,6 +120,7 @@ def as_float(values: Any) -> Any:
     kind = values.dtype
     if kind.kind not in "biuf":
         raise DatasetFormatError(f"X holds values of type {kind}; give numbers")
-    wanted = np.float32 if kind.itemsize <= 2 or kind == np.float32 else np.float64
+    is_small = kind.itemsize <= 2 or (kind.kind == "f" and kind.itemsize == 4)
+    wanted = np.float32 if is_small else np.float64
     with np.errstate(over="ignore"):  # a long double beyond becomes infinite, which is refused
         return values.astype(wanted, copy=False)

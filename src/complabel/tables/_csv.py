@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import math
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from complabel.errors import ComplabelError, DatasetFormatError
-from complabel.tables._source import explained, pyarrow, some_of
+from complabel.tables._source import NO_UTF8, explained, pyarrow, some_of
 
 # A row may not be longer; beyond, pyarrow gives up.
 _BLOCK = 1 << 24
@@ -76,9 +77,10 @@ class CsvTable:
 
     def place(self, row: int) -> str:
         """Say in which line a row begins, counted from 0; the header is line 1."""
-        for at, (line, _) in enumerate(self._records()):
-            if at == row:
-                return f"line {line}"
+        with contextlib.suppress(csv.Error, OSError, ValueError):  # Python's reader takes less
+            for at, (line, _) in enumerate(self._records()):
+                if at == row:
+                    return f"line {line}"
         return f"row {row}"
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
@@ -107,7 +109,7 @@ class CsvTable:
                     if name not in wrong and not _is_number(fields[at]):
                         wrong[name] = (line, fields[at])
         except UnicodeDecodeError:
-            return ": found bytes that are no UTF-8; save the file as UTF-8"
+            return f": {NO_UTF8}"
         except (csv.Error, OSError, EOFError, ValueError):
             pass  # pyarrow's own words have to do
         if wrong:

@@ -49,7 +49,10 @@ class ParquetTable:
         """Yield some columns as pyarrow arrays."""
         from pyarrow import parquet
 
-        with explained(self.path, _ADVICE), parquet.ParquetFile(self.path) as file:
+        with (
+            explained(self.path, _ADVICE),
+            parquet.ParquetFile(self.path, buffer_size=1 << 16, pre_buffer=False) as file,
+        ):
             for batch in file.iter_batches(batch_size=_ROWS, columns=[*columns]):
                 yield {name: batch.column(name) for name in columns}
 

@@ -70,12 +70,9 @@ class RowMaker:
         called = pa.array(list(map(encode_basestring, items)), pa.large_string())
         names = [json.dumps(name, ensure_ascii=False) for name in self.label_names]
         if self.thresholds is not None:
-            chosen = [
-                pc.if_else(pa.array(each), _text(name), _text(None))
-                for name, each in zip(names, (probabilities >= self.thresholds).T, strict=True)
-            ]
-            listed = pc.binary_join_element_wise(*chosen, _text(", "), null_handling="skip")
-            parts = [_text('{"item": '), called, _text(', "labels": ['), listed, _text("]}\n")]
+            parts = [_text('{"item": '), called, _text(', "labels": [')]
+            parts += self._json_names(names, probabilities >= self.thresholds)
+            parts.append(_text("]}\n"))
         else:
             parts = [_text('{"item": '), called, _text(', "labels": {')]
             parts += self._json_pairs(names, probabilities)
@@ -84,6 +81,21 @@ class RowMaker:
         _, offsets, values = lines.buffers()
         ends = np.frombuffer(offsets, np.int64)[lines.offset : lines.offset + len(lines) + 1]
         return values[int(ends[0]) : int(ends[-1])]  # the lines lie one behind the other
+
+    def _json_names(self, names: Sequence[str], chosen: NDArray[np.bool_]) -> list[Any]:
+        """Return names where they are chosen, with commas between them.
+
+        Arrow's own way to skip what is not chosen forgets rows of which nothing is.
+        """
+        pa = pyarrow()
+        import pyarrow.compute as pc
+
+        before = np.cumsum(chosen, axis=1) > chosen  # another one comes first
+        parts = []
+        for name, here, comma in zip(names, chosen.T, before.T, strict=True):
+            written = pc.if_else(pa.array(comma), _text(f", {name}"), _text(name))
+            parts.append(pc.if_else(pa.array(here), written, _text("")))
+        return parts
 
     def _json_pairs(self, names: Sequence[str], probabilities: NDArray[Any]) -> list[Any]:
         """Return names and numbers in turn, with what stands between them."""

@@ -174,22 +174,28 @@ class _Sink:
     ) -> None:
         self._rows = rows
         self._dtype = dtype
-        self._close = ExitStack()
         self._table: Any = None
+        self._file: Any = None
+        with ExitStack() as files:  # closed at once, if one of them fails
+            self._open(path, ending, files)
+            self._files = files.pop_all()
+
+    def _open(self, path: Path, ending: str, files: ExitStack) -> None:
+        """Open what the ending asks for."""
         if ending == ".parquet":
             from pyarrow import parquet  # type: ignore[import-untyped]
 
-            self._table = self._close.enter_context(parquet.ParquetWriter(path, self._schema()))
+            self._table = files.enter_context(parquet.ParquetWriter(path, self._schema()))
             return
-        self._file: Any = self._close.enter_context(path.open("wb"))
+        self._file = files.enter_context(path.open("wb"))
         if ending == ".csv.gz":
-            self._file = self._close.enter_context(
+            self._file = files.enter_context(
                 gzip.GzipFile("", "wb", compresslevel=_PACKED, fileobj=self._file, mtime=0)
             )
         if ending != ".jsonl":
             from pyarrow import csv
 
-            self._table = self._close.enter_context(csv.CSVWriter(self._file, self._schema()))
+            self._table = files.enter_context(csv.CSVWriter(self._file, self._schema()))
 
     def write(self, items: Sequence[str], probabilities: NDArray[Any]) -> None:
         """Add rows."""
@@ -202,7 +208,7 @@ class _Sink:
 
     def close(self) -> None:
         """Write what is not written yet."""
-        self._close.close()
+        self._files.close()
 
     def _schema(self) -> Any:
         """Return the types of the columns."""

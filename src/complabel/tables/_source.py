@@ -21,6 +21,9 @@ MAX_LISTED = 5
 """How many names a message lists."""
 
 
+NO_UTF8 = "found bytes that are no UTF-8; save the file as UTF-8"
+
+
 def as_path(name: str, value: object) -> Path:
     """Return a path, or refuse what is none."""
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else value
@@ -85,6 +88,8 @@ def explained(path: Path, advice: str) -> Iterator[None]:
         yield
     except ComplabelError:
         raise
+    except UnicodeDecodeError as cause:
+        raise DatasetFormatError(f"{path}: {NO_UTF8}") from cause
     except Exception as cause:  # parsers of archives, headers and pages raise a dozen kinds
         lines = str(cause).splitlines() or [type(cause).__name__]
         raise DatasetFormatError(f"{path}: {lines[0][:200]}; {advice}") from cause
@@ -98,9 +103,7 @@ def read_lines(path: Path, what: str) -> list[str]:
         raise DatasetNotFoundError(f"{path}: cannot be read ({cause.strerror or cause})") from cause
     except UnicodeDecodeError as cause:
         line = cause.object.count(b"\n", 0, cause.start) + 1
-        raise DatasetFormatError(
-            f"{path}, line {line}: found bytes that are no UTF-8; save the file as UTF-8"
-        ) from cause
+        raise DatasetFormatError(f"{path}, line {line}: {NO_UTF8}") from cause
     lines = text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
     blank = next((at for at, line in enumerate(lines, start=1) if not line.strip()), None)
     if blank is not None:
