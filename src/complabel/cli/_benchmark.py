@@ -11,7 +11,7 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli._console import new_table, output, remark, save, say
-from complabel.cli._running import at, say_failed, watched
+from complabel.cli._running import at, hint_at_other_half, say_failed, watched
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @options.with_draw
 def benchmark(
-    names: Annotated[list[str], typer.Argument(metavar="DATASET...", help=options.DATASET_HELP)],
+    names: Annotated[list[str], typer.Argument(metavar="DATASET", help=options.DATASET_HELP)],
     method: Annotated[
         list[str] | None,
         typer.Option(help=f"Repeat for more: {options.METHOD_HELP}. [default: prior and mlcl]"),
@@ -43,6 +43,7 @@ def benchmark(
     from complabel.studies import Store, benchmark_plan, run_study
 
     options.check_folder(json_file, "--json")
+    hint_at_other_half(names)
     plan = benchmark_plan(
         names,
         method or ["prior", "mlcl"],
@@ -107,7 +108,7 @@ def _table(
 
     plan, first = results.plan, records[0]
     name = first["dataset"]
-    dataset = fetch(name, plan.files.get(name, ""), data_dir=data_dir)
+    dataset = fetch(name, plan.file_of(name), data_dir=data_dir)
     table = new_table(
         f"{name}: {dataset.n_samples} x {dataset.n_features}, {dataset.n_labels} labels,"
         f" {plan.draws[0].title}, {first['folds']} folds, seed {first['seed']}",

@@ -59,7 +59,16 @@ METHOD_HELP = (
     "a name; one with settings, as in lift:solver=libsvm; or a class of yours, as in"
     " package.module:Class"
 )
-DATASET_HELP = "Names that 'complabel datasets' lists, or files of yours (.npz, .svm)."
+DATASET_HELP = (
+    "A name that 'complabel datasets' lists; or a file of yours: mine.arff, with mine.xml beside"
+    " it (Mulan) or '-C' in its relation (MEKA), mine.svm, mine.mat, mine.npz. mine-train.arff"
+    " and mine-test.arff, both given, are one dataset."
+)
+
+
+def examples(*commands: str) -> str:
+    """Return what a command's help ends with: commands to try, each on a line of its own."""
+    return "\b\n" + "\n".join(["Examples:", *(f"  $ complabel {line}" for line in commands)])
 
 
 def check_folder(path: Path | None, option: str = "") -> None:

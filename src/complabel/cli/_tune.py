@@ -10,7 +10,7 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli._console import complain, new_table, output, save, say
-from complabel.cli._running import watched
+from complabel.cli._running import hint_at_other_half, watched
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @options.with_draw
 def tune(
-    name: Annotated[str, typer.Argument(metavar="DATASET", help=options.DATASET_HELP)],
+    names: Annotated[list[str], typer.Argument(metavar="DATASET", help=options.DATASET_HELP)],
     method: Annotated[str, typer.Option(help=f"What to tune: {options.METHOD_HELP}.")] = "mlcl",
     grid: Annotated[
         list[str] | None,
@@ -51,9 +51,10 @@ def tune(
     values = parse_grid(grid) if grid else None
     options.check_folder(json_file, "--json")
     options.check_folder(store, "--store")
+    hint_at_other_half(names)
     with studies.Store(store) as opened, watched("tune", store) as progress:
         result = studies.tune(
-            name,
+            names,
             method,
             grid=values,
             draw=draw,
