@@ -14,6 +14,8 @@ from complabel.cli._benchmark import benchmark
 from complabel.cli._console import complain, remark
 from complabel.cli._datasets import datasets
 from complabel.cli._demo import demo
+from complabel.cli._help import Group, add
+from complabel.cli._methods import methods
 from complabel.cli._study_results import export, report, status
 from complabel.cli._study_run import reproduce, run
 from complabel.cli._tune import tune
@@ -23,25 +25,22 @@ app = typer.Typer(
     name="complabel",
     help="Multi-label classifiers learned from complementary labels: labels somebody said do"
     " not apply.",
+    cls=Group,
     no_args_is_help=True,
-    add_completion=False,
+    epilog="Exit codes: 0 done; 1 something is wrong with what was given; 2 misuse of a command or"
+    " an option; 130 stopped by Ctrl-C. NO_COLOR=1 turns colours off.",
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command()(demo)
-app.command()(datasets)
-app.command()(benchmark)
-app.command()(tune)
-app.command()(reproduce)
+add(app, demo, datasets, methods, benchmark, tune, reproduce)
 study = typer.Typer(
+    cls=Group,
     help="Run plans of datasets x draws x methods, resumably; report what came out.",
+    short_help="Run plans of datasets x draws x methods, resumably; report what came out.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-study.command()(run)
-study.command()(status)
-study.command()(report)
-study.command()(export)
+add(study, run, status, report, export)
 app.add_typer(study, name="study")
 
 

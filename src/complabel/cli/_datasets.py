@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from complabel.cli import _options as options
+from complabel.cli._completion import complete_catalog, complete_dataset
 from complabel.cli._console import complain, errors, new_table, output, say
+from complabel.cli._help import with_examples
 from complabel.cli._running import hint_at_other_half
 
 if TYPE_CHECKING:
@@ -22,19 +24,25 @@ _FEWEST_LABELS = 3
 _SHOWN = 12
 
 
+@with_examples("datasets", "datasets mine.arff", "datasets --download scene")
 def datasets(
     names: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="DATASET",
             help=f"{options.DATASET_HELP} [default: all that have a name]",
+            autocompletion=complete_dataset,
         ),
     ] = None,
     data_dir: options.DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     download: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Download this dataset first; repeat for more."),
+        typer.Option(
+            metavar="NAME",
+            help="Download this dataset first; repeat for more.",
+            autocompletion=complete_catalog,
+        ),
     ] = None,
 ) -> None:
     """List datasets and their sizes, or show how a file of yours is read.

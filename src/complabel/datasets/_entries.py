@@ -44,14 +44,14 @@ def dataset_entries(texts: Sequence[str]) -> list[Entry]:
     ['a', 'b']
     """
     groups: list[list[str]] = []
+    latest: list[str] = []
     for text in dict.fromkeys(texts):
-        group = next((group for group in groups if _is_other_half(text, group[0])), None)
-        if text.lower().endswith(".xml") and groups and groups[-1][0] not in _NAMES:
-            group = groups[-1]
-        if group is None:
-            groups.append([text])
-        else:
-            group.append(text)
+        others = [group for group in groups if _is_other_half(text, group[0])]
+        names_labels = text.lower().endswith(".xml") and latest and latest[0] not in _NAMES
+        if not (others or names_labels):
+            groups.append([])
+        latest = latest if names_labels else [*others, groups[-1]][0]
+        latest.append(text)
     return [_entry(sorted(group, key=_order)) for group in groups]
 
 

@@ -79,7 +79,7 @@ def _read(
         there = ", ".join([*found, *others])[:200] or "(none)"
         expected = ", or ".join(map(", ".join, layouts))
         raise InputError(f"found the variables {there}; expected {expected}")
-    return found
+    return {name: found[name] for name in (*complete[0], *optional) if name in found}
 
 
 def _elements(raw: memoryview, order: str, align: int = 1) -> _Elements:

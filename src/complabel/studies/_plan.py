@@ -104,8 +104,9 @@ class Plan(BaseModel):
         names, files = [], {}
         for entry in given:
             if isinstance(entry, Mapping):
-                files[_name_of_own(entry)] = entry["file"]
-            names.append(entry["name"] if isinstance(entry, Mapping) else entry)
+                name = _name_of_own(entry)
+                files[name] = entry["file"]
+            names.append(name if isinstance(entry, Mapping) else entry)
         if files:
             data = {**data, "files": {**data.get("files", {}), **files}}
         return {**data, "datasets": names}
