@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from complabel.datasets import make_synthetic, save_file
-from complabel.errors import DatasetNotFoundError, PlanError
+from complabel.errors import DatasetNotFoundError, InputError, PlanError
 from complabel.metrics import METRIC_NAMES
 from complabel.studies import Store, StudyResults, _code, benchmark_plan, run_study
 
@@ -87,14 +87,22 @@ def test_a_file_of_ones_own_is_a_dataset(mine):
     assert results.records()[0]["dataset"] == "my-data"
 
 
-def test_a_file_that_is_not_there_is_missing_or_refused(tmp_path):
-    plan = benchmark_plan([str(tmp_path / "none.npz"), "synthetic"], ["prior"], n_folds=2)
-    summary, results = run(plan)
-    assert summary.missing == results.missing
-    assert "none" in summary.missing
-    assert str(tmp_path) not in summary.missing["none"]  # reports are passed on
-    with pytest.raises(DatasetNotFoundError, match=r"none\.npz: no such file"):
-        run(plan, allow_missing=False)
+def test_a_dataset_of_the_catalog_that_is_not_there_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("COMPLABEL_DATA", raising=False)
+    summary, results = run(benchmark_plan(["bookmark", "synthetic"], ["prior"], n_folds=2))
+    assert summary.missing == results.missing == {
+        "bookmark": "not at hand; get it with: complabel datasets --download bookmark"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("allow_missing", [True, False])
+def test_a_file_that_is_not_there_is_refused_before_anything_runs(tmp_path, allow_missing):
+    plan = benchmark_plan(["synthetic", str(tmp_path / "none.npz")], ["prior"], n_folds=2)
+    with Store(":memory:") as store:
+        with pytest.raises(DatasetNotFoundError, match=r"none\.npz: no such file"):
+            run_study(plan, store, n_jobs=1, allow_missing=allow_missing)
+        assert not store.studies()
 
 
 def test_a_file_that_changes_has_results_of_its_own(tmp_path):
@@ -113,7 +121,7 @@ def test_a_file_that_changes_has_results_of_its_own(tmp_path):
         (["synthetic"], ["mlcl:bta=1"], PlanError, "no parameter 'bta'; did you mean 'beta'"),
         (["synthetic"], ["nowhere:X"], PlanError, "'nowhere:X' cannot be imported"),
         (["sceen"], ["prior"], DatasetNotFoundError, "unknown dataset 'sceen'"),
-        (["scene.npz"], ["prior"], PlanError, "the catalog has a dataset 'scene'"),
+        (["scene.npz"], ["prior"], InputError, r"scene.npz would be called 'scene'"),
         (["a/x.npz", "b/x.npz"], ["prior"], PlanError, "two datasets called 'x'"),
     ],
 )

@@ -17,8 +17,10 @@ from complabel.cli._datasets import datasets
 from complabel.cli._demo import demo
 from complabel.cli._evaluate import evaluate
 from complabel.cli._fit import fit
+from complabel.cli._help import Group, add
 from complabel.cli._import import import_
 from complabel.cli._labelstudio import labelstudio_config
+from complabel.cli._methods import methods
 from complabel.cli._predict import predict
 from complabel.cli._study_results import export, report, status
 from complabel.cli._study_run import reproduce, run
@@ -29,31 +31,23 @@ app = typer.Typer(
     name="complabel",
     help="Multi-label classifiers learned from complementary labels: labels somebody said do"
     " not apply.",
+    cls=Group,
     no_args_is_help=True,
-    add_completion=False,
+    epilog="Exit codes: 0 done; 1 something is wrong with what was given; 2 misuse of a command or"
+    " an option; 130 stopped by Ctrl-C. NO_COLOR=1 turns colours off.",
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command()(demo)
-app.command()(datasets)
-app.command()(benchmark)
-app.command()(tune)
-app.command()(reproduce)
-app.command("import")(import_)
-app.command()(fit)
-app.command()(predict)
-app.command()(evaluate)
-app.command()(ask)
-app.command("labelstudio-config")(labelstudio_config)
+add(app, demo, import_, ask, fit, predict, evaluate, labelstudio_config)
+add(app, datasets, methods, benchmark, tune, reproduce)
 study = typer.Typer(
+    cls=Group,
     help="Run plans of datasets x draws x methods, resumably; report what came out.",
+    short_help="Run plans of datasets x draws x methods, resumably; report what came out.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-study.command()(run)
-study.command()(status)
-study.command()(report)
-study.command()(export)
+add(study, run, status, report, export)
 app.add_typer(study, name="study")
 
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from complabel.cli import _options as options
+from complabel.cli._completion import complete_dataset, complete_method
 from complabel.cli._console import new_table, output, remark, save, say
-from complabel.cli._running import at, say_failed, watched
+from complabel.cli._help import with_examples
+from complabel.cli._running import at, hint_at_other_half, say_failed, watched
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,12 +21,27 @@ if TYPE_CHECKING:
     from complabel.studies import StudyResults
 
 
+@with_examples(
+    "benchmark synthetic --method ridge",
+    "benchmark scene yeast --data-dir data --method ridge --method mlcl",
+    "benchmark mine.arff --method ridge --folds 5",
+    "benchmark mine-train.arff mine-test.arff --method ridge",
+)
 @options.with_draw
 def benchmark(
-    names: Annotated[list[str], typer.Argument(metavar="DATASET...", help=options.DATASET_HELP)],
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DATASET", help=options.DATASET_HELP, autocompletion=complete_dataset
+        ),
+    ],
     method: Annotated[
         list[str] | None,
-        typer.Option(help=f"Repeat for more: {options.METHOD_HELP}. [default: prior and mlcl]"),
+        typer.Option(
+            metavar="METHOD",
+            help=f"Repeat for more: {options.METHOD_HELP}. [default: prior and mlcl]",
+            autocompletion=complete_method,
+        ),
     ] = None,
     *,
     draw: dict[str, Any],
@@ -43,6 +60,7 @@ def benchmark(
     from complabel.studies import Store, benchmark_plan, run_study
 
     options.check_folder(json_file, "--json")
+    hint_at_other_half(names)
     plan = benchmark_plan(
         names,
         method or ["prior", "mlcl"],
@@ -107,7 +125,7 @@ def _table(
 
     plan, first = results.plan, records[0]
     name = first["dataset"]
-    dataset = fetch(name, plan.files.get(name, ""), data_dir=data_dir)
+    dataset = fetch(name, plan.file_of(name), data_dir=data_dir)
     table = new_table(
         f"{name}: {dataset.n_samples} x {dataset.n_features}, {dataset.n_labels} labels,"
         f" {plan.draws[0].title}, {first['folds']} folds, seed {first['seed']}",

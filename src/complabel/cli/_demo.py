@@ -9,12 +9,14 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli._console import errors, say
+from complabel.cli._help import with_examples
 
 
+@with_examples("demo", "demo --output page.html")
 def demo(
-    report: Annotated[Path, typer.Option("--output", help="The page to write.")] = Path(
-        "complabel-demo.html"
-    ),
+    report: Annotated[
+        Path, typer.Option("--output", metavar="FILE", help="The page to write.")
+    ] = Path("complabel-demo.html"),
     folds: options.Folds = 5,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,

@@ -30,20 +30,26 @@ MatchFrequencies = Annotated[
         help="Match each method's scores to how often labels apply, by the random answers.",
     ),
 ]
-Folds = Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")]
+Folds = Annotated[int, typer.Option(metavar="N", min=2, help="Folds of the cross-validation.")]
 Seed = Annotated[
-    int, typer.Option(min=0, help="Seed of the label draw, the folds and the methods.")
+    int, typer.Option(metavar="N", min=0, help="Seed of the label draw, the folds and the methods.")
 ]
-Jobs = Annotated[int, typer.Option(help="Processes, one thread each; -1 for all cores.")]
+Jobs = Annotated[
+    int, typer.Option(metavar="N", help="Processes, one thread each; -1 for all cores.")
+]
 DataDir = Annotated[
-    Path | None, typer.Option(help="Folder with the files of datasets of the catalog.")
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Folder with the files of datasets of the catalog."),
 ]
-StorePath = Annotated[Path, typer.Option("--store", help="File that keeps all results.")]
+StorePath = Annotated[
+    Path, typer.Option("--store", metavar="FILE", help="File that keeps all results.")
+]
 JsonFile = Annotated[
-    Path | None, typer.Option("--json", help="Also write the results to this file.")
+    Path | None, typer.Option("--json", metavar="FILE", help="Also write the results to this file.")
 ]
 ReportFolder = Annotated[
-    Path | None, typer.Option("--output", help="Folder to write. [default: STUDY-report]")
+    Path | None,
+    typer.Option("--output", metavar="FOLDER", help="Folder to write. [default: STUDY-report]"),
 ]
 Dask = Annotated[
     str | None,
@@ -59,7 +65,11 @@ METHOD_HELP = (
     "a name; one with settings, as in lift:solver=libsvm; or a class of yours, as in"
     " package.module:Class"
 )
-DATASET_HELP = "Names that 'complabel datasets' lists, or files of yours (.npz, .svm)."
+DATASET_HELP = (
+    "A name that 'complabel datasets' lists; or a file of yours: mine.arff, with mine.xml beside"
+    " it (Mulan) or '-C' in its relation (MEKA), mine.svm, mine.mat, mine.npz. mine-train.arff"
+    " and mine-test.arff, both given, are one dataset."
+)
 
 
 def check_folder(path: Path | None, option: str = "") -> None:
@@ -76,29 +86,38 @@ def _draw(
         typer.Option(
             "--scheme",
             "--labels",
-            help="How complementary labels are drawn; own: those that the dataset has itself.",
+            metavar="SCHEME",
+            help="How complementary labels are drawn: uniform, biased, or own, those that the"
+            " dataset has itself.",
         ),
     ] = Scheme.uniform,
     question: Annotated[
         str,
         typer.Option(
-            metavar="free|menu-2|menu-3|menu-4|asked|ticked|none",
-            help="What people are asked: to name a label that does not apply, out of all or of a"
-            " random menu; whether a random label applies; to tick all that do not apply; or"
-            " nothing but the audit.",
+            metavar="QUESTION",
+            help="What people are asked. free: to name a label, of all, that does not apply;"
+            " menu-2, menu-3, ...: of so many random ones; asked: whether a random label applies;"
+            " ticked: to tick all that do not apply; none: nothing but the audit.",
         ),
     ] = "free",
     propensity_sd: Annotated[
-        float, typer.Option(min=0, help="How unequally labels come to mind; 0: equally.")
+        float,
+        typer.Option(metavar="SD", min=0, help="How unequally labels come to mind; 0: equally."),
     ] = 0.0,
     mistakes: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of answers that are given at random.")
+        float,
+        typer.Option(
+            metavar="SHARE", min=0, max=1, help="Share of answers that are given at random."
+        ),
     ] = 0.0,
     answers_per_item: Annotated[
-        int, typer.Option(min=1, help="Independent answers about each item.")
+        int, typer.Option(metavar="N", min=1, help="Independent answers about each item.")
     ] = 1,
     items_share: Annotated[
-        float, typer.Option(max=1, help="Share of the items that people are asked about.")
+        float,
+        typer.Option(
+            metavar="SHARE", max=1, help="Share of the items that people are asked about."
+        ),
     ] = 1.0,
     audit: Annotated[
         int,

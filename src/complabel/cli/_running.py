@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,16 @@ def _say_done(name: str, summary: RunSummary, store: Path) -> None:
             f"{summary.n_by_other_code} results by other code or versions stay in {store}, not used"
         )
     say(", ".join(remarks))
+
+
+def hint_at_other_half(names: Sequence[str]) -> None:
+    """Say that a dataset's other part lies beside the one that was given, and is not read."""
+    from complabel.datasets import CATALOG, EMBEDDED, other_half
+
+    for name in names:
+        other = "" if name in (*CATALOG, *EMBEDDED) else other_half(name)
+        if other and other not in names and Path(other).is_file():
+            remark(f"hint: {other} is not read; give it, too, to make one dataset of both parts")
 
 
 def say_missing(missing: Mapping[str, str]) -> None:

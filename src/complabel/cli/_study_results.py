@@ -9,6 +9,7 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli._console import new_table, output, save, say
+from complabel.cli._help import with_examples
 from complabel.cli._running import opened_results, say_failed, say_missing, write_reports
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from complabel.studies import StudyResults
 
 
+@with_examples("study status", "study status benchmark-mine-1a2b3c4d")
 def status(study_name: options.StudyName = None, store: options.StorePath = options.STORE) -> None:
     """Show what is done, failed, running and still to do."""
     results = opened_results(store, study_name)
@@ -29,6 +31,7 @@ def status(study_name: options.StudyName = None, store: options.StorePath = opti
     say_failed(results)
 
 
+@with_examples("study report", "study report mine --output report")
 def report(
     study_name: options.StudyName = None,
     store: options.StorePath = options.STORE,
@@ -38,6 +41,7 @@ def report(
     write_reports(opened_results(store, study_name, with_criteria=True), folder)
 
 
+@with_examples("study export folds.csv", "study export folds.json --study mine")
 def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Ends in .csv or .json.")],
     study_name: Annotated[

@@ -8,18 +8,27 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from complabel.cli import _options as options
+from complabel.cli._completion import complete_plan, complete_table
 from complabel.cli._console import new_table, output, say
+from complabel.cli._help import with_examples
 from complabel.cli._running import at, opened_results, run_plan, say_missing, write_reports
 
 if TYPE_CHECKING:
     from complabel.studies import Plan
 
 
+@with_examples(
+    "study run mine.toml --dry-run",
+    "study run mine.toml --jobs 4",
+    "study run table2 --data-dir data --quick",
+)
 def run(
     plan: Annotated[
         str,
         typer.Argument(
-            metavar="PLAN", help="A TOML file, or table2 to table6, more-labels, some-relevant."
+            metavar="PLAN",
+            help="A TOML file, or table2 to table6, more-labels, some-relevant.",
+            autocompletion=complete_plan,
         ),
     ],
     store: options.StorePath = options.STORE,
@@ -39,9 +48,15 @@ def run(
     say(f"next: complabel study report {checked.name}{at(store)}")
 
 
+@with_examples("reproduce table2 --data-dir data", "reproduce table2 --data-dir data --quick")
 def reproduce(
     table: Annotated[
-        str, typer.Argument(metavar="TABLE", help="table2, table3, table4, table5 or table6.")
+        str,
+        typer.Argument(
+            metavar="TABLE",
+            help="table2, table3, table4, table5 or table6.",
+            autocompletion=complete_table,
+        ),
     ],
     store: options.StorePath = options.STORE,
     data_dir: options.DataDir = None,

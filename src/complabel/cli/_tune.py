@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from complabel.cli import _options as options
+from complabel.cli._completion import complete_dataset, complete_method
 from complabel.cli._console import complain, new_table, output, save, say
-from complabel.cli._running import watched
+from complabel.cli._help import with_examples
+from complabel.cli._running import hint_at_other_half, watched
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -18,10 +20,26 @@ if TYPE_CHECKING:
     from complabel.studies import TunedSetting, TuningResult
 
 
+@with_examples(
+    "tune synthetic --method ml-knn",
+    "tune mine.arff --method lift --grid ratio=0.05,0.1,0.2",
+)
 @options.with_draw
 def tune(
-    name: Annotated[str, typer.Argument(metavar="DATASET", help=options.DATASET_HELP)],
-    method: Annotated[str, typer.Option(help=f"What to tune: {options.METHOD_HELP}.")] = "mlcl",
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DATASET", help=options.DATASET_HELP, autocompletion=complete_dataset
+        ),
+    ],
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="METHOD",
+            help=f"What to tune: {options.METHOD_HELP}.",
+            autocompletion=complete_method,
+        ),
+    ] = "mlcl",
     grid: Annotated[
         list[str] | None,
         typer.Option(
@@ -51,9 +69,10 @@ def tune(
     values = parse_grid(grid) if grid else None
     options.check_folder(json_file, "--json")
     options.check_folder(store, "--store")
+    hint_at_other_half(names)
     with studies.Store(store) as opened, watched("tune", store) as progress:
         result = studies.tune(
-            name,
+            names,
             method,
             grid=values,
             draw=draw,

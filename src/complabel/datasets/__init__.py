@@ -4,12 +4,13 @@ from complabel.datasets._catalog import CATALOG, EMBEDDED, CatalogEntry
 from complabel.datasets._dataset import MultiLabelDataset, dataset_fingerprint
 from complabel.datasets._digits import make_digits
 from complabel.datasets._download import download_dataset
+from complabel.datasets._entries import dataset_entries, other_half
 from complabel.datasets._load import describe_datasets, load_dataset
 from complabel.datasets._locate import find_dataset_dir
 from complabel.datasets._meka import read_meka
 from complabel.datasets._mulan import read_mulan
 from complabel.datasets._npz import save_file
-from complabel.datasets._own import load_file
+from complabel.datasets._own import describe_file, files_of_dataset, load_file
 from complabel.datasets._pml import read_pml
 from complabel.datasets._preprocess import preprocess
 from complabel.datasets._svmlight import read_svmlight
@@ -21,15 +22,19 @@ __all__ = [
     "CatalogEntry",
     "MultiLabelDataset",
     "SyntheticProblem",
+    "dataset_entries",
     "dataset_fingerprint",
     "describe_datasets",
+    "describe_file",
     "download_dataset",
+    "files_of_dataset",
     "find_dataset_dir",
     "load_dataset",
     "load_file",
     "make_digits",
     "make_synthetic",
     "make_synthetic_problem",
+    "other_half",
     "preprocess",
     "read_meka",
     "read_mulan",

@@ -1,6 +1,7 @@
 """Loads datasets by name, wherever they come from, and describes them all."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -100,13 +101,17 @@ def load_dataset(
     return dataset
 
 
-def describe_datasets(data_dir: StrPath | None = None) -> list[dict[str, Any]]:
-    """Describe every dataset: which are at hand, how large, where from, on what terms.
+def describe_datasets(
+    data_dir: StrPath | None = None, *, names: Sequence[str] = (*CATALOG, *EMBEDDED)
+) -> list[dict[str, Any]]:
+    """Describe datasets: which are at hand, how large, where from, on what terms.
 
     Parameters
     ----------
     data_dir : path or None, default=None
         Searched first, as in :func:`load_dataset`.
+    names : sequence of str, default=all
+        Which to describe.
 
     Returns
     -------
@@ -117,12 +122,15 @@ def describe_datasets(data_dir: StrPath | None = None) -> list[dict[str, Any]]:
         (published, or None), ``source``, ``citation``, ``licence``, ``note``, and ``problem``:
         why a file at hand could not be read, or None. All values are plain strings, numbers,
         booleans or None.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        If there is no dataset of such a name.
     """
     directories = dataset_directories(data_dir)
-    return [
-        _describe(entry, locate(entry, directories), data_dir)
-        for entry in (*CATALOG.values(), *EMBEDDED.values())
-    ]
+    entries = [catalog_entry(name, embedded=True) for name in names]
+    return [_describe(entry, locate(entry, directories), data_dir) for entry in entries]
 
 
 def _describe(

@@ -3,10 +3,11 @@
 SciPy's reader has no limit for what a file unpacks to, and damaged files can crash the interpreter.
 """
 
+import itertools
 import math
 import struct
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -29,16 +30,21 @@ _COMPLEX = 0x800
 _CLASSES = ("", "cell array", "struct", "object", "text", "sparse matrix", *["matrix"] * 10)
 
 
-def read_matrices(file: Path, wanted: Collection[str], limit: int) -> dict[str, Matrix]:
-    """Read those matrices of a file that are wanted, each of which has to be there."""
+def read_matrices(
+    file: Path, layouts: Sequence[Sequence[str]], limit: int, *, others: Sequence[str] = ()
+) -> dict[str, Matrix]:
+    """Read the matrices of one layout, each of which has to be there, and others if they are."""
     try:
-        return _read(memoryview(read_plain(file)), wanted, limit)
+        return _read(memoryview(read_plain(file)), layouts, limit, others)
     except InputError as cause:
         raise DatasetFormatError(f"{file}: {cause}") from cause
 
 
-def _read(raw: memoryview, wanted: Collection[str], limit: int) -> dict[str, Matrix]:
+def _read(
+    raw: memoryview, layouts: Sequence[Sequence[str]], limit: int, optional: Sequence[str]
+) -> dict[str, Matrix]:
     """Go through the variables of a file."""
+    wanted = {*optional, *itertools.chain(*layouts)}
     if _HDF5 in (bytes(raw[:8]), bytes(raw[512:520])):
         raise InputError(
             "a file of MATLAB 7.3 (HDF5), which is not read; save it again in MATLAB with "
@@ -68,10 +74,12 @@ def _read(raw: memoryview, wanted: Collection[str], limit: int) -> dict[str, Mat
                 found[name] = _matrix(name, flags, shape, parts, order, limit)
             else:
                 others.append(name)
-    if len(found) < len(wanted):
+    complete = [layout for layout in layouts if found.keys() >= {*layout}]
+    if len(complete) != 1:
         there = ", ".join([*found, *others])[:200] or "(none)"
-        raise InputError(f"found the variables {there}; expected {', '.join(wanted)}")
-    return found
+        expected = ", or ".join(map(", ".join, layouts))
+        raise InputError(f"found the variables {there}; expected {expected}")
+    return {name: found[name] for name in (*complete[0], *optional) if name in found}
 
 
 def _elements(raw: memoryview, order: str, align: int = 1) -> _Elements:

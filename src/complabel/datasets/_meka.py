@@ -1,6 +1,7 @@
 """Datasets in MEKA's format: an ARFF file whose relation says which attributes are labels."""
 
 import re
+from collections.abc import Sequence
 from numbers import Integral
 
 import numpy as np
@@ -63,21 +64,31 @@ def read_meka(
         raise wrong_type("n_labels", n_labels, wanted)
     paths = as_files("path", path)
     tables = [read_arff(part, member=member, max_unpacked=max_unpacked) for part in paths]
-    columns = _label_columns(tables[0], n_labels)
-    return build_dataset(tables, columns, paths[0].stem if name is None else name)
-
-
-def _label_columns(table: ArffTable, n_labels: int | None) -> NDArray[np.intp]:
-    """Work out which attributes are the labels."""
     if n_labels is None:
-        found = _LABEL_OPTION.search(table.relation.strip("'\""))
-        if found is None:
-            raise DatasetFormatError(
-                f"{table.source}: relation {table.relation[:60]!r} has no '-C n' that says how "
-                "many attributes are labels; give n_labels=..., or use read_mulan if an XML file "
-                "names them"
-            )
-        n_labels = int(found[1][:20])  # int() refuses thousands of digits, and twenty are too many
+        n_labels = labels_of_relation(tables[0])
+    if n_labels is None:
+        raise DatasetFormatError(
+            f"{tables[0].source}: relation {tables[0].relation[:60]!r} has no '-C n' that says how "
+            "many attributes are labels; give n_labels=..., or use read_mulan if an XML file names "
+            "them"
+        )
+    return meka_dataset(tables, n_labels, paths[0].stem if name is None else name)
+
+
+def labels_of_relation(table: ArffTable) -> int | None:
+    """Return n of the option ``-C n`` in the relation, or None where there is none."""
+    found = _LABEL_OPTION.search(table.relation.strip("'\""))
+    # int() refuses thousands of digits, and twenty are too many
+    return None if found is None else int(found[1][:20])
+
+
+def meka_dataset(tables: Sequence[ArffTable], n_labels: int, name: str) -> MultiLabelDataset:
+    """Make a dataset of tables whose first, or last, attributes are the labels."""
+    return build_dataset(tables, _label_columns(tables[0], n_labels), name)
+
+
+def _label_columns(table: ArffTable, n_labels: int) -> NDArray[np.intp]:
+    """Work out which attributes are the labels."""
     n_attributes = len(table.names)
     if not 0 < abs(n_labels) < n_attributes:
         raise DatasetFormatError(

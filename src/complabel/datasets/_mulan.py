@@ -99,10 +99,15 @@ def read_mulan(
     return dataset
 
 
+def xml_candidates(arff: Path) -> list[Path]:
+    """List the XML files that may belong to an ARFF file by its name, the nearest first."""
+    words = arff.stem.removesuffix(".arff").split("-")
+    return [arff.with_name("-".join(words[:n]) + ".xml") for n in range(len(words), 0, -1)]
+
+
 def _find_xml(arff: Path) -> Path:
     """Find the XML file that belongs to an ARFF file by its name."""
-    words = arff.stem.split("-")
-    candidates = [arff.with_name("-".join(words[:n]) + ".xml") for n in range(len(words), 0, -1)]
+    candidates = xml_candidates(arff)
     for candidate in candidates:
         if is_file(candidate):
             return candidate
@@ -173,8 +178,8 @@ def _refuse_unnamed_labels(
     raise DatasetFormatError(
         f"{tables[0].source}: attribute {tables[0].names[suspects[0]]!r}{more} holds only 0 and 1 "
         f"and lies between or beside the labels, but {xml} does not name it. A label read as a "
-        'feature tells the answer: add <label name="..."> there if it is one, else give '
-        "xml_is_complete=True"
+        'feature tells the answer: add <label name="..."> there if it is one; else read the file '
+        "with read_mulan(..., xml_is_complete=True), and save_file keeps it for commands"
     )
 
 

@@ -20,16 +20,21 @@ def as_path(argument: str, value: object) -> Path:
     return Path(text)
 
 
-def as_files(argument: str, value: object, kind: str = "file") -> list[Path]:
-    """Turn one path or several into a list; refuse those that are no file."""
+def as_paths(argument: str, value: object, kind: str = "file") -> list[Path]:
+    """Turn one path or several into a list of at least one."""
     if isinstance(value, str | os.PathLike):
-        paths = [as_path(argument, value)]
-    elif isinstance(value, Iterable) and not isinstance(value, bytes | bytearray):
-        paths = [as_path(f"{argument}[{i}]", part) for i, part in enumerate(value)]
-    else:
+        return [as_path(argument, value)]
+    if not isinstance(value, Iterable) or isinstance(value, bytes | bytearray):
         raise wrong_type(argument, value, "one path (str or pathlib.Path) or a list of them")
+    paths = [as_path(f"{argument}[{i}]", part) for i, part in enumerate(value)]
     if not paths:
         raise DatasetNotFoundError(f"{argument} is empty: no {kind} to read; give a path")
+    return paths
+
+
+def as_files(argument: str, value: object, kind: str = "file") -> list[Path]:
+    """Turn one path or several into a list; refuse those that are no file."""
+    paths = as_paths(argument, value, kind)
     missing = [str(path) for path in paths if not is_file(path)]
     if missing:
         raise DatasetNotFoundError(f"{', '.join(missing)}: no such file; check the path")
@@ -42,6 +47,16 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+def no_file(path: Path) -> DatasetNotFoundError:
+    """Say that a path is one of no file, or of a folder."""
+    try:
+        is_folder = path.is_dir()
+    except (OSError, ValueError):
+        is_folder = False
+    problem = "a folder; give a file in it" if is_folder else "no such file; check the path"
+    return DatasetNotFoundError(f"{path}: {problem}")
 
 
 def check_options(max_unpacked: object, **texts: object) -> None:

@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from complabel.datasets import dataset_entries
 from complabel.errors import PlanError
 from complabel.methods import get_method
 from complabel.studies._draw import Draw, Labels
 from complabel.studies._plan import Plan
 from complabel.studies._plan_files import make_draw, make_plan
-from complabel.studies._sources import dataset_entry
 
 # The paper's comparison of methods under each scheme, to hold the figures against.
 _COMPARISONS: dict[Labels, str] = {"uniform": "table2", "biased": "table3"}
@@ -35,7 +35,8 @@ def benchmark_plan(
     ----------
     datasets : sequence of str
         Names of the catalog, or paths of files of one's own; see
-        :func:`complabel.datasets.load_file`.
+        :func:`complabel.datasets.load_file`. ``"mine-train.arff"`` and ``"mine-test.arff"``, both
+        given, are one dataset, and an XML file names the labels of the ARFF file before it.
     methods : sequence of str
         As for :func:`complabel.methods.get_method`.
     scheme : {"uniform", "biased", "own"}, default="uniform"
@@ -58,7 +59,9 @@ def benchmark_plan(
     Raises
     ------
     PlanError
-        If a method, parameter or dataset does not exist, or a draw cannot be.
+        If a method or parameter does not exist, or a draw cannot be.
+    DatasetNotFoundError, InputError
+        If there is no such dataset, or a file of one's own has the name of one in the catalog.
 
     Examples
     --------
@@ -73,7 +76,7 @@ def benchmark_plan(
         "benchmark",
         {
             "title": f"Methods compared, {asked.title}",
-            "datasets": [dataset_entry(name) for name in dict.fromkeys(datasets)],
+            "datasets": dataset_entries(datasets),
             "draws": [asked],
             "rows": [
                 row_of_command(name, match=match_frequencies) for name in dict.fromkeys(methods)

@@ -12,6 +12,7 @@ from complabel.paper import TABLES
 from complabel.studies._draw import CHECKED, Draw, Name
 from complabel.studies._rows import ExpandedRow, Row
 
+_OWN = '{ name = "mine", file = "mine.arff" }'
 _QUICK_FOLDS = 3
 _QUICK_DATASETS = 2
 
@@ -21,6 +22,21 @@ def _printed(table: str) -> str:
     if table not in ("", *TABLES):
         raise ValueError(f"the paper's tables of results are {', '.join(TABLES)}, not {table!r}")
     return table
+
+
+def _name_of_own(entry: Mapping[str, Any]) -> str:
+    """Return the name of a dataset of one's own; refuse what is not written as one."""
+    name, file = entry.get("name"), entry.get("file")
+    files = file if isinstance(file, list) else [file]
+    if not (isinstance(name, str) and files and all(isinstance(f, str) and f for f in files)):
+        raise ValueError(f"{dict(entry)} is no dataset; write a file of your own as {_OWN}")
+    if unknown := sorted(entry.keys() - {"name", "file"}):
+        raise ValueError(
+            f"the dataset {name!r} has no key {unknown[0]!r}; it has a name and a file, and"
+            " several files are a list: the parts of an ARFF file, and the XML file that names its"
+            ' labels, as in file = ["mine.arff", "labels.xml"]'
+        )
+    return name
 
 
 class Plan(BaseModel):
@@ -36,7 +52,8 @@ class Plan(BaseModel):
         What the report says first.
     datasets : list of str
         Keys of :data:`complabel.datasets.CATALOG`, ``"digits"`` or ``"synthetic"``. A plan may
-        also give a file of one's own, as ``{ name = "mine", file = "mine.npz" }``: then ``name``
+        also give a file of one's own, as ``{ name = "mine", file = "mine.arff" }``, or several
+        that make one dataset, as ``file = ["mine-train.arff", "mine-test.arff"]``: then ``name``
         is kept here and the file in ``files``.
     draws : list of Draw
     rows : list of Row
@@ -47,7 +64,7 @@ class Plan(BaseModel):
         The paper's table to hold the figures against.
     reference : str, default=""
         Title of the row that the others are tested against; the first one where empty.
-    files : dict of str to str, default={}
+    files : dict of str to str or list of str, default={}
         Files of datasets that the catalog does not have; see
         :func:`complabel.datasets.load_file`. A relative path is meant from the plan's folder.
     criteria : bool, default=True
@@ -73,7 +90,7 @@ class Plan(BaseModel):
     seed: Annotated[int, Field(ge=0)] = 0
     published: Annotated[str, AfterValidator(_printed)] = ""
     reference: str = ""
-    files: dict[Name, str] = {}
+    files: dict[Name, str | list[str]] = {}
     criteria: bool = True
     score: bool = False
 
@@ -87,13 +104,9 @@ class Plan(BaseModel):
         names, files = [], {}
         for entry in given:
             if isinstance(entry, Mapping):
-                if not (entry.keys() == {"name", "file"} and isinstance(entry["name"], str)):
-                    raise ValueError(
-                        f"{dict(entry)} is no dataset; write a file of your own as"
-                        ' { name = "mine", file = "mine.npz" }'
-                    )
-                files[entry["name"]] = entry["file"]
-            names.append(entry["name"] if isinstance(entry, Mapping) else entry)
+                name = _name_of_own(entry)
+                files[name] = entry["file"]
+            names.append(name if isinstance(entry, Mapping) else entry)
         if files:
             data = {**data, "files": {**data.get("files", {}), **files}}
         return {**data, "datasets": names}
@@ -106,7 +119,7 @@ class Plan(BaseModel):
             if dataset not in (*known, *self.files):
                 raise ValueError(
                     f"there is no dataset {dataset!r}; known are {', '.join(known)}, and a file of"
-                    ' your own is written as { name = "mine", file = "mine.npz" }'
+                    f" your own is written as {_OWN}"
                 )
             if dataset in known and dataset in self.files:
                 raise ValueError(
@@ -129,6 +142,11 @@ class Plan(BaseModel):
                 f"reference is {self.reference!r}, but the rows are {', '.join(titles)}"
             )
         return self
+
+    def file_of(self, dataset: str) -> str | tuple[str, ...]:
+        """Return the file or files of a dataset of one's own; empty for one of the catalog."""
+        file = self.files.get(dataset, "")
+        return file if isinstance(file, str) else tuple(file)
 
     def expanded_rows(self) -> list[ExpandedRow]:
         """Return the rows of the tables, each combination of a grid one of its own."""

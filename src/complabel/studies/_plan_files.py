@@ -79,7 +79,10 @@ def read_plan(plan: str | Path) -> Plan:
         raise PlanError(f"{path} cannot be read: {error}") from error
     found = _parse(text, source=str(path))
     folder = path.absolute().parent
-    files = {name: str(folder / file) for name, file in found.files.items()}
+    files = {
+        name: str(folder / file) if isinstance(file, str) else [str(folder / one) for one in file]
+        for name, file in found.files.items()
+    }
     return found.model_copy(update={"files": files})
 
 

@@ -1,48 +1,38 @@
-"""Where the datasets of a plan come from: the catalog, or a file of one's own."""
+"""Where the datasets of a plan come from: the catalog, or files of one's own."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from complabel.datasets import (
-    CATALOG,
-    EMBEDDED,
     MultiLabelDataset,
+    files_of_dataset,
     load_dataset,
     load_file,
     preprocess,
 )
+from complabel.errors import ComplabelError, InputError
 
 # A study goes through its datasets one after the other; two overlap where one ends.
 KEPT = 2
+_FEWEST_LABELS = 3
 
 
-def dataset_entry(text: str) -> str | dict[str, str]:
-    """Return what a plan writes for a dataset that a command was given by name or as a file.
-
-    A file is called by its name without the ending. What is neither is refused.
-    """
-    path = Path(text)
-    if text not in (*CATALOG, *EMBEDDED):
-        if not path.suffix and not path.is_file():
-            load_dataset(text)  # which says what may have been meant
-        name = re.sub(r"\W+", "-", path.name.partition(".")[0], flags=re.ASCII).strip("-_")
-        return {"name": name or "dataset", "file": str(path.absolute())}
-    return text
-
-
-def fetch(name: str, file: str = "", *, data_dir: str | Path | None = None) -> MultiLabelDataset:
+def fetch(
+    name: str, file: str | Sequence[str] = "", *, data_dir: str | Path | None = None
+) -> MultiLabelDataset:
     """Load a dataset of a plan; the latest two stay in memory.
 
     Parameters
     ----------
     name : str
-    file : str, default=""
-        A file of one's own. All its labels are kept; instances for which none or all of them
-        are relevant are left out, unless the file has excluded labels.
+    file : str or sequence of str, default=""
+        A file of one's own, or the files of one dataset, as for
+        :func:`complabel.datasets.load_file`. All its labels are kept; instances for which none or
+        all of them are relevant are left out, unless the file has excluded labels.
     data_dir : path or None, default=None
         Folder with the files of datasets of the catalog.
 
@@ -56,20 +46,34 @@ def fetch(name: str, file: str = "", *, data_dir: str | Path | None = None) -> M
         If a file is not there.
     DatasetFormatError
         If a file does not parse.
+    InputError
+        If a file of one's own has fewer than three labels.
     """
-    written = 0
+    files = (file,) if isinstance(file, str) else tuple(file)
+    written = []
     if file:
-        with contextlib.suppress(OSError):  # load_file says what is wrong
-            written = Path(file).stat().st_mtime_ns
-    return _loaded(name, file, data_dir, written)
+        with contextlib.suppress(OSError, ComplabelError):  # load_file says what is wrong
+            written = [(one, Path(one).stat().st_mtime_ns) for one in files_of_dataset(files)]
+    return _loaded(name, files if file else (), data_dir, tuple(written))
 
 
 @functools.lru_cache(maxsize=KEPT)
-def _loaded(name: str, file: str, data_dir: str | Path | None, _written: int) -> MultiLabelDataset:
-    """Load a dataset; a file that was written since is loaded again."""
-    if not file:
+def _loaded(
+    name: str,
+    files: tuple[str, ...],
+    data_dir: str | Path | None,
+    _written: tuple[tuple[str, int], ...],
+) -> MultiLabelDataset:
+    """Load a dataset; files that were written since are loaded again."""
+    if not files:
         return load_dataset(name, data_dir=data_dir)
-    dataset = load_file(file, name)
+    dataset = load_file(files, name)
+    if dataset.n_labels < _FEWEST_LABELS:
+        labels = ", ".join(dataset.label_names)
+        raise InputError(
+            f"{files[0]}: a dataset with the labels {labels}; learning from complementary labels"
+            f" needs at least {_FEWEST_LABELS}, as with two, 'not a' means 'b'"
+        )
     if dataset.excluded is not None:
         return dataset
     return preprocess(dataset, max_labels=dataset.n_labels)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from complabel import paper
+from complabel.datasets import dataset_entries
 from complabel.errors import InputError, StoreError
 from complabel.methods import check_parameter, get_method, make_classifier
 from complabel.studies._benchmark import draw_of_command, plan_of_command, row_of_command
 from complabel.studies._frequencies import matched_to
 from complabel.studies._run import Monitor, run_study
-from complabel.studies._sources import dataset_entry
 from complabel.studies._store import Store
 from complabel.studies._tuned import (
     ANSWERS,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def tune(
-    dataset: str,
+    dataset: str | Sequence[str],
     method: str,
     *,
     grid: Grid | None = None,
@@ -58,9 +58,9 @@ def tune(
 
     Parameters
     ----------
-    dataset : str
-        A name of the catalog, or the path of a file of one's own; see
-        :func:`complabel.datasets.load_file`.
+    dataset : str or sequence of str
+        A name of the catalog, or the path of a file of one's own, or of several that make one
+        dataset; as for :func:`benchmark_plan`.
     method : str
         As for :func:`complabel.methods.get_method`.
     grid : mapping of str to sequence, optional
@@ -99,7 +99,12 @@ def tune(
     held_out = "complementary labels" if asked.is_plain else f"answers: {asked.title}"
     # The paper's settings for a dataset were chosen with true labels: a search starts without.
     plain_method = make_classifier(method).get_params(deep=False)
-    entry = dataset_entry(dataset)
+    entry, *others = dataset_entries([dataset] if isinstance(dataset, str) else dataset)
+    if others:
+        raise InputError(
+            "a search is on one dataset, and more are given; several files make one if they are"
+            " mine-train.arff and mine-test.arff, or an ARFF file and the XML file of its labels"
+        )
     stated = paper.settings(get_method(method).base, entry if isinstance(entry, str) else "")
     unset = {name: plain_method[name] for name in stated}
     plan = plan_of_command(

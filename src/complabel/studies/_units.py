@@ -41,8 +41,8 @@ class Unit:
     identity : str
         Everything that can change the result, as JSON.
     dataset : str
-    file : str
-        Its file, if it is one's own, else empty.
+    file : str or tuple of str
+        Its file or files, if it is one's own, else empty.
     fingerprint : str
         Checksum of the dataset, after preprocessing.
     draw : Draw
@@ -55,7 +55,7 @@ class Unit:
     key: str
     identity: str
     dataset: str
-    file: str
+    file: str | tuple[str, ...]
     fingerprint: str
     draw: Draw
     row: ExpandedRow
@@ -82,7 +82,7 @@ def plan_units(
     data_dir : path or None, default=None
         Folder with dataset files.
     allow_missing : bool, default=True
-        Leave out datasets that are not at hand.
+        Leave out datasets of the catalog that are not at hand.
 
     Returns
     -------
@@ -99,24 +99,20 @@ def plan_units(
     DatasetFormatError
         If a dataset's file does not parse.
     DatasetNotFoundError
-        If a dataset is not at hand and ``allow_missing`` is False.
+        If a file of one's own is not there; or any dataset is not, and ``allow_missing`` is False.
     """
     units: list[Unit] = []
     missing: dict[str, str] = {}
     rows = plan.expanded_rows()
     for name in plan.datasets:
-        file = plan.files.get(name, "")
+        file = plan.file_of(name)
         try:
             dataset = fetch(name, file, data_dir=data_dir)
         except DatasetNotFoundError:
-            if not allow_missing:
+            if file or not allow_missing:
                 raise
             # Not the error's own text, which names folders: reports are passed on to others.
-            missing[name] = (
-                "not at hand; its file is not where the plan says"
-                if file
-                else f"not at hand; get it with: complabel datasets --download {name}"
-            )
+            missing[name] = f"not at hand; get it with: complabel datasets --download {name}"
             continue
         folds = split_folds(dataset, n_folds=plan.folds, seed=plan.seed)
         for draw in plan.draws:

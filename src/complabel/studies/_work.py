@@ -67,12 +67,13 @@ def _refuse_other_code(unit: Unit) -> None:
 
 @functools.lru_cache(maxsize=KEPT)
 def _dataset(
-    name: str, file: str, data_dir: str | Path | None, fingerprint: str
+    name: str, file: str | tuple[str, ...], data_dir: str | Path | None, fingerprint: str
 ) -> MultiLabelDataset:
     """Load a dataset once per process, and make sure that it is the one the study means."""
     dataset = fetch(name, file, data_dir=data_dir)
     if dataset_fingerprint(dataset) != fingerprint:
-        where = f"file {file}" if file else f"folder {data_dir}"
+        files = [file] if isinstance(file, str) else file
+        where = f"file {', '.join(files)}" if file else f"folder {data_dir}"
         raise InputError(
             f"{name} differs between where the study was started and this worker ({where}); give"
             " every worker the same files"

@@ -1,0 +1,80 @@
+"""What a shell completes: names of datasets, methods and plans, and files that fit.
+
+A shell asks at each press of a key, so nothing here loads NumPy or torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+# Those of complabel.methods, which loads torch; a test compares.
+METHODS = (
+    "mlcl", "selection-likelihood", "ridge", "prior", "ml-knn", "lift", "fpml", "pml-lc", "pml-fp",
+    "pml-lrs", "l-uw", "gdf", "unbiased-bce", "ctl", "comrank", "supervised",
+)  # fmt: skip
+# Of complabel.datasets, without what is packed.
+_DATASET_ENDINGS = (".arff", ".npz", ".mat", ".svm", ".svmlight", ".libsvm")
+
+
+def complete_dataset(incomplete: str) -> list[str]:
+    """Return names of the catalog, and files that may be datasets."""
+    return [*_beginning(catalog_names(), incomplete), *_files(incomplete, _DATASET_ENDINGS)]
+
+
+def complete_catalog(incomplete: str) -> list[str]:
+    """Return names of the catalog."""
+    return _beginning(catalog_names(), incomplete)
+
+
+def complete_method(incomplete: str) -> list[str]:
+    """Return names of methods, those of installed packages included."""
+    from importlib import metadata
+
+    offered = (entry.name for entry in metadata.entry_points(group="complabel.methods"))
+    return _beginning((*METHODS, *offered), incomplete)
+
+
+def complete_plan(incomplete: str) -> list[str]:
+    """Return plans that come with the package, and TOML files."""
+    from complabel.paper import PLANS
+
+    return [*_beginning(PLANS, incomplete), *_files(incomplete, (".toml",))]
+
+
+def complete_table(incomplete: str) -> list[str]:
+    """Return the paper's tables of results."""
+    from complabel.paper import TABLES
+
+    return _beginning(TABLES, incomplete)
+
+
+def catalog_names() -> list[str]:
+    """Return the names of the catalog, by its file: the room itself loads SciPy."""
+    import tomllib
+    from importlib import resources
+
+    catalog = resources.files("complabel").joinpath("datasets", "catalog.toml")
+    return [*tomllib.loads(catalog.read_text("utf-8"))]
+
+
+def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
+    """Return the names that begin with what is there."""
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _files(incomplete: str, endings: tuple[str, ...]) -> Iterator[str]:
+    """Give files of some endings, and folders to look into, that begin with what is there."""
+    before, slash, begun = incomplete.rpartition("/")
+    try:
+        found = sorted(Path(before + slash or ".").iterdir())
+    except OSError:
+        return
+    for path in found:
+        hidden = path.name.startswith(".") and not begun
+        if not path.name.startswith(begun) or hidden:
+            continue
+        if path.is_dir():
+            yield f"{before}{slash}{path.name}/"
+        elif path.name.lower().endswith(endings):
+            yield f"{before}{slash}{path.name}"

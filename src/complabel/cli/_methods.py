@@ -1,0 +1,96 @@
+"""`complabel methods`: what can be given as --method, and where it comes from."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from complabel.cli._console import complain, errors, new_table, output, say
+from complabel.cli._help import with_examples
+
+if TYPE_CHECKING:
+    from complabel.methods import Method
+
+_REFERENCES = re.compile(r"^References\n-+\n(.*?)(?:\n\n|\Z)", re.DOTALL | re.MULTILINE)
+_ROLE = re.compile(r":\w+:`~?(?:[\w.]*\.)?(\w+)`")
+_HOME = "complabel.methods"
+_LEARNS_FROM = {
+    "answers": "any answers",
+    "complementary": "labels that do not apply",
+    "relevant": "the true labels †",
+}
+
+
+@with_examples("methods", "methods --json")
+def methods(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """List the methods: their names, what they learn from, and what they refer to."""
+    from importlib import metadata
+
+    with errors().status("loading the methods"):
+        from complabel.errors import InputError
+        from complabel.methods import METHODS, get_method
+
+        names = {method.classifier.__name__: method.name for method in METHODS.values()}
+        described = [_describe(method, names) for method in METHODS.values()]
+        problems = []
+        for entry in metadata.entry_points(group=_HOME):
+            try:
+                described.append(_describe(get_method(entry.name), names))
+            except InputError as problem:
+                problems.append(str(problem))
+    if as_json:
+        typer.echo(json.dumps(described, indent=1))
+    else:
+        _show(described)
+    for said in problems:
+        complain(said)
+
+
+def _describe(method: Method, names: Mapping[str, str]) -> dict[str, Any]:
+    """Describe a method as plain data; classes are called by the names of their methods."""
+    cls = method.classifier
+    text = inspect.cleandoc(cls.__doc__ or "")
+    found = _REFERENCES.search(text)
+    learns_from = method.learns_from
+    if learns_from == "complementary" and cls.understands_answers:
+        learns_from = "answers"
+    return {
+        "name": method.name,
+        "title": method.title,
+        "class": f"{_HOME if cls.__module__.startswith(_HOME) else cls.__module__}.{cls.__name__}",
+        "summary": _plain(text.partition("\n\n")[0]),
+        "learns_from": learns_from,
+        "references": _plain(_ROLE.sub(lambda role: names.get(role[1], role[1]), found[1]))
+        if found
+        else None,
+        "parameters": [*inspect.signature(cls).parameters],
+    }
+
+
+def _plain(text: str) -> str:
+    """Return a passage of a docstring as one line without markup."""
+    return " ".join(_ROLE.sub(r"\1", text).replace("``", "").split())
+
+
+def _show(described: list[dict[str, Any]]) -> None:
+    """Print the table and what else can be a method."""
+    from rich.text import Text
+
+    table = new_table("", "method", "learns from", "references")
+    table.columns[0].no_wrap = True
+    for entry in described:
+        learns_from = _LEARNS_FROM[entry["learns_from"]]
+        table.add_row(Text(entry["name"]), learns_from, Text(entry["references"] or "-"))
+    output().print(table)
+    say(
+        "†: a reference, as its rows are marked in tables.\n"
+        "A name may carry settings, as in lift:solver=libsvm. A class of yours is named\n"
+        "package.module:Class."
+    )

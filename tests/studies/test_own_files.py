@@ -1,0 +1,218 @@
+"""Files of one's own in plans: how they are written, what is kept under which key."""
+
+import os
+
+import numpy as np
+import pytest
+from scipy import io
+
+from complabel.datasets import dataset_entries, load_file, make_synthetic, other_half
+from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError, PlanError
+from complabel.studies import Plan, Store, benchmark_plan, fetch, read_plan, run_study, tune
+
+NAMES = [f"label{i}" for i in range(4)]
+
+
+def write_arff(path, seed=0, *, option=""):
+    """Write a dataset of four labels and then three features, all different from 0/1."""
+    data = make_synthetic(60, n_features=3, n_labels=4, random_state=seed)
+    header = [f"@relation 'mine{option}'", *(f"@attribute {name} {{0,1}}" for name in NAMES)]
+    header += [f"@attribute x{i} numeric" for i in range(3)]
+    rows = [
+        ",".join([*map(str, y.tolist()), *(f"{v:.6f}" for v in x)])
+        for x, y in zip(data.X, data.Y, strict=True)
+    ]
+    path.write_text("\n".join([*header, "@data", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def write_xml(path, names=NAMES):
+    labels = "".join(f'<label name="{name}"/>' for name in names)
+    path.write_text(f"<labels>{labels}</labels>", encoding="utf-8")
+    return path
+
+
+def test_what_a_command_is_given_becomes_entries_of_a_plan(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = [
+        "b-test.arff", "scene", "a.svm", "b-train.arff", "b.xml", "c.arff", "names.xml", "scene",
+    ]  # fmt: skip
+    here = [str(tmp_path / name) for name in given]
+    assert dataset_entries(given) == [
+        {"name": "b", "file": [here[3], here[0], here[4]]},
+        "scene",
+        {"name": "a", "file": here[2]},
+        {"name": "c", "file": [here[5], here[6]]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "other"),
+    [
+        ("a/b-train.arff", "a/b-test.arff"),
+        ("b-TEST.svm.gz", "b-train.svm.gz"),
+        ("train.arff", ""),
+        ("b.arff", ""),
+        ("b-train", ""),
+        ("b-training.arff", ""),
+    ],
+)
+def test_the_other_half_of_a_dataset(file, other):
+    assert other_half(file) == other
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (["sceen"], DatasetNotFoundError, "did you mean 'scene'"),
+        (["scene.arff"], InputError, "scene.arff would be called 'scene'"),
+        (["yeast-train.arff", "yeast-test.arff"], InputError, "would be called 'yeast'"),
+    ],
+)
+def test_what_is_no_dataset_is_refused(given, error, message):
+    with pytest.raises(error, match=message):
+        dataset_entries(given)
+
+
+def test_a_name_of_the_catalog_counts_more_than_a_file_without_ending(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scene").write_text("not looked at")
+    assert dataset_entries(["scene"]) == ["scene"]
+
+
+PLAN = """
+name = "own"
+title = "On files of our own"
+datasets = [{own}]
+folds = 2
+rows = [{{ method = "prior" }}]
+"""
+
+
+def plan_with(folder, own):
+    path = folder / "plan.toml"
+    path.write_text(PLAN.format(own=own), encoding="utf-8")
+    return path
+
+
+def test_files_of_a_plan_are_meant_from_its_folder(tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    write_arff(tmp_path / "data" / "a-train.arff")
+    write_arff(tmp_path / "data" / "a-test.arff", 1)
+    names = write_xml(tmp_path / "names.xml")
+    own = (
+        '{ name = "both", file = ["data/a-train.arff", "data/a-test.arff", "names.xml"] },'
+        f' {{ name = "one", file = ["data/a-test.arff", "{names}"] }}'
+    )
+    plan = read_plan(plan_with(tmp_path, own))
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with Store(":memory:") as store:
+        assert run_study(plan, store, n_jobs=1).n_ran == 4
+        assert store.results("own").plan == plan
+    kept = fetch("both", plan.file_of("both"))
+    assert (kept.name, kept.label_names) == ("both", tuple(NAMES))
+    assert Plan.model_validate_json(plan.model_dump_json()) == plan
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        ('{ name = "a" }', 'write a file of your own as { name = "mine", file = "mine.arff" }'),
+        ('{ name = "a", file = 5 }', "is no dataset"),
+        ('{ name = "a", file = [] }', "is no dataset"),
+        ('{ name = "a", file = ["x.arff", 5] }', "is no dataset"),
+        ('{ name = 5, file = "x.arff" }', "is no dataset"),
+        (
+            '{ name = "a", file = "x.arff", labels = "y.xml" }',
+            "the dataset 'a' has no key 'labels'; it has a name and a file, and several files are"
+            " a list: the parts of an ARFF file, and the XML file that names its labels, as in"
+            ' file = ["mine.arff", "labels.xml"]',
+        ),
+        ('{ name = "scene", file = "x.arff" }', "the catalog has a dataset 'scene'"),
+        ('"mine.arff"', "a file of your own is written as { name"),
+    ],
+)
+def test_what_is_no_dataset_in_a_plan_is_said(tmp_path, own, message):
+    with pytest.raises(PlanError) as refusal:
+        read_plan(plan_with(tmp_path, own))
+    assert message in str(refusal.value)
+    assert "plan.toml" in str(refusal.value)
+    assert len(str(refusal.value).splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("file", "error", "message"),
+    [
+        ("none.arff", DatasetNotFoundError, r"none\.arff: no such file"),
+        ("bare.arff", DatasetFormatError, r"bare\.arff: nothing says which attributes are labels"),
+        ("two.npz", InputError, r"two\.npz: a dataset with the labels label_0, label_1; .* 3"),
+        ("plan.toml", DatasetFormatError, r"plan\.toml: a dataset of your own ends in \.npz"),
+    ],
+)
+def test_a_file_that_cannot_be_used_stops_a_study_before_it_starts(tmp_path, file, error, message):
+    write_arff(tmp_path / "bare.arff")
+    np.savez(tmp_path / "two.npz", X=[[1.0], [0.0]], Y=[[1, 0], [0, 1]])
+    own = f'"synthetic", {{ name = "mine", file = "{file}" }}'
+    plan = read_plan(plan_with(tmp_path, own))
+    with Store(":memory:") as store:
+        with pytest.raises(error, match=message):
+            run_study(plan, store, n_jobs=1)
+        assert not store.studies()
+
+
+def rewrite(path, text):
+    """Write a file anew, at a time that its predecessor does not have."""
+    before = path.stat().st_mtime_ns
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, ns=(before + 10**9, before + 10**9))
+
+
+def test_what_is_kept_depends_on_what_is_in_the_files(tmp_path):
+    path, named = write_arff(tmp_path / "mine.arff"), write_xml(tmp_path / "mine.xml")
+    plan = benchmark_plan([str(path)], ["prior"], n_folds=2)
+    text = path.read_text()
+    with Store(":memory:") as store:
+
+        def n_ran():
+            return run_study(plan, store, n_jobs=1).n_ran
+
+        assert (n_ran(), n_ran()) == (2, 0)
+        rewrite(path, text.replace("@data", "% seen\n@data"))
+        assert n_ran() == 0  # the same dataset
+        rewrite(path, text + text.splitlines()[-1] + "\n")
+        assert n_ran() == 2
+        rewrite(named, named.read_text().replace("label0", "first"))
+        rewrite(path, text.replace("label0", "first"))
+        assert n_ran() == 2
+        rewrite(named, "<labels>" + "".join(f'<label name="{n}"/>' for n in ("first", *NAMES[1:3]))
+                + "</labels>")  # fmt: skip
+        with pytest.raises(DatasetFormatError, match="'label3' holds only 0 and 1"):
+            n_ran()
+        rewrite(named, named.read_text().replace("</labels>", '<label name="label3"/></labels>'))
+        assert n_ran() == 0
+
+
+def test_formats_with_the_same_content_share_their_results(tmp_path):
+    first = write_arff(tmp_path / "one.arff", option=": -C 4")
+    data = load_file(first)
+    io.savemat(tmp_path / "two.mat", {"X": data.X, "Y": data.Y})
+    np.savez(tmp_path / "three.npz", X=data.X, Y=data.Y, label_names=data.label_names)
+    with Store(":memory:") as store:
+        n_ran = [
+            run_study(benchmark_plan([str(path)], ["prior"], n_folds=2), store, n_jobs=1).n_ran
+            for path in (first, tmp_path / "two.mat", tmp_path / "three.npz")
+        ]
+    assert n_ran == [2, 2, 0]  # a .mat file has no names of labels
+
+
+def test_tune_takes_one_dataset_of_several_files(tmp_path):
+    parts = [write_arff(tmp_path / f"a-{part}.arff", i) for i, part in enumerate(("train", "test"))]
+    write_xml(tmp_path / "a.xml")
+    search = {"grid": {"n_neighbors": [3]}, "n_folds": 2}
+    found = tune([str(part) for part in parts], "ml-knn", **search)
+    assert found.dataset == "a"
+    assert np.isfinite(found.best.score)
+    assert tune(str(parts[0]), "ml-knn", **search).best.score != found.best.score
+    with pytest.raises(InputError, match="a search is on one dataset"):
+        tune([str(parts[0]), "synthetic"], "ml-knn", **search)
