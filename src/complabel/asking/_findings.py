@@ -26,6 +26,7 @@ _LOW_ALPHA = 0.667  # Krippendorff: below it not even tentative conclusions
 _MANY_MISTAKES = 0.1
 _LEAST_SHARED = 30
 _MOST_LISTED = 5
+_FEW_QUESTIONS = 4  # about a label
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,11 @@ def _frequencies(context: Context) -> Iterator[Finding]:
         f"Ask {_AUDIT} yes/no questions about random labels of random items, give the answers"
         " along with these, and look again."
     )
+    if seen.n_labels * _FEW_QUESTIONS > _AUDIT:
+        ask += (
+            f" With {seen.n_labels:,} labels they tell how many apply to an item, and little of how"
+            " often each does."
+        )
     if known.known or not len(context.statements.kind):
         return
     bounds = (
@@ -138,7 +144,8 @@ def _frequencies(context: Context) -> Iterator[Finding]:
             "exclusion-rates-unknown",
             "warning",
             f"{_n(seen.questions['excluded'], 'answer')} exclude labels, and nothing here says how"
-            " often a label that does not apply is excluded. Exclusions alone cannot tell.{bounds}",
+            " often a label that does not apply is excluded. Exclusions alone cannot tell."
+            f"{bounds}",
             f"{ask} Even 50 help much.",
             context.ask(),
         )
@@ -234,17 +241,28 @@ def _audit_size(context: Context) -> Iterator[Finding]:
     known = context.seen.knowledge
     if known.cardinality is None or known.error is None:
         return
+    if not known.n_random:
+        yield Finding(
+            "frequencies-from-menus",
+            "warning",
+            "How often labels apply is known from menus alone, by how often all labels of one"
+            " apply. That is rare, so that a few mistakes change much: if one answer in ten is"
+            " given at random, labels seem to apply several times as often.",
+            f"Ask {_AUDIT} yes/no questions about random labels of random items, and give the"
+            " answers along with these.",
+            context.ask(),
+        )
+        return
     relative = known.error / known.cardinality
     if relative <= _LARGE_ERROR:
         return
-    more = 3 * known.n_random if known.n_random else _AUDIT
-    halves = "would about halve the error" if known.n_random else "would show more"
+    more = 3 * known.n_random
     yield Finding(
         "audit-too-small",
         "warning" if relative > 2 * _LARGE_ERROR else "note",
         f"How many labels apply to an item is known to ±{relative:.0%} only:"
         f" {known.cardinality:.2f} ± {known.error:.2f} (one standard error).",
-        f"{more:,} more random yes/no questions {halves}.",
+        f"{more:,} more random yes/no questions would about halve the error.",
         context.ask(more),
     )
 

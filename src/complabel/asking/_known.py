@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from complabel.asking._inspection import Knowledge
+from complabel.asking._statements import exhausted
 from complabel.errors import InputError
 from complabel.frequencies import (
     LabelFrequencies,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 # An estimate from what was named takes minutes for more labels, and for more labels on menus.
 _MOST_LABELS = 200
 _MOST_CELLS = 200_000
+# Menus tell frequencies by how often all of one apply.
+_LEAST_ALL_APPLY = 50
 
 
 @dataclass(frozen=True)
@@ -76,11 +79,15 @@ def _estimate(
     named = answers.question == "named"
     if not named.any() and audit is not None:
         return audit, judged
+    if not named.any():
+        return None, "nothing was judged at random"
     if answers.n_labels > _MOST_LABELS:
         if audit is not None:
             return audit, f"{judged}; of {answers.n_labels:,} labels, named ones are left out here"
-        return None, "no label was judged at random"
+        return None, "nothing was judged at random"
     used, sample = _sampled(answers)
+    if audit is None and np.count_nonzero(exhausted(used)) < _LEAST_ALL_APPLY:
+        return None, "nothing was judged at random, and few said that all labels of a menu apply"
     try:
         found = estimate_label_frequencies(used)
     except InputError:

@@ -14,6 +14,7 @@ from complabel.cli._benchmark import benchmark
 from complabel.cli._console import complain, remark
 from complabel.cli._datasets import datasets
 from complabel.cli._demo import demo
+from complabel.cli._inspect import inspect
 from complabel.cli._study_results import export, report, status
 from complabel.cli._study_run import reproduce, run
 from complabel.cli._tune import tune
@@ -32,6 +33,7 @@ app.command()(demo)
 app.command()(datasets)
 app.command()(benchmark)
 app.command()(tune)
+app.command()(inspect)
 app.command()(reproduce)
 study = typer.Typer(
     help="Run plans of datasets x draws x methods, resumably; report what came out.",
