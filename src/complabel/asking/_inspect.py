@@ -12,7 +12,8 @@ from complabel.annotations import QUESTIONS, Answers
 from complabel.asking._agreement import Shared
 from complabel.asking._choice import tests_of_choice
 from complabel.asking._features import look_at_features
-from complabel.asking._findings import Context, all_findings
+from complabel.asking._finding_context import Context
+from complabel.asking._findings import all_findings
 from complabel.asking._hierarchy import identical_labels, nested_exclusions
 from complabel.asking._inspection import (
     Agreement,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,12 +51,12 @@ def inspect(
 
     Nothing is fitted, and nothing is changed.
 
-    Examples
-    --------
+    \b
+    Examples:
       complabel inspect answers.csv
       complabel inspect answers.csv answered-questions.csv --features X.csv --html page.html
       complabel inspect mirflickr --data-dir DIR --json found.json
-    """
+    """  # noqa: D301  # Click keeps the lines of a paragraph that begins with this character
     from complabel.asking import inspect_answers
     from complabel.reports import inspection_lines, write_inspection_page
 
@@ -72,8 +73,8 @@ def inspect(
             said,
             X,
             labels_listed=listed,
-            source=" ".join(answers) if is_table else "",
-            features="" if features is None else str(features),
+            source=shlex.join(answers) if is_table else "",
+            features="" if features is None else shlex.quote(str(features)),
         )
     for line in inspection_lines(found, min(output().width, _MOST_COLUMNS)):
         say(line)

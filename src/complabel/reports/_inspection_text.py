@@ -112,9 +112,8 @@ def _finding(finding: Finding, width: int, *, with_advice: bool) -> Iterator[str
     yield f"{SIGNS[finding.severity]} {finding.severity}: {finding.name}"
     for text in (finding.what, *([f"→ {finding.advice}"] if with_advice else [])):
         yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="  ")
-    if with_advice:
-        if finding.command:
-            yield f"    {finding.command}"
+    if with_advice and finding.command:
+        yield f"    {finding.command}"
 
 
 def _labels(inspection: Inspection, width: int) -> list[str]:
