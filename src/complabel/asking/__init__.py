@@ -1,5 +1,33 @@
-"""Which questions to ask people next."""
+"""Look at answers before a fit, and which questions to ask people next."""
 
+from complabel.asking._inspect import inspect_answers
+from complabel.asking._inspection import (
+    SEVERITIES,
+    Agreement,
+    AnnotatorSummary,
+    ChoiceTest,
+    Contradiction,
+    FeatureSummary,
+    Finding,
+    Inspection,
+    Knowledge,
+    LabelSummary,
+    Severity,
+)
 from complabel.asking._questions import suggest_questions
 
-__all__ = ["suggest_questions"]
+__all__ = [
+    "SEVERITIES",
+    "Agreement",
+    "AnnotatorSummary",
+    "ChoiceTest",
+    "Contradiction",
+    "FeatureSummary",
+    "Finding",
+    "Inspection",
+    "Knowledge",
+    "LabelSummary",
+    "Severity",
+    "inspect_answers",
+    "suggest_questions",
+]

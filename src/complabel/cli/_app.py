@@ -19,6 +19,7 @@ from complabel.cli._evaluate import evaluate
 from complabel.cli._fit import fit
 from complabel.cli._help import Group, add
 from complabel.cli._import import import_
+from complabel.cli._inspect import inspect
 from complabel.cli._labelstudio import labelstudio_config
 from complabel.cli._methods import methods
 from complabel.cli._predict import predict
@@ -38,7 +39,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-add(app, demo, import_, ask, fit, predict, evaluate, labelstudio_config)
+add(app, demo, import_, inspect, ask, fit, predict, evaluate, labelstudio_config)
 add(app, datasets, methods, benchmark, tune, reproduce)
 study = typer.Typer(
     cls=Group,

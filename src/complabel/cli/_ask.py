@@ -10,8 +10,13 @@ import typer
 from complabel.cli import _options as options
 from complabel.cli import _own_data as own
 from complabel.cli._console import say
+from complabel.cli._help import with_examples
 
 
+@with_examples(
+    "ask answers.csv --features X.csv -n 200 --out questions.csv",
+    "ask answers.csv --out questions.csv --prompts prompts.jsonl --texts texts.csv",
+)
 def ask(
     answers: own.AnswersFiles,
     out: Annotated[
@@ -42,11 +47,6 @@ def ask(
     """Draw yes/no questions about random labels, which say how often each label applies.
 
     Fill in the column "answer" with yes, no or unsure. Then give the file back to complabel import.
-
-    Examples
-    --------
-      complabel ask answers.csv --features X.csv -n 200 --out questions.csv
-      complabel ask answers.csv --out questions.csv --prompts prompts.jsonl --texts texts.csv
     """
     from complabel.asking import suggest_questions
     from complabel.importers import write_prompts

@@ -11,6 +11,7 @@ import typer
 from complabel.cli import _options as options
 from complabel.cli import _own_data as own
 from complabel.cli._console import errors, new_table, output, remark, save, say
+from complabel.cli._help import with_examples
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from complabel.tables import Features
 
 
+@with_examples(
+    "evaluate model.safetensors X.csv --truth truth.csv",
+    "evaluate model.safetensors X.csv --answers held-out.csv",
+)
 def evaluate(
     model: own.ModelFile,
     features: Annotated[
@@ -37,13 +42,7 @@ def evaluate(
     contradictions: own.Contradictions = "error",
     json_file: options.JsonFile = None,
 ) -> None:
-    """Measure a model on true labels, or on answers that it has not seen.
-
-    Examples
-    --------
-      complabel evaluate model.safetensors X.csv --truth truth.csv
-      complabel evaluate model.safetensors X.csv --answers held-out.csv
-    """
+    """Measure a model on true labels, or on answers that it has not seen."""
     from complabel import load
     from complabel.tables import read_features
 

@@ -10,11 +10,17 @@ import typer
 from complabel.cli import _options as options
 from complabel.cli import _own_data as own
 from complabel.cli._console import errors, remark, say
+from complabel.cli._help import with_examples
 
 if TYPE_CHECKING:
     from complabel.methods import ComplementaryClassifier, HeldOutScore
 
 
+@with_examples(
+    "fit answers.csv --features X.csv --out model.safetensors",
+    "fit answers.csv --features X.npy --items ids.txt --out model.safetensors",
+    "fit answers.csv --features X.csv --method ridge:alpha=1 --out ridge.safetensors",
+)
 def fit(
     answers: own.AnswersFiles,
     features: own.FeaturesFile,
@@ -37,12 +43,6 @@ def fit(
 
     No true label is needed. The score is on answers about items that were held out, beside the
     best guess that is the same for all items.
-
-    Examples
-    --------
-      complabel fit answers.csv --features X.csv --out model.safetensors
-      complabel fit answers.csv --features X.npy --items ids.txt --out model.safetensors
-      complabel fit answers.csv --features X.csv --method ridge:alpha=1 --out ridge.safetensors
     """
     from complabel.methods import FrequencyMatchedClassifier, held_out_score, make_classifier
     from complabel.tables import read_features

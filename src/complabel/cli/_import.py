@@ -9,6 +9,7 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli._console import errors, new_table, output, remark, say
+from complabel.cli._help import with_examples
 
 if TYPE_CHECKING:
     from complabel.importers import Tally
@@ -21,6 +22,11 @@ def _formats() -> list[str]:
     return [each.name for each in FORMATS]
 
 
+@with_examples(
+    "import export.json --absent not_this --out answers.csv",
+    "import lvis_val.json --out answers.parquet",
+    "import labels.csv --from codes --yes 1 --no 0 --unsure -1 --out answers.csv",
+)
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What a tool wrote.")],
     out: Annotated[
@@ -79,12 +85,6 @@ def import_(
     """Read answers of an annotation tool or a public dataset into one table of answers.
 
     Nothing is dropped that contradicts something else: fit and inspect say what becomes of it.
-
-    Examples
-    --------
-      complabel import export.json --absent not_this --out answers.csv
-      complabel import lvis_val.json --out answers.parquet
-      complabel import labels.csv --from codes --yes 1 --no 0 --unsure -1 --out answers.csv
     """
     from complabel.importers import Options, import_file
     from complabel.tables import read_label_names

@@ -8,8 +8,13 @@ from typing import Annotated
 import typer
 
 from complabel.cli._console import save, say
+from complabel.cli._help import with_examples
 
 
+@with_examples(
+    "labelstudio-config labels.txt > config.xml",
+    "labelstudio-config --question asked --show text    # for the tasks of complabel ask",
+)
 def labelstudio_config(
     labels: Annotated[
         Path | None,
@@ -31,13 +36,7 @@ def labelstudio_config(
         Path | None, typer.Option("--out", metavar="FILE", help="[default: the terminal]")
     ] = None,
 ) -> None:
-    """Write the configuration with which Label Studio asks for labels that do not apply.
-
-    Examples
-    --------
-      complabel labelstudio-config labels.txt > config.xml
-      complabel labelstudio-config --question asked --show text    # for the tasks of complabel ask
-    """
+    """Write the configuration with which Label Studio asks for labels that do not apply."""
     from complabel.importers import label_studio_config
     from complabel.tables import read_label_names
 

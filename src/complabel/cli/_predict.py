@@ -11,8 +11,13 @@ import typer
 from complabel.cli import _options as options
 from complabel.cli import _own_data as own
 from complabel.cli._console import errors, say
+from complabel.cli._help import with_examples
 
 
+@with_examples(
+    "predict model.safetensors X.csv --out predictions.csv",
+    "predict model.safetensors X.npy --top 3 --out top.jsonl",
+)
 def predict(
     model: own.ModelFile,
     features: Annotated[
@@ -32,13 +37,7 @@ def predict(
     ] = None,
     rows: Annotated[int, typer.Option(min=1, help="Rows that are in memory at a time.")] = 65_536,
 ) -> None:
-    """Predict the labels of items: one row for each item, one probability for each label.
-
-    Examples
-    --------
-      complabel predict model.safetensors X.csv --out predictions.csv
-      complabel predict model.safetensors X.npy --top 3 --out top.jsonl
-    """
+    """Predict the labels of items: one row for each item, one probability for each label."""
     from complabel import load
     from complabel.tables import PredictionWriter, iterate_features
 

@@ -1,8 +1,10 @@
-"""Reports of studies: first a summary as data, then its renderings."""
+"""Reports of studies and of answers: first a summary as data, then its renderings."""
 
 from complabel.reports._csv import results_csv
 from complabel.reports._demo import DEMO_METHODS, run_demo
 from complabel.reports._demo_page import render_demo
+from complabel.reports._inspection_page import render_inspection, write_inspection_page
+from complabel.reports._inspection_text import inspection_lines
 from complabel.reports._render import FORMATS, render_report, write_report
 from complabel.reports._summarize import summarize_study
 from complabel.reports._summary import Summary
@@ -11,10 +13,13 @@ __all__ = [
     "DEMO_METHODS",
     "FORMATS",
     "Summary",
+    "inspection_lines",
     "render_demo",
+    "render_inspection",
     "render_report",
     "results_csv",
     "run_demo",
     "summarize_study",
+    "write_inspection_page",
     "write_report",
 ]

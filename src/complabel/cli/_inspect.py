@@ -1,0 +1,139 @@
+"""`complabel inspect`: look at answers before anything is fitted."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from complabel.cli import _options as options
+from complabel.cli._console import errors, output, remark, save, say
+
+if TYPE_CHECKING:
+    from complabel.annotations import Answers
+
+_TABLES = (".csv", ".tsv", ".gz", ".parquet")
+# Wider lines are hard to read.
+_MOST_COLUMNS = 100
+
+
+def inspect(
+    answers: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ANSWERS...",
+            help="Tables of answers, as complabel import writes; or a dataset in which labels were"
+            " ruled out, such as mirflickr.",
+        ),
+    ],
+    features: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Features of the items, by column item.")
+    ] = None,
+    label_names: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="All labels, one on each line. [default: those that the answers mention]",
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write a page with pictures here.")
+    ] = None,
+    json_file: options.JsonFile = None,
+    data_dir: options.DataDir = None,
+) -> None:
+    """Say what is there, what contradicts, which assumption fails, and what to ask next.
+
+    Nothing is fitted, and nothing is changed.
+
+    \b
+    Examples:
+      complabel inspect answers.csv
+      complabel inspect answers.csv answered-questions.csv --features X.csv --html page.html
+      complabel inspect mirflickr --data-dir DIR --json found.json
+    """  # noqa: D301  # Click keeps the lines of a paragraph that begins with this character
+    from complabel.asking import inspect_answers
+    from complabel.reports import inspection_lines, write_inspection_page
+
+    options.check_folder(html, "--html")
+    options.check_folder(json_file, "--json")
+    is_table = all(Path(name).suffix in _TABLES for name in answers)
+    with errors().status("looking at the answers"):
+        if is_table:
+            said, X, listed = _read(answers, features, label_names)
+        else:
+            said, X = _of_dataset(answers, features, label_names, data_dir)
+            listed = True
+        found = inspect_answers(
+            said,
+            X,
+            labels_listed=listed,
+            source=shlex.join(answers) if is_table else "",
+            features="" if features is None else shlex.quote(str(features)),
+        )
+    for line in inspection_lines(found, min(output().width, _MOST_COLUMNS)):
+        say(line)
+    if html is not None:
+        write_inspection_page(found, html)
+        say(f"wrote {html}")
+    if json_file is not None:
+        save(json_file, json.dumps(found.as_json(), indent=1, ensure_ascii=False) + "\n")
+
+
+def _of_dataset(
+    names: Sequence[str], features: Path | None, label_names: Path | None, data_dir: Path | None
+) -> tuple[Answers, Any]:
+    """Return what somebody excluded in a dataset, and its features."""
+    from complabel.annotations import Answers
+    from complabel.datasets import load_dataset, load_file
+    from complabel.errors import InputError
+
+    if len(names) > 1 or features is not None or label_names is not None:
+        raise InputError(
+            f"{' '.join(names)}: give tables of answers ({', '.join(_TABLES)}), or one dataset and"
+            " no other files: it has features and label names of its own"
+        )
+    name = names[0]
+    data = load_file(name) if Path(name).is_file() else load_dataset(name, data_dir=data_dir)
+    if data.excluded is None:
+        raise InputError(
+            f"nobody ruled labels out in {data.name}, so that there are no answers to look at;"
+            " mirflickr and yeastbp have some, and so may a file of yours, in an array 'excluded'"
+        )
+    said = Answers.from_arrays(
+        excluded=data.excluded, question="excluded", label_names=data.label_names
+    )
+    return said, data.X
+
+
+def _read(
+    paths: Sequence[str], features: Path | None, label_names: Path | None
+) -> tuple[Answers, Any, bool]:
+    """Read answers with their contradictions, features, and whether all labels are listed."""
+    import pandas as pd  # type: ignore[import-untyped]
+
+    from complabel.annotations import Answers, UnlistedLabelsWarning
+
+    tables = [pd.read_csv(path, dtype=str) for path in paths]
+    for at, table in enumerate(tables):
+        if "answer_id" in table and len(tables) > 1:  # of one file only
+            table["answer_id"] = table["answer_id"].map(lambda text, at=at: f"{at}:{text}")
+    table = pd.concat(tables, ignore_index=True)
+    names = None if label_names is None else label_names.read_text(encoding="utf-8").splitlines()
+    X = items = None
+    if features is not None:
+        frame = pd.read_csv(features, dtype={"item": str}).set_index("item")
+        X, items = frame.to_numpy(float), frame.index.tolist()
+        known = table["item"].isin(items)
+        if not known.all():
+            remark(f"{(~known).sum():,} rows are about items without features; they are left out")
+            table = table[known].reset_index(drop=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UnlistedLabelsWarning)
+        said = Answers.from_table(table, items=items, labels=names, conflicts="keep")
+    return said, X, not any(issubclass(each.category, UnlistedLabelsWarning) for each in caught)

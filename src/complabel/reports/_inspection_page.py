@@ -1,0 +1,90 @@
+"""The page about answers: findings first, then pictures of what they are from."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from complabel import __version__
+from complabel._files import write_text
+from complabel.asking import Inspection
+from complabel.reports._inspection_text import (
+    SIGNS,
+    about_agreement,
+    about_frequencies,
+    about_questions,
+    headline,
+    labels_by_answers,
+)
+from complabel.reports._templates import get_template
+
+# Lines of a picture; a page with a thousand is no picture any more.
+_MOST_LABELS = 60
+_MOST_ANNOTATORS = 40
+_MOST_CONTRADICTIONS = 20
+
+KINDS = {
+    "named": "named: does not apply, chosen by somebody",
+    "excluded": "excluded by a rule",
+    "absent": "judged: does not apply",
+    "relevant": "applies",
+}
+"""What answers say of a label, in the order in which bars are stacked."""
+
+
+def render_inspection(inspection: Inspection) -> str:
+    """Render what was found as one HTML page that needs nothing from outside.
+
+    Parameters
+    ----------
+    inspection : Inspection
+
+    Returns
+    -------
+    str
+        A complete HTML document.
+
+    Raises
+    ------
+    InputError
+        If Jinja2 or matplotlib is not installed.
+    """
+    labels = labels_by_answers(inspection, _MOST_LABELS)
+    kinds = {
+        kind: text
+        for kind, text in KINDS.items()
+        if any(getattr(label, kind) for label in inspection.labels)
+    }
+    return get_template("inspection.html.j2").render(
+        seen=inspection,
+        headline=headline(inspection),
+        questions=about_questions(inspection),
+        frequencies=about_frequencies(inspection),
+        agreement=about_agreement(inspection) if inspection.agreement is not None else "",
+        labels=labels,
+        most=max([label.mentioned for label in labels], default=0) or 1,
+        kinds=kinds,
+        annotators=inspection.annotators[:_MOST_ANNOTATORS],
+        contradictions=inspection.contradictions[:_MOST_CONTRADICTIONS],
+        signs=SIGNS,
+        complabel=__version__,
+    )
+
+
+def write_inspection_page(inspection: Inspection, path: str | os.PathLike[str]) -> None:
+    """Write what was found as one HTML page, or leave the file as it was.
+
+    Parameters
+    ----------
+    inspection : Inspection
+    path : path
+        The file to write, or to replace.
+
+    Raises
+    ------
+    InputError
+        If Jinja2 or matplotlib is not installed.
+    OutputError
+        If the file cannot be written.
+    """
+    write_text(Path(path), render_inspection(inspection))

@@ -1,0 +1,180 @@
+"""What a look at answers found, as lines for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from complabel.asking import Finding, Inspection, LabelSummary
+
+SIGNS = {"problem": "✗", "warning": "!", "note": "·"}
+"""A sign for each severity, beside its word."""
+
+_MOST_LABELS = 20
+_MOST_ANNOTATORS = 10
+_NAME = 24
+
+
+def headline(inspection: Inspection) -> str:
+    """Say in one sentence what there is and what to do first."""
+    seen, step = inspection, inspection.next_step
+    n_warnings = sum(each.severity != "note" for each in seen.findings)
+    what = (
+        f"{seen.n_answers:,} {'answer' if seen.n_answers == 1 else 'answers'} about"
+        f" {seen.n_items:,} {'item' if seen.n_items == 1 else 'items'} and {seen.n_labels:,} labels"
+    )
+    if step is None:
+        return f"{what}: nothing speaks against a fit."
+    several = "one thing" if n_warnings == 1 else f"{n_warnings} things"
+    return f"{what}: {several} to look at before a fit, {step.name} first."
+
+
+def inspection_lines(inspection: Inspection, width: int = 80) -> list[str]:
+    """Write what was found as lines of plain text.
+
+    Parameters
+    ----------
+    inspection : Inspection
+    width : int, default=80
+        Characters that sentences are wrapped to, at least 40; commands and tables stay whole.
+
+    Returns
+    -------
+    list of str
+        What to do next first, then findings, and what they are from.
+    """
+    width = max(width, 40)
+    lines = textwrap.wrap(headline(inspection), width)
+    step = inspection.next_step
+    if step is not None:
+        lines += ["", *textwrap.wrap(f"Next: {step.advice}", width)]
+        lines += [f"  {step.command}"] if step.command else []
+    for finding in inspection.findings:
+        lines += ["", *_finding(finding, width, with_advice=finding is not step)]
+    lines += ["", *textwrap.wrap(about_frequencies(inspection), width)]
+    if inspection.agreement is not None:
+        lines += textwrap.wrap(about_agreement(inspection), width)
+    lines += [""]
+    lines += textwrap.wrap(about_questions(inspection), width)
+    lines += ["", *_labels(inspection, width)]
+    if inspection.annotators:
+        lines += ["", *_annotators(inspection)]
+    return [line.rstrip() for line in lines]
+
+
+def about_questions(inspection: Inspection) -> str:
+    """Count answers by question, and items without."""
+    by_question = [f"{count:,} {word}" for word, count in inspection.questions.items()]
+    text = f"Answers: {', '.join(by_question) or 'none'}."
+    if inspection.n_all_apply:
+        text += f" {inspection.n_all_apply:,} say that all other labels on offer apply."
+    return f"{text} Items without an answer: {inspection.n_unanswered:,}."
+
+
+def about_frequencies(inspection: Inspection) -> str:
+    """Say what is known of how often labels apply."""
+    known = inspection.knowledge
+    if known.cardinality is None or known.error is None:
+        return (
+            f"How often labels apply: not known ({known.reason}). If all answers are right, from"
+            f" {known.at_least:,.2f} to {known.at_most:,.2f} labels apply to an item."
+        )
+    return (
+        f"Labels that apply to an item: {known.cardinality:.2f} on average, ± {known.error:.2f}"
+        f" (one standard error), from {known.reason}."
+    )
+
+
+def about_agreement(inspection: Inspection) -> str:
+    """Say how far annotators agree."""
+    found = inspection.agreement
+    assert found is not None
+    alpha = "" if found.alpha is None else f" (Krippendorff's alpha {found.alpha:.2f})"
+    text = (
+        f"Annotators agree on {found.observed:.0%} of what several of them judged{alpha}:"
+        f" {found.n_judgements:,} judgements of {found.n_pairs:,} pairs of item and label."
+    )
+    if found.error_rate is None or found.error is None:
+        return f"{text} That is no more than by chance."
+    return (
+        f"{text} Answers given at random, if equally often by all: {found.error_rate:.0%}"
+        f" ± {found.error:.0%}."
+    )
+
+
+def labels_by_answers(inspection: Inspection, most: int) -> Sequence[LabelSummary]:
+    """Return the labels in most answers, in order."""
+    return sorted(inspection.labels, key=lambda label: -label.mentioned)[:most]
+
+
+def _finding(finding: Finding, width: int, *, with_advice: bool) -> Iterator[str]:
+    """Yield the lines of a finding, with a sign and a word for its severity."""
+    yield f"{SIGNS[finding.severity]} {finding.severity}: {finding.name}"
+    for text in (finding.what, *([f"→ {finding.advice}"] if with_advice else [])):
+        yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="  ")
+    if with_advice and finding.command:
+        yield f"    {finding.command}"
+
+
+def _labels(inspection: Inspection, width: int) -> list[str]:
+    """Lay out the labels in most answers; columns without content are left out."""
+    shown = labels_by_answers(inspection, _MOST_LABELS)
+    columns = {"label": [_short(label.label) for label in shown]}
+    for name in ("named", "excluded", "absent", "relevant", "judged"):
+        values = [getattr(label, name) for label in shown]
+        if any(values):
+            columns[name] = [f"{value:,}" for value in values]
+    if inspection.knowledge.known:
+        columns["applies to"] = [_share(label.frequency) for label in shown]
+        columns["95 %"] = [f"{_share(label.low)} to {_share(label.high)}" for label in shown]
+        if any(label.exclusion_rate is not None for label in shown):
+            columns["excl. rate"] = [_share(label.exclusion_rate) for label in shown]
+        if any(label.propensity is not None for label in shown):
+            columns["propensity"] = [f"{label.propensity or 0:.2f}" for label in shown]
+    else:
+        columns["at least"] = [_share(label.at_least) for label in shown]
+        columns["at most"] = [_share(label.at_most) for label in shown]
+    lines = _table(columns)
+    while len(columns) > 2 and max(map(len, lines)) > width:  # the last ones matter most
+        del columns[list(columns)[1]]
+        lines = _table(columns)
+    more = inspection.n_labels - len(shown)
+    return [*lines, f"and {more:,} more labels, in fewer answers"] if more > 0 else lines
+
+
+def _annotators(inspection: Inspection) -> list[str]:
+    """Lay out the annotators of most answers."""
+    shown = inspection.annotators[:_MOST_ANNOTATORS]
+    columns = {
+        "annotator": [_short(each.annotator) for each in shown],
+        "answers": [f"{each.answers:,}" for each in shown],
+        "says yes": [_share(each.yes_share) for each in shown],
+        "agrees": [_share(each.agreement) for each in shown],
+        "at random": [_share(each.error_rate) for each in shown],
+    }
+    more = len(inspection.annotators) - len(shown)
+    return [*_table(columns), *([f"and {more:,} more annotators"] if more > 0 else [])]
+
+
+def _table(columns: dict[str, list[str]]) -> list[str]:
+    """Write columns, the first to the left and the others to the right."""
+    widths = [max(map(len, [name, *cells])) for name, cells in columns.items()]
+    rows = [list(columns), *map(list, zip(*columns.values(), strict=True))]
+    return [
+        "  ".join(
+            cell.rjust(width) if at else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+
+
+def _share(value: float | None) -> str:
+    """Write a share as a percentage."""
+    return "" if value is None else f"{value:.1%}"
+
+
+def _short(name: str) -> str:
+    """Cut a long name, and keep it on one line."""
+    name = " ".join(name.split())
+    return name if len(name) <= _NAME else name[: _NAME - 1] + "…"
