@@ -14,18 +14,17 @@ from complabel.cli._help import with_examples
 if TYPE_CHECKING:
     from complabel.importers import Tally
 
-
-def _formats() -> list[str]:
-    """Return the names that --from can have, for completion."""
-    from complabel.importers import FORMATS
-
-    return [each.name for each in FORMATS]
+# Of complabel.importers, which would load NumPy for a help text; a test compares.
+NAMES = (
+    *("label-studio", "prodigy", "argilla", "lvis", "open-images"),
+    *("coded", "pml", "openmic", "replies", "table"),
+)
 
 
 @with_examples(
     "import export.json --absent not_this --out answers.csv",
     "import lvis_val.json --out answers.parquet",
-    "import labels.csv --from codes --yes 1 --no 0 --unsure -1 --out answers.csv",
+    "import labels.csv --from coded --yes 1 --no 0 --unsure -1 --out answers.csv",
 )
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What a tool wrote.")],
@@ -37,8 +36,8 @@ def import_(
         typer.Option(
             "--from",
             metavar="FORMAT",
-            autocompletion=_formats,
-            help="The format: see the list below. [default: the one that the file looks like]",
+            autocompletion=lambda incomplete: [n for n in NAMES if n.startswith(incomplete)],
+            help=f"{', '.join(NAMES)}. [default: what the file looks like]",
         ),
     ] = None,
     absent: Annotated[

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli._console import errors, output, remark, save, say
+from complabel.cli import _own_data as own
+from complabel.cli._console import errors, output, save, say
+from complabel.cli._help import with_examples
 
 if TYPE_CHECKING:
     from complabel.annotations import Answers
@@ -22,6 +23,11 @@ _TABLES = (".csv", ".tsv", ".gz", ".parquet")
 _MOST_COLUMNS = 100
 
 
+@with_examples(
+    "inspect answers.csv",
+    "inspect answers.csv answered-questions.csv --features X.csv --html page.html",
+    "inspect mirflickr --data-dir DIR --json found.json",
+)
 def inspect(
     answers: Annotated[
         list[str],
@@ -32,15 +38,13 @@ def inspect(
         ),
     ],
     features: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Features of the items, by column item.")
-    ] = None,
-    label_names: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
-            help="All labels, one on each line. [default: those that the answers mention]",
+            metavar="FILE", help="Features of the items, also of those without an answer."
         ),
     ] = None,
+    items: own.ItemsFile = None,
+    label_names: own.LabelNames = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write a page with pictures here.")
     ] = None,
@@ -50,29 +54,22 @@ def inspect(
     """Say what is there, what contradicts, which assumption fails, and what to ask next.
 
     Nothing is fitted, and nothing is changed.
-
-    \b
-    Examples:
-      complabel inspect answers.csv
-      complabel inspect answers.csv answered-questions.csv --features X.csv --html page.html
-      complabel inspect mirflickr --data-dir DIR --json found.json
-    """  # noqa: D301  # Click keeps the lines of a paragraph that begins with this character
+    """
     from complabel.asking import inspect_answers
     from complabel.reports import inspection_lines, write_inspection_page
 
     options.check_folder(html, "--html")
     options.check_folder(json_file, "--json")
     is_table = all(Path(name).suffix in _TABLES for name in answers)
+    if is_table:
+        said, X = _read(answers, features, items, label_names)
+    else:
+        said, X = _of_dataset(answers, features, label_names, data_dir)
     with errors().status("looking at the answers"):
-        if is_table:
-            said, X, listed = _read(answers, features, label_names)
-        else:
-            said, X = _of_dataset(answers, features, label_names, data_dir)
-            listed = True
         found = inspect_answers(
             said,
             X,
-            labels_listed=listed,
+            labels_listed=not is_table or label_names is not None,
             source=shlex.join(answers) if is_table else "",
             features="" if features is None else shlex.quote(str(features)),
         )
@@ -112,28 +109,19 @@ def _of_dataset(
 
 
 def _read(
-    paths: Sequence[str], features: Path | None, label_names: Path | None
-) -> tuple[Answers, Any, bool]:
-    """Read answers with their contradictions, features, and whether all labels are listed."""
-    import pandas as pd  # type: ignore[import-untyped]
+    paths: Sequence[str], features: Path | None, items: Path | None, label_names: Path | None
+) -> tuple[Answers, Any]:
+    """Read answers with their contradictions, and features."""
+    from complabel.tables import read_features
 
-    from complabel.annotations import Answers, UnlistedLabelsWarning
-
-    tables = [pd.read_csv(path, dtype=str) for path in paths]
-    for at, table in enumerate(tables):
-        if "answer_id" in table and len(tables) > 1:  # of one file only
-            table["answer_id"] = table["answer_id"].map(lambda text, at=at: f"{at}:{text}")
-    table = pd.concat(tables, ignore_index=True)
-    names = None if label_names is None else label_names.read_text(encoding="utf-8").splitlines()
-    X = items = None
+    found = None
     if features is not None:
-        frame = pd.read_csv(features, dtype={"item": str}).set_index("item")
-        X, items = frame.to_numpy(float), frame.index.tolist()
-        known = table["item"].isin(items)
-        if not known.all():
-            remark(f"{(~known).sum():,} rows are about items without features; they are left out")
-            table = table[known].reset_index(drop=True)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UnlistedLabelsWarning)
-        said = Answers.from_table(table, items=items, labels=names, conflicts="keep")
-    return said, X, not any(issubclass(each.category, UnlistedLabelsWarning) for each in caught)
+        with errors().status(f"reading {features}"):
+            found = read_features(features, items=items)
+    said = own.read_own_answers(
+        [Path(path) for path in paths],
+        None if found is None else list(found.items),
+        label_names=label_names,
+        contradictions="keep",
+    )
+    return said, None if found is None else found.X

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -96,7 +96,7 @@ def read_answers(
     *,
     items: Sequence[Any] | None = None,
     label_names: Sequence[str] | None = None,
-    contradictions: ContradictionPolicy = "error",
+    contradictions: ContradictionPolicy | Literal["keep"] = "error",
 ) -> AnswerFile:
     r"""Read a table of answers, one row for each label of an answer.
 
@@ -113,9 +113,9 @@ def read_answers(
     label_names : sequence of str, or None, default=None
         All labels, in the order of the columns to be. By default all that the file mentions,
         sorted.
-    contradictions : {"error", "drop", "majority", "trust-relevant"}, default="error"
+    contradictions : {"error", "drop", "majority", "trust-relevant", "keep"}, default="error"
         What to do where one answer says that a label applies to an item and another denies it, as
-        :func:`complabel.annotations.resolve_contradictions` says.
+        :func:`complabel.annotations.resolve_contradictions` says; "keep" leaves all as it is.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def read_answers(
     >>> found.reconciliation()
     ['answers for 2 of 3 items']
     """
-    check_choice("contradictions", contradictions, CONTRADICTION_POLICIES)
+    check_choice("contradictions", contradictions, (*CONTRADICTION_POLICIES, "keep"))
     file, ending = source_of("path", path, TABLE_ENDINGS, "tables of answers")
     table = open_table(file, ending)
     for name in ("item", "label"):
@@ -177,7 +177,9 @@ def read_answers(
         )
         answers = everything if wanted is None else everything[: len(wanted)]
         found = contradictions_table(answers)
-        resolved = resolve_contradictions(answers, contradictions) if found["item"] else answers
+        resolved = answers
+        if found["item"] and contradictions != "keep":
+            resolved = resolve_contradictions(answers, contradictions)
     except AnnotationError as error:
         raise AnnotationError(f"{file}: {_with_lines(str(error), table)}") from error
     n_unmatched = everything.n_answers - answers.n_answers
