@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Hashes = NDArray[np.uint64]
 
-_PER_RANGE = 1 << 20
+_PER_RANGE = 1 << 18
 
 
 class HashSet:

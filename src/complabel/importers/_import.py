@@ -118,8 +118,8 @@ def import_file(
 
     Notes
     -----
-    In memory are some pieces, and sixteen bytes for each row at most, by which contradictions are
-    found; formats that are one JSON document may need more.
+    In memory are some pieces, and eight bytes for each row, by which contradictions are found, and
+    for each item; formats that are one JSON document need more.
     """
     _need_pandas()
     source, target = Path(path), Path(out)

@@ -17,7 +17,7 @@ from complabel.tables._columns import COLUMNS
 
 _ENDINGS = (".csv", ".csv.gz", ".parquet")
 _NUMBERS = {"asked_for": "int64", "probability": "float64"}
-_ROWS = 1 << 16  # that are written at a time: small pieces make slow files
+_ROWS = 1 << 15  # that are written at a time: small pieces make slow files
 
 
 class AnswerWriter:
