@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -90,9 +91,11 @@ def install(environment: Path, variables: dict[str, str]) -> None:
     """Make an environment and install the project with the command in README."""
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True, timeout=LIMIT)
     python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
-    command = ["-m", "pip", "install", "-qq", "-c", "constraints.txt", ".[report]"]
+    command = ["-m", "pip", "install", "-qq", "-c", "constraints.txt", ".[report,tables]"]
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    demand('pip install -c constraints.txt ".[report]"' in readme, "README says how to install")
+    demand(
+        'pip install -c constraints.txt ".[report,tables]"' in readme, "README says how to install"
+    )
     subprocess.run([str(python), *command], cwd=CHECKOUT, env=variables, check=True, timeout=LIMIT)
 
 
@@ -102,6 +105,27 @@ def readme_code() -> str:
     blocks = re.findall(r"^```python\n(.*?)^```", readme, flags=re.DOTALL | re.MULTILINE)
     demand(blocks, "README holds Python code")
     return "\n".join(blocks)
+
+
+def own_data(session: Session) -> None:
+    """Go through the page about one's own data: its code and its commands, in their order."""
+    page = (CHECKOUT / "docs" / "own-data.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(python|console)\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
+    said = ""
+    for number, (language, text) in enumerate(blocks):
+        if language == "python":
+            script = session.folder / f"own-data-{number}.py"
+            script.write_text(text, encoding="utf-8")
+            said += session.run("python", script.name)
+            continue
+        for line in text.splitlines():
+            demand(line.startswith("$ complabel "), f"the page shows a command: {line}")
+            said += session.run(*shlex.split(line.removeprefix("$ ")))
+    found = [float(text) for text in re.findall(r"Average precision +([.0-9]+)", said)]
+    for told, value in zip((".556", ".836"), found, strict=True):
+        demand(f"{told}" in page and abs(float(told) - value) < 0.02, f"the page says {value}")
+    demand("choices may be biased" in said.lower(), "inspect says what is wrong")
+    demand("average precision 0.8" in said, "it is the same in Python")
 
 
 def interrupted_study(session: Session) -> None:
@@ -175,6 +199,8 @@ def main() -> None:
         for file in sorted(HERE.glob("own_*.py")):
             with step(file.stem.replace("_", " ")):
                 session.python(file)
+        with step("own data: an export, five commands, a model"):
+            own_data(session)
         with step("a study, interrupted and resumed"):
             interrupted_study(session)
         print(f"a newcomer's session: all done in {time.perf_counter() - started:.0f} s")
