@@ -1,0 +1,42 @@
+"""Polars data frames in: names of features and labels stay with the classifier."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from complabel.annotations import Answers
+from complabel.datasets import make_synthetic
+from complabel.methods import ComplementaryRidgeClassifier
+
+LABELS, FEATURES = ["sea", "sky", "city"], ["red", "green", "blue", "grey"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_synthetic(60, n_features=4, n_labels=3, random_state=0)
+
+
+def test_names_come_from_polars_as_from_pandas(data):
+    X = pl.DataFrame(np.asarray(data.X), schema=FEATURES)
+    y = pl.DataFrame(1 - np.asarray(data.Y), schema=LABELS)
+    classifier = ComplementaryRidgeClassifier(alpha=1.0).fit(X, y)
+    assert classifier.classes_.tolist() == LABELS
+    assert classifier.feature_names_in_.tolist() == FEATURES
+    plain = ComplementaryRidgeClassifier(alpha=1.0).fit(data.X, 1 - data.Y)
+    assert np.array_equal(classifier.predict_proba(X), plain.predict_proba(data.X))
+
+
+def test_answers_come_from_a_polars_table():
+    columns = {
+        "item": ["a", "b", "b", "c"],
+        "label": ["sea", "sky", "city", "sea"],
+        "answer": ["no", "yes", None, "unsure"],
+        "annotator": ["ann", None, "bob", "ann"],
+    }
+    table = pl.DataFrame(columns)
+    found = Answers.from_table(table, labels=LABELS, items=["a", "b", "c"])
+    expected = Answers.from_table(columns, labels=LABELS, items=["a", "b", "c"])
+    assert found.label_names == tuple(LABELS)
+    assert found.annotator_names == expected.annotator_names == ("ann", "bob")
+    for name in ("absent", "relevant", "offered"):
+        assert (getattr(found, name) != getattr(expected, name)).nnz == 0
