@@ -255,6 +255,14 @@ def test_faults_of_parquet(name, tmp_path):
         read_features(tmp_path / "X.parquet")
 
 
+def test_names_in_parquet_that_are_no_text(tmp_path):
+    raw = pa.array([b"a", b"\xfcb"], pa.binary())
+    text = pa.Array.from_buffers(pa.string(), 2, raw.buffers())
+    pq.write_table(pa.table({"item": text, "x": [1, 2]}), tmp_path / "X.parquet")
+    with pytest.raises(DatasetFormatError, match=r"X\.parquet: .*UTF"):
+        read_features(tmp_path / "X.parquet")
+
+
 def test_ids_that_became_floats_beside_a_gap_are_whole_numbers(tmp_path):
     pd.DataFrame({"item": [7.0, 8.0], "a": [1, 2]}).to_parquet(tmp_path / "X.parquet")
     assert read_features(tmp_path / "X.parquet").items.tolist() == ["7", "8"]

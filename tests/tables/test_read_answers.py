@@ -178,6 +178,10 @@ FAULTS = {
     "unknown question": ("item,label,question\na,sea,guessed\n", "line 2 has question 'guessed'"),
     "bad list": ("item,label,offered\na,sea,sea|sky\n", "line 2 has offered .* JSON list"),
     "bad number": ("item,label,asked_for\na,sea,two\n", "line 2 has asked_for 'two'; it must be a"),
+    "a number beyond all counts": (
+        "item,label,asked_for\na,sea,1e300\n",
+        "line 2 has asked_for '1e300'; it must be a whole number",
+    ),
     "rows that disagree": (
         "answer_id,item,label\n1,a,sea\n2,a,sea\n1,b,sky\n",
         "answer '1' has item 'a' in line 2 and 'b' in line 4; the rows of one answer must agree",

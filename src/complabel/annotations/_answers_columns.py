@@ -91,7 +91,7 @@ def word_of(words: Sequence[str]) -> Callable[[Any], int]:
 def count_of(value: Any) -> int:
     """Return a whole number of at least 0, which may be given as text."""
     number = float(value)
-    if not (number.is_integer() and number >= 0):
+    if not (number.is_integer() and 0 <= number < 2**53):
         raise ValueError
     return int(number)
 

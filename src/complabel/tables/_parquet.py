@@ -74,11 +74,15 @@ class ParquetTable:
         whole = pa.types.is_integer(kind)
         if pa.types.is_floating(kind):  # whole numbers with gaps, as pandas leaves them
             given = pc.if_else(pc.is_nan(values), None, values)
-            whole = pc.all(pc.equal(given, pc.floor(given)), min_count=0).as_py()
+            fine = pc.and_(pc.equal(given, pc.floor(given)), pc.less(pc.abs(given), 2**53))
+            whole = pc.all(fine, min_count=0).as_py()
             values = pc.cast(given, pa.int64(), safe=False) if whole else values
         if not (whole or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             raise DatasetFormatError(
                 f"{self.path}: column {name!r} holds values of type {kind}; give text or whole "
                 "numbers"
             )
-        return pc.cast(values, pa.string())
+        with explained(self.path, _ADVICE):
+            texts = pc.cast(values, pa.string())
+            texts.validate(full=True)  # that bytes are text, is told and not checked before
+        return texts

@@ -24,7 +24,7 @@ from complabel.tables._columns import COLUMNS
 from complabel.tables._csv import CsvTable
 from complabel.tables._matrices import open_table
 from complabel.tables._parquet import ParquetTable
-from complabel.tables._source import TABLE_ENDINGS, StrPath, pyarrow, some_of, source_of
+from complabel.tables._source import TABLE_ENDINGS, StrPath, explained, pyarrow, some_of, source_of
 
 _USED = tuple(name for name in COLUMNS if name != "time")  # nothing is computed of it
 _AS_TEXT = ("answer_id", "item", "label", "answer", "question", "annotator")
@@ -214,14 +214,13 @@ def _from_parquet(table: ParquetTable) -> dict[str, Any]:
     pieces: dict[str, list[Any]] = {name: [] for name in names}
     for piece in table.pieces(names):
         for name, values in piece.items():
-            is_text = name in _AS_TEXT
-            pieces[name].append(
-                table.as_texts(name, values).dictionary_encode() if is_text else values
-            )
+            if name in _AS_TEXT:
+                pieces[name].append(table.as_texts(name, values).dictionary_encode())
+                continue
+            with explained(table.path, "write the table again"):  # text that is no UTF-8
+                pieces[name] += values.to_pylist()
     return {
-        name: _categories(values)
-        if name in _AS_TEXT
-        else pd.Series([each for part in values for each in part.to_pylist()], dtype=object)
+        name: _categories(values) if name in _AS_TEXT else pd.Series(values, dtype=object)
         for name, values in pieces.items()
     }
 

@@ -112,7 +112,8 @@ def _from_top(
     ids: list[str] = []
     rows: list[dict[str, float]] = []
     for piece in pieces:
-        columns = {name: values.to_pylist() for name, values in piece.items()}
+        with explained(table.path, "write the predictions again"):
+            columns = {name: values.to_pylist() for name, values in piece.items()}
         ids += map(str, columns["item"])
         listed = zip(*(columns[name] for name in labels), strict=True)
         values = zip(*(columns[name] for name in numbers), strict=True)
