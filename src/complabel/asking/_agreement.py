@@ -37,6 +37,7 @@ class Shared:
         people = len(statements.answers.annotator_names)
         person = statements.answers.annotator[statements.answer]
         at = np.flatnonzero(statements.judged & (person >= 0))
+        at = at[np.argsort(statements.answer[at], kind="stable")]  # statements go by kind
         _, first = np.unique(statements.pair[at] * max(people, 1) + person[at], return_index=True)
         at = at[first]
         _, place, count = np.unique(statements.pair[at], return_inverse=True, return_counts=True)

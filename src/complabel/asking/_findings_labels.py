@@ -82,8 +82,8 @@ def labels(context: Context) -> Iterator[Finding]:
             "labels-not-listed",
             "warning",
             f"{num(int(about_all.sum()), 'answer')} are about all labels, and the list of labels"
-            f" is only the {seen.n_labels:,} that the answers mention. How many there are enters the"
-            " likelihood.",
+            f" is only the {seen.n_labels:,} that the answers mention. How many there are enters"
+            " the likelihood.",
             "Give all labels, one on each line of a file.",
             context.command("inspect {} --label-names labels.txt"),
         )

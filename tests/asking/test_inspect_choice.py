@@ -1,0 +1,129 @@
+"""Whether labels are named with equal chances: found where they are not, and only there."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.asking.test_inspect import draw_labels
+
+from complabel.annotations import Answers, draw_answers
+from complabel.asking import _choice, inspect_answers
+
+UNEQUAL = [0.3, 3.0, 1.0, 0.5, 2.0]
+
+
+def with_audit(question, seed, *, propensities=None, share=0.4):
+    Y = draw_labels(900, seed=seed + 1000)
+    named = draw_answers(Y, question=question, propensities=propensities, random_state=seed)
+    asked = draw_answers(Y, question="asked", items_share=share, random_state=seed + 500)
+    return Answers.concatenate([named, asked])
+
+
+def with_everything_known(question, seed, *, name=None):
+    """Somebody ticked all labels of each item, somebody else names one."""
+    Y = draw_labels(900, seed=seed + 1000)
+    ticked = draw_answers(Y, question="ticked", random_state=seed + 500)
+    named = draw_answers(Y, question=question, random_state=seed) if name is None else name(Y)
+    return Answers.concatenate([named, ticked])
+
+
+def test_of(answers, name):
+    (found,) = [test for test in inspect_answers(answers).tests if test.name == name]
+    return found
+
+
+test_of.__test__ = False
+
+
+@pytest.mark.parametrize("question", ["free", "menu-2", "menu-3"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_uniform_choice_is_not_blamed(question, seed):
+    seen = inspect_answers(with_audit(question, seed))
+    assert seen.finding("choice-not-uniform") is None
+    assert seen.finding("choice-depends") is None
+
+
+@pytest.mark.parametrize("question", ["free", "menu-2", "menu-3"])
+@pytest.mark.parametrize("seed", range(3))
+def test_an_unequal_choice_is_found(question, seed):
+    seen = inspect_answers(with_audit(question, seed, propensities=UNEQUAL))
+    found = seen.finding("choice-not-uniform")
+    assert found.severity == "warning"
+    assert "times as readily as '0'" in found.what  # its propensity is the least
+
+
+@pytest.mark.parametrize("question", ["free", "menu-2", "menu-4"])
+def test_p_values_are_uniform_under_a_uniform_choice(question):
+    p_values = [
+        test_of(with_audit(question, seed, share=0.2), _choice.EXPECTED).p_value
+        for seed in range(12)
+    ]
+    assert stats.kstest(p_values, "uniform").pvalue > 0.01
+
+
+@pytest.mark.parametrize("question", ["free", "menu-3"])
+@pytest.mark.parametrize("name", [_choice.KNOWN, _choice.DEPENDS])
+def test_tests_on_known_labels_keep_their_level(question, name):
+    found = [test_of(with_everything_known(question, seed), name) for seed in range(12)]
+    p_values = [test.p_value for test in found]
+    assert min(p_values) > 1e-3
+    if name == _choice.KNOWN:
+        assert stats.kstest(p_values, "uniform").pvalue > 0.01
+
+
+def test_known_labels_give_pearsons_test_by_hand():
+    # Labels 0 and 1 do not apply to any of 40 items; 0 is named 28 times.
+    n = 40
+    absent = np.tile([1, 1, 0], (n, 1))
+    known = Answers.from_arrays(absent=absent, relevant=1 - absent, question="ticked")
+    named = np.eye(3, dtype=int)[np.repeat([0, 1], [28, 12])]
+    found = test_of(Answers.concatenate([Answers.from_arrays(named=named), known]), _choice.KNOWN)
+    expected = stats.chisquare([28, 12])
+    assert (found.statistic, found.dof) == (pytest.approx(expected.statistic), 1)
+    assert found.p_value == pytest.approx(expected.pvalue)
+
+
+def test_what_is_forced_or_a_mistake_tells_nothing():
+    n = 40
+    absent = np.tile([1, 0, 0], (n, 1))
+    known = Answers.from_arrays(absent=absent, relevant=1 - absent, question="ticked")
+    named = np.eye(3, dtype=int)[np.repeat([0, 1], [28, 12])]
+    seen = inspect_answers(Answers.concatenate([Answers.from_arrays(named=named), known]))
+    assert seen.tests == () or _choice.KNOWN not in {test.name for test in seen.tests}
+
+
+def name_zero_where_four_applies(seed):
+    def name(Y):
+        rng = np.random.default_rng(seed)
+        weights = (1 - Y) * (1 + 4.0 * np.outer(Y[:, 4], [1, 0, 0, 0, 0]))
+        chosen = weights.cumsum(axis=1) < rng.random((len(Y), 1)) * weights.sum(axis=1)[:, None]
+        marks = np.zeros_like(Y)
+        marks[np.arange(len(Y)), chosen.sum(axis=1)] = 1
+        return Answers.from_arrays(named=marks)
+
+    return name
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_choice_that_depends_on_other_labels_is_found(seed):
+    answers = with_everything_known("free", seed, name=name_zero_where_four_applies(seed + 70))
+    seen = inspect_answers(answers)
+    assert "0 more where 4 applies" in seen.finding("choice-depends").what
+
+
+def test_an_unequal_choice_does_not_count_as_one_that_depends():
+    Y = draw_labels(1500, seed=1000)
+    named = draw_answers(Y, propensities=UNEQUAL, random_state=1)
+    ticked = draw_answers(Y, question="ticked", random_state=2)
+    seen = inspect_answers(Answers.concatenate([named, ticked]))
+    assert "named against what could be named" in seen.finding("choice-not-uniform").what
+    assert seen.finding("choice-depends") is None
+
+
+def test_chances_on_a_menu_are_those_of_enumeration():
+    p = np.array([0.2, 0.5, 0.9])
+    expected = np.zeros(3)
+    for bits in np.ndindex(2, 2, 2):
+        chance = np.where(bits, p, 1 - p).prod()
+        absent = 1 - np.array(bits)
+        expected += chance * absent / max(absent.sum(), 1)
+    assert _choice._chances(p[np.newaxis])[0] == pytest.approx(expected)

@@ -1,0 +1,253 @@
+"""Each finding where its assumption fails, and none where answers are as they should be."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from tests.asking.test_inspect import draw_labels
+
+from complabel.annotations import Answers, draw_answers
+from complabel.asking import SEVERITIES, inspect_answers
+from complabel.errors import InputError
+
+ASK = "complabel ask answers.csv -n 200 --out questions.csv"
+
+
+def names_of(seen):
+    return {each.name for each in seen.findings}
+
+
+def excluded(Y, rates=0.3, seed=0):
+    return draw_answers(Y, question="excluded", exclusion_rates=rates, random_state=seed)
+
+
+def asked(Y, seed=0, **more):
+    return draw_answers(Y, question="asked", random_state=seed, **more)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_good_answers_need_nothing(seed):
+    seen = inspect_answers(
+        asked(draw_labels(1500, seed=seed + 50), seed, mistakes=[0.0, 0.0], answers_per_item=3)
+    )
+    assert names_of(seen) <= {"repeated-answers"}
+    assert seen.next_step is None
+
+
+def test_named_freely_nothing_can_tell():
+    seen = inspect_answers(draw_answers(draw_labels(), random_state=1))
+    found = seen.finding("choice-unchecked")
+    assert (found.severity, found.command) == ("warning", ASK)
+    assert "Choices may be biased, and nothing here can tell" in found.what
+    assert seen.next_step == found
+    assert "choice-not-uniform" not in names_of(seen)
+
+
+def test_commands_name_the_files():
+    answers = draw_answers(draw_labels(), random_state=1)
+    seen = inspect_answers(answers, source="'my {answers}.csv'", features="X{0}.npy")
+    assert seen.next_step.command == (
+        "complabel ask 'my {answers}.csv' --features X{0}.npy -n 200 --out questions.csv"
+    )
+    assert {each.command for each in inspect_answers(answers, source="").findings} == {""}
+
+
+def test_as_many_questions_as_there_are():
+    seen = inspect_answers(draw_answers(draw_labels(10), random_state=1))
+    assert " -n 40 " in seen.next_step.command
+    assert "Ask 40 yes/no questions" in seen.next_step.advice
+
+
+def test_exclusions_alone_tell_no_rates():
+    seen = inspect_answers(excluded(draw_labels()))
+    assert seen.next_step.name == "exclusion-rates-unknown"
+    Y = draw_labels(2000)
+    both = Answers.concatenate([excluded(Y), asked(Y, 1)])
+    assert "exclusion-rates-unknown" not in names_of(inspect_answers(both))
+
+
+def test_chosen_questions_do_not_count():
+    Y = draw_labels()
+    chosen = Answers.from_arrays(relevant=Y, absent=1 - Y, question="asked")
+    seen = inspect_answers(chosen)
+    assert {"frequencies-unknown", "not-random"} <= names_of(seen)
+    assert seen.finding("not-random").what.startswith("300 of 300 answers")
+    assert "nothing is left to ask" in seen.finding("frequencies-unknown").advice
+    also = inspect_answers(Answers.concatenate([chosen, asked(Y)]))
+    assert also.finding("not-random").severity == "note"
+    assert also.finding("not-random").what.startswith("300 of 600 answers")
+    assert also.knowledge.n_random == 300
+    assert "not-random" not in names_of(inspect_answers(asked(Y)))
+
+
+def test_only_no_looks_like_naming():
+    Y = draw_labels()
+    no = Answers.from_arrays(absent=draw_answers(Y, random_state=1).complementary)
+    assert "only-no" in names_of(inspect_answers(no))
+    assert "only-no" not in names_of(inspect_answers(asked(Y)))
+
+
+def test_contradictions_come_first():
+    Y = draw_labels()
+    answers = Answers.concatenate([asked(Y), asked(Y, 1, mistakes=0.9), draw_answers(Y)])
+    seen = inspect_answers(answers)
+    assert seen.next_step.name == "contradictions"
+    assert seen.next_step.severity == "problem"
+    assert "--contradictions majority" in seen.next_step.command
+    order = [SEVERITIES.index(each.severity) for each in seen.findings]
+    assert order == sorted(order)
+
+
+def test_menus_tell_frequencies_but_not_for_sure():
+    seen = inspect_answers(draw_answers(draw_labels(2000), question="menu-2", random_state=1))
+    assert seen.knowledge.known
+    assert seen.finding("frequencies-from-menus").command == ASK
+
+
+@pytest.mark.parametrize(("n", "expected"), [(60, True), (4000, False)])
+def test_an_audit_that_is_too_small(n, expected):
+    seen = inspect_answers(asked(draw_labels(n)))
+    assert ("audit-too-small" in names_of(seen)) == expected
+    if expected:
+        assert "180 more" in seen.finding("audit-too-small").advice
+        assert " -n 180 " in seen.finding("audit-too-small").command
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_labels_excluded_alike_are_found_and_others_not(seed):
+    plain = excluded(draw_labels(seed=seed + 50), seed=seed)
+    assert inspect_answers(plain).identical == inspect_answers(plain).nested == ()
+    marks = plain.excluded.toarray()
+    marks[:, 3] = marks[:, 1]
+    seen = inspect_answers(Answers.from_arrays(excluded=marks, question="excluded"))
+    assert seen.identical == (("1", "3"),)
+    assert "'1' = '3'" in seen.finding("identical-labels").what
+    assert set(seen.nested) == {("1", "3"), ("3", "1")}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nested_exclusions_without_those_that_follow(seed):
+    marks = excluded(draw_labels(seed=seed + 50), seed=seed).excluded.toarray()
+    marks[:, 1] |= marks[:, 2]
+    marks[:, 0] |= marks[:, 1]
+    seen = inspect_answers(Answers.from_arrays(excluded=marks, question="excluded"))
+    assert seen.nested == (("0", "1"), ("1", "2"))
+    assert "'0' wherever '1' is" in seen.finding("nested-exclusions").what
+
+
+def test_few_marks_are_alike_by_chance():
+    marks = np.zeros((100, 3), dtype=int)
+    marks[:1] = 1
+    seen = inspect_answers(Answers.from_arrays(excluded=marks, question="excluded"))
+    assert seen.identical == seen.nested == ()
+
+
+def test_many_marks_are_multiplied_densely():
+    rng = np.random.default_rng(0)
+    marks = (rng.random((400, 30)) < 0.6).astype(int)
+    marks[:, 4] |= marks[:, 9]
+    seen = inspect_answers(Answers.from_arrays(excluded=marks, question="excluded"))
+    assert seen.nested == (("4", "9"),)
+
+
+def test_labels_without_or_with_few_answers():
+    Y = np.hstack([draw_labels(), np.zeros((300, 1), dtype=np.uint8)])
+    marks = excluded(Y).excluded.toarray()
+    marks[:, 0] = 0
+    marks[3:, 5] = 0
+    seen = inspect_answers(Answers.from_arrays(excluded=marks, question="excluded"))
+    assert "'0'" in seen.finding("never-mentioned").what
+    assert "'5'" in seen.finding("few-answers").what
+    assert not {"never-mentioned", "few-answers"} & names_of(inspect_answers(asked(draw_labels())))
+
+
+def test_labels_nobody_listed():
+    named, yes_no = draw_answers(draw_labels(), random_state=1), asked(draw_labels())
+    unlisted = inspect_answers(named, labels_listed=False)
+    assert unlisted.finding("labels-not-listed").command.endswith("--label-names labels.txt")
+    assert "labels-not-listed" not in names_of(inspect_answers(named))
+    # A yes/no question is about its own label, whatever others there are.
+    assert "labels-not-listed" not in names_of(inspect_answers(yes_no, labels_listed=False))
+
+
+def test_items_of_which_no_label_is_left():
+    marks = np.ones((4, 3), dtype=int)
+    marks[2:, 0] = 0
+    seen = inspect_answers(Answers.from_arrays(excluded=marks, question="excluded", n_items=6))
+    assert "2 items" in seen.finding("all-excluded").what
+    assert "2 of 6 items" in seen.finding("items-without-answers").what
+
+
+def people(annotators):
+    n = len(annotators)
+    return Answers.from_arrays(absent=np.eye(3, dtype=int)[np.arange(n) % 3], annotator=annotators)
+
+
+@pytest.mark.parametrize(
+    ("annotators", "expected"),
+    [
+        (["ann"] * 4, "one-annotator"),
+        ([None] * 4, "annotators-unknown"),
+        (["ann", None, "ann", "bob"], "annotators-unknown"),
+        (["ann", "bob", "ann", "bob"], "nothing-shared"),
+    ],
+    ids=["one", "none", "some", "two"],
+)
+def test_what_is_not_known_of_people(annotators, expected):
+    found = {"one-annotator", "annotators-unknown"} | {expected}
+    assert names_of(inspect_answers(people(annotators))) & found == {expected}
+
+
+def test_rules_need_no_names():
+    assert "annotators-unknown" not in names_of(inspect_answers(excluded(draw_labels())))
+
+
+def test_copies_are_counted():
+    once = people(["ann", "bob"])
+    seen = inspect_answers(Answers.concatenate([once, once]))
+    assert seen.n_repeated == 2
+    assert "2 times" in seen.finding("repeated-answers").what
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_items_alike_with_contradicting_answers(make):
+    X = np.array([[1.0, 0.0, 5.0], [0.5, 2.0, 5.0], [1.0, -0.0, 5.0], [0.5, 2.0, 5.0]])
+    answers = Answers.from_arrays(
+        absent=[[1, 0], [0, 0], [0, 0], [0, 1]], relevant=[[0, 0], [0, 1], [0, 1], [0, 0]]
+    )
+    seen = inspect_answers(answers, make(X))
+    looked = seen.features
+    assert (looked.n_features, looked.n_constant, looked.n_same) == (3, 1, 4)
+    assert looked.n_contradicting == 2
+    assert {"same-features-contradict", "constant-features"} <= names_of(seen)
+
+
+def test_a_contradiction_about_one_item_is_none_of_its_features():
+    answers = Answers.from_arrays(
+        absent=[[1, 0], [0, 0]], relevant=[[0, 0], [1, 0]], item=[0, 0], n_items=2
+    )
+    seen = inspect_answers(answers, np.ones((2, 1)))
+    assert seen.features.n_contradicting == 0
+    assert "same-features" in names_of(seen)
+
+
+def test_short_numbers_are_told_apart():
+    X = np.arange(20_000, dtype=np.float32).reshape(-1, 2)
+    seen = inspect_answers(Answers.from_arrays(absent=[[1, 0]], n_items=10_000), X)
+    assert seen.features.n_same == 0
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_missing_features_are_refused(make):
+    X = np.ones((3, 2))
+    X[1, 0] = np.nan
+    answers = Answers.from_arrays(absent=[[1, 0]] * 3)
+    with pytest.raises(InputError, match=r"row 1 of X holds NaN or infinity \(1 values"):
+        inspect_answers(answers, make(X))
+
+
+def test_features_of_other_items_are_refused():
+    answers = Answers.from_arrays(absent=[[1, 0]] * 3)
+    with pytest.raises(InputError, match=r"X has shape \(2, 2\), but the answers are about 3"):
+        inspect_answers(answers, np.ones((2, 2)))
+    with pytest.raises(InputError, match="must hold numbers only"):
+        inspect_answers(answers, [["a"], ["b"], ["c"]])
