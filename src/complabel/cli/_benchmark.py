@@ -11,7 +11,7 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli._completion import complete_dataset, complete_method
-from complabel.cli._console import new_table, output, remark, save, say
+from complabel.cli._console import explain, new_table, remark, save, say, show
 from complabel.cli._help import with_examples
 from complabel.cli._running import at, hint_at_other_half, say_failed, watched
 
@@ -101,9 +101,9 @@ def _show(results: StudyResults, data_dir: Path | None, json_file: Path | None) 
     for name in results.plan.datasets:
         finished = [record for record in records if record["dataset"] == name]
         if finished:
-            output().print(_table(results, finished, data_dir))
+            show(_table(results, finished, data_dir))
     if records:
-        say(
+        explain(
             "Mean±standard deviation over folds; average precision: higher is better, all others:"
             " lower. †: learns from true labels.\nHamming: the method's own rule; min-max: f > 0.5"
             " after scaling each row to [0, 1], the rule behind MLCL's published figures.\nSeconds:"

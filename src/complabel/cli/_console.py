@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+# What is left of a column whose words may be broken.
+_FOLDED = 10
 # What a table needs when nobody looks at it: a pipe or file has no width of its own.
 _WIDTH_OF_FILES = 120
 
@@ -32,6 +34,12 @@ def errors() -> Console:
 def say(text: str, style: str = "") -> None:
     """Print a line of the result as it stands: no markup, no colours of Rich's, not wrapped."""
     output().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def explain(text: str) -> None:
+    """Print how to read a result: on a terminal, wrapped between words."""
+    console = output()
+    console.print(text, markup=False, highlight=False, soft_wrap=not console.is_terminal)
 
 
 def save(path: Path, text: str) -> None:
@@ -60,3 +68,37 @@ def new_table(title: str, *headings: str) -> Table:
 
     shown = Text(title) if title else None
     return Table(*headings, title=shown, title_justify="left", box=SIMPLE_HEAD)
+
+
+def show(table: Table) -> None:
+    """Print a table; where the terminal is too narrow for it, row by row with a line for a cell."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console = output()
+    if _least_width(table) <= console.width:
+        console.print(table)
+        return
+    if table.title:
+        console.print(table.title)
+    headings = [" ".join(str(column.header).split()) for column in table.columns[1:]]
+    widest = max(map(len, headings), default=0)
+    for name, *cells in zip(*(column.cells for column in table.columns), strict=True):
+        say(f"\n{name}")
+        for heading, cell in zip(headings, cells, strict=True):
+            if str(cell):
+                line = Text(f"{heading:{widest}}  {cell}")
+                console.print(Padding(line, (0, 0, 0, 2), expand=False))
+    say("")
+
+
+def _least_width(table: Table) -> int:
+    """Return the width at which no word of a table is cut but those that may be folded."""
+    width = 2  # the frame
+    for column in table.columns:
+        cells = list(map(str, [column.header, *column.cells]))
+        texts = cells if column.no_wrap else [word for cell in cells for word in cell.split()]
+        lines = [line for text in texts for line in text.splitlines()]
+        least = max(map(len, lines), default=0)
+        width += min(least, _FOLDED if column.overflow == "fold" else least) + 2
+    return width + len(table.columns) - 1

@@ -11,7 +11,7 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli._completion import complete_catalog, complete_dataset
-from complabel.cli._console import complain, errors, new_table, output, say
+from complabel.cli._console import complain, errors, explain, new_table, say, show
 from complabel.cli._help import with_examples
 from complabel.cli._running import hint_at_other_half
 
@@ -80,11 +80,11 @@ def datasets(
 
 def _show(described: list[dict[str, Any]]) -> None:
     """Show datasets of the catalog, and how to get those that are missing."""
-    output().print(_table(described))
+    show(_table(described))
     for entry in described:
         if entry["problem"]:
             complain(f"{entry['name']}: {entry['problem']}")
-    say(
+    explain(
         "Sizes are those after preprocessing: at most 15 labels, no instance with none or all;\n"
         "mirflickr and yeastbp, in which labels were really ruled out, are kept whole.\n"
         "Missing ones are fetched with: complabel datasets --download NAME"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from complabel.cli._console import complain, errors, new_table, output, say
+from complabel.cli._console import complain, errors, explain, new_table, show
 from complabel.cli._help import with_examples
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def _show(described: list[dict[str, Any]]) -> None:
     for entry in described:
         learns_from = _LEARNS_FROM[entry["learns_from"]]
         table.add_row(Text(entry["name"]), learns_from, Text(entry["references"] or "-"))
-    output().print(table)
-    say(
+    show(table)
+    explain(
         "†: a reference, as its rows are marked in tables.\n"
         "A name may carry settings, as in lift:solver=libsvm. A class of yours is named\n"
         "package.module:Class."

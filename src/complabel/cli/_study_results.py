@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli._console import new_table, output, save, say
+from complabel.cli._console import new_table, save, say, show
 from complabel.cli._help import with_examples
 from complabel.cli._running import opened_results, say_failed, say_missing, write_reports
 
@@ -26,7 +26,7 @@ def status(study_name: options.StudyName = None, store: options.StorePath = opti
         f"{results.plan.name}: {len(results.having('done'))} of {len(results.units)} units done,"
         f" {len(results.having('failed'))} failed, {len(results.having('running'))} running"
     )
-    output().print(_table(results))
+    show(_table(results))
     say_missing(results.missing)
     say_failed(results)
 

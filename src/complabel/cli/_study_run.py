@@ -9,7 +9,7 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli._completion import complete_plan, complete_table
-from complabel.cli._console import new_table, output, say
+from complabel.cli._console import new_table, say, show
 from complabel.cli._help import with_examples
 from complabel.cli._running import at, opened_results, run_plan, say_missing, write_reports
 
@@ -107,7 +107,7 @@ def _show_plan(plan: Plan, data_dir: Path | None) -> None:
         if row.match_frequencies:
             settings = f"{settings} + matched to label frequencies".lstrip()
         table.add_row(Text(row.title), Text(row.method), Text(settings))
-    output().print(table)
+    show(table)
     at_hand = [name for name in plan.datasets if name not in missing]
     draws = "; ".join(f"{draw.name} ({draw.title})" for draw in plan.draws)
     say(

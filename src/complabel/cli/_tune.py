@@ -10,7 +10,7 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli._completion import complete_dataset, complete_method
-from complabel.cli._console import complain, new_table, output, save, say
+from complabel.cli._console import complain, new_table, save, say, show
 from complabel.cli._help import with_examples
 from complabel.cli._running import hint_at_other_half, watched
 
@@ -117,7 +117,7 @@ def _literal(text: str) -> Any:
 def _show(result: TuningResult) -> None:
     """Print the table, the choice and how to use it."""
     best = result.best
-    output().print(_table(result))
+    show(_table(result))
     for complaint in dict.fromkeys(setting.error for setting in result.settings if setting.error):
         complain(f"failed: {complaint}")
     chosen = ", ".join(f"{name}={value}" for name, value in best.parameters.items())
