@@ -16,3 +16,6 @@ numpydoc_show_class_members = False
 myst_heading_anchors = 3
 # README links to files outside the documentation; on the site they are other pages.
 suppress_warnings = ["myst.xref_missing"]
+html_theme_options = {"header_links_before_dropdown": 7}
+# Pages without pages below them have nothing to show beside the text.
+html_sidebars = {page: [] for page in ("index", "own-data", "choosing", "api")}
