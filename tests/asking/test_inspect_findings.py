@@ -103,6 +103,16 @@ def test_menus_tell_frequencies_but_not_for_sure():
     assert seen.finding("frequencies-from-menus").command == ASK
 
 
+def test_menus_that_tell_too_little_are_no_estimate():
+    rng = np.random.default_rng(77)
+    Y = (rng.random((1000, 60)) < 0.05).astype(np.uint8)
+    named = draw_answers(Y, question="menu-4", mistakes=0.3, random_state=1)
+    assert (np.diff(named.named.indptr) == 0).sum() > 50
+    seen = inspect_answers(named)
+    assert not seen.knowledge.known
+    assert "choice-unchecked" in names_of(seen)
+
+
 @pytest.mark.parametrize(("n", "expected"), [(60, True), (4000, False)])
 def test_an_audit_that_is_too_small(n, expected):
     seen = inspect_answers(asked(draw_labels(n)))

@@ -28,6 +28,8 @@ _MOST_LABELS = 200
 _MOST_CELLS = 200_000
 # Menus tell frequencies by how often all of one apply.
 _LEAST_ALL_APPLY = 50
+# Relative; an estimate from menus alone that is worse comes from what is assumed before.
+_MOST_ERROR = 0.2
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,8 @@ def _estimate(
         found = estimate_label_frequencies(used)
     except InputError:
         return None, "no answer is to a random question that can tell"
+    if audit is None and found.cardinality_error > _MOST_ERROR * found.cardinality:
+        return None, f"nothing was judged at random, and the menus{sample} tell too little"
     if found.propensities is None:
         return found, judged
     return found, " and ".join(filter(None, [judged, f"labels named{sample}"]))

@@ -1,0 +1,32 @@
+"""What the page about inspection shows is what happens, and it names every finding."""
+
+import doctest
+import re
+from pathlib import Path
+
+from complabel import asking
+
+PAGE = (Path(__file__).parents[2] / "docs" / "inspect.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(python|pycon)\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_runs():
+    assert [kind for kind, _ in BLOCKS] == ["python", "pycon"]
+    scope = {}
+    exec(compile(BLOCKS[0][1], "inspect.md", "exec"), scope)
+    test = doctest.DocTestParser().get_doctest(BLOCKS[1][1], scope, "inspect.md", None, 0)
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_the_page_names_every_finding():
+    folder = Path(asking.__file__).parent
+    code = "".join(path.read_text(encoding="utf-8") for path in folder.glob("_findings_*.py"))
+    names = set(re.findall(r'Finding\(\s*"([a-z-]+)"', code))
+    listed = {
+        name
+        for line in PAGE.splitlines()
+        if line.startswith("| `")
+        for name in re.findall(r"`([a-z-]+)`", line.split("|")[1])
+    }
+    assert len(names) > 20
+    assert names == listed
