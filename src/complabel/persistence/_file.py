@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FORMAT = "complabel model"
 VERSION = 1
+# Levels of a header: a dozen are enough, and the stack holds many more.
+_MOST_LEVELS = 64
 # With two keys or more, the library writes them in any order.
 _KEY = "complabel"
 _DAMAGED = "The file is damaged: take another copy of it, or fit and save again"
@@ -122,6 +124,8 @@ def _checked(text: str) -> dict[str, Any]:
         raise RefusedError(f"its header is no JSON that complabel writes. {_DAMAGED}") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise RefusedError(f"its header is that of no model. {_DAMAGED}")
+    if _levels(header) > _MOST_LEVELS:
+        raise RefusedError(f"its header is nested too deeply. {_DAMAGED}")
     version = header.get("version")
     if isinstance(version, int) and version > VERSION:
         raise RefusedError(
@@ -135,6 +139,16 @@ def _checked(text: str) -> dict[str, Any]:
     if not isinstance(header.get("tensors"), dict):
         raise RefusedError(f"its header lists no arrays. {_DAMAGED}")
     return header
+
+
+def _levels(tree: object) -> int:
+    """Count how deeply lists and objects are nested."""
+    count, level = 0, [tree]
+    while level:
+        count += 1
+        parents = [[*each.values()] if isinstance(each, dict) else each for each in level]
+        level = [child for each in parents if isinstance(each, list) for child in each]
+    return count
 
 
 def _entry(array: NDArray[Any]) -> dict[str, Any]:

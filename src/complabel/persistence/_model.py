@@ -86,8 +86,6 @@ def load_model(path: str | os.PathLike[str], *, known: Mapping[str, type]) -> An
             return _load(file, known)
     except RefusedError as refusal:
         raise ModelFileError(f"{path} cannot be loaded: {refusal}") from refusal.__cause__
-    except RecursionError:
-        raise ModelFileError(f"{path} cannot be loaded: it is nested too deeply") from None
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
