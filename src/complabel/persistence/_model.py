@@ -120,9 +120,9 @@ def _load(file: OpenFile, known: Mapping[str, type]) -> Any:
         header, "the header", (*PARTS, "format", "probes", "provenance", "tensors", "version")
     )
     parts = {name: unpacked(header[name], name, file.find) for name in (*PARTS, "probes")}
-    file.refuse_others()
     probes = parts.pop("probes")
     model = Fitted().restored(parts, "the model", Context(known))
+    file.refuse_others()
     compare_probes(model, probes)
     return model
 
