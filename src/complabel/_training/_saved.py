@@ -59,9 +59,8 @@ class NetworkKind(Kind):
     def plain(self, value: Any, context: Context) -> Any:
         """Return the layers, and their weights by name."""
         del context
-        weights = {
-            name: tensor.detach().cpu().numpy() for name, tensor in value.state_dict().items()
-        }
+        state = nn.Sequential(*_leaves(value)).state_dict()
+        weights = {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}
         return {"layers": layers_of(value), "weights": weights}
 
     def restored(self, value: Any, place: str, context: Context) -> Any:
@@ -142,10 +141,20 @@ class DeviceKind(Plain):
 
 def layers_of(network: nn.Module) -> list[Any]:
     """Describe layers that follow one another, or refuse what is more than that."""
-    if type(network) is nn.Sequential:
-        return [each for layer in network for each in layers_of(layer)]
+    return [_described(layer) for layer in _leaves(network)]
+
+
+def _leaves(network: nn.Module) -> list[nn.Module]:
+    """Return the layers of a network, also of networks that it is made of."""
+    if type(network) is nn.Sequential and not _hooked(network):
+        return [each for layer in network for each in _leaves(layer)]
+    return [network]
+
+
+def _described(network: nn.Module) -> dict[str, Any]:
+    """Describe a layer, or refuse it."""
     made = type(network)
-    if made not in LAYERS or "forward" in vars(network) or _hooked(network):
+    if made not in LAYERS or _hooked(network):
         names = ", ".join(sorted(_BY_NAME))
         raise RefusedError(
             f"the network has a layer of its own, {made.__module__}.{made.__qualname__}, and a file"
@@ -157,7 +166,7 @@ def layers_of(network: nn.Module) -> list[Any]:
         settings["bias"] = settings["bias"] is not None
     if "normalized_shape" in settings:
         settings["normalized_shape"] = tuple(map(int, settings["normalized_shape"]))
-    return [{"layer": made.__name__, **settings}]
+    return {"layer": made.__name__, **settings}
 
 
 def network_of(layers: Any, *, device: str = "cpu") -> nn.Sequential:
@@ -189,4 +198,4 @@ def _layer(settings: dict[str, Any]) -> nn.Module:
 def _hooked(layer: nn.Module) -> bool:
     """Tell whether something is computed beside the layer."""
     hooks = (layer._forward_hooks, layer._forward_pre_hooks)
-    return any(hooks) or hasattr(layer, "parametrizations")
+    return any(hooks) or hasattr(layer, "parametrizations") or "forward" in vars(layer)

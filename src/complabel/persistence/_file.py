@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FORMAT = "complabel model"
 VERSION = 1
+# Levels of a header: a dozen are enough, and the stack holds many more.
+_MOST_LEVELS = 64
 # With two keys or more, the library writes them in any order.
 _KEY = "complabel"
 _DAMAGED = "The file is damaged: take another copy of it, or fit and save again"
@@ -27,11 +29,13 @@ _DAMAGED = "The file is damaged: take another copy of it, or fit and save again"
 
 def write_file(path: Path, header: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> None:
     """Write a header and arrays, each C-contiguous; the same ones give the same bytes."""
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     digests = {name: _entry(array) for name, array in tensors.items()}
     whole = {"format": FORMAT, "version": VERSION, **header, "tensors": digests}
-    save_file(dict(tensors), path, metadata={_KEY: _canonical(whole | {"sha256": _digest(whole)})})
+    text = _canonical(whole | {"sha256": _digest(whole)})
+    # The library's save_file makes a file that nobody else may read, and raises no OSError.
+    path.write_bytes(save(dict(tensors), metadata={_KEY: text}))
 
 
 @dataclass(frozen=True)
@@ -104,9 +108,7 @@ def opened(path: Path) -> Iterator[OpenFile]:
     with handle:
         text = (handle.metadata() or {}).get(_KEY)
         if text is None:
-            raise RefusedError(
-                "it is a safetensors file of something else; complabel wrote none of it"
-            )
+            raise RefusedError("it is a safetensors file that complabel did not write")
         header = _checked(text)
         if sorted(header["tensors"]) != sorted(handle.keys()):
             raise RefusedError(f"its arrays are not those of the header. {_DAMAGED}")
@@ -122,6 +124,8 @@ def _checked(text: str) -> dict[str, Any]:
         raise RefusedError(f"its header is no JSON that complabel writes. {_DAMAGED}") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise RefusedError(f"its header is that of no model. {_DAMAGED}")
+    if _levels(header) > _MOST_LEVELS:
+        raise RefusedError(f"its header is nested too deeply. {_DAMAGED}")
     version = header.get("version")
     if isinstance(version, int) and version > VERSION:
         raise RefusedError(
@@ -130,11 +134,26 @@ def _checked(text: str) -> dict[str, Any]:
         )
     digest = header.pop("sha256", None)
     # JSON that says one thing twice, or that has other spaces, is not what was written.
-    if version != VERSION or written != text or digest != _digest(header):
+    if (
+        type(version) is not int
+        or version != VERSION
+        or written != text
+        or digest != _digest(header)
+    ):
         raise RefusedError(f"its header has changed since it was written. {_DAMAGED}")
     if not isinstance(header.get("tensors"), dict):
         raise RefusedError(f"its header lists no arrays. {_DAMAGED}")
     return header
+
+
+def _levels(tree: object) -> int:
+    """Count how deeply lists and objects are nested."""
+    count, level = 0, [tree]
+    while level:
+        count += 1
+        parents = [[*each.values()] if isinstance(each, dict) else each for each in level]
+        level = [child for each in parents if isinstance(each, list) for child in each]
+    return count
 
 
 def _entry(array: NDArray[Any]) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from complabel._parameters import meets
 from complabel.persistence._refused import RefusedError
 from complabel.persistence._stored import read
 
+_LARGEST = float(np.finfo(np.float64).max)
+
 
 @dataclass(frozen=True)
 class Context:
@@ -113,18 +115,23 @@ class Numbers(Kind):
 
 
 class Rows(Kind):
-    """Rows of features, dense or sparse, in float64 or float32."""
+    """Rows of features, in float64 or float32; dense, or sparse if they may be."""
 
-    def __init__(self, rows: str) -> None:
-        self._axes = (rows, "d")
+    def __init__(self, rows: str, *, may_be_sparse: bool = True) -> None:
+        self._axes, self._may_be_sparse = (rows, "d"), may_be_sparse
 
     def restored(self, value: Any, place: str, context: Context) -> Any:
-        """Check type and shape, read them, and check that they are finite."""
+        """Check type and shape, read them, and check that distances to them are finite."""
         refuse_other_array(value, place, self._axes, context, (np.float64, np.float32))
         rows = read(value)
+        if sparse.issparse(rows) and not self._may_be_sparse:
+            raise RefusedError(f"{place} is a sparse matrix")
         values: Any = rows.data if sparse.issparse(rows) else rows  # type: ignore[attr-defined]
-        if not np.isfinite(values).all():
-            raise RefusedError(f"{place} holds features that are not finite")
+        largest = np.abs(values).max(initial=0).astype(np.float64)
+        if not largest <= (_LARGEST / max(1, values.size)) ** 0.5:
+            raise RefusedError(
+                f"{place} holds features that are not finite, or whose squares are not"
+            )
         return rows
 
 

@@ -86,8 +86,6 @@ def load_model(path: str | os.PathLike[str], *, known: Mapping[str, type]) -> An
             return _load(file, known)
     except RefusedError as refusal:
         raise ModelFileError(f"{path} cannot be loaded: {refusal}") from refusal.__cause__
-    except RecursionError:
-        raise ModelFileError(f"{path} cannot be loaded: it is nested too deeply") from None
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -122,9 +120,9 @@ def _load(file: OpenFile, known: Mapping[str, type]) -> Any:
         header, "the header", (*PARTS, "format", "probes", "provenance", "tensors", "version")
     )
     parts = {name: unpacked(header[name], name, file.find) for name in (*PARTS, "probes")}
-    file.refuse_others()
     probes = parts.pop("probes")
     model = Fitted().restored(parts, "the model", Context(known))
+    file.refuse_others()
     compare_probes(model, probes)
     return model
 

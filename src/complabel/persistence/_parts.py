@@ -61,7 +61,8 @@ class Fitted(Kind):
 
     def plain(self, value: Any, context: Context) -> Any:
         """Return all that predictions need."""
-        within = context.nested()
+        sizes = {"K": len(value.classes_), "d": int(value.n_features_in_)}
+        within = Context(context.known, sizes)
         state = {}
         for name, kind in _kinds_of(type(value), "_fitted").items():
             if name in vars(value):
@@ -73,7 +74,7 @@ class Fitted(Kind):
             **Unfitted().plain(value, within),
             "labels": {"names": value.classes_, "one_per_row": bool(value._single)},
             "features": {
-                "number": int(value.n_features_in_),
+                "number": sizes["d"],
                 "names": None if names is None else [str(each) for each in names],
             },
             "state": state,

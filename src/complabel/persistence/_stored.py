@@ -65,19 +65,18 @@ class StoredRows:
         if not (is_count(n) and is_count(d)):
             raise ValueError("no shape")
         self.shape, self.dtype = (n, d), parts["data"].dtype
+        names = ("data", "indices", "indptr")
+        integers = all(parts[at].dtype in (np.int32, np.int64) for at in names[1:])
+        shapes = [parts[at].shape for at in names]
+        if not integers or len(shapes[0]) != 1 or shapes[1:] != [shapes[0], (n + 1,)]:
+            raise ValueError("parts that do not fit together")
 
     def read(self) -> Any:
         """Read it, after checks that no index leads out of it."""
-        names = ("data", "indices", "indptr")
-        kinds, shapes = zip(
-            *((self._parts[at].dtype.kind, self._parts[at].shape) for at in names), strict=True
-        )
-        n, d = self.shape
-        if kinds != ("f", "i", "i") or shapes[2] != (n + 1,) or len(shapes[0]) != 1:
-            raise RefusedError("the parts of a sparse matrix do not fit together")
-        data, indices, indptr = (self._parts[at].read() for at in names)
+        d = self.shape[1]
+        data, indices, indptr = (self._parts[at].read() for at in ("data", "indices", "indptr"))
         steps = np.diff(indptr)
-        ends = indptr[0] == 0 and indptr[-1] == len(data) == len(indices)
+        ends = indptr[0] == 0 and indptr[-1] == len(data)
         if not ends or (steps < 0).any() or (len(indices) and not indices.min() >= 0):
             raise RefusedError("the parts of a sparse matrix do not fit together")
         # Within a row, columns increase: the step from the last of one to the next may be any.

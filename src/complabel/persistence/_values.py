@@ -125,7 +125,7 @@ def _numbers_of(generator: np.random.Generator, place: str) -> dict[str, int]:
             f"{place} is a generator of the kind {found['bit_generator']}, of which no state is"
             " saved: set_params(random_state=None), or one of numpy.random.default_rng"
         )
-    numbers = {**found["state"], **found}
+    numbers = {**found, **found["state"]}
     return {name: int(numbers[name]) for name in _BITS}
 
 

@@ -20,7 +20,7 @@ from complabel.methods._documented import documented
 from complabel.methods._features import range_of, refuse_overflow
 from complabel.methods.candidates._lift_machine import Logit, fit_logit
 from complabel.methods.candidates._texts import TEXTS
-from complabel.persistence import Kinds, Numbers, Scalar
+from complabel.persistence import Kinds, Numbers, Rows, Scalar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,7 +140,7 @@ class LIFTClassifier(ComplementaryClassifier):
     }
     _fitted: ClassVar[Kinds] = {
         "solver_": Scalar("squared_hinge", "libsvm"),
-        "centers_": Numbers("centres", "d"),
+        "centers_": Rows("centres", may_be_sparse=False),
         "center_label_": Numbers("centres", dtype=np.int64, at_least=0, below="K"),
         "coef_": Numbers("centres"),
         "intercept_": Numbers("K"),

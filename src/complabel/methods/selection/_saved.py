@@ -60,9 +60,7 @@ class _People(Record):
         found: Annotators = super().restored(value, place, context)
         known = () if found.error_rates is None else found.error_rates
         if len(found.names) != len(known):
-            raise RefusedError(
-                f"{place} names {len(found.names)} annotators and has {len(known)} rates"
-            )
+            raise RefusedError(f"{place} has {len(known)} rates for {len(found.names)} annotators")
         return found
 
 

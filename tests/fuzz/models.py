@@ -1,0 +1,281 @@
+"""Loads a great many damaged model files, and reports what comes through as no clean refusal.
+
+    python -m tests.fuzz.models --mutants 1000000 --seed 0
+
+Run it from the root of the repository. Every mutant follows from the seed and its index alone:
+``--only INDEX`` loads one again, with its traceback. A third are files whose bytes are damaged; the
+others say something else and have digests that are right. A find is an exception of ``load`` that
+is no ModelFileError or names no file, a refusal for a reason that is a mere crash, or a model that
+is loaded and then cannot predict, be cloned, shown or saved again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import random
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from scipy import sparse
+from sklearn.base import clone
+from tests.fuzz import mutants
+from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
+from tests.persistence.files import sealed, take_apart
+
+import complabel
+from complabel.annotations import Answers
+from complabel.errors import ComplabelError, ModelFileError
+from complabel.losses import MLCLLoss
+from complabel.methods import (
+    METHODS,
+    ComplementaryLossClassifier,
+    FrequencyMatchedClassifier,
+    SelectionLikelihoodClassifier,
+)
+
+N_ROWS = 30
+# What a refusal may come from: what the package, or torch and NumPy, say of what they are given.
+CLEAN = (ComplabelError, SafetensorError, OSError)
+ODD = (
+    *(None, True, False, 0, 1, -1, 2, 3, 7, 10**6, 2**31, 2**63, 2**64, 10**30, 0.5, -0.5, 1e308),
+    *(-1e308, 1e-320, "", "auto", "linear", "rbf", "libsvm", "prior", "ml-knn", "x" * 5000),
+    *("\ud800", "os:system", "state.coef_", "cuda", "cuda:99", "meta", "Linear", "$array", [], {}),
+    *([[]], [0], [None], ["a", "a"], {"$float": "nan"}, {"$float": "inf"}, {"$float": 3}),
+    *({"$tuple": [1, -1]}, {"$tuple": {"a": 1}}, {"$array": "state.coef_"}, {"$array": 3}),
+    *({"$array": ["a"]}, {"$by_columns": "state.coef_"}, {"$texts": ["a", "b", "c", "d"]}),
+    *({"$texts": 5}, {"$texts": "abcd"}, {"$objects": [None, 1, "a", 0.5]}, {"$objects": [[]]}),
+    *({"$masked": {}}, {"$csr": {}}, {"$csr": []}, {"$generator": {}}, {"$generator": 3}),
+    {"$x": 1},
+    {"$generator": {"state": 2**128, "inc": 1, "has_uint32": 0, "uinteger": 0}},
+    {"$generator": {"state": 5, "inc": 4, "has_uint32": 1, "uinteger": 7}},
+    {"$masked": {"data": {"$texts": ["a"]}, "mask": {"$texts": ["a"]}}},
+    {"kind": "linear", "of": None},
+    {"method": "prior", "parameters": {}},
+)
+
+
+def network(n_features: int, n_labels: int) -> torch.nn.Module:
+    return torch.nn.Sequential(
+        torch.nn.Linear(n_features, 3),
+        torch.nn.BatchNorm1d(3),
+        torch.nn.LayerNorm(3),
+        torch.nn.GELU(),
+        torch.nn.Linear(3, n_labels),
+    )
+
+
+def models() -> list[Any]:
+    """Return small fitted models of every class, whose files have every kind of part."""
+    X, y = PROBLEM.X[:N_ROWS], COMPLEMENTARY[:N_ROWS]
+    frequencies = PROBLEM.Y.mean(axis=0)
+    fitted = [
+        brief(name).fit(X, PROBLEM.Y[:N_ROWS] if name == "supervised" else y) for name in METHODS
+    ]
+    people = Answers.from_arrays(
+        absent=y, question="asked", offered=y, annotator=np.array(["a", "b"])[np.arange(N_ROWS) % 2]
+    )
+    likelihood = {"kernel": "linear", "random_state": 0}
+    return [
+        *fitted,
+        brief("ml-knn").fit(sparse.csr_array(X), y),
+        brief("ml-knn", n_neighbors=3).fit(np.asfortranarray(X), y),
+        brief("mlcl", network=network, random_state=np.random.default_rng(0)).fit(X, y),
+        brief("mlcl", transition=np.full((4, 4), 1 / 3) - np.eye(4) / 3).fit(X, y),
+        brief("selection-likelihood").fit(sparse.csr_array(X), y),
+        SelectionLikelihoodClassifier(cv=2, **likelihood).fit(X, y),
+        SelectionLikelihoodClassifier(scaling="rows", alpha=0.1, cardinality=1.5, **likelihood).fit(
+            X, y
+        ),
+        SelectionLikelihoodClassifier(
+            error_rate="per-annotator", label_frequencies=None, alpha=0.1, cv=2, **likelihood
+        ).fit(X, people),
+        ComplementaryLossClassifier(loss=MLCLLoss((1 - torch.eye(4)) / 3), epochs=2).fit(X, y),
+        *(
+            FrequencyMatchedClassifier(brief(name), frequencies, cv=None).fit(X, y)
+            for name in ("ridge", "lift")
+        ),
+    ]
+
+
+@cache
+def sound() -> list[tuple[bytes, Any, Any]]:
+    """Return the files, and their headers and arrays."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for model in models():
+            path = Path(folder, "m")
+            model.save(path, provenance={"date": "2026-11-01"})
+            found.append((path.read_bytes(), *take_apart(path)))
+    return found
+
+
+def make_mutant(seed: int, index: int) -> bytes:
+    """Make the file of one mutant; the same for the same seed and index."""
+    rng = random.Random(f"{seed}:{index}")
+    content, header, arrays = rng.choice(sound())
+    if rng.random() < 1 / 3:
+        for _ in range(rng.choice((1, 1, 2, 3))):
+            content = rng.choice(BYTES)(rng, content)
+        return content
+    header, arrays = copy.deepcopy(header), dict(arrays)
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        rng.choice((change_node, change_node, change_node, change_array))(rng, header, arrays)
+    return sealed(header, arrays)
+
+
+BYTES = (
+    *(mutants.flip, mutants.flip, mutants.insert, mutants.delete, mutants.duplicate),
+    *(mutants.truncate, mutants.token, mutants.swap, mutants.digits),
+)
+
+
+def nodes(tree: Any) -> list[tuple[Any, Any]]:
+    """Return all places of a tree, each as what holds it and its key there."""
+    found, waiting = [], [tree]
+    while waiting:
+        each = waiting.pop()
+        keys = (
+            [*each] if isinstance(each, dict) else range(len(each) if isinstance(each, list) else 0)
+        )
+        found += [(each, key) for key in keys]
+        waiting += [each[key] for key in keys]
+    return found
+
+
+def change_node(rng: random.Random, header: Any, arrays: Any) -> None:
+    """Put something else in some place of the header, or take it away, or add to it."""
+    places = nodes(header)
+    if not places:
+        return
+    holder, key = rng.choice(places)
+    way = rng.randrange(8)
+    if way == 0:
+        del holder[key]
+    elif way == 1:
+        other, where = rng.choice(places)
+        holder[key] = copy.deepcopy(other[where])
+    elif way == 2:
+        other, where = rng.choice(nodes(rng.choice(sound())[1]))
+        holder[key] = copy.deepcopy(other[where])
+    elif way == 3 and isinstance(holder, dict):
+        holder[rng.choice(("extra", "$array", "coef_", "names", "kind"))] = holder[key]
+    elif way == 4 and isinstance(holder, list):
+        holder.insert(key, copy.deepcopy(holder[key]))
+    elif way == 5:
+        for _ in range(rng.choice((1, 2, 50, 200))):
+            holder[key] = [holder[key]]
+    else:
+        holder[key] = copy.deepcopy(rng.choice(ODD))
+
+
+def change_array(rng: random.Random, header: Any, arrays: Any) -> None:
+    """Give some array another shape, type or content, or drop, add or exchange one."""
+    name = rng.choice(sorted(arrays) or ["new"])
+    array = arrays.get(name, np.zeros(3))
+    way = rng.randrange(9)
+    if way == 0:
+        arrays.pop(name, None)
+    elif way == 1:
+        arrays[rng.choice(("extra", "state.coef_", "state._rates"))] = array
+    elif way == 2:
+        arrays[name] = array.astype(rng.choice(("f8", "f4", "f2", "i8", "i4", "u1", "u8", "?")))
+    elif way == 3:
+        arrays[name] = array[..., None] if rng.random() < 0.5 else array.reshape(-1)
+    elif way == 4 and array.ndim:
+        axis = rng.randrange(array.ndim)
+        more = np.repeat(array, rng.choice((0, 2)), axis=axis)
+        arrays[name] = more if rng.random() < 0.5 else np.delete(array, slice(-1, None), axis=axis)
+    elif way == 5:
+        arrays[name] = array.T
+    elif way == 6:
+        other = rng.choice(sorted(arrays) or ["new"])
+        arrays[name], arrays[other] = arrays.get(other, array), array
+    elif array.size:
+        array = array.copy()
+        odd = (0, 1, -1, 2, 255, 10**6, np.nan, np.inf, -np.inf, 1e308, -1e308, 1e-320, 1e20)
+        with np.errstate(all="ignore"):
+            value = np.array(rng.choice(odd)).astype(array.dtype)
+        array.reshape(-1)[rng.randrange(array.size)] = value
+        if rng.random() < 0.2:
+            array[...] = value
+        arrays[name] = array
+
+
+def attempt(content: bytes, path: Path) -> str:
+    """Load one file and use what is loaded: what comes of it, or what is raised."""
+    path.write_bytes(content)
+    try:
+        model = complabel.load(path)
+    except ModelFileError as refusal:
+        if str(path) not in str(refusal):
+            raise AssertionError("the refusal does not say where") from refusal
+        if refusal.__cause__ is not None and not isinstance(refusal.__cause__, CLEAN):
+            raise refusal.__cause__ from None
+        return "refused"
+    X = np.random.default_rng(1).normal(size=(3, model.n_features_in_))
+    clone(model).get_params()
+    repr(model)
+    with np.errstate(all="ignore"):
+        for rows in (X, sparse.csr_array(X), X.astype(np.float32)):
+            try:
+                model._predicted(model._decision(model._validate_new(rows)))
+            except ComplabelError:
+                return "read, and refuses the features"
+    model.save(path)
+    return "read"
+
+
+def run(seed: int, n_mutants: int) -> Counter[str]:
+    """Load all mutants, telling finds and progress."""
+    outcomes: Counter[str] = Counter()
+    started, _ = time.monotonic(), sound()
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for index in range(n_mutants):
+            try:
+                outcomes[attempt(make_mutant(seed, index), Path(folder, "m"))] += 1
+            except Exception as find:
+                outcomes["find"] += 1
+                print(f"mutant {index} of seed {seed}: {type(find).__name__}: {find!s:.300}")
+            if (index + 1) % max(1, n_mutants // 20) == 0:
+                spent = time.monotonic() - started
+                print(f"{index + 1:,} mutants, {outcomes['find']} finds, {spent:.0f} s", flush=True)
+    return outcomes
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.models", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--mutants", type=int, default=10_000, help="how many (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of the mutants (%(default)s)")
+    parser.add_argument("--only", type=int, metavar="INDEX", help="load this mutant alone")
+    given = parser.parse_args(arguments)
+    if given.only is None:
+        total = run(given.seed, given.mutants)
+        counted = ", ".join(f"{count:,} {outcome}" for outcome, count in total.most_common())
+        print(f"{given.mutants:,} mutants of seed {given.seed}: {counted}")
+        return 1 if total["find"] else 0
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            print(attempt(make_mutant(given.seed, given.only), Path(folder, "m")))
+        except Exception:
+            print(traceback.format_exc())
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

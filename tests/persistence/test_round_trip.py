@@ -1,0 +1,359 @@
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from tests.methods.small import COMPLEMENTARY, N_SAMPLES, PROBLEM, brief, targets_of
+from tests.persistence.files import take_apart
+
+import complabel
+from complabel.annotations import Answers, ClassPerRowWarning
+from complabel.errors import ModelFileError
+from complabel.losses import GDFLoss, MLCLLoss, SelectionLikelihoodLoss
+from complabel.methods import (
+    METHODS,
+    ComplementaryLossClassifier,
+    FrequencyMatchedClassifier,
+    GDFClassifier,
+    LIFTClassifier,
+    MLCLClassifier,
+    PriorClassifier,
+    SelectionLikelihoodClassifier,
+)
+from complabel.persistence import read_header
+
+FORMS = {
+    "dense": np.asarray,
+    "by columns": np.asfortranarray,
+    "float32": lambda X: X.astype(np.float32),
+    "sparse": sparse.csr_array,
+    "sparse matrix in float32": lambda X: sparse.csr_matrix(X.astype(np.float32)),
+}
+LINEAR = {"kernel": "linear", "alpha": 0.1, "random_state": 0}
+# What a fit leaves and no file holds: as many rows as were trained on, and nothing needs them.
+LEFT_OUT = {"pml-lc": {"confidences_"}, "pml-fp": {"confidences_"}}
+OTHERS = {
+    "all chosen": SelectionLikelihoodClassifier(random_state=0),
+    "by length": SelectionLikelihoodClassifier(scaling="rows", **LINEAR),
+    "standardized": SelectionLikelihoodClassifier(scaling="standardize", **LINEAR),
+    "frequencies given": SelectionLikelihoodClassifier(
+        label_frequencies=PROBLEM.Y.mean(axis=0), **LINEAR
+    ),
+    "matched ridge": FrequencyMatchedClassifier(brief("ridge"), PROBLEM.Y.mean(axis=0)),
+    "matched neighbours": FrequencyMatchedClassifier(brief("ml-knn"), [0.1, 0.2, 0.3, 0.4]),
+    "matched machines": FrequencyMatchedClassifier(brief("lift"), (0.1, 0.2, 0.3, 0.4), cv=None),
+    "matched kernel": FrequencyMatchedClassifier(
+        brief("selection-likelihood"), PROBLEM.Y.mean(axis=0), cv=None
+    ),
+    "matched twice": FrequencyMatchedClassifier(
+        FrequencyMatchedClassifier(brief("mlcl"), [0.2] * 4, cv=None), [0.3] * 4, cv=None
+    ),
+    "known transition": MLCLClassifier(transition=(1 - np.eye(4)) / 3, epochs=3, random_state=0),
+    "rate chosen": MLCLClassifier(epochs=2, random_state=0),
+    "LIBSVM": LIFTClassifier(solver="libsvm", random_state=0),
+    "loss": ComplementaryLossClassifier(
+        loss=MLCLLoss((1 - torch.eye(4)) / 3, beta=0.5), epochs=3, random_state=0
+    ),
+    "likelihood as loss": ComplementaryLossClassifier(
+        loss=SelectionLikelihoodLoss(cardinality=1.5, propensities=[1, 2, 3, 4]), epochs=3
+    ),
+    "class of losses": ComplementaryLossClassifier(loss=GDFLoss, epochs=3, random_state=0),
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.safetensors"
+
+
+def there_and_back(classifier, path):
+    classifier.save(path)
+    return complabel.load(path)
+
+
+def assert_same_predictions(loaded, classifier, X=PROBLEM.X):
+    for form in FORMS.values():
+        scores = classifier.decision_function(form(X))
+        assert np.array_equal(loaded.decision_function(form(X)), scores)
+        assert loaded.decision_function(form(X)).dtype == scores.dtype
+    assert np.array_equal(loaded.predict(X), classifier.predict(X))
+    assert np.array_equal(loaded.predict_proba(X), classifier.predict_proba(X))
+
+
+def plain(value):
+    """Turn parameters and attributes into what ``==`` compares."""
+    if isinstance(value, torch.Tensor):
+        return plain(value.numpy())
+    if isinstance(value, np.ma.MaskedArray):
+        return plain(value.filled(0)), plain(np.ma.getmaskarray(value))
+    if sparse.issparse(value):
+        return type(value), plain(value.toarray())
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind, value.tolist()
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, np.random.Generator):
+        return value.bit_generator.state
+    if isinstance(value, (list, tuple)):
+        return type(value), [plain(each) for each in value]
+    if isinstance(value, torch.nn.Module):
+        return str(value), plain(dict(value.state_dict()))
+    if type(value).__module__.startswith(("complabel", "sklearn")):
+        return type(value), plain(vars(value))
+    return value
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_predicts_the_same_to_the_last_bit(name, form, path):
+    classifier = brief(name).fit(FORMS[form](PROBLEM.X), targets_of(name))
+    loaded = there_and_back(classifier, path)
+    assert type(loaded) is type(classifier)
+    assert_same_predictions(loaded, classifier)
+    if name != "supervised":
+        assert loaded.score(PROBLEM.X, COMPLEMENTARY) == classifier.score(PROBLEM.X, COMPLEMENTARY)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_form_of_a_method_predicts_the_same(name, path):
+    classifier = clone(OTHERS[name]).fit(PROBLEM.X, COMPLEMENTARY)
+    loaded = there_and_back(classifier, path)
+    assert_same_predictions(loaded, classifier)
+    assert loaded.score(PROBLEM.X, COMPLEMENTARY) == classifier.score(PROBLEM.X, COMPLEMENTARY)
+
+
+@pytest.mark.parametrize("name", [*METHODS, *OTHERS])
+def test_parameters_and_attributes_come_back_and_the_same_bytes_are_written(name, path, tmp_path):
+    classifier = brief(name) if name in METHODS else clone(OTHERS[name])
+    classifier.fit(PROBLEM.X, targets_of(name) if name in METHODS else COMPLEMENTARY)
+    loaded = there_and_back(classifier, path)
+    assert plain(loaded.get_params()) == plain(classifier.get_params())
+    found, expected = plain(vars(loaded)), plain(vars(classifier))
+    assert expected.keys() - found.keys() == LEFT_OUT.get(name, set())
+    assert found == {key: expected[key] for key in found}
+    assert repr(clone(loaded)) == repr(clone(classifier))
+    again = tmp_path / "again"
+    loaded.save(again)
+    assert again.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_loaded_classifier_is_fitted_again_as_the_first_one(name, path):
+    classifier = brief(name).fit(PROBLEM.X, targets_of(name))
+    loaded = there_and_back(classifier, path)
+    X = PROBLEM.X + 1
+    both = [each.fit(X, targets_of(name)).decision_function(X) for each in (loaded, classifier)]
+    assert np.array_equal(*both)
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "ml-knn"])
+def test_no_array_has_a_row_for_each_training_instance(name, path):
+    brief(name).fit(PROBLEM.X, targets_of(name)).save(path)
+    _, arrays = take_apart(path)
+    assert not any(N_SAMPLES in array.shape for array in arrays.values())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_training_rows_are_only_where_predictions_need_them(name, path):
+    brief(name).fit(PROBLEM.X, targets_of(name)).save(path)
+    _, arrays = take_apart(path)
+    known = {row.tobytes() for row in PROBLEM.X}
+    kept = {
+        at
+        for at, array in arrays.items()
+        if array.ndim == 2 and known & {np.ascontiguousarray(row).tobytes() for row in array}
+    }
+    expected = {
+        "ml-knn": {"state.X_"},
+        "selection-likelihood": {"state.model_.of.transformer.of.landmarks"},
+    }
+    # A centre of LIFT is a training row where a cluster has no other.
+    assert kept <= {"state.centers_"} if name == "lift" else kept == expected.get(name, set())
+
+
+def test_names_of_labels_and_features_come_back(path):
+    X = pd.DataFrame(PROBLEM.X).add_prefix("x")
+    y = pd.DataFrame(COMPLEMENTARY, columns=["sea", "sky", "Straße", "\u5929\u7a7a"])
+    classifier = brief("ridge").fit(X, y)
+    loaded = there_and_back(classifier, path)
+    assert loaded.classes_.tolist() == y.columns.tolist()
+    assert loaded.feature_names_in_.tolist() == X.columns.tolist()
+    assert loaded.feature_names_in_.dtype == object
+    assert np.array_equal(loaded.decision_function(X), classifier.decision_function(X))
+    with pytest.raises(ValueError, match="feature names should match"):
+        loaded.predict(X.rename(columns={"x0": "other"}))
+    header = read_header(path)
+    assert header["labels"]["names"] == {"$texts": y.columns.tolist()}
+    assert header["features"] == {"number": X.shape[1], "names": X.columns.tolist()}
+
+
+@pytest.mark.parametrize("name", ["prior", "ridge", "mlcl", "selection-likelihood"])
+@pytest.mark.parametrize(
+    "classes",
+    [["a", "b", "c"], [3, 5, 9], [1.0, 2.0, 4.0], ["no", "yes"], [False, True]],
+    ids=["texts", "numbers", "floats", "two", "truth values"],
+)
+def test_one_class_per_row_comes_back(name, classes, path):
+    y = np.array(classes)[np.arange(N_SAMPLES) % len(classes)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClassPerRowWarning)
+        classifier = brief(name).fit(PROBLEM.X, y)
+    loaded = there_and_back(classifier, path)
+    assert_same_predictions(loaded, classifier)
+    assert loaded.classes_.dtype.kind == classifier.classes_.dtype.kind
+    assert set(loaded.predict(PROBLEM.X).tolist()) <= set(classes)
+
+
+def test_names_of_labels_of_several_types_come_back(path):
+    y = pd.DataFrame(COMPLEMENTARY, columns=pd.Index([1, "one", 2.5, None], dtype=object))
+    classifier = PriorClassifier()
+    try:
+        classifier.fit(PROBLEM.X, y)
+    except ValueError:
+        y.columns = pd.Index([1, 2, 3, 5])
+        classifier.fit(PROBLEM.X, y)
+    loaded = there_and_back(classifier, path)
+    assert loaded.classes_.tolist() == classifier.classes_.tolist()
+
+
+def test_annotators_are_named_only_where_they_have_error_rates(path):
+    people = np.array(["anna", "bert", "carl"])[np.arange(N_SAMPLES) % 3]
+    answers = Answers.from_arrays(
+        absent=1 - PROBLEM.Y, relevant=PROBLEM.Y, question="ticked", annotator=people
+    )
+    for rate, names in ((0.0, []), ("per-annotator", ["anna", "bert", "carl"])):
+        classifier = SelectionLikelihoodClassifier(
+            error_rate=rate, label_frequencies=None, cardinality=None, cv=2, **LINEAR
+        ).fit(PROBLEM.X, answers)
+        loaded = there_and_back(classifier, path)
+        assert read_header(path)["state"]["_annotators"]["names"] == names
+        assert loaded.score(PROBLEM.X, answers) == classifier.score(PROBLEM.X, answers)
+        assert loaded.error_rate_ == classifier.error_rate_
+
+
+def test_estimated_frequencies_and_propensities_come_back(path):
+    rng = np.random.default_rng(0)
+    asked = rng.random(PROBLEM.Y.shape) < 0.3
+    asked[:, 0] |= ~asked.any(axis=1)
+    judged = Answers.from_arrays(
+        absent=asked & (PROBLEM.Y == 0), relevant=asked & (PROBLEM.Y == 1),
+        question="ticked", offered=asked, probability=0.1,
+    )  # fmt: skip
+    classifier = SelectionLikelihoodClassifier(**LINEAR).fit(PROBLEM.X, judged)
+    loaded = there_and_back(classifier, path)
+    assert plain(vars(loaded)) == plain(vars(classifier))
+
+
+def test_a_generator_goes_on_where_it_stood(path):
+    classifier = brief("ridge", random_state=np.random.default_rng(5))
+    loaded = there_and_back(classifier.fit(PROBLEM.X, COMPLEMENTARY), path)
+    assert loaded.random_state.random() == classifier.random_state.random()
+
+
+def test_a_callback_is_left_out(path):
+    heard = []
+    classifier = brief("gdf", callback=lambda *news: heard.append(news))
+    classifier.fit(PROBLEM.X, COMPLEMENTARY)
+    assert heard
+    loaded = there_and_back(classifier, path)
+    assert loaded.callback is None
+    assert_same_predictions(loaded, classifier)
+
+
+def test_infinite_parameters_and_layouts_come_back(path):
+    classifier = brief("pml-lrs", eta=np.inf).fit(PROBLEM.X, COMPLEMENTARY)
+    assert there_and_back(classifier, path).eta == np.inf
+
+
+def test_many_labels_and_features_of_large_scale(path):
+    rng = np.random.default_rng(0)
+    X = 1e6 + 1e5 * rng.normal(size=(200, 40))
+    y = (rng.random((200, 60)) < 0.05).astype(int)
+    y[np.arange(200), rng.integers(60, size=200)] = 1
+    for name in ("selection-likelihood", "ml-knn", "lift"):
+        settings = {"gamma": 1e-12} if name == "selection-likelihood" else {}
+        classifier = brief(name, **settings).fit(X, y)
+        loaded = there_and_back(classifier, path)
+        assert np.array_equal(loaded.decision_function(X), classifier.decision_function(X))
+        probes = take_apart(path)[1]["probes.outputs"]
+        assert (probes.std(axis=0) > 0).any()  # the probes are not all infinitely far away
+
+
+def test_what_a_file_says_of_itself(path):
+    classifier = brief("ridge").fit(PROBLEM.X, COMPLEMENTARY)
+    classifier.save(path, provenance={"date": "2026-11-01", "data": {"rows": 90}})
+    header = read_header(path)
+    assert header["method"] == "ridge"
+    assert header["parameters"]["cv"] == 5
+    assert header["version"] == 1
+    assert header["provenance"]["complabel"] == complabel.__version__
+    assert header["provenance"]["numpy"] == np.__version__
+    assert header["provenance"]["given"] == {"date": "2026-11-01", "data": {"rows": 90}}
+    assert json.dumps(header)  # plain values only
+
+
+def test_what_is_not_fitted_is_not_saved(path):
+    with pytest.raises(NotFittedError):
+        PriorClassifier().save(path)
+    assert not path.exists()
+
+
+class Own(PriorClassifier):
+    pass
+
+
+class OwnLoss(GDFLoss):
+    pass
+
+
+class Odd:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("classifier", "said"),
+    [
+        (Own(), r"Own is a class of your own, and a file is never told\s+what to import"),
+        (FrequencyMatchedClassifier(Own(), [0.2] * 4, cv=None), "Own is a class of your own"),
+        (ComplementaryLossClassifier(loss=OwnLoss, epochs=1), "set_params.loss="),
+        (
+            GDFClassifier(epochs=1, random_state=np.random.Generator(np.random.MT19937(0))),
+            r"kind MT19937.*set_params\(random_state=None\)",
+        ),
+        (LIFTClassifier(n_jobs=np.array(1j)), "0-D array of complex128"),
+        (GDFClassifier(epochs=1, milestones=Odd()), "parameters.milestones is a Odd"),
+    ],
+    ids=["class", "class inside", "loss", "generator", "complex number", "object"],
+)
+def test_what_no_file_can_hold_is_refused_with_what_to_do(classifier, said, path):
+    fitted = PriorClassifier().fit(PROBLEM.X, COMPLEMENTARY)
+    fitted.save(path)
+    before = path.read_bytes()
+    if isinstance(getattr(classifier, "milestones", None), Odd) or hasattr(classifier, "n_jobs"):
+        odd = classifier.get_params()
+        classifier = type(classifier)().fit(PROBLEM.X, COMPLEMENTARY).set_params(**odd)
+    else:
+        classifier.fit(PROBLEM.X, COMPLEMENTARY)
+    with pytest.raises(ModelFileError, match=f"(?s)the classifier cannot be saved: .*{said}"):
+        classifier.save(path)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_parameters_that_contradict_the_fit_are_refused(path):
+    classifier = brief("ml-knn").fit(PROBLEM.X, COMPLEMENTARY).set_params(n_neighbors=3)
+    with pytest.raises(ModelFileError, match="n_neighbors is 3, but was another one in fit"):
+        classifier.save(path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("given", [{"when": Odd()}, {"rows": np.zeros(3)}, {"$x": 1}])
+def test_provenance_is_of_plain_values(given, path):
+    classifier = PriorClassifier().fit(PROBLEM.X, COMPLEMENTARY)
+    with pytest.raises(ModelFileError, match="provenance"):
+        classifier.save(path, provenance=given)
