@@ -43,7 +43,7 @@ def evaluate(
     json_file: options.JsonFile = None,
 ) -> None:
     """Measure a model on true labels, or on answers that it has not seen."""
-    from complabel import load
+    from complabel.methods import load
     from complabel.tables import read_features
 
     if (truth is None) == (answers is None):

@@ -38,7 +38,7 @@ def predict(
     rows: Annotated[int, typer.Option(min=1, help="Rows that are in memory at a time.")] = 65_536,
 ) -> None:
     """Predict the labels of items: one row for each item, one probability for each label."""
-    from complabel import load
+    from complabel.methods import load
     from complabel.tables import PredictionWriter, iterate_features
 
     options.check_folder(out, "--out")
