@@ -52,7 +52,7 @@ def evaluate(
 
     Items of the features that the table says nothing about are left out.
     """
-    from complabel import load
+    from complabel.methods import load
     from complabel.tables import read_features
 
     if (truth is None) == (answers is None):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from complabel.cli._working import duration
 
@@ -37,7 +36,9 @@ def _frequencies(classifier: Any, path: Path) -> list[str]:
     errors = getattr(classifier, "label_frequencies_errors_", None)
     names = [str(name) for name in classifier.classes_]
     cut = len(names) > _MOST_LABELS
-    places = np.argsort(-found, kind="stable")[:_MOST_LABELS] if cut else range(len(names))
+    places = list(range(len(names)))
+    if cut:
+        places = sorted(places, key=lambda at: -found[at])[:_MOST_LABELS]
     widest = max(len(names[at]) for at in places)
     lines = ["  how often each label applies" + (", the most frequent first:" if cut else ":")]
     for at in places:
@@ -70,7 +71,7 @@ def scored(score: HeldOutScore) -> list[str]:
         "log-likelihood": "log-likelihood of held-out answers (nats an item, higher is better)",
         "ranking": "minus the ranking error on held-out answers (higher is better)",
     }[score.criterion]
-    error = "" if np.isnan(score.gain_error) else f" ± {score.gain_error:.4f}"
+    error = "" if math.isnan(score.gain_error) else f" ± {score.gain_error:.4f}"
     folds = "1 fold" if score.n_folds == 1 else f"{score.n_folds} folds"
     return [
         f"{what}:",
@@ -84,7 +85,7 @@ def verdict(score: HeldOutScore) -> str:
     """Say what a score does not show, if it does not show that the features help."""
     if score.gain > 2 * score.gain_error:
         return ""
-    if score.gain > 0 and not np.isnan(score.gain_error):
+    if score.gain > 0 and not math.isnan(score.gain_error):
         return (
             "these answers are too few to show that the features help: what they tell is within"
             " twice its error. Ask more questions:"

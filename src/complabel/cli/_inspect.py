@@ -33,7 +33,7 @@ def inspect(
     answers: Annotated[
         list[str],
         typer.Argument(
-            metavar="ANSWERS...",
+            metavar="ANSWERS",
             help="Tables of answers, as complabel import writes; or a dataset in which labels were"
             " ruled out, such as mirflickr.",
         ),
@@ -127,5 +127,6 @@ def _read(
         None if found is None else list(found.items),
         label_names=label_names,
         contradictions="keep",
+        says=False,
     )
     return said, None if found is None else found.X

@@ -13,8 +13,8 @@ from complabel.cli._next import command
 
 
 @with_examples(
-    "labelstudio-config labels.txt > config.xml",
-    "labelstudio-config --question asked --show text    # for the tasks of complabel ask",
+    "labelstudio-config labels.txt --out config.xml",
+    "labelstudio-config --question asked --show text",
 )
 def labelstudio_config(
     labels: Annotated[

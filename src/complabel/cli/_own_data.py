@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from complabel.cli._console import remark, say
@@ -16,6 +15,7 @@ from complabel.cli._working import working
 from complabel.errors import AnnotationError, InputError
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from complabel.annotations import Answers
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 AnswersFiles = Annotated[
     list[Path],
-    typer.Argument(metavar="ANSWERS...", help="Tables of answers, as complabel import writes."),
+    typer.Argument(metavar="ANSWERS", help="Tables of answers, as complabel import writes."),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="What complabel fit wrote.")]
 FeaturesFile = Annotated[
@@ -64,11 +64,12 @@ def _policy(given: str) -> str:
 Contradictions = Annotated[
     str,
     typer.Option(
-        metavar="|".join(_POLICIES),
+        metavar="POLICY",
         callback=_policy,
         autocompletion=lambda incomplete: [p for p in _POLICIES if p.startswith(incomplete)],
-        help="What to do if one answer says that a label applies to an item, and another denies it:"
-        " stop, strike out both, keep what most say, or keep that it applies.",
+        help="What to do if one answer says that a label applies to an item, and another denies it."
+        " error: stop; drop: strike out both; majority: keep what most say; trust-relevant: keep"
+        " that it applies.",
     ),
 ]
 
@@ -81,11 +82,13 @@ def read_own_answers(
     *,
     label_names: Path | Sequence[str] | None = None,
     contradictions: str = "error",
+    says: bool = True,
 ) -> Answers:
     """Read answers about some items, and say what became of the files.
 
     Without names of labels, all labels are those that any of the files mentions. Contradictions
-    are settled among all files together; "keep" leaves them as they are.
+    are settled among all files together; "keep" leaves them as they are. With ``says=False``, only
+    that answers were left out is said.
     """
     from complabel.annotations import Answers
     from complabel.tables import read_label_names
@@ -102,11 +105,13 @@ def read_own_answers(
             items = _all_items(several)
         files = [read_quietly(path, items, names) for path in paths]
     for path, file in zip(paths, files, strict=True):
+        if not says and not file.unmatched_items:
+            continue
         say(f"{path}: {file.answers.n_answers:,} answers, {file.answers.n_labels} labels")
         # Contradictions are said of all files together, below.
         for line in dataclasses.replace(file, contradictions={"item": []}).reconciliation():
             say(f"  {line}")
-    if not listed and any((file.answers.question != "asked").any() for file in files):
+    if says and not listed and any((file.answers.question != "asked").any() for file in files):
         remark(
             "labels that nobody mentioned are not known; give all with --label-names",
             style="yellow",
@@ -244,6 +249,8 @@ def _framed(X: Any, names: Any) -> Any:
 
 def rows_of(wanted: Any, items: Any, path: Path) -> NDArray[np.intp]:
     """Return the rows of the features in which some items are; refuse those without features."""
+    import numpy as np
+
     place = {item: row for row, item in enumerate(items)}
     missing = [item for item in wanted if item not in place]
     if missing:

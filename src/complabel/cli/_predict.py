@@ -45,7 +45,7 @@ def predict(
     """
     import numpy as np
 
-    from complabel import load
+    from complabel.methods import load
     from complabel.tables import PredictionWriter, iterate_features
 
     options.check_folder(out, "--out")
