@@ -104,7 +104,7 @@ def test_no_folder_for_the_page(run, answers, tmp_path):
 
 def test_help_keeps_its_examples_apart(run):
     _, out, _ = run("inspect", "--help")
-    assert "\n    complabel inspect answers.csv\n" in out
+    assert "\n    $ complabel inspect answers.csv\n" in out
 
 
 @pytest.mark.slow

@@ -11,6 +11,9 @@ from complabel.cli import _options as options
 from complabel.cli import _own_data as own
 from complabel.cli._console import say
 from complabel.cli._help import with_examples
+from complabel.cli._next import command
+from complabel.cli._working import working
+from complabel.errors import InputError
 
 
 @with_examples(
@@ -52,34 +55,50 @@ def ask(
     from complabel.importers import write_prompts
     from complabel.tables import AnswerWriter, read_features, read_texts
 
-    told = " ".join(map(str, answers))
     for path, option in ((out, "--out"), (prompts, "--prompts")):
         options.check_folder(path, option)
-    everything = None if features is None else list(read_features(features, items=items).items)
+    if texts is not None and prompts is None:
+        raise InputError("--texts is for --prompts, which is not given; give both or neither")
+    own.refuse_lone_items(items, features)
+    everything = None
+    if features is not None:
+        with working(f"reading {features}"):
+            everything = list(read_features(features, items=items).items)
     said = own.read_own_answers(
         answers, everything, label_names=label_names, contradictions=contradictions
     )
     table = suggest_questions(said, n, random_state=seed)
-    with AnswerWriter(out) as writer:
-        writer.write({name: table[name].tolist() for name in table})
-    say(f"wrote {out}: {n} questions in random order")
-    known = len(table) - n
-    if known:
-        say(f"  and {known} rows with an answer that is known: leave them in, they count, too")
     if prompts is not None:
         given = None if texts is None else read_texts(texts)
         write_prompts(table, prompts, item_texts=given, labels=said.label_names)
         say(f"wrote {prompts}")
-        say(f"next: complabel import replies.jsonl --from replies --out {_answered(out)}")
+    with AnswerWriter(out) as writer:
+        writer.write({name: table[name].tolist() for name in table})
+    say(f"wrote {out}: {'1 question' if n == 1 else f'{n:,} questions'} in random order")
+    known = len(table) - n
+    if known:
+        counted = "1 row with an answer that is" if known == 1 else f"{known:,} rows with answers"
+        say(f"  and {counted} known: leave them in, they count, too")
+    answered = _answered(out)
+    fit = command(
+        "fit",
+        *(*answers, answered),
+        features=features or "X.csv",
+        items=items,
+        label_names=label_names,
+        contradictions=None if contradictions == "error" else contradictions,
+        out="model.safetensors",
+    )
+    if prompts is None:
+        say("next: fill in the column answer (yes, no, unsure), then")
+        say(f"  {command('import', out, out=answered)}")
     else:
-        say(
-            f"next: fill in the column answer (yes, no, unsure), then\n"
-            f"  complabel import {out} --out {_answered(out)}\n"
-            f"  complabel fit {told} {_answered(out)} --features {features or 'X.csv'}"
-            " --out model.safetensors"
-        )
+        say("next: add the field reply to each line, save them as replies.jsonl, then")
+        say(f"  {command('import', 'replies.jsonl', from_='replies', out=answered)}")
+    say(f"  {fit}")
 
 
 def _answered(path: Path) -> Path:
     """Name the file that the answers go to."""
-    return path.with_name(f"answered-{path.stem}.csv")
+    name = path.name.removesuffix(".gz").rpartition(".")[0]
+    return path.with_name(f"answered-{name}.csv")

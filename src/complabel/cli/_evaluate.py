@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,13 +11,18 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli import _own_data as own
-from complabel.cli._console import errors, new_table, output, remark, save, say
+from complabel.cli._console import explain, new_table, remark, save, say, show
 from complabel.cli._help import with_examples
+from complabel.cli._next import command
+from complabel.cli._working import working
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.methods import ComplementaryClassifier
     from complabel.tables import Features
+
+# More labels than this are cut to the worst and the best.
+_MOST_LABELS = 20
 
 
 @with_examples(
@@ -42,7 +48,10 @@ def evaluate(
     contradictions: own.Contradictions = "error",
     json_file: options.JsonFile = None,
 ) -> None:
-    """Measure a model on true labels, or on answers that it has not seen."""
+    """Measure a model on true labels, or on answers that it has not seen.
+
+    Items of the features that the table says nothing about are left out.
+    """
     from complabel.methods import load
     from complabel.tables import read_features
 
@@ -50,7 +59,7 @@ def evaluate(
         raise InputError("give --truth or --answers, one of the two")
     options.check_folder(json_file, "--json")
     classifier = load(model)
-    with errors().status(f"reading {features}"):
+    with working(f"reading {features}"):
         found = read_features(features, items=items, n_features=classifier.n_features_in_)
     if truth is not None:
         result = _on_truth(classifier, found, truth)
@@ -58,13 +67,12 @@ def evaluate(
         assert answers is not None
         result = _on_answers(classifier, found, answers, contradictions)
     if json_file is not None:
-        save(json_file, json.dumps(result, indent=1) + "\n")
+        save(json_file, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    say(f"next: {command('predict', model, features, items=items, out='predictions.csv')}")
 
 
 def _on_truth(classifier: ComplementaryClassifier, found: Features, path: Path) -> dict[str, Any]:
     """Print the criteria on true labels, for all labels together and for each."""
-    from rich.text import Text
-
     from complabel.metrics import METRIC_TITLES, evaluate, evaluate_labels
     from complabel.tables import read_truth
 
@@ -72,25 +80,53 @@ def _on_truth(classifier: ComplementaryClassifier, found: Features, path: Path) 
     truth = read_truth(path, label_names=names)
     rows = own.rows_of(truth.items, found.items, path)
     X = own.for_model(_part(found, rows), classifier)
-    predicted, probabilities = classifier.predict_with_proba(X)
+    with working(f"predicting {len(rows):,} items"):
+        predicted, probabilities = classifier.predict_with_proba(X)
     values = evaluate(truth.Y, probabilities, predicted, skip_trivial_rows=True)
     table = new_table(f"{len(rows):,} items, {len(names)} labels", "criterion")
     table.add_column("value", justify="right")
     for name, title in METRIC_TITLES.items():
         table.add_row(title, f"{values[name]:.4f}")
-    output().print(table)
-    labels = evaluate_labels(truth.Y, probabilities, predicted)
-    table = new_table("", "label")
+    show(table)
+    found_by_label = evaluate_labels(truth.Y, probabilities, predicted)
+    labels = dict(zip(names, found_by_label, strict=True))
+    _show_labels(labels)
+    explain(
+        "Average precision: higher is better; the other criteria: lower. Items to which none or all"
+        " of the labels apply count in the Hamming losses only."
+    )
+    return {"n_items": len(rows), "criteria": values, "labels": labels}
+
+
+def _show_labels(labels: Mapping[str, Mapping[str, float | None]]) -> None:
+    """Print the figures of each label; of many labels, those of the worst and the best."""
+    from rich.text import Text
+
+    shown, title = list(labels), ""
+    if len(labels) > _MOST_LABELS:
+        measured = {
+            name: value
+            for name, each in labels.items()
+            if (value := each["average_precision"]) is not None
+        }
+        ranked = sorted(measured, key=measured.__getitem__)
+        few = _MOST_LABELS // 2
+        title = (
+            f"by average precision, the lowest {few} and the highest {few} of {len(ranked):,}"
+            " labels that apply to some items"
+        )
+        if len(ranked) <= _MOST_LABELS:
+            title = f"the {len(ranked)} labels that apply to some items, by average precision"
+            few = len(ranked)
+        shown = list(dict.fromkeys([*ranked[:few], *ranked[-few:]])) if ranked else []
+    table = new_table(title, "label")
     for heading in ("applies", "predicted", "precision", "recall", "F1", "average precision"):
         table.add_column(heading, justify="right")
-    for name, each in zip(names, labels, strict=True):
-        table.add_row(Text(name), *(_shown(value) for value in each.values()))
-    output().print(table)
-    say(
-        "Average precision: higher is better; the other criteria: lower. Items to which none or all"
-        " of the\nlabels apply count in the Hamming losses only."
-    )
-    return {"criteria": values, "labels": dict(zip(names, labels, strict=True))}
+    for name in shown:
+        table.add_row(Text(name), *(_shown(value) for value in labels[name].values()))
+    show(table)
+    if len(shown) < len(labels):
+        say(f"{len(labels) - len(shown):,} more labels: all are in the file of --json FILE")
 
 
 def _on_answers(
@@ -108,12 +144,15 @@ def _on_answers(
     values = {
         "ranking_error": complementary_ranking_error(answers, classifier.decision_function(X))
     }
-    say(f"complementary ranking error: {values['ranking_error']:.4f} (lower is better; .5: chance)")
+    say(f"{answers.n_answers:,} answers about {answers.n_items:,} items:")
+    say(
+        f"  complementary ranking error {values['ranking_error']:.4f} (lower is better; .5: chance)"
+    )
     if classifier.models_the_choice and classifier.understands_answers:
         values["log_likelihood"] = classifier.score(X, answers)
-        say(f"log-likelihood of an item's answers: {values['log_likelihood']:.4f} nats")
+        say(f"  log-likelihood of an item's answers {values['log_likelihood']:.4f} nats")
     remark("answers are no truth: compare models by these figures, not with those of other data")
-    return values
+    return {"n_items": answers.n_items, "n_answers": answers.n_answers, **values}
 
 
 def _part(found: Features, rows: Any) -> Features:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from complabel.cli import _options as options
 from complabel.cli import _own_data as own
-from complabel.cli._console import errors, remark, say
+from complabel.cli._console import remark, say
+from complabel.cli._fitted import chosen, scored, verdict
 from complabel.cli._help import with_examples
+from complabel.cli._next import command
+from complabel.cli._working import duration, working
 
-if TYPE_CHECKING:
-    from complabel.methods import ComplementaryClassifier, HeldOutScore
+
+def _folds(given: int) -> int:
+    """Refuse a single fold, before anything is read."""
+    if given == 1:
+        raise typer.BadParameter("one fold leaves nothing to learn from; give 2 or more, or 0")
+    return given
 
 
 @with_examples(
@@ -35,7 +44,12 @@ def fit(
     contradictions: own.Contradictions = "error",
     match_frequencies: options.MatchFrequencies = False,
     folds: Annotated[
-        int, typer.Option(min=0, help="Folds of the score on held-out answers; 0: no score.")
+        int,
+        typer.Option(
+            min=0,
+            callback=_folds,
+            help="Folds of the score on held-out answers; each is a fit more. 0: no score.",
+        ),
     ] = 3,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the folds and the method.")] = 0,
 ) -> None:
@@ -47,7 +61,6 @@ def fit(
     from complabel.methods import FrequencyMatchedClassifier, held_out_score, make_classifier
     from complabel.tables import read_features
 
-    told = " ".join(map(str, answers))
     options.check_folder(out, "--out")
     own.refuse_ending(out, ".safetensors")
     classifier: Any = make_classifier(method)
@@ -56,78 +69,72 @@ def fit(
         classifier = FrequencyMatchedClassifier(classifier)
     if "random_state" in classifier.get_params():
         classifier.set_params(random_state=seed)
-    with errors().status(f"reading {features}"):
+    with working(f"reading {features}"):
         found = read_features(features, items=items)
     said = own.read_own_answers(
         answers, list(found.items), label_names=label_names, contradictions=contradictions
     )
-    with errors().status(f"fitting {method} to all answers"):
+    started = time.monotonic()
+    with working(f"fitting {method}") as far:
+        _tell(classifier, far)
         classifier.fit(own.with_names(found), said)
-    for line in chosen(classifier):
+    seconds = time.monotonic() - started
+    _tell(classifier, None)
+    # Saved before the score: who stops it has a model.
+    classifier.save(
+        out, provenance={"answers": " ".join(map(str, answers)), "features": str(features)}
+    )
+    for line in chosen(classifier, out, seconds):
         say(line)
+    say(f"wrote {out}")
     if folds:
-        with errors().status("scoring on held-out answers") as status:
+        with working("scoring on held-out answers") as far:
+            far(f"{folds} folds, about {duration(seconds * (folds - 1))}")
+            started = time.monotonic()
 
             def show(done: int) -> None:
-                status.update(f"scoring on held-out answers: {done} of {folds} folds")
+                left = (time.monotonic() - started) / done * (folds - done)
+                far(f"{done} of {folds} folds, about {duration(left)} left")
 
             score = held_out_score(
                 classifier, found.X, said, n_folds=folds, random_state=seed, on_fold=show
             )
         for line in scored(score):
             say(line)
-        if not score.gain > 2 * score.gain_error:
-            remark(
-                "the model is hardly better than a guess that ignores the features; ask more"
-                f" questions: complabel ask {told} --features {features} --out questions.csv",
-                style="yellow",
+        advice = verdict(score)
+        if advice:
+            remark(advice, style="yellow")
+            asked = command(
+                "ask",
+                *answers,
+                features=features,
+                items=items,
+                label_names=label_names,
+                contradictions=None if contradictions == "error" else contradictions,
+                out="questions.csv",
             )
-    classifier.save(out, provenance={"answers": told, "features": str(features)})
-    say(f"wrote {out}")
-    say(f"next: complabel predict {out} {features} --out predictions.csv")
+            remark(f"  {asked}", style="yellow")
+    say(f"next: {command('predict', out, features, items=items, out='predictions.csv')}")
 
 
-def chosen(classifier: ComplementaryClassifier) -> list[str]:
-    """Write what a fitted classifier says of itself, a line for each thing."""
-    shown = (
-        ("features", _kernel(classifier)),
-        ("penalty", _number(classifier, "alpha_")),
-        ("labels that apply to an item, on average", _number(classifier, "mean_cardinality_")),
-        ("share of mistakes", _number(classifier, "error_rate_")),
-    )
-    lines = [f"{type(classifier).__name__}, fitted:"]
-    lines += [f"  {name}: {value}" for name, value in shown if value]
-    frequencies = getattr(classifier, "label_frequencies_", None)
-    if frequencies is not None:
-        lines.append("  how often each label applies:")
-        found = getattr(classifier, "label_frequencies_errors_", None)
-        for at, name in enumerate(classifier.classes_):
-            error = "" if found is None else f" ± {1.96 * found[at]:.2f}"
-            lines.append(f"    {name}: {frequencies[at]:.2f}{error}")
-    return lines
+def _tell(classifier: Any, far: Callable[[str], None] | None) -> None:
+    """Have a classifier that can say how far it is say so, or no longer."""
+    settings = classifier.get_params()
+    names = [name for name in settings if name == "callback" or name.endswith("__callback")]
+    if not names:
+        return
+    told = None if far is None else _as_callback(far)
+    classifier.set_params(**dict.fromkeys(names, told))
 
 
-def _kernel(classifier: ComplementaryClassifier) -> str:
-    """Name the features that were chosen."""
-    kernel = getattr(classifier, "kernel_", "")
-    scaling = getattr(classifier, "scaling_", "")
-    return f"{kernel}, scaling {scaling}" if kernel and scaling else str(kernel)
+def _as_callback(far: Callable[[str], None]) -> Callable[..., None]:
+    """Return what methods call, as words; a function, which copies of a classifier share."""
 
+    def told(stage: str, number: int, most: int | None, loss: float) -> None:
+        del loss
+        if stage == "search":
+            far(f"{number} settings tried" if most is None else f"setting {number} of {most}")
+        else:
+            far(f"step {number}" if most is None else f"step {number} of {most}")
 
-def _number(classifier: ComplementaryClassifier, name: str) -> str:
-    """Write a number that was found, if there is one."""
-    value = getattr(classifier, name, None)
-    return "" if value is None or not isinstance(value, int | float) else f"{value:.3g}"
-
-
-def scored(score: HeldOutScore) -> list[str]:
-    """Write a score beside that of a constant guess."""
-    what = {
-        "log-likelihood": "log-likelihood of held-out answers (nats an item, higher is better)",
-        "ranking": "minus the ranking error on held-out answers (higher is better)",
-    }[score.criterion]
-    return [
-        f"{what}:",
-        f"  {score.score:.4f}; the same guess for all items: {score.constant:.4f}; features tell"
-        f" {score.gain:.4f} ± {score.gain_error:.4f} ({score.n_folds} folds)",
-    ]
+    return told

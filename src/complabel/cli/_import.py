@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli._console import errors, new_table, output, remark, say
+from complabel.cli._console import remark, save, say
 from complabel.cli._help import with_examples
+from complabel.cli._next import command
+from complabel.cli._working import working
+from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.importers import Tally
@@ -23,7 +26,7 @@ NAMES = (
 
 @with_examples(
     "import export.json --absent not_this --out answers.csv",
-    "import lvis_val.json --out answers.parquet",
+    "import lvis_val.json --out answers.parquet --labels-out labels.txt",
     "import labels.csv --from coded --yes 1 --no 0 --unsure -1 --out answers.csv",
 )
 def import_(
@@ -80,6 +83,13 @@ def import_(
         Path | None,
         typer.Option(metavar="FILE", help="A CSV of codes and names, if labels are codes."),
     ] = None,
+    labels_out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write the names of all labels here, for --label-names of other commands.",
+        ),
+    ] = None,
 ) -> None:
     """Read answers of an annotation tool or a public dataset into one table of answers.
 
@@ -89,6 +99,7 @@ def import_(
     from complabel.tables import read_label_names
 
     options.check_folder(out, "--out")
+    options.check_folder(labels_out, "--labels-out")
     told = Options(
         absent=tuple(absent or ()),
         present=tuple(present or ()),
@@ -101,25 +112,40 @@ def import_(
         label_names=None if label_names is None else read_label_names(label_names),
         class_names=class_names,
     )
-    with errors().status(f"reading {file}") as status:
-
-        def show(n_rows: int) -> None:
-            status.update(f"reading {file}: {n_rows:,} rows")
-
-        tally = import_file(file, out, format=from_, options=told, progress=show)
+    with working(f"reading {file}") as far:
+        tally = import_file(
+            file, out, format=from_, options=told, progress=lambda n_rows: far(f"{n_rows:,} rows")
+        )
     _show(file, tally)
     say(f"wrote {out}")
-    say(f"next: complabel inspect {out}")
+    names = told.label_names or tuple(tally.label_names)
+    if labels_out is not None:
+        names = names or _mentioned(out)
+        if any(len(name.splitlines()) != 1 for name in names):
+            raise InputError(f"{labels_out}: the name of a label has no line or several; rename it")
+        save(labels_out, "".join(f"{name}\n" for name in names))
+    elif label_names is None and names and len(names) > tally.counts["labels"]:
+        remark(
+            f"note: the file lists {len(names):,} labels, and answers mention"
+            f" {tally.counts['labels']:,} of them; --labels-out labels.txt keeps the names of all",
+            style="yellow",
+        )
+    say(f"next: {command('inspect', out, label_names=labels_out or label_names)}")
+
+
+def _mentioned(path: Path) -> tuple[str, ...]:
+    """Return the labels that a table of answers mentions."""
+    from complabel.cli._own_data import read_quietly
+
+    return read_quietly(path).answers.label_names or ()
 
 
 def _show(file: Path, tally: Tally) -> None:
     """Print what became of everything in the file, and what was assumed."""
-    table = new_table(f"{file}:", "", "")
-    table.columns[0].justify = "right"
-    table.show_header = False
-    for what, count in tally.counts.items():
-        if count:
-            table.add_row(f"{count:,}", what)
-    output().print(table)
+    counts = {what: f"{count:,}" for what, count in tally.counts.items() if count}
+    widest = max(map(len, counts.values()), default=0)
+    say(f"{file}:")
+    for what, count in counts.items():
+        say(f"  {count:>{widest}}  {what}")
     for text in tally.remarks:
         remark(f"note: {text}", style="yellow")

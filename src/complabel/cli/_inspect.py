@@ -12,8 +12,9 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli import _own_data as own
-from complabel.cli._console import errors, output, save, say
+from complabel.cli._console import output, save, say
 from complabel.cli._help import with_examples
+from complabel.cli._working import working
 
 if TYPE_CHECKING:
     from complabel.annotations import Answers
@@ -32,7 +33,7 @@ def inspect(
     answers: Annotated[
         list[str],
         typer.Argument(
-            metavar="ANSWERS...",
+            metavar="ANSWERS",
             help="Tables of answers, as complabel import writes; or a dataset in which labels were"
             " ruled out, such as mirflickr.",
         ),
@@ -58,6 +59,7 @@ def inspect(
     from complabel.asking import inspect_answers
     from complabel.reports import inspection_lines, write_inspection_page
 
+    own.refuse_lone_items(items, features)
     options.check_folder(html, "--html")
     options.check_folder(json_file, "--json")
     is_table = all(Path(name).suffix in _TABLES for name in answers)
@@ -65,7 +67,7 @@ def inspect(
         said, X = _read(answers, features, items, label_names)
     else:
         said, X = _of_dataset(answers, features, label_names, data_dir)
-    with errors().status("looking at the answers"):
+    with working("looking at the answers"):
         found = inspect_answers(
             said,
             X,
@@ -88,7 +90,7 @@ def _of_dataset(
     """Return what somebody excluded in a dataset, and its features."""
     from complabel.annotations import Answers
     from complabel.datasets import load_dataset, load_file
-    from complabel.errors import InputError
+    from complabel.errors import DatasetNotFoundError, InputError
 
     if len(names) > 1 or features is not None or label_names is not None:
         raise InputError(
@@ -96,6 +98,8 @@ def _of_dataset(
             " no other files: it has features and label names of its own"
         )
     name = names[0]
+    if not Path(name).exists() and (Path(name).suffix or Path(name).name != name):
+        raise DatasetNotFoundError(f"{name}: no such file; check the path")
     data = load_file(name) if Path(name).is_file() else load_dataset(name, data_dir=data_dir)
     if data.excluded is None:
         raise InputError(
@@ -116,12 +120,13 @@ def _read(
 
     found = None
     if features is not None:
-        with errors().status(f"reading {features}"):
+        with working(f"reading {features}"):
             found = read_features(features, items=items)
     said = own.read_own_answers(
         [Path(path) for path in paths],
         None if found is None else list(found.items),
         label_names=label_names,
         contradictions="keep",
+        says=False,
     )
     return said, None if found is None else found.X

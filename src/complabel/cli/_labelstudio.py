@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from complabel.cli._console import save, say
+from complabel.cli._console import remark, save, say
 from complabel.cli._help import with_examples
+from complabel.cli._next import command
 
 
 @with_examples(
-    "labelstudio-config labels.txt > config.xml",
-    "labelstudio-config --question asked --show text    # for the tasks of complabel ask",
+    "labelstudio-config labels.txt --out config.xml",
+    "labelstudio-config --question asked --show text",
 )
 def labelstudio_config(
     labels: Annotated[
@@ -46,3 +47,17 @@ def labelstudio_config(
         say(text)
     else:
         save(out, text + "\n")
+    # Beside the result, which may go to a file.
+    remark("next: in Label Studio, paste it at Settings > Labeling Interface > Code. Then export")
+    remark("the answers as JSON, and read them with")
+    remark(f"  {_import(question)}")
+
+
+def _import(question: str) -> str:
+    """Write the command that reads the answers."""
+    told = {
+        "named": {"absent": "not_this"},
+        "ticked": {"absent": "not_this"},
+        "both": {"absent": "not_this", "present": "this"},
+    }
+    return command("import", "export.json", **told.get(question, {}), out="answers.csv")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from complabel.cli._console import errors, remark, say
-from complabel.errors import InputError
+from complabel.cli._console import remark, say
+from complabel.cli._working import working
+from complabel.errors import AnnotationError, InputError
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from complabel.annotations import Answers
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 AnswersFiles = Annotated[
     list[Path],
-    typer.Argument(metavar="ANSWERS...", help="Tables of answers, as complabel import writes."),
+    typer.Argument(metavar="ANSWERS", help="Tables of answers, as complabel import writes."),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="What complabel fit wrote.")]
 FeaturesFile = Annotated[
@@ -49,12 +51,25 @@ LabelNames = Annotated[
         help="All labels, one on each line. [default: those that the answers mention]",
     ),
 ]
+_POLICIES = ("error", "drop", "majority", "trust-relevant")
+
+
+def _policy(given: str) -> str:
+    """Refuse what is no policy, before anything is read."""
+    if given not in _POLICIES:
+        raise typer.BadParameter(f"{given!r} is none of {', '.join(_POLICIES)}")
+    return given
+
+
 Contradictions = Annotated[
     str,
     typer.Option(
-        metavar="error|drop|majority|trust-relevant",
-        help="What to do if one answer says that a label applies to an item, and another denies it:"
-        " stop, strike out both, keep what most say, or keep that it applies.",
+        metavar="POLICY",
+        callback=_policy,
+        autocompletion=lambda incomplete: [p for p in _POLICIES if p.startswith(incomplete)],
+        help="What to do if one answer says that a label applies to an item, and another denies it."
+        " error: stop; drop: strike out both; majority: keep what most say; trust-relevant: keep"
+        " that it applies.",
     ),
 ]
 
@@ -67,28 +82,63 @@ def read_own_answers(
     *,
     label_names: Path | Sequence[str] | None = None,
     contradictions: str = "error",
+    says: bool = True,
 ) -> Answers:
     """Read answers about some items, and say what became of the files.
 
-    Without names of labels, all labels are those that any of the files mentions.
+    Without names of labels, all labels are those that any of the files mentions. Contradictions
+    are settled among all files together; "keep" leaves them as they are. With ``says=False``, only
+    that answers were left out is said.
     """
-    from complabel.annotations import Answers, resolve_contradictions
+    from complabel.annotations import Answers
     from complabel.tables import read_label_names
 
     names = read_label_names(label_names) if isinstance(label_names, Path) else label_names
-    policy: Any = contradictions
-    if len(paths) == 1:
-        return _read(paths[0], items, names, policy, warns=True).answers
-    if names is None:
-        seen = [_read(path, items, None, policy, warns=False).answers for path in paths]
-        names = sorted({name for each in seen for name in each.label_names or ()})
+    listed = names is not None
+    files = [read_quietly(path, items, names) for path in paths]
+    if len(paths) > 1 and (not listed or items is None):
+        # The same again, with what all files together mention.
+        several = [file.answers for file in files]
+        if not listed:
+            names = sorted({name for each in several for name in each.label_names or ()})
         if items is None:
-            items = _all_items(seen)
-    elif items is None:
-        seen = [_read(path, None, names, policy, warns=False).answers for path in paths]
-        items = _all_items(seen)
-    both = Answers.concatenate([_read(path, items, names, policy).answers for path in paths])
-    return resolve_contradictions(both, policy)
+            items = _all_items(several)
+        files = [read_quietly(path, items, names) for path in paths]
+    for path, file in zip(paths, files, strict=True):
+        if not says and not file.unmatched_items:
+            continue
+        say(f"{path}: {file.answers.n_answers:,} answers, {file.answers.n_labels} labels")
+        # Contradictions are said of all files together, below.
+        for line in dataclasses.replace(file, contradictions={"item": []}).reconciliation():
+            say(f"  {line}")
+    if says and not listed and any((file.answers.question != "asked").any() for file in files):
+        remark(
+            "labels that nobody mentioned are not known; give all with --label-names",
+            style="yellow",
+        )
+    said = Answers.concatenate([file.answers for file in files]) if files[1:] else files[0].answers
+    return said if contradictions == "keep" else _settled(said, paths, contradictions)
+
+
+def _settled(said: Answers, paths: Sequence[Path], contradictions: Any) -> Answers:
+    """Return answers without contradictions, and say which there were; or refuse them."""
+    from complabel.annotations import resolve_contradictions
+
+    lines = _contradictory(said)
+    if not lines:
+        return said
+    if contradictions == "error":
+        raise AnnotationError(
+            "\n  ".join([f"{' and '.join(map(str, paths))}: {lines[0]}", *lines[1:]])
+            + "\ncorrect the files, or say what to do about it: --contradictions drop, majority or"
+            " trust-relevant"
+        )
+    settled = resolve_contradictions(said, contradictions)
+    for line in lines:
+        remark(line if line is lines[0] else f"  {line}", style="yellow")
+    gone = said.n_answers - settled.n_answers
+    say(f"settled by {contradictions}: {gone:,} of {said.n_answers:,} answers had to go")
+    return settled
 
 
 def _all_items(several: Sequence[Answers]) -> list[str]:
@@ -97,48 +147,35 @@ def _all_items(several: Sequence[Answers]) -> list[str]:
     return sorted({str(each) for names in named if names is not None for each in names})
 
 
-def _read(
-    path: Path,
-    items: Sequence[str] | None,
-    names: Sequence[str] | None,
-    policy: Any,
-    *,
-    warns: bool = False,
+def read_quietly(
+    path: Path, items: Sequence[str] | None = None, names: Sequence[str] | None = None
 ) -> AnswerFile:
-    """Read a file and, but for a first look, say what became of it."""
+    """Read a file with its contradictions, and leave it to the caller to say what became of it."""
     from complabel.annotations import UnlistedLabelsWarning
     from complabel.tables import UnmatchedItemsWarning, read_answers
 
-    with errors().status(f"reading {path}"), warnings.catch_warnings():
-        # What is said below says it better.
+    with working(f"reading {path}"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
         warnings.simplefilter("ignore", UnlistedLabelsWarning)
-        file = read_answers(path, items=items, label_names=names, contradictions=policy)
-    if names is not None or warns:
-        said = file.answers
-        say(f"{path}: {said.n_answers:,} answers, {said.n_labels} labels")
-        for line in file.reconciliation():
-            say(f"  {line}")
-        for line in _contradictory(file):
-            remark(f"  {line}", style="yellow")
-        if names is None and (said.question != "asked").any():
-            remark(
-                "  labels that nobody mentioned are not known; give all with --label-names",
-                style="yellow",
-            )
-    return file
+        return read_answers(path, items=items, label_names=names, contradictions="keep")
 
 
-def _contradictory(file: AnswerFile) -> list[str]:
-    """Write the first contradictions of a file, a line for each."""
-    found = file.contradictions
+def _contradictory(answers: Answers) -> list[str]:
+    """Count what answers contradict each other about, and write the first, a line for each."""
+    from complabel.annotations import contradictions_table
+
+    found = contradictions_table(answers)
     columns = (found[name] for name in ("item", "label", "applies_by", "denied_by"))
     shown = [
         f"{item}: {label} applies, says {_people(yes)}; does not, says {_people(no)}"
         for item, label, yes, no in zip(*columns, strict=True)
     ]
+    if not shown:
+        return []
     more = len(shown) - _MOST_SHOWN
-    return shown[:_MOST_SHOWN] + ([f"and {more:,} more"] if more > 0 else [])
+    some = shown[:_MOST_SHOWN] + ([f"and {more:,} more"] if more > 0 else [])
+    counted = "1 contradiction" if len(shown) == 1 else f"{len(shown):,} contradictions"
+    return [f"{counted} about whether a label applies to an item", *some]
 
 
 def _people(names: Sequence[str]) -> str:
@@ -150,6 +187,15 @@ def refuse_reference(classifier: ComplementaryClassifier, method: str) -> None:
     """Refuse a method that learns from true labels, of which there are none here."""
     if classifier.learns_from != "complementary":
         raise InputError(f"{method} learns from true labels, not from answers; take another method")
+
+
+def refuse_lone_items(items: Path | None, features: Path | None) -> None:
+    """Refuse names of rows without the rows."""
+    if items is not None and features is None:
+        raise InputError(
+            "--items says what the rows of --features are called, which is not given; give both or"
+            " neither"
+        )
 
 
 def refuse_ending(path: Path, ending: str) -> None:
@@ -203,10 +249,19 @@ def _framed(X: Any, names: Any) -> Any:
 
 def rows_of(wanted: Any, items: Any, path: Path) -> NDArray[np.intp]:
     """Return the rows of the features in which some items are; refuse those without features."""
+    import numpy as np
+
     place = {item: row for row, item in enumerate(items)}
     missing = [item for item in wanted if item not in place]
     if missing:
         some = ", ".join(missing[:_MOST_SHOWN]) + ", ..." * (len(missing) > _MOST_SHOWN)
+        if len(missing) == len(wanted):
+            called = ", ".join(list(items[:_MOST_SHOWN])) + ", ..." * (len(items) > _MOST_SHOWN)
+            raise InputError(
+                f"{path}: none of its {len(wanted):,} items has features: they are called {some},"
+                f" and those with features {called}; call them the same in both files, or name the"
+                " rows of the features with --items"
+            )
         raise InputError(
             f"{path}: {len(missing):,} of its {len(wanted):,} items have no features: {some}; give"
             " features of all of them, or leave these rows out"

@@ -10,8 +10,10 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli import _own_data as own
-from complabel.cli._console import errors, say
+from complabel.cli._console import say
 from complabel.cli._help import with_examples
+from complabel.cli._next import command
+from complabel.cli._working import working
 
 
 @with_examples(
@@ -37,7 +39,12 @@ def predict(
     ] = None,
     rows: Annotated[int, typer.Option(min=1, help="Rows that are in memory at a time.")] = 65_536,
 ) -> None:
-    """Predict the labels of items: one row for each item, one probability for each label."""
+    """Predict the labels of items: one row for each item, one probability for each label.
+
+    Probabilities are written in single precision, to 7 digits.
+    """
+    import numpy as np
+
     from complabel.methods import load
     from complabel.tables import PredictionWriter, iterate_features
 
@@ -49,13 +56,15 @@ def predict(
         features, items=items, n_features=classifier.n_features_in_, n_rows=rows
     )
     with (
-        errors().status(f"reading {features}") as status,
+        working(f"predicting from {features}") as far,
         PredictionWriter(out, names, top=top, threshold=threshold) as writer,
     ):
         for piece in pieces:
-            writer.write(piece.items, classifier.predict_proba(own.for_model(piece, classifier)))
+            found = classifier.predict_proba(own.for_model(piece, classifier))
+            # A threshold is compared with what the model says, before any rounding.
+            writer.write(piece.items, found if threshold is not None else found.astype(np.float32))
             done += len(piece.items)
             speed = done / max(time.monotonic() - started, 1e-9)
-            status.update(f"{done:,} items, {speed:,.0f} a second")
+            far(f"{done:,} items, {speed:,.0f} a second")
     say(f"wrote {out}: {done:,} items, {len(names)} labels")
-    say(f"next: complabel evaluate {model} {features} --truth truth.csv")
+    say(f"next: {command('evaluate', model, features, items=items, truth='truth.csv')}")

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from complabel.cli._console import complain, errors, remark
+from complabel.cli._working import duration
 from complabel.studies import Monitor, Outcome, Unit
 
 # A log nobody watches gets a line now and then instead of a display that moves.
@@ -119,21 +120,6 @@ class Progress(Monitor):
 def _likenesses(unit: Unit) -> list[tuple[str, ...]]:
     """Return what a unit shares with others, the closest first: row and dataset, row, nothing."""
     return [(unit.row.title, unit.dataset), (unit.row.title,), ()]
-
-
-def duration(seconds: float) -> str:
-    """Write a time span as people say it.
-
-    Examples
-    --------
-    >>> duration(7), duration(150), duration(8000)
-    ('7 s', '2.5 min', '2.2 h')
-    """
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    if seconds < 100 * 60:
-        return f"{seconds / 60:.1f} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 def _describe(unit: Unit) -> str:

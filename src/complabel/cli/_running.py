@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from complabel.cli import _options as options
 from complabel.cli._console import complain, errors, remark, say
+from complabel.cli._working import duration
 
 if TYPE_CHECKING:
     from complabel.cli._progress import Progress
@@ -42,8 +43,6 @@ def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **how: An
 
 def _say_done(name: str, summary: RunSummary, store: Path) -> None:
     """Say what a run did and what is left."""
-    from complabel.cli._progress import duration
-
     ran = f"{name}: ran {summary.n_ran} of {summary.n_units} units"
     remarks = [ran, f"in {duration(summary.seconds)}"]
     if summary.n_failed:
