@@ -52,9 +52,10 @@ LabelNames = Annotated[
 Contradictions = Annotated[
     str,
     typer.Option(
-        metavar="error|drop|majority|trust-relevant",
-        help="What to do if one answer says that a label applies to an item, and another denies it:"
-        " stop, strike out both, keep what most say, or keep that it applies.",
+        metavar="POLICY",
+        help="What to do if one answer says that a label applies to an item, and another denies it."
+        " error: stop; drop: strike out both; majority: keep what most say; trust-relevant: keep"
+        " that it applies.",
     ),
 ]
 

@@ -52,7 +52,7 @@ def datasets_of(
         if beside := [option for option, value in others.items() if value is not None]:
             raise InputError(f"{beside[0]} goes with --features, the features of your items")
         if not given:
-            raise InputError(
+            raise typer.BadParameter(
                 "give a dataset; or --features with the features of your items, and tables of"
                 " answers or --truth"
             )

@@ -190,8 +190,8 @@ class Draw(BaseModel):
 
     @property
     def leaves_items_out(self) -> bool:
-        """Whether there are instances without an answer because nobody was to be asked."""
-        return self.items_share < 1 or self.question == "none"
+        """Whether instances may have no answer for a reason that is known before."""
+        return self.items_share < 1 or self.question == "none" or self.scheme == "own"
 
     @property
     def is_published(self) -> bool:

@@ -164,8 +164,13 @@ class Plan(BaseModel):
 
     def title_of(self, draw: Draw) -> str:
         """Return what the labels of a draw are on these datasets, in plain words."""
+        return draw.title_with(answers=self.has_answers)
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether people's answers are among the files."""
         tables = [file for file in self.files.values() if isinstance(file, OwnTables)]
-        return draw.title_with(answers=any(file.answers for file in tables))
+        return any(file.answers for file in tables)
 
     def expanded_rows(self) -> list[ExpandedRow]:
         """Return the rows of the tables, each combination of a grid one of its own."""
