@@ -18,6 +18,7 @@ from complabel.annotations import (
 from complabel.datasets import CATALOG, MultiLabelDataset, make_synthetic, save_file
 from complabel.errors import InputError
 from complabel.methods import PriorClassifier
+from complabel.metrics import complementary_ranking_error
 from complabel.studies import (
     Draw,
     ExpandedRow,
@@ -199,7 +200,8 @@ def test_the_score_is_that_of_held_out_answers():
     fitted = fit_fold(DATASET, answers, PRIOR, fold=1, folds=3, seed=3)
     outcome = run_fold(DATASET, answers, PRIOR, fold=1, folds=3, seed=3, criteria=False, score=True)
     expected = fitted.classifier.score(DATASET.X[fitted.test], answers[fitted.test])
-    assert outcome.metrics == {"score": expected}
+    held_out = complementary_ranking_error(answers[fitted.test], fitted.probabilities)
+    assert outcome.metrics == {"score": expected, "held_out_ranking": pytest.approx(-held_out)}
 
 
 @pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")

@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from complabel.cli import _options as options
+from complabel.cli import _own_data as own
+from complabel.cli import _own_tables as tables
 from complabel.cli._completion import complete_dataset, complete_method
 from complabel.cli._console import explain, new_table, remark, save, say, show
 from complabel.cli._help import with_examples
-from complabel.cli._running import at, hint_at_other_half, say_failed, watched
+from complabel.cli._running import at, say_failed, watched
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from complabel.studies import StudyResults
+
+_RANKING = "held_out_ranking"
 
 
 @with_examples(
@@ -26,15 +30,16 @@ if TYPE_CHECKING:
     "benchmark scene yeast --data-dir data --method ridge --method mlcl",
     "benchmark mine.arff --method ridge --folds 5",
     "benchmark mine-train.arff mine-test.arff --method ridge",
+    "benchmark answers.csv --features X.csv --truth truth.csv",
 )
 @options.with_draw
 def benchmark(
     names: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="DATASET", help=options.DATASET_HELP, autocompletion=complete_dataset
         ),
-    ],
+    ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -44,6 +49,11 @@ def benchmark(
         ),
     ] = None,
     *,
+    features: tables.FeaturesFile = None,
+    truth: tables.TruthFile = None,
+    items: own.ItemsFile = None,
+    label_names: own.LabelNames = None,
+    contradictions: own.Contradictions = "error",
     draw: dict[str, Any],
     match_frequencies: options.MatchFrequencies = False,
     folds: options.Folds = 10,
@@ -55,14 +65,23 @@ def benchmark(
 ) -> None:
     """Cross-validate methods: train on complementary labels, test on true ones.
 
+    With --features, train on people's answers, and test on held-out ones and on true labels.
+
     Interrupted, the same command goes on from where it was.
     """
     from complabel.studies import Store, benchmark_plan, run_study
 
     options.check_folder(json_file, "--json")
-    hint_at_other_half(names)
-    plan = benchmark_plan(
+    datasets = tables.datasets_of(
         names,
+        features,
+        truth=truth,
+        items=items,
+        label_names=label_names,
+        contradictions=contradictions,
+    )
+    plan = benchmark_plan(
+        datasets,
         method or ["prior", "mlcl"],
         draw=draw,
         match_frequencies=match_frequencies,
@@ -87,7 +106,8 @@ def benchmark(
             if plan.name in opened.studies():
                 _show(opened.results(plan.name), data_dir, json_file)
         results = opened.results(plan.name)
-    say(f"next: complabel study report {plan.name}{at(store)}")
+    if plan.criteria:
+        say(f"next: complabel study report {plan.name}{at(store)}")
     if running := results.having("running"):
         remark(f"another run is at work on {len(running)} folds; then give this command again")
     if results.having("failed"):
@@ -100,9 +120,12 @@ def _show(results: StudyResults, data_dir: Path | None, json_file: Path | None) 
     records = results.records()
     for name in results.plan.datasets:
         finished = [record for record in records if record["dataset"] == name]
-        if finished:
+        if finished and results.plan.criteria:
             show(_table(results, finished, data_dir))
-    if records:
+        if finished and results.plan.score:
+            show(_scores(results, finished))
+            _say_best(finished)
+    if records and results.plan.criteria:
         explain(
             "Mean±standard deviation over folds; average precision: higher is better, all others:"
             " lower. †: learns from true labels.\nHamming: the method's own rule; min-max: f > 0.5"
@@ -128,7 +151,7 @@ def _table(
     dataset = fetch(name, plan.file_of(name), data_dir=data_dir)
     table = new_table(
         f"{name}: {dataset.n_samples} x {dataset.n_features}, {dataset.n_labels} labels,"
-        f" {plan.draws[0].title}, {first['folds']} folds, seed {first['seed']}",
+        f" {plan.title_of(plan.draws[0])}, {first['folds']} folds, seed {first['seed']}",
         "method",
     )
     for title in METRIC_TITLES.values():
@@ -149,3 +172,39 @@ def _table(
             cells = [f"{cell.mean:.3f}±{cell.std:.3f}" if cell else "" for cell in printed]
             table.add_row("  published", *cells, "", style="dim")
     return table
+
+
+def _scores(results: StudyResults, records: Sequence[Mapping[str, Any]]) -> Table:
+    """Lay out how methods do on answers that they did not learn from."""
+    from rich.text import Text
+
+    plan, first = results.plan, records[0]
+    table = new_table(
+        f"{first['dataset']}: {plan.title_of(plan.draws[0])}, {first['folds']} folds, seed"
+        f" {first['seed']}",
+        "method",
+    )
+    table.add_column("held-out answers", justify="right", no_wrap=True)
+    table.add_column("seconds", justify="right")
+    for record in records:
+        figure = record["metrics"].get(_RANKING)
+        shown = f"{figure['mean']:.4f}±{figure['std']:.4f}" if figure else "-"
+        table.add_row(Text(record["row"]), shown, f"{record['seconds']:.1f}")
+    return table
+
+
+def _say_best(records: Sequence[Mapping[str, Any]]) -> None:
+    """Say which method does best on answers that it did not learn from."""
+    scores = {
+        record["row"]: record["metrics"][_RANKING]["mean"]
+        for record in records
+        if _RANKING in record["metrics"]
+    }
+    if not scores:
+        remark("in some fold no answer says that a label does not apply, so nothing is compared")
+        return
+    say(f"best by held-out answers: {max(scores, key=scores.__getitem__)}", style="bold")
+    say(
+        "Held-out answers: minus the complementary ranking error, higher is better; -0.5: an order"
+        " that tells nothing."
+    )

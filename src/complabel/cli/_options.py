@@ -82,15 +82,15 @@ def check_folder(path: Path | None, option: str = "") -> None:
 
 def _draw(
     scheme: Annotated[
-        Scheme,
+        Scheme | None,
         typer.Option(
             "--scheme",
             "--labels",
             metavar="SCHEME",
-            help="How complementary labels are drawn: uniform, biased, or own, those that the"
-            " dataset has itself.",
+            help="How complementary labels are drawn: uniform, biased, or own, what people really"
+            " answered or excluded. [default: own for tables of answers, else uniform]",
         ),
-    ] = Scheme.uniform,
+    ] = None,
     question: Annotated[
         str,
         typer.Option(
@@ -130,7 +130,7 @@ def _draw(
 ) -> dict[str, Any]:
     """Return the settings of a draw, as complabel.studies.Draw takes them."""
     return {
-        "scheme": scheme.value,
+        **({} if scheme is None else {"scheme": scheme.value}),
         "question": question,
         "propensity_sd": propensity_sd,
         "mistakes": mistakes,

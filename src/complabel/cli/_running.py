@@ -91,8 +91,8 @@ def opened_results(path: Path, name: str | None, *, with_criteria: bool = False)
         results = store.results(names[0])
     if with_criteria and not results.plan.criteria:
         raise InputError(
-            f"{names[0]} is a search by complabel tune, which has scores and no criteria; the same"
-            " tune command shows it again, and study export writes it to a .json file"
+            f"{names[0]} is a search by complabel tune, or has no true labels: it has scores and no"
+            " criteria; the same command shows it again, and study export writes it to a .json file"
         )
     return results
 

@@ -109,7 +109,7 @@ def _show_plan(plan: Plan, data_dir: Path | None) -> None:
         table.add_row(Text(row.title), Text(row.method), Text(settings))
     show(table)
     at_hand = [name for name in plan.datasets if name not in missing]
-    draws = "; ".join(f"{draw.name} ({draw.title})" for draw in plan.draws)
+    draws = "; ".join(f"{draw.name} ({plan.title_of(draw)})" for draw in plan.draws)
     say(
         f"on {', '.join(at_hand) or 'no dataset'}; draws: {draws}; {plan.folds} folds, seed"
         f" {plan.seed}"

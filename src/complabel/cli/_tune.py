@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from complabel.cli import _options as options
+from complabel.cli import _own_data as own
+from complabel.cli import _own_tables as tables
 from complabel.cli._completion import complete_dataset, complete_method
 from complabel.cli._console import complain, new_table, save, say, show
 from complabel.cli._help import with_examples
-from complabel.cli._running import hint_at_other_half, watched
+from complabel.cli._running import watched
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,15 +25,16 @@ if TYPE_CHECKING:
 @with_examples(
     "tune synthetic --method ml-knn",
     "tune mine.arff --method lift --grid ratio=0.05,0.1,0.2",
+    "tune answers.csv --features X.csv --method ml-knn",
 )
 @options.with_draw
 def tune(
     names: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="DATASET", help=options.DATASET_HELP, autocompletion=complete_dataset
         ),
-    ],
+    ] = None,
     method: Annotated[
         str,
         typer.Option(
@@ -48,6 +51,11 @@ def tune(
         ),
     ] = None,
     *,
+    features: tables.FeaturesFile = None,
+    truth: tables.TruthFile = None,
+    items: own.ItemsFile = None,
+    label_names: own.LabelNames = None,
+    contradictions: own.Contradictions = "error",
     draw: dict[str, Any],
     match_frequencies: options.MatchFrequencies = False,
     folds: options.Folds = 3,
@@ -69,10 +77,17 @@ def tune(
     values = parse_grid(grid) if grid else None
     options.check_folder(json_file, "--json")
     options.check_folder(store, "--store")
-    hint_at_other_half(names)
+    datasets = tables.datasets_of(
+        names,
+        features,
+        truth=truth,
+        items=items,
+        label_names=label_names,
+        contradictions=contradictions,
+    )
     with studies.Store(store) as opened, watched("tune", store) as progress:
         result = studies.tune(
-            names,
+            datasets,
             method,
             grid=values,
             draw=draw,
@@ -85,7 +100,7 @@ def tune(
             n_jobs=jobs,
             monitor=progress,
         )
-    _show(result)
+    _show(result, answered=features is not None and bool(names))
     if json_file is not None:
         save(json_file, result.as_json())
 
@@ -114,14 +129,15 @@ def _literal(text: str) -> Any:
         return text
 
 
-def _show(result: TuningResult) -> None:
+def _show(result: TuningResult, *, answered: bool) -> None:
     """Print the table, the choice and how to use it."""
     best = result.best
-    show(_table(result))
+    show(_table(result, result.draw.title_with(answers=answered)))
     for complaint in dict.fromkeys(setting.error for setting in result.settings if setting.error):
         complain(f"failed: {complaint}")
     chosen = ", ".join(f"{name}={value}" for name, value in best.parameters.items())
-    say(f"chosen: {chosen or 'the defaults'}", style="bold")
+    by = " by held-out answers" if answered else ""
+    say(f"chosen{by}: {chosen or 'the defaults'}", style="bold")
     say(result.code())
     say(
         f"\nHeld-out score: {result.criterion}{_on(result)}, higher is better;"
@@ -136,17 +152,19 @@ def _show(result: TuningResult) -> None:
 
 def _on(result: TuningResult) -> str:
     """Say what scores are computed on, where that is not said by their name."""
-    return "" if result.criterion.endswith("answers") else " on complementary labels"
+    if result.criterion.endswith("answers"):
+        return ""
+    return " on complementary labels" if result.draw.is_plain else " on answers"
 
 
-def _table(result: TuningResult) -> Table:
+def _table(result: TuningResult, asked: str) -> Table:
     """Lay the settings out, best first, failed ones last."""
     from rich.text import Text
 
     best = result.best
     table = new_table(
         f"{result.method}{', matched frequencies,' if result.match_frequencies else ''} on"
-        f" {result.dataset}: {result.draw.title}, {result.folds} folds, seed {result.seed}",
+        f" {result.dataset}: {asked}, {result.folds} folds, seed {result.seed}",
         "",
     )
     for name in best.parameters:

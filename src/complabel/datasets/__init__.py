@@ -15,6 +15,7 @@ from complabel.datasets._pml import read_pml
 from complabel.datasets._preprocess import preprocess
 from complabel.datasets._svmlight import read_svmlight
 from complabel.datasets._synthetic import SyntheticProblem, make_synthetic, make_synthetic_problem
+from complabel.datasets._tables import load_tables
 
 __all__ = [
     "CATALOG",
@@ -31,6 +32,7 @@ __all__ = [
     "find_dataset_dir",
     "load_dataset",
     "load_file",
+    "load_tables",
     "make_digits",
     "make_synthetic",
     "make_synthetic_problem",

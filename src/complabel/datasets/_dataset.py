@@ -10,10 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from complabel.annotations import Answers
 from complabel.errors import InputError
 
 CSR: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 Features: TypeAlias = "NDArray[np.float64] | sparse.csr_array[np.float64, tuple[int, int]]"
+
+# What a checksum of answers covers of them.
+_NUMBERS = ("item", "annotator", "asked_for", "probability")
+_WORDS = ("question", "all_apply")
+_MASKS = ("offered", "named", "absent", "relevant", "excluded")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +33,7 @@ class MultiLabelDataset:
     X : ndarray of float64 or scipy.sparse.csr_array of float64, shape (n, d)
         Features, finite. Sparse files stay sparse.
     Y : ndarray of uint8, shape (n, K)
-        1 where the label is relevant, else 0.
+        1 where the label is relevant, else 0; 0 in a row whose true labels are not known.
     label_names : tuple of str, length K
         Names of the labels, all different.
     feature_names : tuple of str, length d
@@ -37,6 +43,11 @@ class MultiLabelDataset:
     excluded : ndarray of uint8, shape (n, K), or None, default=None
         1 where somebody really ruled the label out, else 0. Rules and people err, so it may be
         relevant all the same. None: nobody did, and complementary labels have to be drawn.
+    answers : Answers or None, default=None
+        What people really answered about the instances, as its items, and about these labels.
+    known : ndarray of bool, shape (n,), or None, default=None
+        Rows whose true labels are known; those of the others are no part of any criterion. None:
+        all are known.
 
     Raises
     ------
@@ -59,6 +70,8 @@ class MultiLabelDataset:
     feature_names: tuple[str, ...] = field(repr=False)
     groups: NDArray[np.intp] | None = field(default=None, repr=False)
     excluded: NDArray[np.uint8] | None = field(default=None, repr=False)
+    answers: Answers | None = field(default=None, repr=False)
+    known: NDArray[np.bool_] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for problem in _problems(self):
@@ -81,8 +94,13 @@ class MultiLabelDataset:
 
     @property
     def label_cardinality(self) -> float:
-        """Mean number of relevant labels of an instance."""
-        return float(np.count_nonzero(self.Y) / self.n_samples)
+        """Mean number of relevant labels of an instance, NaN if no true labels are known."""
+        return float(np.count_nonzero(self.Y) / self.n_known) if self.n_known else np.nan
+
+    @property
+    def n_known(self) -> int:
+        """Number of instances whose true labels are known."""
+        return self.n_samples if self.known is None else int(np.count_nonzero(self.known))
 
 
 def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
@@ -95,8 +113,9 @@ def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
     Returns
     -------
     str
-        SHA-256, hexadecimal, of features, relevant labels, label names, groups and excluded
-        labels, as they are after preprocessing. Feature names do not count.
+        SHA-256, hexadecimal, of features, relevant labels, label names, groups, excluded labels,
+        answers, and of which rows the true labels are known, as all are after preprocessing.
+        Feature names do not count, nor do names of items and annotators.
 
     Examples
     --------
@@ -117,12 +136,28 @@ def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
         arrays.append(dataset.groups.astype(np.int64))
     if dataset.excluded is not None:
         arrays.append(dataset.excluded)
+    if dataset.answers is not None:
+        arrays.extend(_arrays_of(dataset.answers))
+    if dataset.known is not None:
+        arrays.append(dataset.known)
     digest = hashlib.sha256()
     for array in arrays:
         digest.update(f"{array.dtype.str} {array.shape}\n".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     digest.update("\n".join(dataset.label_names).encode())
     return digest.hexdigest()
+
+
+def _arrays_of(answers: Answers) -> Iterator[NDArray[Any]]:
+    """Yield what answers consist of, in types that do not depend on how they were made."""
+    for column in _NUMBERS:
+        yield getattr(answers, column).astype(np.float64)
+    for column in _WORDS:
+        yield getattr(answers, column).astype("U16")
+    for name in _MASKS:
+        mask = getattr(answers, name)
+        yield mask.indices.astype(np.int64)
+        yield mask.indptr.astype(np.int64)
 
 
 def _problems(dataset: MultiLabelDataset) -> Iterator[str]:
@@ -148,6 +183,26 @@ def _problems(dataset: MultiLabelDataset) -> Iterator[str]:
         yield from _problems_of_labels("excluded", dataset.excluded, n)
         if dataset.excluded.shape != dataset.Y.shape:
             yield f"excluded has shape {dataset.excluded.shape} but Y {dataset.Y.shape}"
+    yield from _problems_of_answers(dataset)
+    known = dataset.known
+    if known is not None and (known.shape != (n,) or known.dtype != np.bool_):
+        yield f"known has shape {known.shape} and type {known.dtype}; give one bool for each row"
+    elif known is not None and dataset.Y[~known].any():
+        row = int(np.flatnonzero(~known & dataset.Y.any(axis=1))[0])
+        yield f"Y has a label in row {row}, which is not known; leave it 0 there"
+
+
+def _problems_of_answers(dataset: MultiLabelDataset) -> Iterator[str]:
+    """Tell answers that are about other items or labels."""
+    answers = dataset.answers
+    if answers is None:
+        return
+    if not isinstance(answers, Answers):
+        yield f"answers is a {type(answers).__name__}; give complabel.annotations.Answers"
+    elif answers.shape != dataset.Y.shape:
+        yield f"answers has shape {answers.shape} (items, labels) but Y {dataset.Y.shape}"
+    elif answers.label_names not in (None, dataset.label_names):
+        yield "answers has other names of labels, or others first; give the same in both"
 
 
 def _problems_of_features(X: object) -> Iterator[str]:

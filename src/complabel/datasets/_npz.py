@@ -38,7 +38,8 @@ def save_file(dataset: MultiLabelDataset, path: StrPath) -> None:
     Raises
     ------
     InputError
-        If ``path`` has another ending.
+        If ``path`` has another ending; or if the dataset has answers of people or rows whose true
+        labels are not known, which tables hold and such an archive does not.
     OutputError
         If the file cannot be written. What was there before is unchanged.
 
@@ -58,6 +59,11 @@ def save_file(dataset: MultiLabelDataset, path: StrPath) -> None:
     target = as_path("path", path)
     if target.suffix.lower() != ".npz":
         raise InputError(f"path is {str(target)!r}; give a name that ends in .npz")
+    if dataset.answers is not None or dataset.known is not None:
+        raise InputError(
+            f"dataset {dataset.name!r} has answers of people, or rows whose true labels are not"
+            " known; a .npz file cannot hold these: keep its tables, and read them with load_tables"
+        )
     X = dataset.X
     if isinstance(X, np.ndarray):
         arrays: dict[str, Any] = {"X": X}

@@ -28,7 +28,8 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
     Raises
     ------
     InputError
-        If ``max_labels`` is below 2, or no instance is left.
+        If ``max_labels`` is below 2, or no instance is left; or if ``dataset`` has answers of
+        people or rows whose true labels are not known.
 
     Notes
     -----
@@ -43,6 +44,11 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
     4
     """
     check_integer("max_labels", max_labels, at_least=2)
+    if dataset.answers is not None or dataset.known is not None:
+        raise InputError(
+            f"dataset {dataset.name!r} has answers of people, or rows whose true labels are not"
+            " known; it is used as it is"
+        )
     Y, excluded = dataset.Y, dataset.excluded
     label_names = dataset.label_names
     if dataset.n_labels > max_labels:

@@ -79,6 +79,7 @@ def _study(places: Places) -> Study:
         datasets=tuple(plan.datasets),
         folds=plan.folds,
         seed=plan.seed,
+        has_answers=plan.has_answers,
     )
 
 

@@ -35,11 +35,16 @@ class Study:
     datasets: tuple[str, ...]
     folds: int
     seed: int
+    has_answers: bool = False
 
     def labels_of(self, draw: str) -> str:
         """Return what captions call the labels of a draw: its name, and what was asked."""
         asked = next(each for each in self.draws if each.name == draw)
-        return f"{draw} labels" if asked.is_plain else f"{draw}: {asked.title}"
+        return (
+            f"{draw} labels"
+            if asked.is_plain
+            else f"{draw}: {asked.title_with(answers=self.has_answers)}"
+        )
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,10 @@ _DIGITS = 8  # of a checksum: enough to tell the searches and benchmarks of one 
 
 
 def benchmark_plan(
-    datasets: Sequence[str],
+    datasets: Sequence[str | Mapping[str, Any]],
     methods: Sequence[str],
     *,
-    scheme: Labels = "uniform",
+    scheme: Labels | None = None,
     draw: Draw | Mapping[str, Any] | None = None,
     match_frequencies: bool = False,
     n_folds: int = 10,
@@ -33,14 +33,18 @@ def benchmark_plan(
 
     Parameters
     ----------
-    datasets : sequence of str
+    datasets : sequence of str or mapping
         Names of the catalog, or paths of files of one's own; see
         :func:`complabel.datasets.load_file`. ``"mine-train.arff"`` and ``"mine-test.arff"``, both
         given, are one dataset, and an XML file names the labels of the ARFF file before it.
+        A mapping names tables of one's own, as :func:`complabel.datasets.load_tables` takes them:
+        ``{"features": "X.csv", "answers": "answers.csv", "truth": "truth.csv"}``. With answers,
+        methods are also scored on held-out ones; without truth, on nothing else.
     methods : sequence of str
         As for :func:`complabel.methods.get_method`.
-    scheme : {"uniform", "biased", "own"}, default="uniform"
-        How complementary labels are drawn: short for ``draw={"scheme": scheme}``.
+    scheme : {"uniform", "biased", "own"} or None, default=None
+        How complementary labels are drawn: by default "own" where tables with answers are given,
+        else "uniform". Short for ``draw={"scheme": scheme}``.
     draw : Draw or mapping, optional
         How labels are asked for and answers are drawn: what :class:`Draw` takes. Without a name
         it is called by its settings.
@@ -71,28 +75,40 @@ def benchmark_plan(
     >>> benchmark_plan(["synthetic"], ["prior"], draw={"question": "menu-2"}).draws[0].name
     'menu-2'
     """
-    asked = draw_of_command(scheme, draw)
+    entries = dataset_entries(datasets)
+    tables = [entry for entry in entries if isinstance(entry, dict) and "features" in entry]
+    answered = any(entry.get("answers") for entry in tables)
+    asked = draw_of_command(scheme, draw, answered=answered)
     return plan_of_command(
         "benchmark",
         {
-            "title": f"Methods compared, {asked.title}",
-            "datasets": dataset_entries(datasets),
+            "title": f"Methods compared, {asked.title_with(answers=answered)}",
+            "datasets": entries,
             "draws": [asked],
             "rows": [
                 row_of_command(name, match=match_frequencies) for name in dict.fromkeys(methods)
             ],
             "folds": n_folds,
             "seed": seed,
+            "criteria": len(tables) < len(entries) or any(entry.get("truth") for entry in tables),
+            "score": answered,
             "published": _COMPARISONS.get(asked.scheme, "") if asked.is_published else "",
         },
     )
 
 
-def draw_of_command(scheme: Labels, draw: Draw | Mapping[str, Any] | None) -> Draw:
-    """Return the draw that a command was given, whole or by its scheme alone."""
+def draw_of_command(
+    scheme: Labels | None, draw: Draw | Mapping[str, Any] | None, *, answered: bool
+) -> Draw:
+    """Return the draw that a command was given, whole or by its scheme alone.
+
+    Where people answered, their answers are what is meant if nothing else is said.
+    """
+    if isinstance(draw, Mapping) and answered and not {"scheme", "labels"} & draw.keys():
+        draw = {"scheme": "own", **draw}
     if draw is None:
-        return make_draw({"scheme": scheme})
-    if scheme != "uniform":
+        return make_draw({"scheme": scheme or ("own" if answered else "uniform")})
+    if scheme not in (None, "uniform"):
         raise PlanError(f"scheme is {scheme!r} beside a draw; say it in the draw")
     return make_draw(draw)
 

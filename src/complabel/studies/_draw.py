@@ -44,6 +44,7 @@ _SHORT = {
     "items_share": "share",
     "audit": "audit",
 }
+_EXCLUDED = "the dataset's own excluded labels"
 # What may be chosen beside labels that nobody is asked for here.
 _BESIDE_OWN = ("items_share", "audit")
 
@@ -76,9 +77,9 @@ class Draw(BaseModel):
     name : str
     scheme : {"uniform", "biased", "own"}, default="uniform"
         "uniform" and "biased": see :func:`complabel.annotations.draw_complementary`; "biased" is
-        for the question "free". "own": the labels that somebody really ruled out, where the
-        dataset has them (``MultiLabelDataset.excluded``); then only ``items_share`` and ``audit``
-        may be set besides. May also be written ``labels``.
+        for the question "free". "own": what people really answered, or which labels they ruled out,
+        where the dataset has that (``MultiLabelDataset.answers`` or ``excluded``); then only
+        ``items_share`` and ``audit`` may be set besides. May also be written ``labels``.
     labels_per_row : int, default=1
         Labels that one answer names: complementary labels of each instance.
     sharpness : float, default=1.0
@@ -189,8 +190,8 @@ class Draw(BaseModel):
 
     @property
     def leaves_items_out(self) -> bool:
-        """Whether there are instances without an answer because nobody was to be asked."""
-        return self.items_share < 1 or self.question == "none"
+        """Whether instances may have no answer for a reason that is known before."""
+        return self.items_share < 1 or self.question == "none" or self.scheme == "own"
 
     @property
     def is_published(self) -> bool:
@@ -232,6 +233,12 @@ class Draw(BaseModel):
                 parts.append(f"{short}-{getattr(self, setting):g}".replace("+", ""))
         return "-".join(parts)
 
+    def title_with(self, *, answers: bool) -> str:
+        """Return the title; with ``answers``, people told more than what is excluded."""
+        return (
+            self.title.replace(_EXCLUDED, "the answers that people gave") if answers else self.title
+        )
+
     def settings(self) -> dict[str, Any]:
         """Return what a record of results says of the draw, as plain data."""
         return {"labels": self.scheme, **{name: getattr(self, name) for name in _ASKED_AS}}
@@ -263,7 +270,7 @@ class Draw(BaseModel):
         if self.question == "none":
             return f"nothing but {self._audited()}"
         if self.scheme == "own":
-            return "the dataset's own excluded labels"
+            return _EXCLUDED
         if self.question in _JUDGED:
             return {
                 "asked": "a yes/no question about a random label",

@@ -103,11 +103,17 @@ def with_known(answers: Answers, relevant: NDArray[np.uint8]) -> Answers:
 
 def refuse_impossible(dataset: MultiLabelDataset, draw: Draw) -> None:
     """Refuse a draw that a dataset has no answers for."""
-    if draw.scheme == "own" and dataset.excluded is None:
+    if draw.scheme == "own" and dataset.answers is None and dataset.excluded is None:
         raise InputError(
-            f"labels own are those that somebody excluded, and {dataset.name} has none;"
-            f" {' and '.join(_EXCLUDING)} have some, and so may a file of yours, in an array"
-            " 'excluded'; for others take labels uniform"
+            f"labels own are those that somebody excluded, or answers of people, and {dataset.name}"
+            f" has none; {' and '.join(_EXCLUDING)} have some, and so may a file of yours, in an"
+            " array 'excluded', and tables of yours with answers; for others take labels uniform"
+        )
+    if (draw.scheme != "own" or draw.audit) and dataset.known is not None:
+        what = "an audit is" if draw.scheme == "own" else "such labels are"
+        raise InputError(
+            f"{what} drawn from true labels, and {dataset.name} has them for {dataset.n_known} of"
+            f" its {dataset.n_samples} rows; take labels own, without an audit"
         )
     if draw.menu_size > dataset.n_labels:
         raise InputError(
@@ -127,12 +133,18 @@ def refuse_impossible(dataset: MultiLabelDataset, draw: Draw) -> None:
 
 
 def _own(dataset: MultiLabelDataset, items_share: float, seed: int) -> Answers:
-    """Return what was excluded, an answer for each instance that somebody was asked about."""
-    assert dataset.excluded is not None
-    asked = np.arange(dataset.n_samples)
+    """Return what people answered or, without that, what was excluded, as an answer for each item.
+
+    A share of the items is one of those that somebody was asked about.
+    """
+    answers = dataset.answers
+    asked = np.arange(dataset.n_samples) if answers is None else np.flatnonzero(answers.answered)
     if items_share < 1:
-        count = max(1, round(items_share * dataset.n_samples))
-        asked = np.sort(stream(seed, _ITEMS).permutation(dataset.n_samples)[:count])
+        count = max(1, round(items_share * len(asked)))
+        asked = np.sort(stream(seed, _ITEMS).permutation(asked)[:count])
+    if answers is not None:
+        return answers if items_share == 1 else answers.only(np.isin(answers.item, asked))
+    assert dataset.excluded is not None
     return Answers.from_arrays(
         excluded=dataset.excluded[asked],
         question="excluded",

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 from complabel.datasets import CATALOG, EMBEDDED
 from complabel.paper import TABLES
 from complabel.studies._draw import CHECKED, Draw, Name
+from complabel.studies._own_tables import EXAMPLE, OwnFile, OwnTables, tables_of_entry
 from complabel.studies._rows import ExpandedRow, Row
 
 _OWN = '{ name = "mine", file = "mine.arff" }'
@@ -24,12 +25,23 @@ def _printed(table: str) -> str:
     return table
 
 
+def _own(entry: Mapping[str, Any]) -> tuple[str, str | list[str] | OwnTables]:
+    """Return name and files of a dataset of one's own; refuse what is not written as one."""
+    name = entry.get("name")
+    if "features" in entry and isinstance(name, str):
+        return name, tables_of_entry(entry)
+    return _name_of_own(entry), entry["file"]
+
+
 def _name_of_own(entry: Mapping[str, Any]) -> str:
-    """Return the name of a dataset of one's own; refuse what is not written as one."""
+    """Return the name of a dataset in a file of one's own; refuse what is not written as one."""
     name, file = entry.get("name"), entry.get("file")
     files = file if isinstance(file, list) else [file]
     if not (isinstance(name, str) and files and all(isinstance(f, str) and f for f in files)):
-        raise ValueError(f"{dict(entry)} is no dataset; write a file of your own as {_OWN}")
+        raise ValueError(
+            f"{dict(entry)} is no dataset; write a file of your own as {_OWN}, or tables as"
+            f" {EXAMPLE}"
+        )
     if unknown := sorted(entry.keys() - {"name", "file"}):
         raise ValueError(
             f"the dataset {name!r} has no key {unknown[0]!r}; it has a name and a file, and"
@@ -54,7 +66,9 @@ class Plan(BaseModel):
         Keys of :data:`complabel.datasets.CATALOG`, ``"digits"`` or ``"synthetic"``. A plan may
         also give a file of one's own, as ``{ name = "mine", file = "mine.arff" }``, or several
         that make one dataset, as ``file = ["mine-train.arff", "mine-test.arff"]``: then ``name``
-        is kept here and the file in ``files``.
+        is kept here and the file in ``files``. Or tables of one's own, as
+        ``{ name = "mine", features = "X.csv", answers = "answers.csv", truth = "truth.csv" }``,
+        of answers, truth or both; ``items``, ``label_names`` and ``contradictions`` are optional.
     draws : list of Draw
     rows : list of Row
     folds : int, default=10
@@ -64,9 +78,10 @@ class Plan(BaseModel):
         The paper's table to hold the figures against.
     reference : str, default=""
         Title of the row that the others are tested against; the first one where empty.
-    files : dict of str to str or list of str, default={}
+    files : dict of str to str, list of str or tables, default={}
         Files of datasets that the catalog does not have; see
-        :func:`complabel.datasets.load_file`. A relative path is meant from the plan's folder.
+        :func:`complabel.datasets.load_file` and :func:`complabel.datasets.load_tables`. A
+        relative path is meant from the plan's folder.
     criteria : bool, default=True
         Measure the criteria of :data:`complabel.metrics.METRIC_NAMES`, on true labels.
     score : bool, default=False
@@ -90,7 +105,7 @@ class Plan(BaseModel):
     seed: Annotated[int, Field(ge=0)] = 0
     published: Annotated[str, AfterValidator(_printed)] = ""
     reference: str = ""
-    files: dict[Name, str | list[str]] = {}
+    files: dict[Name, str | list[str] | OwnTables] = {}
     criteria: bool = True
     score: bool = False
 
@@ -104,8 +119,7 @@ class Plan(BaseModel):
         names, files = [], {}
         for entry in given:
             if isinstance(entry, Mapping):
-                name = _name_of_own(entry)
-                files[name] = entry["file"]
+                name, files[name] = _own(entry)
             names.append(name if isinstance(entry, Mapping) else entry)
         if files:
             data = {**data, "files": {**data.get("files", {}), **files}}
@@ -143,10 +157,20 @@ class Plan(BaseModel):
             )
         return self
 
-    def file_of(self, dataset: str) -> str | tuple[str, ...]:
-        """Return the file or files of a dataset of one's own; empty for one of the catalog."""
+    def file_of(self, dataset: str) -> OwnFile:
+        """Return what a dataset of one's own is read from; empty for one of the catalog."""
         file = self.files.get(dataset, "")
-        return file if isinstance(file, str) else tuple(file)
+        return tuple(file) if isinstance(file, list) else file
+
+    def title_of(self, draw: Draw) -> str:
+        """Return what the labels of a draw are on these datasets, in plain words."""
+        return draw.title_with(answers=self.has_answers)
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether people's answers are among the files."""
+        tables = [file for file in self.files.values() if isinstance(file, OwnTables)]
+        return any(file.answers for file in tables)
 
     def expanded_rows(self) -> list[ExpandedRow]:
         """Return the rows of the tables, each combination of a grid one of its own."""

@@ -16,6 +16,7 @@ from complabel.errors import PlanError
 from complabel.methods import METHODS
 from complabel.paper import PLANS, plan_text
 from complabel.studies._draw import Draw
+from complabel.studies._own_tables import OwnTables
 from complabel.studies._plan import Plan
 from complabel.studies._rows import Row
 
@@ -79,11 +80,15 @@ def read_plan(plan: str | Path) -> Plan:
         raise PlanError(f"{path} cannot be read: {error}") from error
     found = _parse(text, source=str(path))
     folder = path.absolute().parent
-    files = {
-        name: str(folder / file) if isinstance(file, str) else [str(folder / one) for one in file]
-        for name, file in found.files.items()
-    }
+    files = {name: _within(folder, file) for name, file in found.files.items()}
     return found.model_copy(update={"files": files})
+
+
+def _within(folder: Path, file: str | list[str] | OwnTables) -> str | list[str] | OwnTables:
+    """Take a relative path as one from the plan's folder."""
+    if isinstance(file, OwnTables):
+        return file.within(folder)
+    return str(folder / file) if isinstance(file, str) else [str(folder / one) for one in file]
 
 
 def make_plan(data: Any, *, source: str = "") -> Plan:

@@ -7,6 +7,7 @@ with ``learns_from = "relevant"``, and rows that are told how often labels apply
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from sklearn.model_selection import GroupKFold, KFold
 from complabel import metrics
 from complabel._training import one_thread
 from complabel.annotations import Answers
-from complabel.errors import InputError
+from complabel.errors import AnnotationError, InputError
 from complabel.methods import make_classifier
 from complabel.studies._audit import draw_audit, with_audit
 from complabel.studies._frequencies import with_frequencies
@@ -142,6 +143,8 @@ def fit_fold(
         classifier.set_params(callback=callback)
     train, test = split_folds(dataset, n_folds=folds, seed=seed)[fold]
     if classifier.learns_from == "relevant":
+        if dataset.known is not None:
+            train = train[dataset.known[train]]
         return _answers(classifier, dataset.X, dataset.Y, None, train, test)
     classifier = with_frequencies(classifier, row, dataset, train)
     if audit:
@@ -174,7 +177,9 @@ def run_fold(
     criteria : bool, default=True
         Measure the criteria of :data:`complabel.metrics.METRIC_NAMES`, on true labels.
     score : bool, default=False
-        Measure the method's ``score`` on held-out labels, as ``"score"``.
+        Measure the method's ``score`` on held-out labels, as ``"score"``, and on Answers also
+        ``"held_out_ranking"``, minus the complementary ranking error, which is one quantity for
+        all methods. It is left out where no answer says that a label does not apply.
 
     Returns
     -------
@@ -206,13 +211,22 @@ def run_fold(
     measured = {}
     if criteria:
         # Real answers may be about instances with none or all of the labels: nothing to rank.
+        seen = slice(None) if dataset.known is None else dataset.known[test]
         measured = metrics.evaluate(
-            dataset.Y[test], fitted.probabilities, fitted.predicted, skip_trivial_rows=True
+            dataset.Y[test][seen],
+            fitted.probabilities[seen],
+            fitted.predicted[seen],
+            skip_trivial_rows=True,
         )
     if score and classifier.learns_from == "complementary":
         X: Any = dataset.X
         with one_thread():
             measured["score"] = classifier.score(X[test], labels[test])
+            if isinstance(labels, Answers):
+                with contextlib.suppress(AnnotationError):
+                    measured["held_out_ranking"] = metrics.complementary_ranking_scorer(
+                        classifier, X[test], labels[test]
+                    )
     return Outcome(
         metrics=measured,
         fit_seconds=fitted.fit_seconds,

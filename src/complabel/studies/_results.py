@@ -16,6 +16,8 @@ from complabel.studies._outcome import Outcome, plain
 if TYPE_CHECKING:
     from complabel.studies._plan import Plan
 
+_HELD_OUT = ("score", "held_out_ranking")
+
 Status = Literal["done", "failed", "running", "pending"]
 
 
@@ -82,8 +84,9 @@ class StudyResults:
             ``row`` (its title), ``method``, ``match_frequencies``, ``learns_from``
             ("complementary"; "relevant" or "frequencies" of rows that learn what no annotator
             says), ``seed``, ``folds``, ``seconds`` (the sum of all fits and predictions);
-            ``metrics``, which maps each criterion to its ``mean``, ``std``
-            (n - 1) and ``folds``; and ``fitted``, what the fitted classifiers say of themselves.
+            ``metrics``, which maps each criterion that was measured, and ``score`` and
+            ``held_out_ranking`` of a plan with scores, to its ``mean``, ``std`` (n - 1) and
+            ``folds``; and ``fitted``, what the fitted classifiers say of themselves.
             There an attribute that is a number in all folds has its mean, under its name without
             the last underscore; a text that is the same in all folds stands as it is, and else
             there is an object that counts the folds with each value. ``cardinality`` is
@@ -108,7 +111,8 @@ class StudyResults:
                 "seconds": sum(unit.fit_seconds + unit.predict_seconds for unit in units),
                 "metrics": {
                     name: _over_folds([unit.metrics[name] for unit in units])
-                    for name in METRIC_NAMES
+                    for name in (*METRIC_NAMES, *_HELD_OUT)
+                    if all(name in unit.metrics for unit in units)
                 },
                 "fitted": fitted_over_folds([unit.fitted for unit in units]),
             }

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 
 def tune(
-    dataset: str | Sequence[str],
+    dataset: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]],
     method: str,
     *,
     grid: Grid | None = None,
-    scheme: Labels = "uniform",
+    scheme: Labels | None = None,
     draw: Draw | Mapping[str, Any] | None = None,
     match_frequencies: bool = False,
     n_folds: int = 3,
@@ -58,15 +58,16 @@ def tune(
 
     Parameters
     ----------
-    dataset : str or sequence of str
+    dataset : str, sequence of str or mapping
         A name of the catalog, or the path of a file of one's own, or of several that make one
-        dataset; as for :func:`benchmark_plan`.
+        dataset, or tables; as for :func:`benchmark_plan`.
     method : str
         As for :func:`complabel.methods.get_method`.
     grid : mapping of str to sequence, optional
         The values to try of each parameter; by default the grid of the method.
-    scheme : {"uniform", "biased", "own"}, default="uniform"
-        How complementary labels are drawn: short for ``draw={"scheme": scheme}``.
+    scheme : {"uniform", "biased", "own"} or None, default=None
+        How complementary labels are drawn: by default "own" where tables with answers are given,
+        else "uniform". Short for ``draw={"scheme": scheme}``.
     draw : Draw or mapping, optional
         How labels are asked for and answers are drawn; as for :func:`benchmark_plan`.
     match_frequencies : bool, default=False
@@ -95,11 +96,14 @@ def tune(
         If another run is at work on the same search.
     """
     settings = expand_grid(method, grid)
-    asked = draw_of_command(scheme, draw)
-    held_out = "complementary labels" if asked.is_plain else f"answers: {asked.title}"
+    given = [dataset] if isinstance(dataset, str | Mapping) else dataset
+    answered = any(isinstance(each, Mapping) and bool(each.get("answers")) for each in given)
+    asked = draw_of_command(scheme, draw, answered=answered)
+    title = asked.title_with(answers=answered)
+    held_out = "complementary labels" if asked.is_plain else f"answers: {title}"
     # The paper's settings for a dataset were chosen with true labels: a search starts without.
     plain_method = make_classifier(method).get_params(deep=False)
-    entry, *others = dataset_entries([dataset] if isinstance(dataset, str) else dataset)
+    entry, *others = dataset_entries(given)
     if others:
         raise InputError(
             "a search is on one dataset, and more are given; several files make one if they are"

@@ -19,10 +19,12 @@ from complabel.studies._draw import Draw
 from complabel.studies._frequencies import declared, matching
 from complabel.studies._labels import refuse_impossible
 from complabel.studies._machine import result_versions
+from complabel.studies._own_tables import OwnFile
 from complabel.studies._plan import Plan
 from complabel.studies._protocol import seeded, split_folds
 from complabel.studies._rows import ExpandedRow
 from complabel.studies._sources import fetch
+from complabel.studies._truth import refuse_without_truth
 
 # Draws labels, splits, fits, predicts and calls the metrics: what every result depends on.
 _FOLD = "complabel.studies._protocol"
@@ -41,8 +43,8 @@ class Unit:
     identity : str
         Everything that can change the result, as JSON.
     dataset : str
-    file : str or tuple of str
-        Its file or files, if it is one's own, else empty.
+    file : str, tuple of str or OwnTables
+        Its file, files or tables, if it is one's own, else empty.
     fingerprint : str
         Checksum of the dataset, after preprocessing.
     draw : Draw
@@ -55,7 +57,7 @@ class Unit:
     key: str
     identity: str
     dataset: str
-    file: str | tuple[str, ...]
+    file: OwnFile
     fingerprint: str
     draw: Draw
     row: ExpandedRow
@@ -95,7 +97,8 @@ def plan_units(
     Raises
     ------
     InputError
-        If a dataset cannot be split into so many folds, or not be asked about as a draw says.
+        If a dataset cannot be split into so many folds, or not be asked about as a draw says; if
+        true labels are needed that it does not have.
     DatasetFormatError
         If a dataset's file does not parse.
     DatasetNotFoundError
@@ -115,6 +118,7 @@ def plan_units(
             missing[name] = f"not at hand; get it with: complabel datasets --download {name}"
             continue
         folds = split_folds(dataset, n_folds=plan.folds, seed=plan.seed)
+        refuse_without_truth(dataset, plan, [test for _, test in folds])
         for draw in plan.draws:
             refuse_impossible(dataset, draw)
             refuse_large_audit(dataset, min(len(train) for train, _ in folds), draw.audit)

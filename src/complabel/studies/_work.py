@@ -19,6 +19,7 @@ from complabel.studies._machine import (
     result_versions,
 )
 from complabel.studies._outcome import Outcome
+from complabel.studies._own_tables import OwnFile, paths_of
 from complabel.studies._protocol import run_fold
 from complabel.studies._sources import KEPT, fetch
 from complabel.studies._units import Unit, unit_code
@@ -67,13 +68,12 @@ def _refuse_other_code(unit: Unit) -> None:
 
 @functools.lru_cache(maxsize=KEPT)
 def _dataset(
-    name: str, file: str | tuple[str, ...], data_dir: str | Path | None, fingerprint: str
+    name: str, file: OwnFile, data_dir: str | Path | None, fingerprint: str
 ) -> MultiLabelDataset:
     """Load a dataset once per process, and make sure that it is the one the study means."""
     dataset = fetch(name, file, data_dir=data_dir)
     if dataset_fingerprint(dataset) != fingerprint:
-        files = [file] if isinstance(file, str) else file
-        where = f"file {', '.join(files)}" if file else f"folder {data_dir}"
+        where = f"file {', '.join(paths_of(file))}" if file else f"folder {data_dir}"
         raise InputError(
             f"{name} differs between where the study was started and this worker ({where}); give"
             " every worker the same files"

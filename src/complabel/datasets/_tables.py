@@ -1,0 +1,152 @@
+"""Datasets of one's own as tables: features, what people answered, and true labels if known."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from complabel.annotations import Answers, ContradictionPolicy, resolve_contradictions
+from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
+from complabel.datasets._paths import StrPath, StrPaths, as_path, as_paths
+from complabel.errors import InputError
+from complabel.tables import read_answers, read_features, read_label_names, read_truth
+
+_MOST_SHOWN = 5
+
+
+def load_tables(
+    features: StrPath,
+    *,
+    answers: StrPaths | None = None,
+    truth: StrPath | None = None,
+    items: StrPath | None = None,
+    label_names: StrPath | None = None,
+    contradictions: ContradictionPolicy = "error",
+    name: str | None = None,
+) -> MultiLabelDataset:
+    r"""Load a dataset of your own from tables: features with answers, true labels, or both.
+
+    Parameters
+    ----------
+    features : path
+        Features of the items, as :func:`complabel.tables.read_features` reads them.
+    answers : path, sequence of paths or None, default=None
+        Tables of answers, as :func:`complabel.tables.read_answers` reads them. Answers about items
+        without features are left out, with a warning.
+    truth : path or None, default=None
+        A table of true labels, as :func:`complabel.tables.read_truth` reads it. It may lack items.
+        Without answers, items that it lacks are left out.
+    items : path or None, default=None
+        The id of each row of the features, one on each line, if the features do not say.
+    label_names : path or None, default=None
+        All labels, one on each line. By default those of the true labels, and without any, all
+        that the answers mention.
+    contradictions : str, default="error"
+        What to do where answers contradict each other, of
+        :data:`complabel.annotations.CONTRADICTION_POLICIES`.
+    name : str or None, default=None
+        By default the name of the features' file without its ending.
+
+    Returns
+    -------
+    MultiLabelDataset
+        With ``answers``, and ``known`` where some true labels are not known.
+
+    Raises
+    ------
+    InputError
+        If neither answers nor true labels are given, or true labels are about items without
+        features.
+    DatasetNotFoundError, DatasetFormatError, AnnotationError
+        As the functions that read the tables.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "X.csv").write_text("item,red,blue\na,0.5,1\nb,0,-2\n")
+    >>> _ = (folder / "answers.csv").write_text("item,label,answer\na,sea,yes\nb,sky,no\n")
+    >>> data = load_tables(folder / "X.csv", answers=folder / "answers.csv")
+    >>> data.answers, data.n_known
+    (Answers(2 items, 2 labels, 2 answers: 2 asked), 0)
+    """
+    path = as_path("features", features)
+    if answers is None and truth is None:
+        raise InputError(f"{path}: features alone tell nothing; give answers, truth, or both")
+    found = read_features(path, items=items)
+    known_names = None if label_names is None else read_label_names(label_names)
+    true = None if truth is None else read_truth(truth, label_names=known_names)
+    names = known_names if true is None else true.label_names
+    said = None
+    if answers is not None:
+        said = _read_answers(as_paths("answers", answers), found.items, names, contradictions)
+        names = said.label_names
+    assert names is not None
+    Y = np.zeros((len(found.items), len(names)), dtype=np.uint8)
+    known = np.zeros(len(found.items), dtype=np.bool_)
+    if true is not None:
+        rows = _rows_of(true.items, found.items, str(truth))
+        Y[rows], known[rows] = true.Y, True
+    X: Any = _as_float64(found.X)
+    dataset = MultiLabelDataset(
+        name=path.name.partition(".")[0] if name is None else name,
+        X=X,
+        Y=Y,
+        label_names=tuple(names),
+        feature_names=found.feature_names or tuple(f"feature_{i}" for i in range(X.shape[1])),
+        answers=said,
+        known=None if known.all() else known,
+    )
+    if said is None and not known.all():
+        return replace(dataset, X=X[known], Y=Y[known], known=None)
+    return dataset
+
+
+def _read_answers(
+    paths: Sequence[Any],
+    items: NDArray[Any],
+    names: Sequence[str] | None,
+    policy: ContradictionPolicy,
+) -> Answers:
+    """Read the answers of one or several tables; without names of labels, all that any mentions."""
+    wanted = list(items)
+    if names is None and len(paths) > 1:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what there is to say is said below
+            seen = [
+                read_answers(path, items=wanted, contradictions="keep").answers for path in paths
+            ]
+        names = sorted({name for each in seen for name in each.label_names or ()})
+    parts = [
+        read_answers(path, items=wanted, label_names=names, contradictions=policy).answers
+        for path in paths
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    return resolve_contradictions(Answers.concatenate(parts), policy)
+
+
+def _rows_of(wanted: NDArray[Any], items: NDArray[Any], source: str) -> NDArray[np.intp]:
+    """Return the rows of the features in which some items are; refuse those without features."""
+    place = {item: row for row, item in enumerate(items)}
+    missing = [item for item in wanted if item not in place]
+    if missing:
+        some = ", ".join(missing[:_MOST_SHOWN]) + ", ..." * (len(missing) > _MOST_SHOWN)
+        raise InputError(
+            f"{source}: {len(missing):,} of its {len(wanted):,} items have no features: {some};"
+            " give features of all of them, or leave these rows out"
+        )
+    return np.array([place[item] for item in wanted], dtype=np.intp)
+
+
+def _as_float64(X: Any) -> Features:
+    """Return features in the type that datasets have; an array on disk may stay there."""
+    if hasattr(X, "tocsr"):
+        converted: CSR = sparse.csr_array(X).astype(np.float64, copy=False)
+        return converted
+    return np.asarray(X, dtype=np.float64)

@@ -1,0 +1,99 @@
+"""Tables that make a dataset of one's own, as a plan names them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Self, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+
+from complabel.annotations import ContradictionPolicy
+from complabel.studies._draw import CHECKED
+
+EXAMPLE = '{ name = "mine", features = "X.csv", answers = "answers.csv", truth = "truth.csv" }'
+
+
+def _several(value: Any) -> Any:
+    """Take one path as a list of one."""
+    return (value,) if isinstance(value, str) else value
+
+
+_File = Annotated[str, Field(min_length=1)]
+
+
+class OwnTables(BaseModel):
+    """Features with answers, true labels, or both: what ``load_tables`` takes.
+
+    Parameters
+    ----------
+    features : str
+    answers : str or list of str, default=[]
+    truth, items, label_names : str or None, default=None
+    contradictions : str, default="error"
+    """
+
+    model_config = CHECKED
+
+    features: _File
+    answers: Annotated[tuple[_File, ...], BeforeValidator(_several)] = ()
+    truth: _File | None = None
+    items: _File | None = None
+    label_names: _File | None = None
+    contradictions: ContradictionPolicy = "error"
+
+    @model_validator(mode="after")
+    def _tells_something(self) -> Self:
+        """Refuse features alone."""
+        if not (self.answers or self.truth):
+            raise ValueError(
+                f"{self.features}: features alone tell nothing; give answers, truth, or both"
+            )
+        return self
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every file that is read."""
+        others = (self.truth, self.items, self.label_names)
+        return (self.features, *self.answers, *(path for path in others if path is not None))
+
+    def within(self, folder: Path) -> OwnTables:
+        """Return the same tables, where relative paths are meant from a folder."""
+
+        def placed(path: str | None) -> str | None:
+            return None if path is None else str(folder / path)
+
+        others = ("features", "truth", "items", "label_names")
+        places: dict[str, Any] = {name: placed(getattr(self, name)) for name in others}
+        places["answers"] = tuple(str(folder / path) for path in self.answers)
+        return self.model_copy(update=places)
+
+
+OwnFile: TypeAlias = "str | tuple[str, ...] | OwnTables"
+"""What a dataset of a plan is read from; empty if it is one of the catalog."""
+
+
+def paths_of(file: str | Sequence[str] | OwnTables) -> tuple[str, ...]:
+    """List the files that are named for a dataset."""
+    if isinstance(file, OwnTables):
+        return file.paths
+    return ((file,) if file else ()) if isinstance(file, str) else tuple(file)
+
+
+def tables_of_entry(entry: Mapping[str, Any]) -> OwnTables:
+    """Return the tables that an entry of a plan names; refuse what is not written as such."""
+    if unknown := sorted(entry.keys() - OwnTables.model_fields.keys() - {"name"}):
+        raise ValueError(
+            f"the dataset {entry['name']!r} has no key {unknown[0]!r}; tables are"
+            f" {', '.join(OwnTables.model_fields)}, as in {EXAMPLE}"
+        )
+    try:
+        return OwnTables.model_validate({key: entry[key] for key in entry if key != "name"})
+    except ValidationError as error:
+        first = error.errors()[0]
+        if not first["loc"]:  # a sentence of its own
+            raise ValueError(first["msg"].removeprefix("Value error, ")) from error
+        problem = f"{first['loc'][0]}: {first['msg']}"
+        raise ValueError(
+            f"the dataset {entry['name']!r}, {problem}; tables of your own are written as {EXAMPLE}"
+        ) from error
