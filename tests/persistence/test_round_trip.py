@@ -12,11 +12,13 @@ from tests.methods.small import COMPLEMENTARY, N_SAMPLES, PROBLEM, brief, target
 from tests.persistence.files import take_apart
 
 import complabel
+from complabel import methods
 from complabel.annotations import Answers, ClassPerRowWarning
 from complabel.errors import ModelFileError
 from complabel.losses import GDFLoss, MLCLLoss, SelectionLikelihoodLoss
 from complabel.methods import (
     METHODS,
+    ComplementaryClassifier,
     ComplementaryLossClassifier,
     FrequencyMatchedClassifier,
     GDFClassifier,
@@ -25,6 +27,7 @@ from complabel.methods import (
     PriorClassifier,
     SelectionLikelihoodClassifier,
 )
+from complabel.methods._registry import SAVED_AS
 from complabel.persistence import read_header
 
 FORMS = {
@@ -209,16 +212,23 @@ def test_one_class_per_row_comes_back(name, classes, path):
     assert set(loaded.predict(PROBLEM.X).tolist()) <= set(classes)
 
 
-def test_names_of_labels_of_several_types_come_back(path):
-    y = pd.DataFrame(COMPLEMENTARY, columns=pd.Index([1, "one", 2.5, None], dtype=object))
-    classifier = PriorClassifier()
-    try:
-        classifier.fit(PROBLEM.X, y)
-    except ValueError:
-        y.columns = pd.Index([1, 2, 3, 5])
-        classifier.fit(PROBLEM.X, y)
+def test_classes_that_are_python_objects_come_back(path):
+    y = np.array(["a", "b", "c"], dtype=object)[np.arange(N_SAMPLES) % 3]
+    with pytest.warns(ClassPerRowWarning):
+        classifier = PriorClassifier().fit(PROBLEM.X, y)
     loaded = there_and_back(classifier, path)
-    assert loaded.classes_.tolist() == classifier.classes_.tolist()
+    assert loaded.classes_.dtype == classifier.classes_.dtype == object
+    assert loaded.predict(PROBLEM.X).tolist() == classifier.predict(PROBLEM.X).tolist()
+
+
+def test_every_classifier_of_the_package_has_a_name_in_files():
+    public = [getattr(methods, name) for name in methods.__all__]
+    classifiers = {
+        each
+        for each in public
+        if isinstance(each, type) and issubclass(each, ComplementaryClassifier)
+    } - {ComplementaryClassifier}
+    assert classifiers == {*SAVED_AS.values()}
 
 
 def test_annotators_are_named_only_where_they_have_error_rates(path):
