@@ -1,34 +1,62 @@
-"""`complabel demo`: the main job on embedded data, ending in a page to look at."""
+"""`complabel demo`: four ways of asking about the same pictures, and a page to look at."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli._console import errors, say
+from complabel.cli._console import errors, new_table, output, remark, say
 from complabel.cli._help import with_examples
 
 
-@with_examples("demo", "demo --output page.html")
+@with_examples("demo", "demo --seed 1 --output page.html")
 def demo(
     report: Annotated[
         Path, typer.Option("--output", metavar="FILE", help="The page to write.")
     ] = Path("complabel-demo.html"),
-    folds: options.Folds = 5,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = 1,
+    seed: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, help="Seed of the pictures, the answers and the methods."),
+    ] = 0,
 ) -> None:
-    """Learn which digits canvases show from one "is not a ..." each; write a report."""
+    """Ask about the same pictures in four ways; show what can be learned from each.
+
+    The pictures show handwritten digits, and come with complabel. The people who answer are
+    simulated. It takes about 20 seconds.
+    """
     from complabel._files import write_text
-    from complabel.cli._progress import Progress
-    from complabel.reports import render_demo, run_demo
+    from complabel.reports import demo_meaning, render_demo, run_demo
 
     options.check_folder(report, "--output")
-    with Progress("demo") as progress:
-        summary = run_demo(seed=seed, n_folds=folds, n_jobs=jobs, monitor=progress)
-    with errors().status("drawing the report"):
+    with errors().status("composing pictures") as status:
+        tell = status.update if errors().is_terminal else remark
+        summary = run_demo(seed=seed, tell=tell)
+        status.update("drawing the page")
         write_text(report, render_demo(summary))
+    _print(summary)
+    say(demo_meaning(summary))
     say(f"wrote {report.resolve()}: open it in a browser")
+    say("next: complabel import --help")
+
+
+def _print(summary: Mapping[str, Any]) -> None:
+    """Print the table of the ways of asking."""
+    from complabel.reports import demo_titles
+
+    table = new_table(
+        f"{summary['n_train']:,} pictures, one answer each; tested on {summary['n_test']:,} others",
+        "way of asking",
+    )
+    for heading in ("average precision", "digits found"):
+        table.add_column(heading, justify="right")
+    titles = demo_titles(summary)
+    for part in (summary["ways"], summary["references"]):
+        for name, figures in part.items():
+            found = f"{100 * figures['found']:.0f} %"
+            table.add_row(titles[name], f"{figures['average_precision']:.3f}", found)
+        table.add_section()
+    output().print(table)

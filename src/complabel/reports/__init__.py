@@ -1,8 +1,9 @@
 """Reports of studies and of answers: first a summary as data, then its renderings."""
 
 from complabel.reports._csv import results_csv
-from complabel.reports._demo import DEMO_METHODS, run_demo
+from complabel.reports._demo import run_demo
 from complabel.reports._demo_page import render_demo
+from complabel.reports._demo_text import demo_meaning, demo_titles
 from complabel.reports._inspection_page import render_inspection, write_inspection_page
 from complabel.reports._inspection_text import inspection_lines
 from complabel.reports._render import FORMATS, render_report, write_report
@@ -10,9 +11,10 @@ from complabel.reports._summarize import summarize_study
 from complabel.reports._summary import Summary
 
 __all__ = [
-    "DEMO_METHODS",
     "FORMATS",
     "Summary",
+    "demo_meaning",
+    "demo_titles",
     "inspection_lines",
     "render_demo",
     "render_inspection",

@@ -1,0 +1,84 @@
+"""What the demonstration says in words, on the page and in the terminal alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+TITLES: Final = {
+    "free": "named freely",
+    "asked": "asked yes or no",
+    "biased": "named, with a bias",
+    "audited": "named, with a bias, and {n_questions} asked",
+    "prior": "for comparison: no picture looked at",
+    "supervised": "for comparison: all true labels told",
+}
+"""What ways of asking and references are called; a name in braces is a key of the summary."""
+
+_ABOUT: Final = {
+    "free": "“Name a digit that is not here.” All digits come to mind equally.",
+    "asked": "“Is there a 3?” A random digit is asked about. The answer is yes or no.",
+    "biased": "As in 1, but some digits come to mind first: {most} comes {ratio:.0f} times as"
+    " readily as {least}.",
+    "audited": "As in 3, but {n_questions} of the {n_train:,} answers are those of 2.",
+    "prior": "The same order of digits for every picture.",
+    "supervised": "The same kind of model, taught what is on every picture.",
+}
+
+
+def demo_titles(summary: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the four ways of asking and the two references are called, by name.
+
+    Parameters
+    ----------
+    summary : mapping
+        From :func:`run_demo`.
+
+    Returns
+    -------
+    dict of str to str
+        First the ways, numbered from 1.
+    """
+    titles = {name: text.format(**summary) for name, text in TITLES.items()}
+    for number, name in enumerate(summary["ways"], start=1):
+        titles[name] = f"{number} {titles[name]}"
+    return titles
+
+
+def demo_meaning(summary: Mapping[str, Any]) -> str:
+    """Say in a sentence or two what the figures mean.
+
+    Parameters
+    ----------
+    summary : mapping
+        From :func:`run_demo`.
+
+    Returns
+    -------
+    str
+        Advice where the figures bear it out, else the figures alone.
+    """
+    found = {name: way["average_precision"] for name, way in summary["ways"].items()}
+    free, asked, biased, audited = (
+        f"{found[way]:.3f}" for way in ("free", "asked", "biased", "audited")
+    )
+    questions = summary["n_questions"]
+    if found["biased"] < found["audited"] and found["biased"] < found["free"] <= found["asked"]:
+        return (
+            f"Ask yes or no about random labels ({asked}). If people name what comes to mind first"
+            f" ({biased} instead of {free}), add some yes/no questions: {questions} make it"
+            f" {audited}."
+        )
+    best = max(found, key=lambda way: found[way])
+    return (
+        f"Here the best way was “{TITLES[best].format(**summary)}”. A bias changed naming from"
+        f" {free} to {biased}, and {questions} yes/no questions changed that to {audited}."
+    )
+
+
+def about_ways(summary: Mapping[str, Any]) -> dict[str, str]:
+    """Return what each way of asking and each reference is, by name."""
+    readily = dict(zip(summary["label_names"], summary["propensities"], strict=True))
+    most, least = max(readily, key=readily.__getitem__), min(readily, key=readily.__getitem__)
+    facts = {**summary, "most": most, "least": least, "ratio": readily[most] / readily[least]}
+    return {name: text.format(**facts) for name, text in _ABOUT.items()}
