@@ -3,6 +3,7 @@
 from complabel.reports._csv import results_csv
 from complabel.reports._demo import DEMO_METHODS, run_demo
 from complabel.reports._demo_page import render_demo
+from complabel.reports._headline import headline
 from complabel.reports._inspection_page import render_inspection, write_inspection_page
 from complabel.reports._inspection_text import inspection_lines
 from complabel.reports._render import FORMATS, render_report, write_report
@@ -13,6 +14,7 @@ __all__ = [
     "DEMO_METHODS",
     "FORMATS",
     "Summary",
+    "headline",
     "inspection_lines",
     "render_demo",
     "render_inspection",
