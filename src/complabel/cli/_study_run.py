@@ -27,7 +27,7 @@ def run(
         str,
         typer.Argument(
             metavar="PLAN",
-            help="A TOML file, or table2 to table6, more-labels, some-relevant.",
+            help="A TOML file, or table2 to table6, how-to-ask, more-labels, some-relevant.",
             autocompletion=complete_plan,
         ),
     ],

@@ -7,8 +7,8 @@ from importlib import resources
 TABLES = ("table2", "table3", "table4", "table5", "table6")
 """The paper's tables of results, each a plan that comes with the package."""
 
-PLANS = (*TABLES, "more-labels", "some-relevant")
-"""All plans that come with the package: besides the paper's tables, what more labels bring."""
+PLANS = (*TABLES, "how-to-ask", "more-labels", "some-relevant")
+"""All plans that come with the package: the paper's tables, and studies of ours of what to ask."""
 
 
 def plan_text(name: str) -> str:

@@ -4,6 +4,7 @@ from complabel.reports._csv import results_csv
 from complabel.reports._demo import run_demo
 from complabel.reports._demo_page import render_demo
 from complabel.reports._demo_text import demo_meaning, demo_titles
+from complabel.reports._headline import headline
 from complabel.reports._inspection_page import render_inspection, write_inspection_page
 from complabel.reports._inspection_text import inspection_lines
 from complabel.reports._render import FORMATS, render_report, write_report
@@ -15,6 +16,7 @@ __all__ = [
     "Summary",
     "demo_meaning",
     "demo_titles",
+    "headline",
     "inspection_lines",
     "render_demo",
     "render_inspection",

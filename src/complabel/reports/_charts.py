@@ -77,7 +77,7 @@ def bar_chart(
     names = [bar.name for bar in bars]
 
     def draw(figure: Figure) -> None:
-        axes = _axes(figure, title, axis, names=names, bottom=0.38)
+        axes = new_axes(figure, title, axis, names=names, bottom=0.38)
         ends = []
         for place, bar in enumerate(bars):
             if bar.value is not None:
@@ -90,7 +90,7 @@ def bar_chart(
                 ends.append(bar.published)
         axes.set_ylim(len(names) - 0.4, -0.6)
         if logarithmic:
-            _make_logarithmic(axes, min(ends) / 2, max(ends) * 1.3)
+            with_logarithmic_axis(axes, min(ends) / 2, max(ends) * 1.3)
         else:
             axes.set_xlim(0, 1.04 * max(ends) or 1.0)
             axes.locator_params(axis="x", nbins=4)
@@ -102,7 +102,7 @@ def loss_chart(losses: Sequence[float | None], *, title: str, description: str) 
     """Return the mean loss after each epoch; None, where it was not finite, leaves a gap."""
 
     def draw(figure: Figure) -> None:
-        axes = _axes(figure, title, "epoch")
+        axes = new_axes(figure, title, "epoch")
         values = np.array([np.nan if loss is None else loss for loss in losses])
         epochs = np.arange(1, len(values) + 1)
         marker = "." if len(values) < 3 else ""
@@ -119,7 +119,7 @@ def parameter_chart(
     values = [point.value for point in points]
 
     def draw(figure: Figure) -> None:
-        axes = _axes(figure, title, parameter)
+        axes = new_axes(figure, title, parameter)
         means = [point.mean for point in points]
         spreads = [point.std or 0.0 for point in points]
         line: Mapping[str, Any] = {"color": ACCENT, "linewidth": 1.5, "marker": "o"}
@@ -128,7 +128,7 @@ def parameter_chart(
         if printed:
             axes.plot(*zip(*printed, strict=True), "D:", linewidth=1, alpha=0.8, **_DIAMOND)
         if values[0] > 0 and values[-1] / values[0] >= _LOG_FROM:
-            _make_logarithmic(axes, values[0] / 1.3, values[-1] * 1.3)
+            with_logarithmic_axis(axes, values[0] / 1.3, values[-1] * 1.3)
         else:
             whole = all(float(value).is_integer() for value in values)
             axes.locator_params(axis="x", nbins=5, integer=whole)
@@ -152,7 +152,7 @@ def rank_chart(ranking: Ranking, *, title: str, description: str) -> Chart:
     names = [ranking.rows[index] for index in order]
 
     def draw(figure: Figure) -> None:
-        axes = _axes(figure, title, "average rank (1 is best)", names=names)
+        axes = new_axes(figure, title, "average rank (1 is best)", names=names)
         axes.hlines(place, 1, ranks, color=INK, alpha=0.2, linewidth=1)
         axes.plot(ranks, place, "o", color=ACCENT, markersize=5, clip_on=False)
         for column, group in enumerate(ranking.groups or ()):
@@ -162,7 +162,7 @@ def rank_chart(ranking: Ranking, *, title: str, description: str) -> Chart:
         axes.plot([1, 1 + difference], [-1.1, -1.1], "|-", color=INK, linewidth=1.5)
         axes.text(1, -1.55, f"critical difference {difference:.2f}")
         axes.set_ylim(n_rows - 0.4, -2.1)
-        axes.set_xlim(left=1)
+        axes.set_xlim(left=1 - 0.03 * n_rows)  # a dot at rank 1 is whole
         axes.spines["left"].set_visible(False)
 
     return Chart(title, description, (_WIDTH, 1.1 + _LINE * n_rows), draw)
@@ -281,7 +281,7 @@ def beside_diagonal(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     return matrix[~np.eye(len(matrix), dtype=bool)]
 
 
-def _axes(
+def new_axes(
     figure: Figure, title: str, axis: str, *, names: Sequence[str] = (), bottom: float = 0.42
 ) -> Axes:
     """Return axes with margins in inches: to lay out many charts by search takes minutes."""
@@ -305,7 +305,7 @@ def _name_lines(axes: Axes, names: Sequence[str]) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def _make_logarithmic(axes: Axes, low: float, high: float) -> None:
+def with_logarithmic_axis(axes: Axes, low: float, high: float) -> None:
     """Make the horizontal axis logarithmic, with plain numbers on it."""
     from matplotlib.ticker import LogLocator, NullFormatter
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from complabel.metrics import METRIC_NAMES
+from complabel.reports._placed import Place, Plain, measured
 from complabel.reports._places import Places
 from complabel.reports._summary import (
     Cell,
@@ -18,12 +19,9 @@ from complabel.reports._summary import (
     Curves,
     FittedScalar,
     Matrices,
-    Place,
-    Plain,
     Point,
     Sensitivity,
     Settings,
-    measured,
 )
 from complabel.studies import ExpandedRow, UnitResult
 

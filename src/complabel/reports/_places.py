@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from complabel.methods import get_method
-from complabel.reports._summary import Place
+from complabel.reports._placed import Place
 from complabel.studies import StudyResults, UnitResult
 
 

@@ -10,7 +10,10 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from complabel._files import write_texts
+from complabel.reports._answer_charts import answer_charts
 from complabel.reports._csv import results_csv
+from complabel.reports._factor_tables import FactorTables, factor_tables
+from complabel.reports._headline import headline
 from complabel.reports._study_charts import study_charts
 from complabel.reports._summarize import summarize_study
 from complabel.reports._summary import Summary
@@ -30,6 +33,9 @@ def render_page(summary: Summary, _: StudyResults) -> str:
         summary=summary,
         study=summary.study,
         tables=tables,
+        factors=_factors(summary),
+        headline=headline(summary),
+        answer_charts=answer_charts(summary),
         charts=study_charts(summary, tables),
     )
 
@@ -37,9 +43,18 @@ def render_page(summary: Summary, _: StudyResults) -> str:
 def render_tables(template: str, summary: Summary, _: StudyResults) -> str:
     """Render all tables of a study with a template."""
     text = get_template(template).render(
-        summary=summary, study=summary.study, tables=study_tables(summary)
+        summary=summary,
+        study=summary.study,
+        tables=study_tables(summary),
+        factors=_factors(summary),
+        headline=headline(summary),
     )
     return text.rstrip("\n") + "\n"
+
+
+def _factors(summary: Summary) -> FactorTables | None:
+    """Return tables with a line for each draw, of a study with many."""
+    return factor_tables(summary) if summary.study.has_many_draws else None
 
 
 def render_summary(summary: Summary, _: StudyResults) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -20,12 +20,13 @@ from complabel.reports._charts import (
     parameter_chart,
     rank_chart,
 )
-from complabel.reports._summary import Matrices, Row, Summary
+from complabel.reports._summary import Curves, Matrices, Row, Sensitivity, Summary
 from complabel.reports._tables import Entry, Tables
 from complabel.reports._words import number, quantity, title_of
 
 _COSTS = {"fit_seconds": "Seconds to fit a fold", "peak_memory_mb": "Peak memory, MB"}
 
+_P = TypeVar("_P", Curves, Matrices, Sensitivity)
 _Placed: TypeAlias = Iterator[tuple[str, str, Chart]]  # with the draw and the title of its group
 
 
@@ -49,6 +50,13 @@ def study_charts(summary: Summary, tables: Tables) -> Mapping[str, Sequence[Grou
         "costs": _grouped(_costs(summary, tables)),
         "matrices": list(_matrices(summary)),
     }
+
+
+def _charted(summary: Summary, placed: Sequence[_P]) -> Sequence[_P]:
+    """Return what has charts of its own: all draws, or the first one with any if there are many."""
+    if not (summary.study.has_many_draws and placed):
+        return placed
+    return [one for one in placed if one.draw == placed[0].draw]
 
 
 def _grouped(charts: _Placed) -> list[Group]:
@@ -92,7 +100,7 @@ def _told(bars: Sequence[Bar], write: Callable[[float], str]) -> str:
 def _ranks(summary: Summary) -> _Placed:
     """Yield the average ranks by each criterion for which they could be tested."""
     for ranking in summary.rankings:
-        if ranking.ranks and ranking.groups is not None:
+        if ranking.ranks and ranking.groups is not None and not summary.study.has_many_draws:
             title = METRIC_TITLES[ranking.metric]
             ranks = zip(ranking.rows, ranking.ranks, strict=True)
             said = "; ".join(f"{row} {rank:.2f}" for row, rank in ranks)
@@ -102,7 +110,7 @@ def _ranks(summary: Summary) -> _Placed:
 
 def _curves(summary: Summary) -> _Placed:
     """Yield the losses of first folds, dataset by dataset."""
-    for curves in summary.curves:
+    for curves in _charted(summary, summary.curves):
         for stage, losses in curves.stages.items():
             title = f"{curves.row}: {stage}" if len(curves.stages) > 1 else curves.row
             known = [loss for loss in losses if loss is not None]
@@ -114,7 +122,7 @@ def _curves(summary: Summary) -> _Placed:
 
 def _sensitivity(summary: Summary) -> _Placed:
     """Yield criteria over the parameter that a row varies."""
-    for varied in summary.sensitivity:
+    for varied in _charted(summary, summary.sensitivity):
         title, parameter = METRIC_TITLES[varied.metric], varied.parameter
         said = "; ".join(f"{point.value:g}: {number(point.mean)}" for point in varied.points)
         chart = parameter_chart(
@@ -150,7 +158,7 @@ def _matrices(summary: Summary) -> Iterator[Group]:
     """Yield S, C and T of the first row of each method that estimates them."""
     methods = {row.title: row.method for row in summary.rows}
     first: dict[tuple[str, str, str], Matrices] = {}
-    for record in summary.matrices:
+    for record in _charted(summary, summary.matrices):
         first.setdefault((record.draw, record.dataset, methods[record.row]), record)
     for record in first.values():
         found = {name: np.array(matrix, float) for name, matrix in record.matrices.items()}

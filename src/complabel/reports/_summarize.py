@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 
 import complabel
 from complabel.metrics import HIGHER_IS_BETTER, METRIC_TITLES
 from complabel.reports import _details
+from complabel.reports._answers import answer_points
 from complabel.reports._places import Places, place_of
 from complabel.reports._summary import Failure, Incomplete, Metric, Row, Study, Summary, Units
 from complabel.reports._tests import rankings, study_cells, wins_ties_losses
@@ -43,7 +45,7 @@ def summarize_study(results: StudyResults) -> Summary:
         ),
         datasets=places.datasets,
         missing=dict(results.missing),
-        units=_units(results, len(places.rows)),
+        units=_units(results, places),
         failed=tuple(
             Failure(*place_of(unit), unit.fold, last_line(unit.error), unit.error)
             for unit in failed
@@ -52,6 +54,7 @@ def summarize_study(results: StudyResults) -> Summary:
             Incomplete(*place, len(units), failures[place], folds)
             for place, units in places.done.items()
             if len(units) < folds
+            and places.rows[place[2]].has_answers_under(places.draws[place[0]])
         ),
         cells=cells,
         comparison=tuple(wins_ties_losses(places, cells)),
@@ -60,6 +63,7 @@ def summarize_study(results: StudyResults) -> Summary:
         curves=tuple(_details.curves(places)),
         matrices=tuple(_details.matrices(places)),
         sensitivity=tuple(_details.sensitivity(places, cells)),
+        answers=tuple(answer_points(places, cells)),
         fitted=tuple(_details.fitted_scalars(places)),
         settings=tuple(_details.settings(places, done)),
         machines=tuple(_details.machines(done)),
@@ -80,13 +84,15 @@ def _study(places: Places) -> Study:
         folds=plan.folds,
         seed=plan.seed,
         has_answers=plan.has_answers,
+        seconds=plan.seconds.model_dump(),
     )
 
 
-def _units(results: StudyResults, n_rows: int) -> Units:
-    """Count units by status."""
+def _units(results: StudyResults, places: Places) -> Units:
+    """Count units by status; a row has none under a draw that does not give what it needs."""
     plan = results.plan
-    per_dataset = len(plan.draws) * n_rows * plan.folds
+    pairs = itertools.product(places.rows.values(), plan.draws)
+    per_dataset = plan.folds * sum(row.has_answers_under(draw) for row, draw in pairs)
     return Units(
         planned=per_dataset * len(plan.datasets),
         without_data=per_dataset * len(results.missing),

@@ -6,25 +6,24 @@ dropping a field breaks those who read that file; adding one does not.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import SupportsFloat, TypeAlias
 
 from complabel.paper import Published
+from complabel.reports._placed import Placed, Plain
 from complabel.statistics import Judgement, WinTieLoss
 from complabel.studies import Draw
 
-Plain: TypeAlias = "bool | int | float | str | list[Plain] | None"
-"""A parameter as JSON can hold it."""
-
-Place: TypeAlias = tuple[str, str, str]
-"""A place in the tables: names of the draw and the dataset, title of the row."""
+MANY_DRAWS = 4
+"""Up to so many draws, each has tables and charts of its own."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """What the plan says; ``reference`` is the row that the others are tested against."""
+    """What the plan says; ``reference`` is the row that the others are tested against.
+
+    ``seconds`` is how long annotators are taken to need for an answer of each kind.
+    """
 
     name: str
     title: str
@@ -35,7 +34,13 @@ class Study:
     datasets: tuple[str, ...]
     folds: int
     seed: int
+    seconds: Mapping[str, float]
     has_answers: bool = False
+
+    @property
+    def has_many_draws(self) -> bool:
+        """Whether tables have a line for each draw: one table for each draw would be too many."""
+        return len(self.draws) > MANY_DRAWS
 
     def labels_of(self, draw: str) -> str:
         """Return what captions call the labels of a draw: its name, and what was asked."""
@@ -85,21 +90,7 @@ class Units:
 
 
 @dataclass(frozen=True)
-class _Placed:
-    """Something about one place in the tables."""
-
-    draw: str
-    dataset: str
-    row: str
-
-    @property
-    def place(self) -> Place:
-        """What finds it in the tables."""
-        return self.draw, self.dataset, self.row
-
-
-@dataclass(frozen=True)
-class Failure(_Placed):
+class Failure(Placed):
     """A fold that failed; ``error`` is the last line of the traceback."""
 
     fold: int
@@ -108,7 +99,7 @@ class Failure(_Placed):
 
 
 @dataclass(frozen=True)
-class Incomplete(_Placed):
+class Incomplete(Placed):
     """A place with folds missing: how many are done and have failed, of how many."""
 
     done: int
@@ -117,7 +108,7 @@ class Incomplete(_Placed):
 
 
 @dataclass(frozen=True)
-class Cell(_Placed):
+class Cell(Placed):
     """A criterion of a row on a dataset, over the folds that are done.
 
     ``std`` is None for a single fold, and ``published`` where the paper has no such cell.
@@ -181,7 +172,7 @@ class Ranking:
 
 
 @dataclass(frozen=True)
-class Cost(_Placed):
+class Cost(Placed):
     """Mean time of a fold, and the memory of the one that took most; None where not measured.
 
     ``fit_seconds`` is over the folds that did not record a learning curve, which takes time, if
@@ -195,14 +186,14 @@ class Cost(_Placed):
 
 
 @dataclass(frozen=True)
-class Curves(_Placed):
+class Curves(Placed):
     """The mean loss after each epoch of the first fold, by stage; None where not finite."""
 
     stages: Mapping[str, tuple[float | None, ...]]
 
 
 @dataclass(frozen=True)
-class Matrices(_Placed):
+class Matrices(Placed):
     """The K x K matrices of the first fold, by the name of the fitted attribute."""
 
     label_names: tuple[str, ...]
@@ -210,7 +201,7 @@ class Matrices(_Placed):
 
 
 @dataclass(frozen=True)
-class FittedScalar(_Placed):
+class FittedScalar(Placed):
     """A scalar that fitted classifiers report, over the folds.
 
     Of numbers the ``mean``, ``min`` and ``max``; of anything else the ``counts``, how many folds
@@ -247,6 +238,20 @@ class Sensitivity:
 
 
 @dataclass(frozen=True)
+class AnswerPoint(Placed):
+    """Average precision of a row, and what its labels cost annotators.
+
+    ``n_answers`` is how many answers a training part has, the audit included, and ``minutes`` how
+    long annotators take for these, by the plan's ``seconds``.
+    """
+
+    n_answers: int
+    minutes: float
+    mean: float
+    std: float | None
+
+
+@dataclass(frozen=True)
 class Settings:
     """The parameters of a row: those equal everywhere, and those that differ between datasets."""
 
@@ -262,8 +267,9 @@ class Summary:
     ``complabel`` is the version. ``datasets`` are those at hand, and ``missing`` has the reason
     for each of the others. There is one of ``cells`` for each place with a fold done and each
     criterion, one of ``comparison`` for each draw and row with a tested cell, one of ``rankings``
-    for each draw and criterion, and one of ``settings`` for each row. ``machines`` says what units
-    ran on, and under ``"units"`` how many.
+    for each draw and criterion, and one of ``settings`` for each row. ``answers`` is empty where all
+    draws ask the same number of the same questions. ``machines`` says what units ran on, and under
+    ``"units"`` how many.
     """
 
     complabel: str
@@ -282,11 +288,7 @@ class Summary:
     curves: tuple[Curves, ...]
     matrices: tuple[Matrices, ...]
     sensitivity: tuple[Sensitivity, ...]
+    answers: tuple[AnswerPoint, ...]
     fitted: tuple[FittedScalar, ...]
     settings: tuple[Settings, ...]
     machines: tuple[Mapping[str, str | int], ...]
-
-
-def measured(value: SupportsFloat) -> float | None:
-    """Return a finite number, or None for what was not measured or has no value."""
-    return float(value) if math.isfinite(value) else None

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 # Drawn by matplotlib as these, which no colour map yields, and then named after the page's own.
 INK, ACCENT = "#010203", "#0a0b0c"
-_PAGE_COLOURS = {INK: "currentColor", ACCENT: "var(--accent)"}
+SERIES = tuple(f"#0b0c{place:02x}" for place in range(1, 7))
+"""Colours of lines that a page tells apart."""
+_PAGE_COLOURS = {INK: "currentColor", ACCENT: "var(--accent)"} | {
+    colour: f"var(--series-{place})" for place, colour in enumerate(SERIES, start=1)
+}
 _REFERENCE = re.compile(r"(?<=url\(#)[^)]+|(?<=^#).+")  # the id in url(#id) and in #id
 
 _STYLE: dict[Any, Any] = {

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Generic, NamedTuple, TypeVar
 
-from complabel.reports._summary import Cell, Comparison, Cost, Metric, Place, Ranking, Row, Summary
+from complabel.reports._placed import Place
+from complabel.reports._summary import Cell, Comparison, Cost, Metric, Ranking, Row, Summary
 from complabel.reports._words import number
 
 T = TypeVar("T")
@@ -38,7 +39,10 @@ class CriterionTable(Table[Sequence[Entry | None]]):
 
 @dataclass(frozen=True)
 class Tables:
-    """All tables of a report, each kind in the order of draws; ``ranks`` by criterion in each."""
+    """All tables of a report, each kind in the order of draws; ``ranks`` by criterion in each.
+
+    A study with many draws has none of these: see :mod:`complabel.reports._factor_tables`.
+    """
 
     criteria: Sequence[CriterionTable]
     standing: Sequence[Table[Comparison]]
@@ -48,9 +52,11 @@ class Tables:
 
 def study_tables(summary: Summary) -> Tables:
     """Lay out a summary as the paper does; tables without any result are left out."""
+    if summary.study.has_many_draws:
+        return Tables(criteria=[], standing=[], ranks=[], costs=[])
     rows = {row.title: row for row in summary.rows}
     by_draw = attrgetter("draw")
-    ranked = [ranking for ranking in summary.rankings if ranking.ranks]
+    ranked = [ranking for ranking in summary.rankings if ranking.groups is not None]
     return Tables(
         criteria=list(_criteria(summary)),
         standing=[
@@ -79,13 +85,13 @@ def _criteria(summary: Summary) -> Iterator[CriterionTable]:
     """Yield a table for each draw and criterion."""
     for draw, metric in itertools.product(summary.study.draws, summary.metrics):
         cells = [c for c in summary.cells if (c.draw, c.metric) == (draw.name, metric.name)]
-        best = set(_best(summary, metric, cells))
+        best = set(best_places(summary, metric, cells))
         entries = {cell.place: Entry(cell, best=cell.place in best) for cell in cells}
         if entries:
             yield CriterionTable(draw.name, _lines(summary, draw.name, entries), metric)
 
 
-def _best(summary: Summary, metric: Metric, cells: Sequence[Cell]) -> Iterator[Place]:
+def best_places(summary: Summary, metric: Metric, cells: Sequence[Cell]) -> Iterator[Place]:
     """Yield, per dataset, the best printed figures of complete rows in competition."""
     competing = {row.title for row in summary.rows if row.competes}
     for dataset in summary.datasets:

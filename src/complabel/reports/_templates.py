@@ -31,13 +31,16 @@ _LATEX = str.maketrans(
         "|": r"\textbar{}",
         "†": r"\textsuperscript{$\dagger$}",
         "±": r"$\pm$",
-        "•": r"$\bullet$",
-        "◦": r"$\circ$",
+        "▼": r"$\bigtriangledown$",
+        "▲": r"$\bigtriangleup$",
         _words.MINUS: r"$-$",
         "\n": " ",
     }
 )
-_FILTERS = ("mark_of", "number", "p_value", "quantity", "shade_of", "signed", "title_of")
+_FILTERS = (
+    *("capitalized", "hollow", "mark_of", "number", "p_value", "quantity", "said_of", "shade_of"),
+    *("signed", "title_of"),
+)
 # How each format writes text so that it is shown as it is.
 _ESCAPES: dict[str, Callable[[str], str]] = {
     ".md.j2": lambda text: _MARKDOWN.sub(r"\\\1", text.replace("\n", " ")),

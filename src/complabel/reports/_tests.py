@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from complabel.errors import InputError
 from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES
 from complabel.paper import Published, printed_criteria, printed_name, published_cells
+from complabel.reports._placed import Place, measured
 from complabel.reports._places import Places
-from complabel.reports._summary import Cell, Comparison, Friedman, Place, Ranking, measured
+from complabel.reports._summary import Cell, Comparison, Friedman, Ranking
 from complabel.statistics import (
     Judgement,
     average_ranks,
@@ -138,6 +140,13 @@ def _ranked(scores: Sequence[Sequence[float]], *, higher_is_better: bool) -> dic
     except InputError as error:
         return {**found, "reason": f"{error}."}
     difference = critical_difference(len(ranks), len(scores))
+    if difference >= len(ranks) - 1:
+        needed = math.floor(len(scores) * (difference / (len(ranks) - 1)) ** 2) + 1
+        reason = (
+            f"With {len(scores)} datasets, chance alone can put the ranks of {len(ranks)} methods"
+            f" as far apart as they can be. A test needs at least {needed} datasets."
+        )
+        return {**found, "reason": reason}
     return {
         **found,
         "friedman": Friedman(**{**vars(friedman), "f_statistic": measured(friedman.f_statistic)}),

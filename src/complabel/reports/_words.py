@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from complabel.reports._summary import Cell, Row
-from complabel.statistics import MARKS
+from complabel.statistics import Judgement
 
 DAGGER: Final = "†"
 MINUS: Final = "−"  # noqa: RUF001  # stands before negative numbers, where a hyphen is too short
+MARKS: Final[Mapping[Judgement, str]] = {"better": "▼", "worse": "▲", "tie": ""}
+"""What stands on a cell, by what the tests say of the reference row: down where it is better."""
+
 FAR: Final = 2.0
 """Published standard deviations beyond which a difference is called one."""
 
@@ -22,6 +26,8 @@ MATRICES: Final = {
 }
 """Symbol and caption of each matrix, by the attribute of the fitted classifier."""
 
+_HOLLOW = str.maketrans("●■▲◆▼✚", "○□△◇▽✛")
+
 
 def title_of(row: Row) -> str:
     """Return a row's title, marked where it is out of competition."""
@@ -29,11 +35,21 @@ def title_of(row: Row) -> str:
 
 
 def mark_of(cell: Cell) -> str:
-    """Return the mark of the tests against the reference row; in brackets if the plain one only."""
+    """Return whether a cell is worse (▼) or better (▲) than the reference row, by the tests.
+
+    In brackets where only the plain test says so.
+    """
     if cell.plain is None or cell.plain == "tie":
         return ""
     mark = MARKS[cell.plain]
     return mark if cell.plain == cell.corrected else f"({mark})"
+
+
+def said_of(cell: Cell) -> str:
+    """Return in words what the mark of a cell says."""
+    if cell.plain is None or cell.plain == "tie":
+        return ""
+    return "worse" if cell.plain == "better" else "better"
 
 
 def shade_of(cell: Cell) -> str:
@@ -68,3 +84,13 @@ def p_value(value: float | None) -> str:
     if value is None:
         return "n/a"
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def capitalized(text: str) -> str:
+    """Begin with a capital, and leave the other letters as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def hollow(marker: str) -> str:
+    """Return the outline of a marker that a key shows."""
+    return marker.translate(_HOLLOW)

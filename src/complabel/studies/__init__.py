@@ -2,6 +2,8 @@
 
 from complabel.studies._benchmark import benchmark_plan
 from complabel.studies._draw import Draw
+from complabel.studies._effort import Seconds, answers_of, seconds_of
+from complabel.studies._forecast import Forecast, forecast
 from complabel.studies._labels import draw_labels
 from complabel.studies._machine import result_versions
 from complabel.studies._outcome import Outcome
@@ -21,26 +23,31 @@ __all__ = [
     "Draw",
     "ExpandedRow",
     "FittedFold",
+    "Forecast",
     "Monitor",
     "Outcome",
     "Plan",
     "Row",
     "RunSummary",
+    "Seconds",
     "Store",
     "StudyResults",
     "TunedSetting",
     "TuningResult",
     "Unit",
     "UnitResult",
+    "answers_of",
     "benchmark_plan",
     "draw_labels",
     "fetch",
     "fit_fold",
+    "forecast",
     "plan_units",
     "read_plan",
     "result_versions",
     "run_fold",
     "run_study",
+    "seconds_of",
     "split_folds",
     "tune",
 ]

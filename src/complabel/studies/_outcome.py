@@ -37,8 +37,9 @@ class Outcome:
     fitted : mapping of str to float, int or str
         Scalars that the fitted classifier reports, such as a chosen ``alpha_``.
     details : mapping of str to object
-        Only for the first fold: ``label_names`` (list of K), ``matrices`` (name to K x K lists,
-        such as ``transition_``) and ``curves`` (stage to the mean loss after each epoch).
+        Only for the first fold: ``n_samples`` and ``n_labels`` of the dataset, ``label_names``
+        (list of K), ``matrices`` (name to K x K lists, such as ``transition_``) and ``curves``
+        (stage to the mean loss after each epoch).
     error : str
         Traceback of a fold that failed, else empty.
     machine : mapping of str to str

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from complabel.datasets import CATALOG, EMBEDDED
 from complabel.paper import TABLES
 from complabel.studies._draw import CHECKED, Draw, Name
+from complabel.studies._effort import Seconds
 from complabel.studies._own_tables import EXAMPLE, OwnFile, OwnTables, tables_of_entry
 from complabel.studies._rows import ExpandedRow, Row
 
@@ -86,6 +94,9 @@ class Plan(BaseModel):
         Measure the criteria of :data:`complabel.metrics.METRIC_NAMES`, on true labels.
     score : bool, default=False
         Measure each method's ``score`` on held-out complementary labels.
+    seconds : Seconds, default=Seconds()
+        How long annotators take for an answer of each kind; reports of studies whose draws ask
+        differently go by it. No result depends on it.
 
     Raises
     ------
@@ -108,6 +119,15 @@ class Plan(BaseModel):
     files: dict[Name, str | list[str] | OwnTables] = {}
     criteria: bool = True
     score: bool = False
+    seconds: Seconds = Seconds()
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write seconds only where they are not the defaults: names of studies stay what they were."""
+        written: dict[str, Any] = write(self)
+        if self.seconds == Seconds():
+            written.pop("seconds", None)
+        return written
 
     @model_validator(mode="before")
     @classmethod

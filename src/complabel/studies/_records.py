@@ -68,6 +68,8 @@ class _Details(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
+    n_samples: Annotated[int, Field(ge=1)] | None = None
+    n_labels: Annotated[int, Field(ge=1)] | None = None
     label_names: list[str] = []
     matrices: dict[str, list[list[float]]] = {}
     curves: dict[str, list[float]] = {}

@@ -225,6 +225,15 @@ class Store:
             )
             return sum(without_code(row["identity"]) in wanted for row in others)
 
+    def times(self) -> list[tuple[str, float]]:
+        """Return the identity of each unit that is done, and the seconds that it took."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT identity, fit_seconds + predict_seconds AS seconds FROM results"
+                " WHERE status = 'done' AND seconds IS NOT NULL"
+            ).fetchall()
+        return [(row["identity"], row["seconds"]) for row in rows]
+
     def statuses(self, keys: Sequence[str]) -> dict[str, str]:
         """Return which of some units are ``"done"`` or ``"failed"``, where the result is sound."""
         with self._reading() as connection:

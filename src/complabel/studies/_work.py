@@ -50,7 +50,12 @@ def run_unit(unit: Unit, data_dir: str | Path | None) -> Outcome:
         )
     except Exception:
         return Outcome(error=traceback.format_exc(), machine=describe_machine())
-    return dataclasses.replace(outcome, peak_memory_mb=peak_memory_mb(), machine=describe_machine())
+    details = dict(outcome.details)
+    if unit.fold == 0:  # reports count answers, and have no dataset to look into
+        details |= {"n_samples": dataset.n_samples, "n_labels": dataset.n_labels}
+    return dataclasses.replace(
+        outcome, details=details, peak_memory_mb=peak_memory_mb(), machine=describe_machine()
+    )
 
 
 def _refuse_other_code(unit: Unit) -> None:
