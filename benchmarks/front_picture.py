@@ -1,78 +1,52 @@
-"""The picture in README: one answer about each picture of scene, asked in different ways.
+"""The picture in README: the same pictures and the same method, asked in different ways.
 
-Each way has the same number of answers but the fourth, which has 200 more in all. The selection
-likelihood, everything automatic, learns from them; the last bar learns from all true labels.
-Printed are mean average precision over the folds; ``--svg`` draws them.
+Reads what ``complabel study export how.csv --study how-to-ask`` wrote, and draws the mean average
+precision of the selection likelihood on scene, beside what all true labels give.
 """
 
 from __future__ import annotations
 
 import argparse
-import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from joblib import Parallel, delayed
-from sklearn.model_selection import KFold
+import pandas as pd
 
-from audits import audit_of
-from complabel.annotations import Answers, draw_answers, draw_propensities
-from complabel.datasets import load_dataset
-from complabel.methods import SelectionLikelihoodClassifier, make_classifier
-from complabel.metrics import average_precision
-
-WAYS = (
-    "name a label that it is not\n(some come to mind more easily)",
-    "... and all labels come to mind alike",
-    "... or: some do, and 200 yes/no questions in all",
-    "yes or no about one random label",
-    "for comparison: all true labels",
-)
-_INK, _ACCENT = "#57606a", "#2f6fb0"
+_WAYS = {
+    "free-biased": "name a label that it is not\n(some come to mind more easily)",
+    "free-biased-audit-200": "the same, and 200 yes/no questions",
+    "free": "name a label that it is not\n(all come to mind alike)",
+    "asked": "yes or no: does this label apply?\n(a random one for each picture)",
+}
+_TRUTH = "all true labels, for comparison"
+_INK, _ACCENT = "#6e7781", "#2f6fb0"
 
 
-def measure(name: str, fold: int, options: argparse.Namespace) -> list[float]:
-    """Return the average precision of each way on one fold."""
-    warnings.simplefilter("ignore")
-    data = load_dataset(name, data_dir=options.data_dir)
-    X, Y = data.X, np.asarray(data.Y)
-    folds = KFold(options.folds, shuffle=True, random_state=0)
-    train, test = [*folds.split(X)][fold]
-    w = draw_propensities(Y.shape[1], 1.0, np.random.default_rng(1))
-
-    def score(classifier: Any, labels: Any) -> float:
-        return average_precision(Y[test], classifier.fit(X[train], labels).predict_proba(X[test]))
-
-    def likelihood(answers: Answers) -> float:
-        return score(SelectionLikelihoodClassifier(random_state=0), answers)
-
-    biased = draw_answers(Y[train], propensities=w, random_state=(2, fold))
-    audit = audit_of(Y[train], 200, (3, fold))
-    return [
-        likelihood(biased),
-        likelihood(draw_answers(Y[train], random_state=(2, fold))),
-        likelihood(Answers.concatenate([biased, audit])),
-        likelihood(draw_answers(Y[train], question="asked", random_state=(4, fold))),
-        score(make_classifier("supervised", dataset=name, random_state=0), Y[train]),
-    ]
+def figures(path: Path) -> dict[str, float]:
+    """Return the mean of each way, in the order in which they are shown."""
+    table = pd.read_csv(path)
+    table = table[table["dataset"] == "scene"]
+    means = table.groupby(["draw", "row"])["average_precision"].mean()
+    found = {title: float(means[draw, "Selection likelihood"]) for draw, title in _WAYS.items()}
+    return found | {_TRUTH: float(means["asked", "Supervised"])}
 
 
-def draw(values: Any, path: Path) -> None:
+def draw(found: dict[str, float], path: Path) -> Any:
     """Draw the bars, readable on light and dark pages."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    with mpl.rc_context({"svg.hashsalt": "complabel", "font.size": 10}):
-        figure, axes = plt.subplots(figsize=(7.2, 2.7), layout="constrained")
-        colours = [_INK, _INK, _ACCENT, _ACCENT, "none"]
-        edges = [*colours[:-1], _INK]
-        bars = axes.barh(range(len(WAYS)), values, color=colours, edgecolor=edges, height=0.62)
-        axes.bar_label(bars, labels=[f"{value:.2f}" for value in values], padding=4, color=_INK)
-        axes.set_yticks(range(len(WAYS)), WAYS, color=_INK)
+    rows = range(len(found))
+    colours = [_INK, _ACCENT, _INK, _ACCENT, "none"]
+    with mpl.rc_context({"svg.hashsalt": "complabel", "font.size": 10, "svg.fonttype": "path"}):
+        figure, axes = plt.subplots(figsize=(7.2, 2.9), layout="constrained")
+        bars = axes.barh(rows, found.values(), color=colours, height=0.62)
+        bars[-1].set(edgecolor=_INK, linestyle="--")
+        labels = [f"{value:.2f}" for value in found.values()]
+        axes.bar_label(bars, labels=labels, padding=5, color=_INK, weight="bold")
+        axes.set_yticks(rows, found, color=_INK)
         axes.invert_yaxis()
-        axes.set_xlim(0, 1)
-        axes.set_xticks([])
+        axes.set(xlim=(0, 1), xticks=[])
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
         figure.savefig(path, transparent=True, metadata={"Date": None})
@@ -81,17 +55,13 @@ def draw(values: Any, path: Path) -> None:
 def main() -> None:
     """Print the figures, and draw them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data-dir")
-    parser.add_argument("--folds", type=int, default=3)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--svg", type=Path)
+    parser.add_argument("results", type=Path, help="CSV of the study how-to-ask")
+    parser.add_argument("--svg", type=Path, default=Path("docs/front.svg"))
     options = parser.parse_args()
-    units = [delayed(measure)("scene", fold, options) for fold in range(options.folds)]
-    values = np.mean(Parallel(n_jobs=options.jobs)(units), axis=0)
-    for way, value in zip(WAYS, values, strict=True):
-        print(f"{value:.3f}  {' '.join(way.split())}")
-    if options.svg:
-        draw(values, options.svg)
+    found = figures(options.results)
+    for title, value in found.items():
+        print(f"{value:.3f}  {' '.join(title.split())}")
+    draw(found, options.svg)
 
 
 if __name__ == "__main__":
