@@ -5,8 +5,12 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 from safetensors import safe_open
 from safetensors.numpy import save
+
+import complabel
+from complabel.errors import ModelFileError
 
 KEY = "complabel"
 
@@ -46,3 +50,49 @@ def changed(path, change):
     change(header, arrays)
     Path(path).write_bytes(sealed(header, arrays))
     return path
+
+
+def refused(path, said):
+    with pytest.raises(ModelFileError, match=f"(?s)cannot be loaded: .*{said}") as caught:
+        complabel.load(path)
+    assert str(path) in str(caught.value)
+
+
+def setting(*keys, to):
+    """Make a change that puts something in a place of the header."""
+
+    def change(header, arrays):
+        for key in keys[:-1]:
+            header = header[key]
+        header[keys[-1]] = to
+
+    return change
+
+
+def array(name, to):
+    """Make a change that puts another array in the place of one."""
+
+    def change(header, arrays):
+        arrays[name] = to(arrays[name])
+
+    return change
+
+
+def without(*keys):
+    def change(header, arrays):
+        for key in keys[:-1]:
+            header = header[key]
+        del header[keys[-1]]
+
+    return change
+
+
+def one(name, to, at=0):
+    """Make a change of a single number of an array."""
+
+    def put(found):
+        found = found.copy()
+        found.reshape(-1)[at] = to
+        return found
+
+    return array(name, put)

@@ -256,24 +256,22 @@ class ComplementaryClassifier(Hooks):
         path : path-like
             A file; ``.safetensors`` is the usual ending.
         provenance : mapping of str to object or None, default=None
-            What is to be known of the model later, plain values: the date, where the data came
-            from. :func:`complabel.persistence.read_header` shows it.
+            The date, say, in plain values; :func:`complabel.persistence.read_header` shows it.
 
         Raises
         ------
         ModelFileError
-            If the classifier cannot be saved: it is a class of your own, or has a network, loss or
-            generator that no file can hold. The message says what to do.
+            If a class, network, loss or generator is your own; the message says what to do.
         OutputError
             If the file cannot be written. In either case, what was there before is unchanged.
 
         Notes
         -----
-        The same model gives the same bytes: no time is written. ``callback`` is left out. The
-        answers learned from are not in the file. Training features are where predictions need
-        them: all rows and candidate labels in ML-KNN, up to ``n_components`` rows in the
-        selection likelihood with a kernel, and centres of rows, of single ones perhaps, in LIFT.
-        The selection likelihood keeps the names of annotators where it has error rates.
+        The same model gives the same bytes. The answers learned from, and ``callback``, are left
+        out. Training features are there where predictions need them: all rows, with candidate
+        labels, in ML-KNN; up to ``n_components`` rows in the selection likelihood with a kernel;
+        centres of rows, some of a single one, in LIFT. Annotators are named where they have error
+        rates.
 
         Examples
         --------
@@ -287,8 +285,7 @@ class ComplementaryClassifier(Hooks):
         >>> complabel.load(path)
         PriorClassifier()
         """
-        # The registry, which knows all classes, imports this module.
-        from complabel.methods._saving import save
+        from complabel.methods._saving import save  # the registry of classes imports this module
 
         check_is_fitted(self, "classes_")
         save(self, path, provenance=provenance)
