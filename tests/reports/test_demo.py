@@ -9,50 +9,25 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from scipy.stats import norm
+from sklearn.metrics import label_ranking_average_precision_score
+from tests.reports.test_page import browser  # noqa: F401  # a fixture
 
-from complabel.annotations import draw_complementary
-from complabel.datasets import make_digits
 from complabel.errors import InputError
-from complabel.methods import make_classifier
-from complabel.metrics import METRIC_NAMES
-from complabel.reports import _demo, render_demo
-from complabel.reports._demo import DEMO_METHODS, run_demo
-from complabel.studies import Monitor, _sources, split_folds
-from complabel.studies._protocol import seeded
+from complabel.methods import SelectionLikelihoodClassifier
+from complabel.reports import _demo, demo_meaning, demo_titles, render_demo
+from complabel.reports._demo import WAYS, run_demo
+from complabel.reports._demo_text import about_ways
 
 VOID = {"meta", "img", "br"}
+SMALL = {"seed": 3, "n_pictures": 250, "n_questions": 50}
 
 
 @pytest.fixture(scope="module")
-def canvases():
-    return make_digits(240)
-
-
-class Record(Monitor):
-    """Remembers the folds that were run."""
-
-    def __init__(self):
-        self.told = []
-
-    def finished(self, unit, outcome, seconds):
-        self.told.append((unit.row.method, unit.fold))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_canvases(canvases):
-    """Let the demonstration's dataset be a small one."""
-    with pytest.MonkeyPatch.context() as patch:
-        _sources._loaded.cache_clear()
-        patch.setattr(_sources, "load_dataset", lambda name, data_dir: canvases)
-        yield
-    _sources._loaded.cache_clear()
-
-
-@pytest.fixture(scope="module")
-def demo(few_canvases):
-    """The summary, and what the monitor was told."""
-    record = Record()
-    return run_demo(seed=3, n_folds=2, monitor=record), record.told
+def demo():
+    """The summary of a small demonstration, and what it told of."""
+    told = []
+    return run_demo(**SMALL, tell=told.append), told
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +38,27 @@ def summary(demo):
 @pytest.fixture(scope="module")
 def page(summary):
     return render_demo(summary)
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    """The pictures of the small demonstration, drawn again."""
+    return _demo._draw_pictures(SMALL["n_pictures"], np.random.default_rng(SMALL["seed"]))
+
+
+@pytest.fixture(scope="module")
+def answers(pictures):
+    """Answers that know the pictures of the training part; the propensities are extreme."""
+    rng = np.random.default_rng(0)
+    propensities = np.array([1e6, 1, 1, 1, 1, 1e-6])
+    return _demo._ask(pictures.Y[pictures.train], propensities, 50, rng)
+
+
+def with_precisions(summary, **found):
+    changed = copy.deepcopy(summary)
+    for way, value in found.items():
+        changed["ways"][way]["average_precision"] = value
+    return changed
 
 
 class Document(HTMLParser):
@@ -98,111 +94,201 @@ class Document(HTMLParser):
         ]
 
 
-def row_of(canvas, dataset):
-    pixels = np.array(canvas["pixels"]).ravel()
-    (row,) = np.flatnonzero((pixels == dataset.X).all(axis=1))
-    return row
+def row_of(picture, pictures):
+    pixels = np.array(picture["pixels"]).ravel()
+    rows = np.flatnonzero((pixels == pictures.X).all(axis=1))
+    assert len(rows) == 1
+    return rows[0]
+
+
+def quadrants(pictures, rows):
+    """The handwritten digits of some pictures, each as bytes."""
+    blocks = pictures.X[rows].reshape(-1, 2, 8, 2, 8).transpose(0, 1, 3, 2, 4).reshape(-1, 64)
+    return {block.tobytes() for block in blocks if block.any()}
 
 
 def test_summary_is_plain_data(summary):
     assert json.loads(json.dumps(summary)) == summary
 
 
-def test_the_monitor_is_told_of_every_fold_of_every_method(demo):
-    assert demo[1] == [(method, fold) for method in DEMO_METHODS for fold in range(2)]
+def test_it_tells_what_goes_on(demo):
+    assert [text for text in demo[1] if "way of asking" in text] == [
+        f"learning: way of asking {number} of 4" for number in (1, 2, 3, 4)
+    ]
 
 
-def test_one_answer_per_canvas(summary):
-    assert summary["n_annotations"] == summary["dataset"]["n_samples"] == 240
+def test_parts_have_their_sizes_and_share_no_handwriting(pictures, summary):
+    assert (len(pictures.train), len(pictures.test)) == (200, 50)
+    assert (summary["n_train"], summary["n_test"]) == (200, 50)
+    assert not quadrants(pictures, pictures.train) & quadrants(pictures, pictures.test)
 
 
-def test_methods_have_every_criterion_and_only_the_reference_sees_true_labels(summary):
-    learns_from = {record["method"]: record["learns_from"] for record in summary["methods"]}
-    assert learns_from == {
-        "prior": "complementary",
-        "mlcl": "complementary",
-        "comrank": "complementary",
-        "supervised": "relevant",
-    }
-    for record in summary["methods"]:
-        assert set(record["metrics"]) == set(METRIC_NAMES)
-        assert record["seconds"] > 0
+def test_pictures_show_no_other_digits(pictures):
+    used = np.concatenate([pictures.train, pictures.test])
+    filled = pictures.X[used].reshape(-1, 2, 8, 2, 8).any(axis=(2, 4)).sum(axis=(1, 2))
+    assert filled.tolist() == pictures.Y[used].sum(axis=1).tolist()
 
 
-def test_canvases_are_shown_with_their_own_labels(summary, canvases):
-    names = np.array(canvases.label_names)
-    complementary = draw_complementary(canvases.Y, random_state=3)
-    train, test = split_folds(canvases, n_folds=2, seed=3)[0]
-    assert len(summary["example"]["training"]) == len(summary["example"]["test"]) == 8
-    for canvas in summary["example"]["training"]:
-        row = row_of(canvas, canvases)
-        assert row in train
-        assert canvas["complementary"] == names[complementary[row] == 1].tolist()
-    for canvas in summary["example"]["test"]:
-        row = row_of(canvas, canvases)
-        assert row in test
-        assert canvas["relevant"] == names[canvases.Y[row] == 1].tolist()
+@pytest.mark.parametrize("way", WAYS)
+def test_each_picture_has_one_true_answer(answers, pictures, way):
+    Y, said = pictures.Y[pictures.train], answers[way]
+    assert sorted(said.item.tolist()) == list(range(len(Y)))
+    truth = Y[said.item]
+    denied = said.named.toarray() + said.absent.toarray()
+    confirmed = said.relevant.toarray()
+    assert (denied.sum(axis=1) + confirmed.sum(axis=1) == 1).all()
+    assert not (denied * truth).any()
+    assert (confirmed <= truth).all()
 
 
-def test_test_canvases_go_from_ranked_best_to_ranked_worst(summary):
-    from sklearn.metrics import label_ranking_average_precision_score
-
-    names = summary["dataset"]["label_names"]
-    precision = []
-    for canvas in summary["example"]["test"]:
-        ranking = canvas["predictions"]["mlcl"]["ranking"]
-        relevant = [[name in canvas["relevant"] for name in names]]
-        scores = [[-ranking.index(name) for name in names]]
-        precision.append(label_ranking_average_precision_score(relevant, scores))
-    assert precision == sorted(precision, reverse=True)
-    assert precision[0] > precision[-1]
+def test_ways_differ_by_the_question_alone(answers):
+    assert set(answers["free"].question) == set(answers["biased"].question) == {"named"}
+    assert set(answers["asked"].question) == {"asked"}
+    assert np.allclose(answers["asked"].probability, 1 / 6)
+    assert answers["free"].named.toarray()[:, 5].any()
 
 
-def test_predictions_are_those_of_the_methods(summary, canvases):
-    train, _ = split_folds(canvases, n_folds=2, seed=3)[0]
-    answers = draw_complementary(canvases.Y, random_state=3)[train]
-    for name in ("mlcl", "comrank"):
-        classifier = seeded(make_classifier(name, dataset="digits"), seed=3, fold=0)
-        classifier.fit(canvases.X[train], answers)
-        for canvas in summary["example"]["test"]:
-            scores = classifier.predict_proba(canvases.X[[row_of(canvas, canvases)]])[0]
-            ranking = [int(label) for label in canvas["predictions"][name]["ranking"]]
-            assert scores[ranking].tolist() == sorted(scores, reverse=True)
+def test_a_bias_makes_some_digits_come_to_mind_first(answers, pictures):
+    Y = pictures.Y[pictures.train]
+    named = answers["biased"].named.toarray()
+    assert (named[:, 0] == (Y[answers["biased"].item, 0] == 0)).all()
+    assert not named[:, 5].any()
 
 
-def test_matrices_are_those_of_the_first_training_part(summary, canvases):
-    train, _ = split_folds(canvases, n_folds=2, seed=3)[0]
-    candidate = draw_complementary(canvases.Y, random_state=3)[train] == 0
-    C = [[(candidate[:, j] & candidate[:, k]).sum() / candidate[:, k].sum() for j in range(10)]
-         for k in range(10)]  # fmt: skip
-    example = summary["example"]
-    assert np.allclose(example["label_correlation"], C)
-    T = np.array(example["initial_transition"]) @ np.array(C).T
-    np.fill_diagonal(T, 0)
-    assert np.allclose(example["transition"], T / T.sum(axis=1, keepdims=True))
+def test_an_audit_replaces_names_by_the_yes_no_answers_about_the_same_pictures(answers):
+    mixed = answers["audited"]
+    questions = mixed.question == "asked"
+    assert questions.sum() == 50
+    for part, way in ((questions, "asked"), (~questions, "biased")):
+        whole = answers[way]
+        same = whole.only(np.isin(whole.item, mixed.item[part]))
+        kept = mixed.only(part)
+        assert kept.item.tolist() == same.item.tolist()
+        for mask in ("named", "absent", "relevant"):
+            assert (getattr(kept, mask).toarray() == getattr(same, mask).toarray()).all()
 
 
-def test_same_seed_same_summary(summary):
-    again = run_demo(seed=3, n_folds=2)
-    for record in (*again["methods"], *(expected := copy.deepcopy(summary))["methods"]):
-        del record["seconds"]
-    assert again == expected
+def test_propensities_are_those_of_a_normal_at_even_steps(summary):
+    steps = np.exp(norm.ppf([1 / 12, 3 / 12, 5 / 12, 7 / 12, 9 / 12, 11 / 12]))
+    assert np.allclose(sorted(summary["propensities"]), steps)
 
 
-def test_the_shown_model_is_that_of_the_studys_first_fold(summary, monkeypatch):
-    from complabel.studies import _protocol
+def test_criteria_of_a_case_worked_by_hand():
+    Y = np.array([[1, 1, 0], [0, 0, 1]], dtype=np.uint8)
+    pictures = _demo._Pictures(np.zeros((2, 4)), Y, np.array([], int), np.arange(2))
+    scores = np.array([[0.9, 0.1, 0.5], [0.2, 0.3, 0.4]])
+    # The first picture: a 1 is right, of two guesses one; the second one's guess is right.
+    assert pictures.measure(scores) == pytest.approx(
+        {"average_precision": ((1 + 2 / 3) / 2 + 1) / 2, "found": 2 / 3}
+    )
 
-    fitted = []
-    fit_fold = _protocol.fit_fold
 
-    def recording(*arguments, **named):
-        fitted.append(fit_fold(*arguments, **named))
-        return fitted[-1]
+def test_guesses_are_as_many_as_asked_for_and_ties_go_to_the_first():
+    scores = np.array([[1.0, 3.0, 2.0], [1.0, 1.0, 1.0]])
+    assert _demo._first_guesses(scores, [2, 1]).tolist() == [
+        [False, True, True],
+        [True, False, False],
+    ]
 
-    monkeypatch.setattr(_protocol, "fit_fold", recording)  # what the study calls
-    monkeypatch.setattr(_demo, "DEMO_METHODS", ("mlcl", "comrank"))
-    shown = run_demo(seed=3, n_folds=2)["example"]
-    assert fitted[0].classifier.transition_.tolist() == shown["transition"]
+
+def test_figures_are_those_of_the_flagship_on_the_test_part(summary, pictures):
+    rng = np.random.default_rng(SMALL["seed"])
+    _demo._draw_pictures(SMALL["n_pictures"], rng)
+    propensities = rng.permutation(_demo._spread_evenly(6))
+    assert propensities.tolist() == summary["propensities"]
+    asked = _demo._ask(pictures.Y[pictures.train], propensities, 50, rng)["asked"]
+    classifier = SelectionLikelihoodClassifier(kernel="linear", random_state=3)
+    classifier.fit(pictures.X[pictures.train], asked)
+    scores = classifier.predict_proba(pictures.X[pictures.test])
+    expected = label_ranking_average_precision_score(pictures.Y[pictures.test], scores)
+    assert summary["ways"]["asked"]["average_precision"] == pytest.approx(expected, abs=1e-9)
+    places = {row: place for place, row in enumerate(pictures.test)}
+    for picture in summary["examples"]["test"]:
+        ranked = np.argsort(-scores[places[row_of(picture, pictures)]])
+        assert picture["guesses"]["asked"] == [str(k) for k in ranked[: len(picture["shows"])]]
+
+
+def test_nothing_tells_what_to_match_to_where_all_is_named(summary):
+    matched = {way: figures["others"]["matched"] for way, figures in summary["ways"].items()}
+    assert [way for way, value in matched.items() if value is None] == ["free", "biased"]
+
+
+def test_test_labels_play_no_part_in_what_is_learned(summary, monkeypatch):
+    draw = _demo._draw_pictures
+
+    def mirrored(n_pictures, rng):
+        pictures = draw(n_pictures, rng)
+        pictures.Y[pictures.test] = 1 - pictures.Y[pictures.test]
+        return pictures
+
+    monkeypatch.setattr(_demo, "_draw_pictures", mirrored)
+    monkeypatch.setattr(_demo, "_others", lambda *_: {})
+    changed = run_demo(**SMALL)
+    before = {str(p["pixels"]): p["guesses"] for p in summary["examples"]["test"]}
+    common = [p for p in changed["examples"]["test"] if str(p["pixels"]) in before]
+    assert common
+    for picture in common:
+        for way, guesses in picture["guesses"].items():
+            ours = before[str(picture["pixels"])][way]
+            n = min(len(ours), len(guesses))
+            assert ours[:n] == guesses[:n]
+
+
+def test_examples_are_shown_with_their_own_digits(summary, pictures):
+    for part, rows in (("training", pictures.train), ("test", pictures.test)):
+        assert len(summary["examples"][part]) == 8
+        for picture in summary["examples"][part]:
+            row = row_of(picture, pictures)
+            assert row in rows
+            assert picture["shows"] == [str(k) for k in np.flatnonzero(pictures.Y[row])]
+    for picture in summary["examples"]["training"]:
+        for answer in picture["answers"].values():
+            assert (answer["label"] in picture["shows"]) == (answer["said"] == "yes")
+    audited = [picture["answers"]["audited"] for picture in summary["examples"]["training"]]
+    assert any(answer["said"] != "named" for answer in audited)
+    assert all(len(picture["shows"]) > 1 for picture in summary["examples"]["test"])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n_pictures": 99}, "n_pictures"),
+        ({"n_questions": 0}, "n_questions"),
+        ({"n_pictures": 100, "n_questions": 80}, "80, and there are 80 training pictures"),
+        ({"seed": -1}, "seed"),
+    ],
+    ids=["few-pictures", "no-questions", "only-questions", "negative-seed"],
+)
+def test_what_cannot_be_is_refused(given, message):
+    with pytest.raises(InputError, match=message):
+        run_demo(**given)
+
+
+def test_titles_number_the_ways(summary):
+    titles = demo_titles(summary)
+    assert list(titles) == [*WAYS, "prior", "supervised"]
+    assert titles["audited"] == "4 named, with a bias, and 50 asked"
+
+
+def test_advice_stands_only_where_figures_bear_it_out(summary):
+    usual = with_precisions(summary, free=0.9, asked=0.95, biased=0.5, audited=0.8)
+    assert demo_meaning(usual) == (
+        "Ask yes or no about random labels if you can: average precision 0.950. Naming what comes"
+        " to mind first teaches less: 0.500 instead of 0.900. With 50 yes/no questions among the"
+        " answers it is 0.800."
+    )
+    for other in ({"audited": 0.4}, {"asked": 0.7}, {"biased": 0.92}):
+        meaning = demo_meaning(with_precisions(usual, **other))
+        assert "if you can" not in meaning
+        assert "best way was" in meaning
+    assert "“named, with a bias”: average precision 0.970" in demo_meaning(
+        with_precisions(usual, biased=0.97)
+    )
+
+
+def test_the_bias_is_said_in_numbers(summary):
+    changed = {**summary, "propensities": [1.0, 0.5, 2.0, 4.0, 1.0, 1.0]}
+    assert "3 comes 8 times as readily as 1." in about_ways(changed)["biased"]
 
 
 def test_page_is_a_document(page):
@@ -211,7 +297,7 @@ def test_page_is_a_document(page):
     assert document.find("html")[0][0] == {"lang": "en"}
     assert document.find("meta", name="viewport")
     assert len(document.find("h1")) == len(document.find("main")) == 1
-    assert len(page) < 1_000_000
+    assert len(page) < 200_000
 
 
 def test_page_needs_nothing_from_outside(page):
@@ -222,7 +308,7 @@ def test_page_needs_nothing_from_outside(page):
             assert attributes.get(name, "#").startswith(("#", "data:image/png;base64,"))
     assert "@import" not in page
     assert "http" not in page
-    assert page.count("url(") == page.count("url(#")
+    assert "url(" not in page
 
 
 def test_ids_are_unique_and_headings_are_found(page):
@@ -233,86 +319,52 @@ def test_ids_are_unique_and_headings_are_found(page):
     assert labelled <= set(ids)
 
 
-def test_figures_and_canvases_have_words(page, summary):
+def test_bars_have_the_summarys_figures_beside_them(page, summary):
+    document = Document(page)
+    bars = [attributes["style"] for attributes, _ in document.find("span", **{"class": "bar"})]
+    values = [text for _, text in document.find("td", **{"class": "value"})]
+    found = [text for _, text in document.find("td", **{"class": "found"})]
+    figures = [*summary["ways"].values(), *summary["references"].values()]
+    assert values == [f"{each['average_precision']:.3f}" for each in figures]
+    assert found == [f"{100 * each['found']:.0f} %" for each in figures]
+    assert bars == [f"width: {100 * each['average_precision']:.1f}%" for each in figures]
+    assert demo_meaning(summary) in document.find("header")[0][1]
+
+
+def test_pictures_are_what_was_asked_about_and_have_words(page, summary):
     from matplotlib.image import imread
 
-    document = Document(page)
-    figures = document.find("svg", role="img")
-    assert len(figures) == 4
-    assert all(attributes["aria-label"] for attributes, _ in figures)
-    images = [attributes for attributes, _ in document.find("img")]
-    shown = [*summary["example"]["training"], *summary["example"]["test"]]
-    for image, canvas in zip(images, shown, strict=True):
+    images = [attributes for attributes, _ in Document(page).find("img")]
+    examples = [*summary["examples"]["training"], *summary["examples"]["test"]]
+    for image, picture in zip(images, examples, strict=True):
         read = imread(io.BytesIO(base64.b64decode(image["src"].partition(",")[2])))
-        assert np.abs(1 - read[..., 0] - canvas["pixels"]).max() <= 1.5 / 255
-    for image, canvas in zip(images[8:], summary["example"]["test"], strict=True):
-        assert image["alt"].endswith(f"it shows {', '.join(canvas['relevant'])}")
+        assert np.abs(1 - read[..., 0] - picture["pixels"]).max() <= 1.5 / 255
+        assert image["alt"].endswith(f"it shows {', '.join(picture['shows'])}")
 
 
-def test_the_table_has_the_summarys_numbers_and_marks_the_best(page, summary):
-    table = page[page.index('<table class="results">') :]
-    document = Document(table[: table.index("</table>") + len("</table>")])
-    cells = [text for _, text in document.find("td")]
-    bold = [text for _, text in document.find("b")]
-    order = ["average_precision", "ranking_loss", "one_error", "coverage", "hamming_loss",
-             "hamming_loss_minmax"]  # fmt: skip
-    for name, best, row in zip(order, bold, np.reshape(cells, (7, 4))[:6], strict=True):
-        values = [record["metrics"][name] for record in summary["methods"]]
-        assert row.tolist() == [f"{value['mean']:.3f} ± {value['std']:.3f}" for value in values]
-        learned = [value["mean"] for value in values[:3]]
-        winner = max(learned) if name == "average_precision" else min(learned)
-        assert best == f"{winner:.3f}"
-
-
-def test_verdicts_equal_the_predictions(page, summary):
-    lists = [text for _, text in Document(page).find("dl", **{"class": "verdict"})]
-    for text, canvas in zip(lists, summary["example"]["test"], strict=True):
-        relevant = set(canvas["relevant"])
-        for method in ("mlcl", "comrank"):
-            predicted = set(canvas["predictions"][method]["labels"])
-            for sign, kind, labels in (
-                ("✓", "correct", relevant & predicted),
-                ("✗", "wrong", predicted - relevant),
-                ("–", "missed", relevant - predicted),  # noqa: RUF001
-            ):
-                for label in labels:
-                    assert f"{sign} {kind}: {label}" in text
-    learned = page[: page.index('id="results"')]
-    for canvas in summary["example"]["training"]:
-        assert f"<span>not {canvas['complementary'][0]}</span>" in learned
-
-
-def test_a_prediction_of_each_kind_is_marked(summary):
-    changed = copy.deepcopy(summary)
-    changed["example"]["test"] = changed["example"]["test"][:1]
-    (canvas,) = changed["example"]["test"]
-    canvas["relevant"] = ["1", "2"]
-    canvas["predictions"] = {"mlcl": {"labels": ["2", "7"], "ranking": list("7201345689")}}
-    document = Document(render_demo(changed))
-    ((_, text),) = document.find("dl", **{"class": "verdict"})
-    assert "MLCL predicts 2, 7" in text
-    for mark in ("– missed: 1", "✓ correct: 2", "✗ wrong: 7"):  # noqa: RUF001
-        assert mark in text
-    ((_, ranking),) = document.find("span", **{"class": "ranking"})
-    assert ranking.split() == ["Order:", *"7201345689"]
+def test_answers_and_guesses_stand_beside_their_pictures(page, summary):
+    cells = [" ".join(text.split()) for _, text in Document(page).find("dd")]
+    words = {"named": "no {label}", "no": "{label}? no", "yes": "{label}? yes"}
+    expected = [
+        words[answer["said"]].format(**answer)
+        for picture in summary["examples"]["training"]
+        for answer in picture["answers"].values()
+    ]
+    for picture in summary["examples"]["test"]:
+        for guesses in picture["guesses"].values():
+            marks = [("✓ right: " if g in picture["shows"] else "✗ wrong: ") + g for g in guesses]
+            expected.append(" ".join(marks))
+    assert cells == expected
 
 
 def test_every_name_is_escaped(summary):
-    changed = json.loads(json.dumps(summary).replace('"7"', '"<script>7&</script>"'))
+    changed = copy.deepcopy(summary)
     changed["versions"]["torch"] = '"><img src=x>'
-    html = render_demo(changed)
-    document = Document(html)
+    changed["examples"]["test"][0]["guesses"]["free"] = ["<script>7&</script>"]
+    document = Document(render_demo(changed))
     assert not document.find("script")
     assert len(document.find("img")) == 16
     assert "<script>7&</script>" in document.find("body")[0][1]
-
-
-def test_the_snippet_runs(page, monkeypatch):
-    ((_, snippet),) = Document(page).find("code", id="snippet")
-    monkeypatch.setattr("complabel.datasets.load_dataset", lambda name: make_digits(700))
-    scope = {}
-    exec(compile(snippet, "snippet", "exec"), scope)
-    assert scope["model"].transition_.shape == (10, 10)
 
 
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
@@ -322,6 +374,25 @@ def test_a_missing_extra_is_named(summary, monkeypatch, module):
         render_demo(summary)
 
 
-def test_too_many_folds_are_refused():
-    with pytest.raises(InputError, match="between 2 and 10, got 11"):
-        run_demo(n_folds=11)
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out_in_a_browser(browser, page, tmp_path, width, scheme):  # noqa: F811
+    (tmp_path / "demo.html").write_text(page, encoding="utf-8")
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    browser.get((tmp_path / "demo.html").as_uri())
+    outside = browser.execute_script(
+        "const right = document.documentElement.clientWidth;"
+        "return [...document.body.querySelectorAll('*')]"
+        ".filter(e => e.getBoundingClientRect().right > right + 1).map(e => e.outerHTML);"
+    )
+    assert outside == []
+    widths = browser.execute_script(
+        "return [...document.querySelectorAll('.bars .bar')]"
+        ".map(e => e.getBoundingClientRect().width);"
+    )
+    assert min(widths) > 0.15 * width
+    assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]

@@ -145,13 +145,13 @@ def run_demo(
     answers = _ask(Y, propensities, n_questions, rng)
     ways, scores = {}, {}
     for number, way in enumerate(WAYS, start=1):
-        tell(f"learning from way {number} of {len(WAYS)} of asking")
+        tell(f"learning: way of asking {number} of {len(WAYS)}")
         scores[way] = pictures.fit(_flagship(seed), answers[way])
         ways[way] = {
             **pictures.measure(scores[way]),
             "others": _others(pictures, answers[way], seed),
         }
-    tell("learning the references")
+    tell("learning: for comparison")
     return {
         "seed": seed,
         "n_train": len(pictures.train),
@@ -273,13 +273,13 @@ def _said(answers: Answers, row: int) -> dict[str, str]:
 def _guessed(
     pictures: _Pictures, scores: Mapping[str, NDArray[np.float64]]
 ) -> list[dict[str, Any]]:
-    """Return the first test pictures, with the likeliest digits by each way of asking."""
-    rows = pictures.test[:_SHOWN]
-    found = pictures.shown(rows)
-    how_many = pictures.Y[rows].sum(axis=1)
-    for at, (picture, count) in enumerate(zip(found, how_many, strict=True)):
+    """Return the first test pictures of two digits or more, with each way's likeliest digits."""
+    how_many = pictures.Y[pictures.test].sum(axis=1)
+    places = np.flatnonzero(how_many > 1)[:_SHOWN]
+    found = pictures.shown(pictures.test[places])
+    for at, picture in zip(places, found, strict=True):
         picture["guesses"] = {
-            way: [str(k) for k in np.argsort(-of_way[at], kind="stable")[:count]]
+            way: [str(k) for k in np.argsort(-of_way[at], kind="stable")[: how_many[at]]]
             for way, of_way in scores.items()
         }
     return found

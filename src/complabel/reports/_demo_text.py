@@ -65,14 +65,15 @@ def demo_meaning(summary: Mapping[str, Any]) -> str:
     questions = summary["n_questions"]
     if found["biased"] < found["audited"] and found["biased"] < found["free"] <= found["asked"]:
         return (
-            f"Ask yes or no about random labels ({asked}). If people name what comes to mind first"
-            f" ({biased} instead of {free}), add some yes/no questions: {questions} make it"
-            f" {audited}."
+            f"Ask yes or no about random labels if you can: average precision {asked}. Naming what"
+            f" comes to mind first teaches less: {biased} instead of {free}. With {questions}"
+            f" yes/no questions among the answers it is {audited}."
         )
     best = max(found, key=lambda way: found[way])
     return (
-        f"Here the best way was “{TITLES[best].format(**summary)}”. A bias changed naming from"
-        f" {free} to {biased}, and {questions} yes/no questions changed that to {audited}."
+        f"Here the best way was “{TITLES[best].format(**summary)}”: average precision"
+        f" {found[best]:.3f}. A bias changed naming from {free} to {biased}. With {questions}"
+        f" yes/no questions among the answers it was {audited}."
     )
 
 

@@ -1,0 +1,34 @@
+"""The demonstration as it is typed, on few pictures."""
+
+import functools
+
+from complabel import reports
+
+
+def test_it_prints_the_ways_the_meaning_the_page_and_the_next_command(run, tmp_path, monkeypatch):
+    few = functools.partial(reports.run_demo, n_pictures=150, n_questions=30)
+    summaries = []
+
+    def remembered(**given):
+        summaries.append(few(**given))
+        return summaries[0]
+
+    monkeypatch.setattr(reports, "run_demo", remembered)
+    target = tmp_path / "page.html"
+    code, out, err = run("demo", "--seed", 2, "--output", target)
+    (summary,) = summaries
+    assert code == 0
+    assert summary["seed"] == 2
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    titles = reports.demo_titles(summary)
+    for name, figures in (summary["ways"] | summary["references"]).items():
+        shown = f"{figures['average_precision']:.3f} {100 * figures['found']:.0f} %"
+        assert f"{titles[name]} {shown}" in lines
+    assert lines[-3:] == [
+        reports.demo_meaning(summary),
+        f"wrote {target}: open it in a browser",
+        "next: complabel import --help",
+    ]
+    assert "120 pictures, one answer each; tested on 30 others" in out
+    assert "way of asking 4 of 4" in err  # a log hears of it, too
+    assert target.read_text(encoding="utf-8") == reports.render_demo(summary)
