@@ -11,9 +11,18 @@ from typing import Any
 import numpy as np
 
 from complabel.metrics import METRIC_NAMES
-from complabel.reports._places import Places
 from complabel.reports._placed import Place, Plain, measured
-from complabel.reports._summary import Cell, Cost, Curves, FittedScalar, Matrices, Point, Sensitivity, Settings
+from complabel.reports._places import Places
+from complabel.reports._summary import (
+    Cell,
+    Cost,
+    Curves,
+    FittedScalar,
+    Matrices,
+    Point,
+    Sensitivity,
+    Settings,
+)
 from complabel.studies import ExpandedRow, UnitResult
 
 # Set by the study for each fold, or no setting at all.

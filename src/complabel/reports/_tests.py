@@ -10,8 +10,8 @@ from typing import Any
 from complabel.errors import InputError
 from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES
 from complabel.paper import Published, printed_criteria, printed_name, published_cells
-from complabel.reports._places import Places
 from complabel.reports._placed import Place, measured
+from complabel.reports._places import Places
 from complabel.reports._summary import Cell, Comparison, Friedman, Ranking
 from complabel.statistics import (
     Judgement,
