@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from statistics import fmean
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich import progress
 from rich.console import Group, RenderableType
@@ -15,17 +15,21 @@ from rich.text import Text
 
 from complabel.cli._console import complain, errors, remark
 from complabel.cli._working import duration
-from complabel.studies import Monitor, Outcome, Unit
+from complabel.studies import Forecast, Monitor, Outcome, Unit, forecast
+
+if TYPE_CHECKING:
+    from complabel.studies import Store
 
 # A log nobody watches gets a line now and then instead of a display that moves.
 _LOG_SECONDS = 30.0
 
 
 class Progress(Monitor):
-    """Shows a run on standard error."""
+    """Shows a run on standard error; by the times in a store, says how long it may take."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, store: Store | None = None) -> None:
         self._name = name
+        self._store = store
         self._seconds: dict[tuple[str, ...], list[float]] = defaultdict(list)
         self._running: dict[str, tuple[Unit, float]] = {}
         self._left: dict[str, Unit] = {}
@@ -68,6 +72,8 @@ class Progress(Monitor):
                 f"{self._name}: {len(units) - len(todo)} of {len(units)} units are in the store"
                 " already"
             )
+        if todo and self._store is not None:
+            remark(f"{self._name}: {said_forecast(forecast(self._store, todo), n_jobs)}")
 
     def started(self, unit: Unit) -> None:
         """Show a unit as running."""
@@ -120,6 +126,25 @@ class Progress(Monitor):
 def _likenesses(unit: Unit) -> list[tuple[str, ...]]:
     """Return what a unit shares with others, the closest first: row and dataset, row, nothing."""
     return [(unit.row.title, unit.dataset), (unit.row.title,), ()]
+
+
+def said_forecast(expected: Forecast, n_jobs: int) -> str:
+    """Say how many units are to run and how long that may take.
+
+    Examples
+    --------
+    >>> said_forecast(Forecast(n_units=60, n_known=60, seconds=800.0), 2)
+    '60 units to run, about 6.7 min with 2 jobs (by like units in the store)'
+    """
+    to_run = f"{expected.n_units} unit{'s' if expected.n_units != 1 else ''} to run"
+    if not expected.n_known:
+        return f"{to_run}; the store has no times of such units, so how long is not known"
+    jobs = f"{n_jobs} job{'s' if n_jobs != 1 else ''}"
+    took = f"about {duration(expected.seconds / n_jobs)} with {jobs} (by like units in the store)"
+    if expected.n_known == expected.n_units:
+        return f"{to_run}, {took}"
+    left = expected.n_units - expected.n_known
+    return f"{to_run}: {expected.n_known} of them {took}, and {left} of which no time is known"
 
 
 def _describe(unit: Unit) -> str:

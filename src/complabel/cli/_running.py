@@ -14,16 +14,19 @@ from complabel.cli._working import duration
 
 if TYPE_CHECKING:
     from complabel.cli._progress import Progress
-    from complabel.studies import Plan, RunSummary, StudyResults
+    from complabel.studies import Plan, RunSummary, Store, StudyResults
 
 
 @contextlib.contextmanager
-def watched(name: str, store: Path) -> Iterator[Progress]:
-    """Show progress inside the block; on Ctrl-C, say that the same command goes on."""
+def watched(name: str, store: Path, opened: Store | None = None) -> Iterator[Progress]:
+    """Show progress inside the block; on Ctrl-C, say that the same command goes on.
+
+    With the store opened, the time that it will take is forecast.
+    """
     from complabel.cli._progress import Progress
 
     try:
-        with Progress(name) as progress:
+        with Progress(name, opened) as progress:
             yield progress
     except KeyboardInterrupt:
         remark(f"stopped; all finished units are in {store}: the same command goes on from there")
@@ -35,7 +38,7 @@ def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **how: An
     from complabel.studies import Store, run_study
 
     options.check_folder(path, "--store")
-    with Store(path) as store, watched(plan.name, path) as progress:
+    with Store(path) as store, watched(plan.name, path, store) as progress:
         summary = run_study(plan, store, data_dir=data_dir, n_jobs=jobs, monitor=progress, **how)
     say_missing(summary.missing)
     _say_done(plan.name, summary, path)

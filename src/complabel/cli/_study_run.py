@@ -11,10 +11,11 @@ from complabel.cli import _options as options
 from complabel.cli._completion import complete_plan, complete_table
 from complabel.cli._console import new_table, say, show
 from complabel.cli._help import with_examples
+from complabel.cli._outcome import show_outcome
 from complabel.cli._running import at, opened_results, run_plan, say_missing, write_reports
 
 if TYPE_CHECKING:
-    from complabel.studies import Plan
+    from complabel.studies import Plan, Unit
 
 
 @with_examples(
@@ -42,9 +43,10 @@ def run(
     """Run what the store does not hold yet; run it again after any interruption."""
     checked = _find_plan(plan, quick=quick, data_dir=data_dir)
     if dry_run:
-        _show_plan(checked, data_dir)
+        _show_forecast(_show_plan(checked, data_dir), store, jobs)
         return
     run_plan(checked, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
+    show_outcome(opened_results(store, checked.name))
     say(f"next: complabel study report {checked.name}{at(store)}")
 
 
@@ -74,7 +76,9 @@ def reproduce(
         raise InputError(f"there is no plan for {table!r}; known are {', '.join(TABLES)}")
     plan = _find_plan(table, quick=quick, data_dir=data_dir)
     run_plan(plan, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
-    write_reports(opened_results(store, plan.name), folder)
+    results = opened_results(store, plan.name)
+    show_outcome(results)
+    write_reports(results, folder)
 
 
 def _find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
@@ -88,8 +92,8 @@ def _find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
     return plan.quick([e["name"] for e in describe_datasets(data_dir) if e["available"]])
 
 
-def _show_plan(plan: Plan, data_dir: Path | None) -> None:
-    """Print what a plan would run."""
+def _show_plan(plan: Plan, data_dir: Path | None) -> list[Unit]:
+    """Print what a plan would run; return it."""
     from rich.text import Text
 
     from complabel.studies import plan_units
@@ -115,3 +119,25 @@ def _show_plan(plan: Plan, data_dir: Path | None) -> None:
         f" {plan.seed}"
     )
     say_missing(missing)
+    return units
+
+
+def _show_forecast(units: list[Unit], path: Path, jobs: int) -> None:
+    """Say what is in the store already, and how long the rest may take."""
+    import joblib
+
+    from complabel.cli._progress import said_forecast
+    from complabel.studies import Forecast, Store, forecast
+
+    distinct = {unit.key: unit for unit in units}
+    n_jobs = jobs if jobs > 0 else joblib.cpu_count()
+    if not path.is_file():
+        say(said_forecast(Forecast(len(distinct), 0, 0.0), n_jobs))
+        return
+    with Store(path, create=False) as store:
+        finished = store.statuses([*distinct])
+        todo = [unit for key, unit in distinct.items() if key not in finished]
+        if finished:
+            say(f"{len(finished)} of {len(distinct)} units are in {path} already")
+        if todo:
+            say(said_forecast(forecast(store, todo), n_jobs))

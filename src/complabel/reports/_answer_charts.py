@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from complabel.metrics import METRIC_TITLES
 from complabel.reports._answers import CRITERION
 from complabel.reports._charts import Chart, new_axes, with_logarithmic_axis
 from complabel.reports._svg import INK, SERIES
-from complabel.reports._words import number, quantity, title_of
+from complabel.reports._words import number, quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from complabel.reports._summary import AnswerPoint, Summary
     from complabel.studies import Draw
 
+_FEWEST = 3  # draws: with fewer, there is no curve to see
 _TOGETHER = 8  # so many lines one chart can hold; of more, each row has charts of its own
 _MARKERS: Final = (("o", "●"), ("s", "■"), ("^", "▲"), ("D", "◆"), ("v", "▼"), ("P", "✚"))
 _SIZE = (4.4, 2.9)  # inches
@@ -57,7 +58,7 @@ def answer_charts(summary: Summary) -> list[AnswerCharts]:
     """Choose the charts: for all rows together, or for each row if there are too many lines."""
     rows = list(dict.fromkeys(point.row for point in summary.answers))
     found = _families(summary)
-    if not rows:
+    if not rows or len({point.draw for point in summary.answers}) < _FEWEST:
         return []
     outside = [row.title for row in summary.rows if row.learns_from == "relevant"]
     groups = [(row, [row]) for row in rows]
@@ -134,7 +135,7 @@ def _lines(rows: Sequence[str], found: Mapping[str, list[str]]) -> list[Line]:
         name = " · ".join(part for part in (row if len(rows) > 1 else "", way) if part)
         series = 0 if alone else 1 + at % len(SERIES)
         lines.append(Line(name, row, draws, series, _MARKERS[at % len(_MARKERS)]))
-    return lines
+    return sorted(lines, key=lambda line: line.series == 0)
 
 
 def _chart(
@@ -157,7 +158,11 @@ def _chart(
             xs, means = [getattr(p, across) for p in at], [p.mean for p in at]
             ends.extend(xs)
             filled = colour if line.series else "none"
-            look = {"color": colour, "marker": line.marker[0], "markerfacecolor": filled}
+            look: dict[str, Any] = {
+                "color": colour,
+                "marker": line.marker[0],
+                "markerfacecolor": filled,
+            }
             axes.plot(xs, means, markersize=5, linewidth=1.5, **look)
         for mean in bars.values():
             axes.axhline(mean, color=INK, alpha=0.5, linewidth=1, linestyle=(0, (4, 3)))
@@ -183,9 +188,3 @@ def _points(
     places = [(draw, dataset, line.row) for draw in line.draws]
     known = [points[place] for place in places if place in points]
     return sorted(known, key=lambda point: float(getattr(point, across)))
-
-
-def row_titles(summary: Summary, titles: Sequence[str]) -> list[str]:
-    """Return titles of rows as tables write them."""
-    rows = {row.title: row for row in summary.rows}
-    return [title_of(rows[title]) for title in titles]

@@ -86,9 +86,11 @@ def _criteria(summary: Summary) -> list[FactorTable]:
             for place in best_places(summary, metric, [c for c in cells if c.draw == draw.name])
         }
         entries = {cell.place: Entry(cell, best=cell.place in best) for cell in cells}
-        for dataset in summary.datasets:
-            if any(cell.dataset == dataset for cell in cells):
-                tables.append(_table(summary, metric, dataset, entries))
+        tables.extend(
+            _table(summary, metric, dataset, entries)
+            for dataset in summary.datasets
+            if any(cell.dataset == dataset for cell in cells)
+        )
     return tables
 
 

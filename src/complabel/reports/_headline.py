@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from complabel.reports._answers import CRITERION
 from complabel.reports._summary import Cell, Summary
 from complabel.reports._tables import best_places
 from complabel.reports._words import FAR, number
+
+_NAMED = 3  # so many datasets a sentence can name
 
 
 def headline(summary: Summary) -> str:
@@ -49,27 +51,41 @@ def _complete(summary: Summary) -> list[Cell]:
 
 
 def _best_rows(summary: Summary) -> Iterator[str]:
-    """Say which rows are the best with each draw."""
+    """Say which rows are the best; draws of which the same can be said share a sentence."""
     (metric,) = (metric for metric in summary.metrics if metric.name == CRITERION)
+    said: dict[str, list[str]] = {}
     for draw in summary.study.draws:
         cells = [cell for cell in _complete(summary) if cell.draw == draw.name]
-        best = list(best_places(summary, metric, cells))
-        datasets = {dataset for _, dataset, _ in best}
-        wins = Counter(row for *_, row in best)
-        most = max(wins.values(), default=0)
-        winners = [row for row, count in wins.items() if count == most]
-        if not winners:
-            continue
-        where = f"with {summary.study.labels_of(draw.name)}"
-        if len(datasets) == 1:
-            (dataset,) = datasets
-            value = next(c.mean for c in cells if (c.dataset, c.row) == (dataset, winners[0]))
-            where = f"on {dataset}, {where}: {number(value)}"
-        else:
-            share = f"all {most}" if most == len(datasets) else f"{most} of {len(datasets)}"
-            where = f"on {share} datasets, {where}"
-        verb = "have" if len(winners) > 1 else "has"
-        yield f"{_listed(winners)} {verb} the highest average precision {where}."
+        winners: dict[str, list[str]] = {}
+        for _, dataset, row in best_places(summary, metric, cells):
+            winners.setdefault(dataset, []).append(row)
+        if winners:
+            said.setdefault(_winning(winners), []).append(draw.name)
+    for sentence, draws in said.items():
+        several = len(summary.study.draws) > 1
+        yield sentence + (f" (draw{'s' * (len(draws) > 1)} {_listed(draws)})" * several) + "."
+
+
+def _winning(winners: Mapping[str, Sequence[str]]) -> str:
+    """Say which rows have the highest average precision, from the best ones on each dataset."""
+    names = {tuple(rows) for rows in winners.values()}
+    if len(names) == 1:
+        (rows,) = names
+        verb = "have" if len(rows) > 1 else "has"
+        where = f"all {len(winners)} datasets" if len(winners) > _NAMED else _listed([*winners])
+        return f"{_listed(rows)} {verb} the highest average precision on {where}"
+    if len(winners) <= _NAMED:
+        each = [f"{_listed(rows)} on {dataset}" for dataset, rows in winners.items()]
+        return f"The best average precision: {'; '.join(each)}"
+    wins = Counter(row for rows in winners.values() for row in rows)
+    most = max(wins.values())
+    leaders = [row for row, count in wins.items() if count == most]
+    each_of = " each" if len(leaders) > 1 else ""
+    verb = "have" if len(leaders) > 1 else "has"
+    return (
+        f"{_listed(leaders)} {verb} the highest average precision on {most} of {len(winners)}"
+        f" datasets{each_of}"
+    )
 
 
 def _over_draws(summary: Summary) -> Iterator[str]:
@@ -86,7 +102,8 @@ def _over_draws(summary: Summary) -> Iterator[str]:
             )
     if spans:
         yield (
-            f"By how people are asked, the average precision of {reference} goes {'; '.join(spans)}."
+            f"By how people are asked, the average precision of {reference} goes"
+            f" {'; '.join(spans)}."
         )
 
 

@@ -267,9 +267,9 @@ class Summary:
     ``complabel`` is the version. ``datasets`` are those at hand, and ``missing`` has the reason
     for each of the others. There is one of ``cells`` for each place with a fold done and each
     criterion, one of ``comparison`` for each draw and row with a tested cell, one of ``rankings``
-    for each draw and criterion, and one of ``settings`` for each row. ``answers`` is empty where all
-    draws ask the same number of the same questions. ``machines`` says what units ran on, and under
-    ``"units"`` how many.
+    for each draw and criterion, and one of ``settings`` for each row. ``answers`` is empty where
+    all draws ask the same number of the same questions. ``machines`` says what units ran on, and
+    under ``"units"`` how many.
     """
 
     complabel: str

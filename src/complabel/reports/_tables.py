@@ -74,11 +74,12 @@ def study_tables(summary: Summary) -> Tables:
 def _lines(
     summary: Summary, draw: str, found: Mapping[Place, T]
 ) -> list[tuple[Row, list[T | None]]]:
-    """Return for each row what was found on each dataset."""
-    return [
+    """Return what was found on each dataset, for each row with anything under this draw."""
+    lines = [
         (row, [found.get((draw, dataset, row.title)) for dataset in summary.datasets])
         for row in summary.rows
     ]
+    return [(row, entries) for row, entries in lines if any(entries)]
 
 
 def _criteria(summary: Summary) -> Iterator[CriterionTable]:

@@ -123,7 +123,7 @@ class Plan(BaseModel):
 
     @model_serializer(mode="wrap")
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write seconds only where they are not the defaults: names of studies stay what they were."""
+        """Write seconds only where they are not the defaults, so that names of studies stay."""
         written: dict[str, Any] = write(self)
         if self.seconds == Seconds():
             written.pop("seconds", None)
