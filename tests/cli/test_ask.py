@@ -79,7 +79,7 @@ def test_prompts_and_replies(run, folder):
         ),
         (["named.csv", "--texts", "t.csv"], "--texts is for --prompts"),
         (["named.csv", "--prompts", "p.jsonl", "--texts", "t.csv"], "t.csv: no such file"),
-        (["named.csv", "--prompts", "p.jsonl", "--texts", "few.csv"], "few.csv"),
+        (["named.csv", "--prompts", "p.jsonl", "--texts", "few.csv"], "has no text for item"),
         (["named.csv", "-n", "5000"], "more than the 180 pairs of item and label"),
         (["named.csv", "--out", "none/q.csv"], "there is no folder none"),
     ],

@@ -140,3 +140,17 @@ def test_what_is_wrong_is_said_and_an_older_file_stays(run, folder, arguments, m
     assert message in err
     assert sorted(folder.iterdir()) == before
     assert (folder / "p.csv").read_text(encoding="utf-8") == "older"
+
+
+def test_ctrl_c_leaves_what_was_there(run, folder, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("complabel.tables.PredictionWriter.write", stopped)
+    (folder / "p.csv").write_text("older", encoding="utf-8")
+    before = sorted(folder.iterdir())
+    code, out, _ = run("predict", MODEL, "X.csv", "--out", "p.csv")
+    assert code == 130
+    assert "wrote" not in out
+    assert sorted(folder.iterdir()) == before
+    assert (folder / "p.csv").read_text(encoding="utf-8") == "older"
