@@ -4,7 +4,7 @@ Features are 1,000,000 x 100 float32 in a .npy file, the model is linear with 20
 stands a plain loop over the same file that multiplies and takes the sigmoid, and writes nothing:
 what any program needs at least. Both run in processes of their own, one after the other. Printed
 are rows a second, peak memory and the ratio of the times. Peak memory includes the pages of the
-file that are mapped, up to its 400 MB; the time of `predict` includes that of loading the libraries.
+file that are mapped, up to its 400 MB; the time of `predict` includes that of loading libraries.
 """
 
 from __future__ import annotations
