@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -72,6 +73,11 @@ def main() -> None:
             app()
         except ComplabelError as error:
             complain(f"error: {error}")
+            sys.exit(1)
+        except OSError as error:
+            if error.errno != errno.ENOSPC or error.filename is not None:
+                raise
+            complain("error: the result cannot be shown, as there is no space left for it")
             sys.exit(1)
 
 

@@ -119,7 +119,9 @@ def _show_labels(labels: Mapping[str, Mapping[str, float | None]]) -> None:
             title = f"the {len(ranked)} labels that apply to some items, by average precision"
             few = len(ranked)
         shown = list(dict.fromkeys([*ranked[:few], *ranked[-few:]])) if ranked else []
-    table = new_table(title, "label")
+    if title:
+        explain(f"{title}:")
+    table = new_table("", "label")
     for heading in ("applies", "predicted", "precision", "recall", "F1", "average precision"):
         table.add_column(heading, justify="right")
     for name in shown:

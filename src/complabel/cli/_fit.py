@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -58,6 +59,7 @@ def fit(
     No true label is needed. The score is on answers about items that were held out, beside the
     best guess that is the same for all items.
     """
+    from complabel.annotations import UnansweredRowWarning
     from complabel.methods import FrequencyMatchedClassifier, held_out_score, make_classifier
     from complabel.tables import read_features
 
@@ -75,7 +77,9 @@ def fit(
         answers, list(found.items), label_names=label_names, contradictions=contradictions
     )
     started = time.monotonic()
-    with working(f"fitting {method}") as far:
+    with working(f"fitting {method}") as far, warnings.catch_warnings():
+        # How many items have answers is said already.
+        warnings.simplefilter("ignore", UnansweredRowWarning)
         _tell(classifier, far)
         classifier.fit(own.with_names(found), said)
     seconds = time.monotonic() - started
@@ -133,7 +137,7 @@ def _as_callback(far: Callable[[str], None]) -> Callable[..., None]:
     def told(stage: str, number: int, most: int | None, loss: float) -> None:
         del loss
         if stage == "search":
-            far(f"{number} settings tried" if most is None else f"setting {number} of {most}")
+            far(f"settings tried: {number}" if most is None else f"setting {number} of {most}")
         else:
             far(f"step {number}" if most is None else f"step {number} of {most}")
 

@@ -1,0 +1,78 @@
+"""Small files of somebody's own: features, answers of two kinds, and true labels."""
+
+import csv
+import json
+
+import numpy as np
+
+from complabel.annotations import draw_answers
+from complabel.datasets import make_synthetic
+
+NAMES = ("sea, open", 'the "old" town', "été", "item x")
+N_ITEMS, N_ANSWERED = 90, 60
+DATA = make_synthetic(N_ITEMS, n_features=5, n_labels=4, signal=4.0, random_state=3)
+# They look like numbers, and are none.
+ITEMS = tuple(f"{number:03}" for number in range(N_ITEMS))
+COLUMNS = tuple(f"f{number}" for number in range(5))
+
+
+def write_table(path, header, rows):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *rows])
+
+
+def write_files(folder):
+    """Write X.csv, X.npy with ids.txt, named.csv, asked.csv, labels.txt, truth.csv, export.json."""
+    rows = [[item, *values] for item, values in zip(ITEMS, DATA.X.tolist(), strict=True)]
+    write_table(folder / "X.csv", ["item", *COLUMNS], rows)
+    np.save(folder / "X.npy", DATA.X)
+    (folder / "ids.txt").write_text("\n".join(ITEMS) + "\n", encoding="utf-8")
+    (folder / "labels.txt").write_text("\n".join(NAMES) + "\n", encoding="utf-8")
+    truth = zip(ITEMS[N_ANSWERED:], DATA.Y[N_ANSWERED:].tolist(), strict=True)
+    write_table(folder / "truth.csv", ["item", *NAMES], [[item, *row] for item, row in truth])
+    named = draw_answers(DATA.Y[:N_ANSWERED], random_state=0)
+    chosen = [
+        (ITEMS[item], NAMES[named.named[[at]].indices[0]]) for at, item in enumerate(named.item)
+    ]
+    write_table(
+        folder / "named.csv",
+        ["item", "label", "answer", "question"],
+        [[item, label, "no", "named"] for item, label in chosen],
+    )
+    rng = np.random.default_rng(1)
+    pairs = rng.permutation(N_ANSWERED * len(NAMES))[:80]
+    asked = [
+        [ITEMS[item], NAMES[label], "yes" if DATA.Y[item, label] else "no", "asked", 0.1]
+        for item, label in (divmod(pair, len(NAMES)) for pair in pairs.tolist())
+    ]
+    write_table(folder / "asked.csv", ["item", "label", "answer", "question", "probability"], asked)
+    tasks = [
+        {
+            "id": number,
+            "data": {"item": item},
+            "annotations": [
+                {
+                    "id": number,
+                    "completed_by": 7,
+                    "was_cancelled": False,
+                    "result": [
+                        {
+                            "from_name": "not_this",
+                            "to_name": "image",
+                            "type": "choices",
+                            "value": {"choices": [label]},
+                        }
+                    ],
+                }
+            ],
+        }
+        for number, (item, label) in enumerate(chosen)
+    ]
+    (folder / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
+    return [label for _, label in chosen]
+
+
+def read_rows(path):
+    """Return the rows of a CSV file as text, with the header first."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))

@@ -1,0 +1,93 @@
+"""`complabel ask` as it is typed, and what comes back."""
+
+import json
+
+import pytest
+from tests.cli.own import DATA, ITEMS, NAMES, read_rows, write_files, write_table
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
+    return tmp_path
+
+
+LABELS = ("--label-names", "labels.txt")
+
+
+def test_answered_questions_come_back(run, folder):
+    code, out, _ = run(
+        "ask", "named.csv", "--features", "X.csv", *LABELS, "-n", 40, "--out", "q.csv.gz"
+    )
+    assert code == 0
+    assert "wrote q.csv.gz: 40 questions in random order\n" in out
+    assert out.endswith(
+        "next: fill in the column answer (yes, no, unsure), then\n"
+        "  complabel import q.csv.gz --out answered-q.csv\n"
+        "  complabel fit named.csv answered-q.csv --features X.csv --label-names labels.txt --out"
+        " model.safetensors\n"
+    )
+    run("ask", "named.csv", "--features", "X.csv", *LABELS, "-n", 40, "--out", "q.csv")
+    header, *rows = read_rows(folder / "q.csv")
+    item, label, answer = (header.index(name) for name in ("item", "label", "answer"))
+    open_ = [row for row in rows if not row[answer]]
+    assert len(open_) == 40
+    assert {row[item] for row in open_} - set(ITEMS[:60]), "items without an answer are asked, too"
+    for row in open_:
+        applies = DATA.Y[ITEMS.index(row[item]), NAMES.index(row[label])]
+        row[answer] = "yes" if applies else "no"
+    write_table(folder / "q.csv", header, rows)
+    code, out, _ = run("import", "q.csv", "--out", "answered-q.csv")
+    assert code == 0
+    n_yes = sum(row[answer] == "yes" for row in rows)
+    assert f"  {n_yes:>{len(str(len(rows)))}}  rows that say yes\n" in out
+    assert run("inspect", "named.csv", "answered-q.csv", *LABELS)[0] == 0
+
+
+def test_prompts_and_replies(run, folder):
+    texts = [[item, f"text of {item}"] for item in ITEMS]
+    write_table(folder / "texts.csv", ["item", "text"], texts)
+    code, out, _ = run(
+        "ask", "asked.csv", *LABELS, "-n", 10, "--out", "q.csv",
+        "--prompts", "p.jsonl", "--texts", "texts.csv",
+    )  # fmt: skip
+    assert code == 0
+    assert "wrote p.jsonl\nwrote q.csv: 10 questions in random order\n" in out
+    assert "  complabel import replies.jsonl --from replies --out answered-q.csv\n" in out
+    prompts = list(map(json.loads, (folder / "p.jsonl").read_text("utf-8").splitlines()))
+    waiting = [prompt for prompt in prompts if "reply" not in prompt]
+    assert len(waiting) == 10
+    assert all(prompt["text"] == f"text of {prompt['item']}" for prompt in waiting)
+    replies = [prompt if "reply" in prompt else {**prompt, "reply": "No."} for prompt in prompts]
+    text = "".join(json.dumps(reply) + "\n" for reply in replies)
+    (folder / "replies.jsonl").write_text(text, encoding="utf-8")
+    arguments = ("--from", "replies", "--out", "answered-q.csv")
+    assert run("import", "replies.jsonl", *arguments)[0] == 0
+    header, *rows = read_rows(folder / "answered-q.csv")
+    assert len(rows) == len(prompts)
+    assert [row[header.index("answer")] for row in rows].count("no") >= 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.csv"], "none.csv: no such file"),
+        (
+            ["named.csv", "--items", "ids.txt"],
+            "--items says what the rows of --features are called",
+        ),
+        (["named.csv", "--texts", "t.csv"], "--texts is for --prompts"),
+        (["named.csv", "--prompts", "p.jsonl", "--texts", "t.csv"], "t.csv: no such file"),
+        (["named.csv", "--prompts", "p.jsonl", "--texts", "few.csv"], "has no text for item"),
+        (["named.csv", "-n", "5000"], "more than the 180 pairs of item and label"),
+        (["named.csv", "--out", "none/q.csv"], "there is no folder none"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_written(run, folder, arguments, message):
+    write_table(folder / "few.csv", ["item", "text"], [["nobody", "?"]])
+    before = sorted(folder.iterdir())
+    code, _, err = run("ask", "--out", "q.csv", "-n", 10, *LABELS, *arguments)
+    assert code == 1
+    assert message in err
+    assert sorted(folder.iterdir()) == before

@@ -1,0 +1,105 @@
+"""`complabel evaluate` as it is typed."""
+
+import json
+
+import numpy as np
+import pytest
+from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, write_files, write_table
+
+from complabel.cli import _console, _evaluate
+from complabel.methods import make_classifier
+from complabel.metrics import complementary_ranking_error, evaluate
+from complabel.tables import read_answers
+
+MODEL = "m.safetensors"
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def model():
+    """Fit to answers, so that labels have names."""
+    answers = read_answers("asked.csv", items=ITEMS, label_names=NAMES).answers
+    classifier = make_classifier("selection-likelihood:kernel=linear,alpha=0.1", random_state=0)
+    with pytest.warns(UserWarning, match="have no answer"):
+        classifier.fit(DATA.X, answers)
+    classifier.save(MODEL)
+    return classifier
+
+
+def test_criteria_on_truth_are_those_of_python(run, folder, model):
+    arguments = ("X.npy", "--items", "ids.txt", "--truth", "truth.csv", "--json", "found.json")
+    code, out, err = run("evaluate", MODEL, *arguments)
+    assert (code, err) == (0, "")
+    Y, X = DATA.Y[N_ANSWERED:], DATA.X[N_ANSWERED:]
+    values = evaluate(Y, model.predict_proba(X), model.predict(X), skip_trivial_rows=True)
+    found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    assert found["n_items"] == 30
+    assert found["criteria"] == pytest.approx(values)
+    assert list(found["labels"]) == list(NAMES)
+    for name, label in zip(NAMES, Y.T, strict=True):
+        assert found["labels"][name]["applies"] == pytest.approx(label.mean())
+        assert name in out
+    figures = [line.split()[-1] for line in out.splitlines() if "Average precision  " in line]
+    assert figures == [f"{values['average_precision']:.4f}"]
+    assert out.endswith(
+        "wrote found.json\n"
+        "next: complabel predict m.safetensors X.npy --items ids.txt --out predictions.csv\n"
+    )
+
+
+def test_scores_on_answers_are_those_of_python(run, folder, model):
+    arguments = ("X.csv", "--answers", "named.csv", "--json", "found.json")
+    code, out, err = run("evaluate", MODEL, *arguments)
+    assert code == 0
+    assert "answers are no truth" in err
+    answers = read_answers("named.csv", items=ITEMS[:N_ANSWERED], label_names=NAMES).answers
+    X = DATA.X[:N_ANSWERED]
+    found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    error = complementary_ranking_error(answers, model.decision_function(X))
+    assert found["ranking_error"] == pytest.approx(error)
+    assert found["log_likelihood"] == pytest.approx(model.score(X, answers))
+    assert (found["n_items"], found["n_answers"]) == (60, 60)
+    assert f"complementary ranking error {error:.4f} " in out
+
+
+def test_of_many_labels_the_worst_and_the_best_are_shown(capsys):
+    _console.output.cache_clear()
+    figures = {"applies": 0.1, "predicted": 0.1, "precision": None, "recall": 0.5, "f1": 0.5}
+    labels = {
+        f"label-{at}.": {**figures, "average_precision": at / 100 if at < 90 else None}
+        for at in np.random.default_rng(0).permutation(100).tolist()
+    }
+    _evaluate._show_labels(labels)
+    _console.output.cache_clear()
+    out = capsys.readouterr().out
+    shown = [f"label-{at}." for at in [*range(10), *range(80, 90)]]
+    assert [line.split()[0] for line in out.splitlines() if "label-" in line] == shown
+    assert "the lowest 10 and the highest 10 of 90 labels that apply to some items" in out
+    assert "80 more labels: all are in the file of --json FILE" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["X.csv"], "give --truth or --answers, one of the two"),
+        (["X.csv", "--truth", "truth.csv", "--answers", "named.csv"], "one of the two"),
+        (["X.csv", "--truth", "none.csv"], "none.csv: no such file"),
+        (["none.csv", "--truth", "truth.csv"], "none.csv: no such file"),
+        (["X.npy", "--truth", "other.csv"], "none of its 1 items has features: they are called x"),
+        (["X.csv", "--truth", "X.csv"], "X.csv"),
+        (["X.csv", "--answers", "truth.csv"], "truth.csv: there is no column 'label'"),
+        (["X.csv", "--truth", "truth.csv", "--json", "none/f.json"], "there is no folder none"),
+    ],
+)
+def test_what_is_wrong_is_said(run, folder, model, arguments, message):
+    write_table(folder / "other.csv", ["item", *NAMES], [["x", 0, 1, 0, 1]])
+    code, out, err = run("evaluate", MODEL, *arguments)
+    assert (code, out) == (1, "")
+    assert err.startswith("error: ")
+    assert message in err

@@ -1,0 +1,176 @@
+"""`complabel fit` as it is typed."""
+
+import numpy as np
+import pytest
+from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, write_files, write_table
+
+import complabel
+from complabel.cli import _fit, _fitted
+from complabel.methods import held_out_score, make_classifier
+from complabel.tables import read_answers
+
+# What ridge cannot use of answers, it says.
+pytestmark = [
+    pytest.mark.filterwarnings("default:ComplementaryRidgeClassifier learns from"),
+    pytest.mark.filterwarnings("default:never chosen as complementary"),
+]
+RIDGE = ("--method", "ridge:alpha=1,rank=2", "--out", "m.safetensors")
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
+    return tmp_path
+
+
+def test_a_fit_is_that_of_python(run):
+    code, out, _ = run(
+        "fit", "asked.csv", "--features", "X.csv", "--label-names", "labels.txt", "--folds", 2,
+        "--method", "selection-likelihood:kernel=linear,alpha=0.1", "--out", "m.safetensors",
+    )  # fmt: skip
+    assert code == 0
+    answers = read_answers("asked.csv", items=ITEMS, label_names=NAMES).answers
+    classifier = make_classifier("selection-likelihood:kernel=linear,alpha=0.1", random_state=0)
+    with pytest.warns(UserWarning, match="have no answer"):
+        classifier.fit(DATA.X, answers)
+    loaded = complabel.load("m.safetensors")
+    assert tuple(loaded.classes_) == NAMES
+    assert tuple(loaded.feature_names_in_) == COLUMNS
+    assert loaded.callback is None
+    np.testing.assert_allclose(loaded._decision(DATA.X), classifier._decision(DATA.X), atol=1e-6)
+    score = held_out_score(classifier, DATA.X, answers, n_folds=2, random_state=0)
+    assert f"this model                    {score.score:.4f}\n" in out
+    assert f"the same guess for all items  {score.constant:.4f}\n" in out
+
+
+def test_several_files_are_one_set_of_answers(run):
+    arguments = ("--features", "X.npy", "--items", "ids.txt", *RIDGE, "--folds", 0)
+    code, out, _ = run("fit", "named.csv", "asked.csv", *arguments)
+    assert code == 0
+    assert "named.csv: 60 answers, 4 labels\n  answers for 60 of 90 items\n" in out
+    assert "asked.csv: 80 answers, 4 labels\n" in out
+    assert "held-out" not in out
+    assert out.endswith(
+        "wrote m.safetensors\n"
+        "next: complabel predict m.safetensors X.npy --items ids.txt --out predictions.csv\n"
+    )
+    assert tuple(complabel.load("m.safetensors").classes_) == tuple(sorted(NAMES))
+
+
+def test_what_does_not_help_is_said_with_the_command_that_may(run, folder):
+    rng = np.random.default_rng(0)
+    rows = [[item, *rng.normal(size=2)] for item in ITEMS]
+    write_table(folder / "noise.csv", ["item", "a", "b"], rows)
+    _, _, err = run(
+        "fit", "named.csv", "--features", "noise.csv", *RIDGE, "--folds", 3,
+        "--label-names", "labels.txt",
+    )  # fmt: skip
+    assert (
+        "  complabel ask named.csv --features noise.csv --label-names labels.txt --out"
+        " questions.csv\n" in err
+    )
+
+
+CONTRADICTORY = """item,label,answer,question,annotator
+000,été,yes,asked,ann
+000,été,no,asked,bob
+001,été,yes,asked,
+"""
+MORE = """item,label,answer,question,annotator
+000,été,no,asked,cyd
+000,item x,no,asked,cyd
+002,"sea, open",no,named,cyd
+"""
+
+
+def test_contradictions_are_settled_among_all_files(run, folder):
+    """Within the first file the two sides are even; only with the second has one the majority."""
+    (folder / "a.csv").write_text(CONTRADICTORY, encoding="utf-8")
+    (folder / "b.csv").write_text(MORE, encoding="utf-8")
+    arguments = ("--features", "X.csv", "--label-names", "labels.txt", *RIDGE, "--folds", 0)
+    code, out, err = run("fit", "a.csv", "b.csv", *arguments)
+    assert code == 1
+    assert (
+        "error: a.csv and b.csv: 1 contradiction about whether a label applies to an item\n"
+        "  000: été applies, says ann; does not, says bob, cyd\n"
+        "correct the files, or say what to do about it: --contradictions drop, majority or"
+        " trust-relevant\n"
+    ) in err
+    gone = {"drop": 3, "majority": 1, "trust-relevant": 2}
+    for policy, count in gone.items():
+        code, out, err = run("fit", "a.csv", "b.csv", *arguments, "--contradictions", policy)
+        assert code == 0, err
+        assert f"settled by {policy}: {count} of 6 answers had to go\n" in out
+        assert "  000: été applies, says ann; does not, says bob, cyd\n" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["none.csv", "--features", "X.csv"], 1, "none.csv: no such file"),
+        (["named.csv", "--features", "none.csv"], 1, "none.csv: no such file"),
+        (["named.csv", "--features", "X.npy"], 1, "none of its 60 items has features"),
+        (["named.csv", "--features", "X.csv", "--out", "m.pkl"], 1, "end it in .safetensors"),
+        (["named.csv", "--features", "X.csv", "--out", "no/m.safetensors"], 1, "no folder no"),
+        (["named.csv", "--features", "X.csv", "--method", "rigde"], 1, "Did you mean 'ridge'"),
+        (["named.csv", "--features", "X.csv", "--method", "supervised"], 1, "true labels"),
+        (["named.csv", "--features", "X.csv", "--folds", "1"], 2, "give 2 or more, or 0"),
+        (["named.csv", "--features", "X.csv", "--contradictions", "x"], 2, "none of error, drop"),
+        (["named.csv", "--features", "X.csv", "--label-names", "ids.txt"], 1, "named.csv: "),
+    ],
+)
+def test_what_is_wrong_is_said_and_no_model_is_written(run, folder, arguments, code, message):
+    found, out, err = run("fit", "--out", "m.safetensors", "--method", "ridge", *arguments)
+    assert found == code
+    assert message in err
+    assert "Traceback" not in out + err
+    assert not list(folder.glob("*.part"))
+    assert not list(folder.glob("m.*"))
+
+
+class _Few:
+    """A fitted classifier with intervals."""
+
+    classes_ = ("sea", "sky & sun")
+    label_frequencies_ = np.array([0.25, 0.5])
+    label_frequencies_errors_ = np.array([0.1, 0.01])
+    alpha_ = 0.125
+
+
+def test_what_was_found_is_shown(tmp_path):
+    assert _fitted.chosen(_Few(), tmp_path / "m.safetensors", 150.0) == [
+        "_Few, fitted in 2.5 min:",
+        "  penalty: 0.125",
+        "  how often each label applies:",
+        "    sea        0.250 ± 0.196",
+        "    sky & sun  0.500 ± 0.020",
+    ]
+
+
+class _Many:
+    """A fitted classifier with more labels than a terminal has lines."""
+
+    classes_ = tuple(f"label {number}" for number in range(1000))
+    label_frequencies_ = np.linspace(0, 1, 1000)
+
+
+def test_of_many_labels_the_most_frequent_are_shown(tmp_path):
+    lines = _fitted.chosen(_Many(), tmp_path / "m.safetensors", 3.0)
+    assert lines[0] == "_Many, fitted in 3 s:"
+    assert len(lines) == 1 + 1 + 12 + 1
+    assert lines[2] == "    label 999  1.000"
+    assert lines[-1].startswith("    and 988 more: in Python, complabel.load(")
+
+
+def test_settings_tried_and_steps_are_told():
+    told = []
+    classifier = make_classifier("selection-likelihood", kernel="linear", random_state=0)
+    _fit._tell(classifier, told.append)
+    answers = read_answers("asked.csv", items=ITEMS, label_names=NAMES).answers
+    with pytest.warns(UserWarning, match="have no answer"):
+        classifier.fit(DATA.X, answers)
+    assert told[0] == "settings tried: 1"
+    assert any(each.startswith("step 1 of ") for each in told)
+    _fit._tell(classifier, None)
+    assert classifier.callback is None

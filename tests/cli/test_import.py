@@ -1,0 +1,109 @@
+"""`complabel import` as it is typed."""
+
+import json
+
+import pytest
+from tests.cli.own import ITEMS, N_ANSWERED, NAMES, read_rows, write_files
+from tests.importers.samples import LABEL_STUDIO
+
+from complabel.cli import _import
+from complabel.importers import FORMATS
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_formats_are_those_of_the_importers():
+    assert sorted(_import.NAMES) == sorted(format_.name for format_ in FORMATS)
+
+
+def test_an_export_becomes_a_table_and_is_counted(run, folder):
+    labels = write_files(folder)
+    code, out, err = run("import", "export.json", "--absent", "not_this", "--out", "my answers.csv")
+    assert code == 0
+    header, *rows = read_rows(folder / "my answers.csv")
+    assert [row[header.index("item")] for row in rows] == list(ITEMS[:N_ANSWERED])
+    assert [row[header.index("label")] for row in rows] == labels
+    assert {row[header.index("answer")] for row in rows} == {"no"}
+    lines = out.splitlines()
+    assert lines[0] == "export.json:"
+    assert "  60  tasks" in lines
+    assert lines[-2:] == ["wrote my answers.csv", "next: complabel inspect 'my answers.csv'"]
+    assert "note: The labels on offer are not in the export" in err
+    assert "'not_this'" not in err
+
+
+def test_a_control_that_nobody_told_is_said(run, folder):
+    write_files(folder)
+    _, _, err = run("import", "export.json", "--out", "answers.csv")
+    assert "The only control, 'not_this', is taken to name labels that do not apply" in err
+
+
+LVIS = {
+    "images": [{"id": 1, "neg_category_ids": [2], "not_exhaustive_category_ids": []}],
+    "annotations": [{"id": 5, "image_id": 1, "category_id": 1}],
+    "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}, {"id": 3, "name": "emu"}],
+}
+
+
+def test_labels_that_nobody_mentioned_are_kept_if_asked_for(run, folder):
+    (folder / "lvis.json").write_text(json.dumps(LVIS), encoding="utf-8")
+    code, _, err = run("import", "lvis.json", "--out", "answers.parquet")
+    assert code == 0
+    assert "lists 3 labels, and answers mention 2 of them; --labels-out" in err
+    code, out, err = run(
+        "import", "lvis.json", "--out", "answers.parquet", "--labels-out", "labels.txt"
+    )
+    assert (code, err) == (0, "")
+    assert (folder / "labels.txt").read_text(encoding="utf-8") == "cat\ndog\nemu\n"
+    assert "next: complabel inspect answers.parquet --label-names labels.txt\n" in out
+
+
+def test_labels_of_a_file_without_a_list_are_those_mentioned(run, folder):
+    write_files(folder)
+    run("import", "export.json", "--out", "answers.csv", "--labels-out", "found.txt")
+    assert (folder / "found.txt").read_text("utf-8").splitlines() == sorted(NAMES)
+
+
+def test_options_reach_the_importer(run, folder):
+    (folder / "ls.json").write_text(json.dumps(LABEL_STUDIO), encoding="utf-8")
+    code, _, _ = run(
+        "import", "ls.json", "--absent", "not_this", "--present", "this", "--out", "answers.csv"
+    )
+    assert code == 0
+    header, *rows = read_rows(folder / "answers.csv")
+    said = {(row[header.index("label")], row[header.index("answer")]) for row in rows}
+    assert ("city", "yes") in said
+    assert ("sea", "no") in said
+    (folder / "codes.csv").write_text("item,sea,sky\na,J,N\nb,?,N\n", encoding="utf-8")
+    coded = ("--from", "coded", "--yes", "J", "--no", "N", "--unsure", "?")
+    assert run("import", "codes.csv", *coded, "--out", "answers.csv")[0] == 0
+    header, *rows = read_rows(folder / "answers.csv")
+    assert [row[header.index("answer")] for row in rows] == ["yes", "no", "unsure", "no"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.json", "--out", "a.csv"], "none.json: no such file; check the path"),
+        (["export.json", "--out", "none/a.csv"], "--out none/a.csv: there is no folder none"),
+        (["export.json", "--out", "a.txt"], "give a name that ends in .csv, .csv.gz, .parquet"),
+        (["export.json", "--out", "a.csv", "--from", "labels"], "format is 'labels'; it must be"),
+        (["labels.txt", "--out", "a.csv"], "labels.txt: is of no format that is recognized"),
+        (["export.json", "--out", "a.csv", "--absent", "x"], "has no choice in a control 'x'"),
+        (["export.json", "--out", "export.json"], "give a name that ends in"),
+        (["named.csv", "--out", "named.csv"], "is the file that is imported; give another name"),
+    ],
+)
+def test_what_cannot_be_read_is_said_and_nothing_is_written(run, folder, arguments, message):
+    write_files(folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    code, out, err = run("import", *arguments)
+    assert code == 1
+    assert err.startswith("error: ")
+    assert message in err
+    assert "Traceback" not in out + err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

@@ -1,0 +1,156 @@
+"""`complabel predict` as it is typed."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, read_rows, write_files, write_table
+
+import complabel
+from complabel.annotations import draw_complementary
+from complabel.methods import make_classifier
+
+MODEL = "my model.safetensors"
+TARGETS = draw_complementary(DATA.Y, random_state=0)
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    """Work where there are files, and a model that knows the names of labels."""
+    pd = pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
+    X = pd.DataFrame(DATA.X, columns=list(COLUMNS))
+    make_classifier("ridge").fit(X, pd.DataFrame(TARGETS, columns=list(NAMES))).save(MODEL)
+    return tmp_path
+
+
+@pytest.fixture
+def expected():
+    pd = pytest.importorskip("pandas")
+    return complabel.load(MODEL).predict_proba(pd.DataFrame(DATA.X, columns=list(COLUMNS)))
+
+
+def predicted(path):
+    header, *rows = read_rows(path)
+    assert header == ["item", *NAMES]
+    assert [row[0] for row in rows] == list(ITEMS)
+    return np.array([row[1:] for row in rows], dtype=np.float32)
+
+
+def test_probabilities_are_those_of_python_in_single_precision(run, folder, expected):
+    code, out, err = run("predict", MODEL, "X.csv", "--out", "p.csv")
+    assert (code, err) == (0, "")
+    np.testing.assert_array_equal(predicted(folder / "p.csv"), expected.astype(np.float32))
+    assert out == (
+        "wrote p.csv: 90 items, 4 labels\n"
+        "next: complabel evaluate 'my model.safetensors' X.csv --truth truth.csv\n"
+    )
+
+
+@pytest.mark.parametrize("rows", [1, 7, 1000])
+def test_pieces_of_any_size_make_the_same_file(run, folder, expected, rows):
+    arguments = ("X.npy", "--items", "ids.txt", "--rows", rows, "--out", "p.csv")
+    code, out, _ = run("predict", MODEL, *arguments)
+    assert code == 0
+    np.testing.assert_allclose(predicted(folder / "p.csv"), expected, atol=1e-7)
+    assert "next: complabel evaluate 'my model.safetensors' X.npy --items ids.txt --truth" in out
+
+
+def test_columns_are_found_by_name(run, folder, expected):
+    order = [3, 0, 4, 2, 1]
+    rows = [[item, *row] for item, row in zip(ITEMS, DATA.X[:, order].tolist(), strict=True)]
+    write_table(folder / "other.csv", ["item", *(COLUMNS[at] for at in order)], rows)
+    assert run("predict", MODEL, "other.csv", "--out", "p.csv")[0] == 0
+    np.testing.assert_array_equal(predicted(folder / "p.csv"), expected.astype(np.float32))
+
+
+def test_svmlight(run, folder, expected):
+    make_classifier("ridge").fit(DATA.X, TARGETS).save("plain.safetensors")
+    X = sparse.csr_array(DATA.X)
+    dump_svmlight_file(X, np.zeros(len(ITEMS)), str(folder / "X.svm"), zero_based=False)
+    arguments = ("X.svm", "--items", "ids.txt", "--out", "p.csv")
+    assert run("predict", "plain.safetensors", *arguments)[0] == 0
+    header, *rows = read_rows(folder / "p.csv")
+    assert header == ["item", "0", "1", "2", "3"]
+    np.testing.assert_allclose(np.array(rows)[:, 1:].astype(float), expected, atol=1e-6)
+
+
+def test_parquet_is_the_same_table(run, folder):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    run("predict", MODEL, "X.csv", "--out", "p.csv")
+    assert run("predict", MODEL, "X.csv", "--out", "p.parquet")[0] == 0
+    table = parquet.read_table(folder / "p.parquet")
+    assert table.column_names == ["item", *NAMES]
+    found = np.column_stack([table[name].to_numpy() for name in NAMES])
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, predicted(folder / "p.csv"))
+
+
+def test_a_threshold_is_compared_with_what_the_model_says(run, folder, expected):
+    """Not with what is left of it in single precision."""
+    threshold = float(np.nextafter(expected[5, 2], 1))
+    assert np.float32(expected[5, 2]) >= np.float32(threshold)
+    run("predict", MODEL, "X.csv", "--threshold", repr(threshold), "--out", "p.csv")
+    np.testing.assert_array_equal(predicted(folder / "p.csv"), expected >= threshold)
+    run("predict", MODEL, "X.csv", "--threshold", repr(threshold), "--out", "p.jsonl")
+    lines = (folder / "p.jsonl").read_text(encoding="utf-8").splitlines()
+    for line, item, row in zip(map(json.loads, lines), ITEMS, expected, strict=True):
+        labels = [name for name, value in zip(NAMES, row, strict=True) if value >= threshold]
+        assert line == {"item": item, "labels": labels}
+
+
+def test_the_most_probable_labels(run, folder, expected):
+    assert run("predict", MODEL, "X.csv", "--top", 2, "--out", "p.jsonl")[0] == 0
+    lines = (folder / "p.jsonl").read_text(encoding="utf-8").splitlines()
+    for line, item, row in zip(map(json.loads, lines), ITEMS, expected, strict=True):
+        best = np.argsort(-row, kind="stable")[:2]
+        assert line["item"] == item
+        assert list(line["labels"]) == [NAMES[at] for at in best]
+        np.testing.assert_allclose(list(line["labels"].values()), row[best], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.safetensors", "X.csv"], "none.safetensors cannot be loaded"),
+        (["X.csv", "X.csv"], "X.csv cannot be loaded: it is no safetensors file"),
+        ([MODEL, "none.csv"], "none.csv: no such file"),
+        ([MODEL, "truth.csv"], "the features have no column f0, f1, f2, f3, f4"),
+        ([MODEL, "narrow.npy"], "the features have 3 columns, and the model was fitted to 5"),
+        ([MODEL, "nan.npy"], "nan.npy, row 80: column 1 is missing or NaN"),
+        ([MODEL, "X.csv", "--top", "9"], "top is 9, but there are 4 labels"),
+        ([MODEL, "X.csv", "--top", "1", "--threshold", "0.5"], "choose one of them"),
+        ([MODEL, "X.csv", "--out", "p.txt"], "predictions are written to files that end in"),
+        ([MODEL, "X.csv", "--out", "none/p.csv"], "there is no folder none"),
+    ],
+)
+def test_what_is_wrong_is_said_and_an_older_file_stays(run, folder, arguments, message):
+    np.save(folder / "narrow.npy", DATA.X[:, :3])
+    nan = DATA.X.copy()
+    nan[80, 1] = np.nan
+    np.save(folder / "nan.npy", nan)
+    (folder / "p.csv").write_text("older", encoding="utf-8")
+    before = sorted(folder.iterdir())
+    code, out, err = run("predict", "--rows", 10, "--out", "p.csv", *arguments)
+    assert (code, out) == (1, "")
+    assert err.startswith("error: ")
+    assert message in err
+    assert sorted(folder.iterdir()) == before
+    assert (folder / "p.csv").read_text(encoding="utf-8") == "older"
+
+
+def test_ctrl_c_leaves_what_was_there(run, folder, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("complabel.tables.PredictionWriter.write", stopped)
+    (folder / "p.csv").write_text("older", encoding="utf-8")
+    before = sorted(folder.iterdir())
+    code, out, _ = run("predict", MODEL, "X.csv", "--out", "p.csv")
+    assert code == 130
+    assert "wrote" not in out
+    assert sorted(folder.iterdir()) == before
+    assert (folder / "p.csv").read_text(encoding="utf-8") == "older"
