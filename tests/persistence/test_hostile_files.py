@@ -96,7 +96,11 @@ HOSTILE = {
     "callback": ("mlcl", setting("parameters", "callback", to="print"), "nothing else than null"),
     "network": ("mlcl", setting("parameters", "network", to="os.system"), "no list"),
     "schedule": ("mlcl", setting("parameters", "epochs", to={"a": 1}), "epochs"),
-    "kernel": ("kernel", one("state.model_.of.transformer.of.factor", 0.0), "cannot|other scores"),
+    "kernel": (
+        "kernel",
+        one("state.model_.of.transformer.of.factor", 0.0),
+        "factor has no inverse",
+    ),
     "landmarks": (
         "kernel",
         array("state.model_.of.transformer.of.landmarks", lambda rows: rows[:3]),

@@ -47,6 +47,17 @@ class _ByLength(Kind):
         return made
 
 
+class _Kernel(Record):
+    """Landmarks, and a factor by which features are divided."""
+
+    def restored(self, value: Any, place: str, context: Context) -> Any:
+        """Check that the factor has an inverse."""
+        found: LandmarkKernel = super().restored(value, place, context)
+        if not (found.factor.diagonal() > 0).all():
+            raise RefusedError(f"{place}.factor has no inverse")
+        return found
+
+
 class _People(Record):
     """What is known of annotators: by name only where they have error rates."""
 
@@ -68,7 +79,7 @@ _RATES: Any = {"at_least": 0, "below": 1.000001}
 _TRANSFORMER = OneOf(
     kernel=(
         LandmarkKernel,
-        Record(
+        _Kernel(
             LandmarkKernel,
             landmarks=Rows("columns"),
             gamma=Scalar(Real(above=0)),
