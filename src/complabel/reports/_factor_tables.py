@@ -77,7 +77,7 @@ def _asked(summary: Summary) -> list[tuple[Draw, list[Asked | None]]]:
 
 def _criteria(summary: Summary) -> list[FactorTable]:
     """Return a table for each criterion and dataset; average precision comes first."""
-    tables = []
+    tables: list[FactorTable] = []
     for metric in sorted(summary.metrics, key=lambda metric: metric.name != CRITERION):
         cells = [cell for cell in summary.cells if cell.metric == metric.name]
         best = {
