@@ -58,6 +58,36 @@ def test_a_study_is_run_resumed_looked_at_and_reported(run, tmp_path):
     }  # fmt: skip
 
 
+def test_a_run_ends_with_its_result_and_the_next_step(run):
+    _, out, _ = run("study", "run", "plan.toml", "--jobs", 1)
+    lines = out.splitlines()
+    assert "Average precision, uniform labels" in lines
+    shown = {line.split()[0]: float(line.split()[1]) for line in lines if "0." in line}
+    assert {"Prior", "MLCL"} <= shown.keys()
+    best = max(("Prior", "MLCL"), key=shown.get)
+    assert f"{best} has the highest average precision on synthetic." in lines
+    assert lines[-1] == "next: complabel study report small"
+
+
+def test_the_time_that_is_left_is_forecast_by_units_like_those_to_run(run, tmp_path):
+    _, out, _ = run("study", "run", "plan.toml", "--dry-run")
+    assert "6 units to run; the store has no times of such units" in out
+    _, _, err = run("study", "run", "plan.toml", "--jobs", 1)
+    assert "6 units to run; the store has no times of such units" in err
+    draws = 'draws = [{ name = "a" }, { name = "b", audit = 20 }]'
+    more = PLAN.replace('"small"', '"more"') + draws
+    (tmp_path / "more.toml").write_text(more, encoding="utf-8")
+    _, out, _ = run("study", "run", "more.toml", "--dry-run", "--jobs", 3)
+    assert "6 of 12 units are in complabel-studies.sqlite already" in out
+    assert "6 units to run, about" in out
+    assert "with 3 jobs (by like units in the store)" in out
+    other = more.replace("epochs = 3", "epochs = 4").replace('"more"', '"other"')
+    (tmp_path / "more.toml").write_text(other, encoding="utf-8")
+    _, out, _ = run("study", "run", "more.toml", "--dry-run", "--jobs", 1)
+    assert "9 units to run: 3 of them about" in out
+    assert "and 6 of which no time is known" in out
+
+
 def test_results_are_exported(run, tmp_path):
     run("study", "run", "plan.toml", "--jobs", 1)
     code, out, _ = run("study", "export", "all.csv")

@@ -11,7 +11,6 @@ from tests.examples import examples
 
 from complabel.errors import InputError
 from complabel.statistics._paired import (
-    MARKS,
     Summary,
     WinTieLoss,
     judge,
@@ -188,10 +187,6 @@ class TestJudge:
     def test_a_level_out_of_range_is_refused(self, level):
         with pytest.raises(InputError, match="level must be"):
             judge([1, 2], [2, 1], higher_is_better=True, level=level)
-
-
-def test_every_judgement_has_a_mark():
-    assert MARKS == {"better": "•", "worse": "◦", "tie": ""}
 
 
 def test_judgements_are_counted():

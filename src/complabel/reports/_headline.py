@@ -76,7 +76,7 @@ def _winning(winners: Mapping[str, Sequence[str]]) -> str:
         return f"{_listed(rows)} {verb} the highest average precision on {where}"
     if len(winners) <= _NAMED:
         each = [f"{_listed(rows)} on {dataset}" for dataset, rows in winners.items()]
-        return f"The best average precision: {'; '.join(each)}"
+        return f"The best by average precision: {'; '.join(each)}"
     wins = Counter(row for rows in winners.values() for row in rows)
     most = max(wins.values())
     leaders = [row for row, count in wins.items() if count == most]

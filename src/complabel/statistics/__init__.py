@@ -1,7 +1,6 @@
 """Statistics of repeated measurements: arrays in, results out; it knows nothing of labels."""
 
 from complabel.statistics._paired import (
-    MARKS,
     Judgement,
     PairedTestResult,
     Summary,
@@ -20,7 +19,6 @@ from complabel.statistics._ranks import (
 )
 
 __all__ = [
-    "MARKS",
     "FriedmanResult",
     "Judgement",
     "PairedTestResult",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,9 +17,6 @@ from complabel.errors import InputError
 
 Judgement: TypeAlias = Literal["better", "worse", "tie"]
 """What a test says about ours against another method."""
-
-MARKS: Final[Mapping[Judgement, str]] = MappingProxyType({"better": "•", "worse": "◦", "tie": ""})
-"""The symbol that stands for each judgement in a table."""
 
 # Means over thousands of instances agree to about this many digits, whatever the order of summing.
 _RELATIVE_ROUNDING = 1e-12
@@ -147,7 +143,6 @@ def judge(
     Returns
     -------
     {"better", "worse", "tie"}
-        See :data:`MARKS` for the symbols.
 
     Raises
     ------
