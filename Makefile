@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 CONSTRAINTS ?= constraints.txt
 # `python -m` everywhere: scripts in bin/ name the place where the environment was made.
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint $(CONSTRAINTS)
 
 # An environment that was moved or copied with its checkout still imports the code of the old place.
 ifneq ($(shell cat $(VENV)/.place 2>/dev/null),$(CURDIR))

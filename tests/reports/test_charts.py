@@ -13,7 +13,6 @@ from complabel.reports._charts import (
     Scale,
     bar_chart,
     beside_diagonal,
-    fold_strip,
     heat_map,
     matrix_charts,
 )
@@ -28,10 +27,6 @@ def draw_heat_map(matrix=None, names=NAMES, *, ident="m", description="three lab
         matrix = np.full((3, 3), 0.5)
     chart = heat_map(matrix, names, title="", description=description, scale=SCALE, reach=0.5)
     return chart.svg(ident)
-
-
-def draw_strip(**folds):
-    return fold_strip(folds, axis="x", description="d").svg("s")
 
 
 def texts(svg):
@@ -102,15 +97,6 @@ def test_ids_are_unique_on_a_page_and_every_reference_resolves():
     for svg in svgs:
         references = re.findall(r"url\(#([^)]+)\)|href=\"#([^\"]+)\"", svg)
         assert {a or b for a, b in references} <= set(ids)
-
-
-def test_fold_strip_has_a_dot_for_every_fold():
-    svg = draw_strip(one=[0.1, 0.4], two=[0.5])
-    accents = [e for e in ET.fromstring(svg).iter("use") if "accent" in e.get("style", "")]
-    assert len(accents) == 3
-    # SVG's y grows downwards: the first method is on top.
-    assert [float(e.get("y")) for e in accents] == sorted(float(e.get("y")) for e in accents)
-    assert {"one", "two", "x"} <= set(texts(svg))
 
 
 def test_figures_are_the_same_under_any_matplotlibrc_and_leave_it_alone():

@@ -168,25 +168,6 @@ def rank_chart(ranking: Ranking, *, title: str, description: str) -> Chart:
     return Chart(title, description, (_WIDTH, 1.1 + _LINE * n_rows), draw)
 
 
-def fold_strip(folds: Mapping[str, Sequence[float]], *, axis: str, description: str) -> Chart:
-    """Return a criterion in [0, 1]: a line per method, a dot for each fold, a bar at the mean."""
-
-    def draw(figure: Figure) -> None:
-        axes = figure.add_subplot()
-        for line, values in enumerate(folds.values()):
-            mean = float(np.mean(values))
-            axes.plot([0, 1], [line, line], color=INK, alpha=0.15, linewidth=1, zorder=0)
-            axes.plot([mean, mean], [line - 0.3, line + 0.3], color=INK, linewidth=2)
-            axes.plot(values, [line] * len(values), "o", color=ACCENT, markersize=5, alpha=0.7)
-        _name_lines(axes, list(folds))
-        axes.set_ylim(len(folds) - 0.5, -0.5)
-        axes.set_xlim(0, 1)
-        axes.set_xlabel(axis)
-        axes.spines["left"].set_visible(False)
-
-    return Chart("", description, (4.6, 0.6 + 0.36 * len(folds)), draw)
-
-
 @dataclass(frozen=True)
 class Scale:
     """How a heat map is coloured around the value ``centre``, and what its ``axes`` stand for."""
