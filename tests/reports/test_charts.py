@@ -72,13 +72,13 @@ def test_label_names_appear_as_they_are(name):
 
 
 def test_figures_take_the_colours_of_the_page():
-    strip = draw_strip(one=[0.1, 0.4])
-    for svg in (strip, draw_heat_map()):
+    bars = bar_chart([Bar("one", 0.4, kind="reference")], title="t", description="d").svg("s")
+    for svg in (bars, draw_heat_map()):
         assert "currentColor" in svg
         assert "#010203" not in svg
         assert "#0a0b0c" not in svg
         assert "<style" not in svg  # would style the whole page
-    assert "var(--accent)" in strip
+    assert "var(--accent)" in bars
 
 
 def test_figures_describe_themselves():
