@@ -15,7 +15,7 @@ BLOCKS = re.findall(r"```(python|console)\n(.*?)```", _GROWING, flags=re.DOTALL)
 
 
 def test_there_is_something_to_run():
-    assert [kind for kind, _ in BLOCKS].count("python") == 6
+    assert [kind for kind, _ in BLOCKS].count("python") == 7
     assert [kind for kind, _ in BLOCKS].count("console") == 2
 
 
