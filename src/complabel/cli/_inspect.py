@@ -72,7 +72,7 @@ def inspect(
             said,
             X,
             labels_listed=not is_table or label_names is not None,
-            source=shlex.join(answers) if is_table else "",
+            source=_typed(answers, items, label_names) if is_table else "",
             features="" if features is None else shlex.quote(str(features)),
         )
     for line in inspection_lines(found, min(output().width, _MOST_COLUMNS)):
@@ -130,3 +130,11 @@ def _read(
         says=False,
     )
     return said, None if found is None else found.X
+
+
+def _typed(answers: Sequence[str], items: Path | None, label_names: Path | None) -> str:
+    """Return what was typed that the next command has to repeat."""
+    words = [*answers]
+    for option, path in (("--items", items), ("--label-names", label_names)):
+        words += [] if path is None else [option, str(path)]
+    return shlex.join(words)
