@@ -19,10 +19,10 @@ def data():
 def test_names_come_from_polars_as_from_pandas(data):
     X = pl.DataFrame(np.asarray(data.X), schema=FEATURES)
     y = pl.DataFrame(1 - np.asarray(data.Y), schema=LABELS)
-    classifier = ComplementaryRidgeClassifier(alpha=1.0).fit(X, y)
+    classifier = ComplementaryRidgeClassifier(alpha=1.0, random_state=0).fit(X, y)
     assert classifier.classes_.tolist() == LABELS
     assert classifier.feature_names_in_.tolist() == FEATURES
-    plain = ComplementaryRidgeClassifier(alpha=1.0).fit(data.X, 1 - data.Y)
+    plain = ComplementaryRidgeClassifier(alpha=1.0, random_state=0).fit(data.X, 1 - data.Y)
     # Columns one after the other are added up in another order.
     assert classifier.predict_proba(X) == pytest.approx(plain.predict_proba(data.X), rel=1e-9)
 

@@ -259,7 +259,7 @@ def test_a_disk_that_is_full_while_units_are_stored_loses_nothing(warm, folder, 
     run = ("study", "run", "plan.toml", "--jobs", "1")
     code, text = warm.run(*run, folder=folder, output=said, largest_file=200_000)
     assert code == 1
-    assert text.startswith("error: the store complabel-studies.sqlite cannot be written:"), text
+    assert "\nerror: the store complabel-studies.sqlite cannot be written:" in text
     assert "What was stored before is safe; free space" in text
     assert text.count("\n") == 1
     ((n_kept,),) = rows(folder / STORE, "SELECT count(*) FROM results")

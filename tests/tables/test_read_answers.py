@@ -219,10 +219,18 @@ def test_files_that_are_no_table_of_answers(tmp_path):
     write_text(path, "item,label\na,sea\nb\n")
     with pytest.raises(DatasetFormatError, match="line 3: found 1 values for 2 columns"):
         read_answers(path)
+    write_text(path, "item,label\na,sea\n")
     with pytest.raises(InputError, match="contradictions must be one of 'error', 'drop'"):
-        read_answers(path, contradictions="keep")
+        read_answers(path, contradictions="vote")
     with pytest.raises(DatasetFormatError, match=r"tables of answers end in \.csv"):
         read_answers(write_text(tmp_path / "a.json", "[]"))
+
+
+def test_contradictions_may_be_kept(tmp_path):
+    path = write_text(tmp_path / "a.csv", "item,label,answer\na,sea,no\na,sea,yes\n")
+    found = read_answers(path, contradictions="keep")
+    assert found.n_contradictions == 1
+    assert found.answers.n_answers == 2
 
 
 def test_labels_that_nobody_mentions(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 _FOLDED = 10
 # What a table needs when nobody looks at it: a pipe or file has no width of its own.
 _WIDTH_OF_FILES = 120
+# Control characters but for tabs and line breaks.
+_STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @functools.cache
@@ -33,7 +36,12 @@ def errors() -> Console:
 
 def say(text: str, style: str = "") -> None:
     """Print a line of the result as it stands: no markup, no colours of Rich's, not wrapped."""
-    output().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+    output().print(_shown(text), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def _shown(text: str) -> str:
+    """Write signs that steer a terminal as text: names in a stranger's file may hold some."""
+    return _STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def explain(text: str) -> None:
@@ -52,7 +60,7 @@ def save(path: Path, text: str) -> None:
 
 def remark(text: str, style: str = "") -> None:
     """Print a line beside the result likewise."""
-    errors().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+    errors().print(_shown(text), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def complain(text: str) -> None:

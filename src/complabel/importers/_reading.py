@@ -41,6 +41,12 @@ def explained_reading(path: Path) -> Iterator[None]:
     """Turn the system's complaints about a file that is read into errors that say what to do."""
     try:
         yield
+    except DatasetFormatError as refusal:
+        # What a file holds may steer a terminal.
+        shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(refusal))
+        if shown == str(refusal):
+            raise
+        raise DatasetFormatError(shown) from refusal
     except (EOFError, zlib.error, gzip.BadGzipFile) as cause:
         raise DatasetFormatError(
             f"{path}: cannot be unpacked ({cause}); get the file again, or unpack it by hand"
