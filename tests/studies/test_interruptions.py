@@ -142,7 +142,7 @@ def kill_while_storing(warm, folder, chance):
 @pytest.mark.parametrize(
     ("n_kills", "plan"),
     [
-        pytest.param(5, quick_plan(4, 40), id="5"),
+        pytest.param(2, quick_plan(2, 40), id="2"),
         pytest.param(100, quick_plan(25, 40), id="100", marks=pytest.mark.slow),
     ],
 )

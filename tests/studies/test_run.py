@@ -239,6 +239,7 @@ SLOW_ROW = Row(method="mlcl", settings={"epochs": 300})
 
 
 @linux
+@pytest.mark.slow
 def test_a_killed_worker_costs_nothing_but_time(store):
     killed = threading.Event()
 
@@ -255,6 +256,7 @@ def test_a_killed_worker_costs_nothing_but_time(store):
 
 
 @linux
+@pytest.mark.slow
 def test_a_unit_that_kills_its_worker_also_alone_is_recorded_as_failed(store):
     stop = threading.Event()
 

@@ -173,10 +173,11 @@ def _tables(path: Path, chosen: Format, options: Options, tally: Tally) -> Itera
             piece = next(pieces, None)
         if piece is None:
             return
-        try:
-            table = answers_to_arrow(piece)
-        except InputError as cause:
-            raise DatasetFormatError(f"{path}: {cause}") from cause
+        with explained_reading(path):
+            try:
+                table = answers_to_arrow(piece)
+            except InputError as cause:
+                raise DatasetFormatError(f"{path}: {cause}") from cause
         yield table
 
 
