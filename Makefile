@@ -19,7 +19,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
 
-demo: $(VENV)/.report ## Learn from complementary labels on embedded data; write a report
+demo: $(VENV)/.report ## Ask about the same pictures in four ways, learn from the answers, write a page
 	$(BIN)/python -m complabel demo
 
 test: $(VENV)/.test lint types check ## Lint, type-check and test, as CI does

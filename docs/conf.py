@@ -18,4 +18,4 @@ myst_heading_anchors = 3
 suppress_warnings = ["myst.xref_missing"]
 html_theme_options = {"header_links_before_dropdown": 7}
 # Pages without pages below them have nothing to show beside the text.
-html_sidebars = {page: [] for page in ("index", "own-data", "choosing", "api")}
+html_sidebars = {page: [] for page in ("index", "own-data", "api")}
