@@ -23,7 +23,7 @@ def folder(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path)
     X = pd.DataFrame(DATA.X, columns=list(COLUMNS))
-    make_classifier("ridge").fit(X, pd.DataFrame(TARGETS, columns=list(NAMES))).save(MODEL)
+    make_classifier("ridge", random_state=0).fit(X, pd.DataFrame(TARGETS, columns=list(NAMES))).save(MODEL)
     return tmp_path
 
 
@@ -68,7 +68,7 @@ def test_columns_are_found_by_name(run, folder, expected):
 
 
 def test_svmlight(run, folder, expected):
-    make_classifier("ridge").fit(DATA.X, TARGETS).save("plain.safetensors")
+    make_classifier("ridge", random_state=0).fit(DATA.X, TARGETS).save("plain.safetensors")
     X = sparse.csr_array(DATA.X)
     dump_svmlight_file(X, np.zeros(len(ITEMS)), str(folder / "X.svm"), zero_based=False)
     arguments = ("X.svm", "--items", "ids.txt", "--out", "p.csv")
