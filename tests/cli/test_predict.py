@@ -23,7 +23,9 @@ def folder(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path)
     X = pd.DataFrame(DATA.X, columns=list(COLUMNS))
-    make_classifier("ridge", random_state=0).fit(X, pd.DataFrame(TARGETS, columns=list(NAMES))).save(MODEL)
+    make_classifier("ridge", random_state=0).fit(
+        X, pd.DataFrame(TARGETS, columns=list(NAMES))
+    ).save(MODEL)
     return tmp_path
 
 
