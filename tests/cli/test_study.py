@@ -231,6 +231,7 @@ def test_titles_are_no_markup_for_the_terminal(run, tmp_path):
     assert "[/red] [bold]a[/]" in run("study", "status")[1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 def test_a_terminal_sees_what_runs_and_how_long_it_will_take(tmp_path):
     plan = PLAN.replace("epochs = 3", "epochs = 400")

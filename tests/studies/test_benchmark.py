@@ -148,6 +148,7 @@ class Level(ComplementaryClassifier):
 """
 
 
+@pytest.mark.slow
 def test_a_class_of_ones_own_runs_in_workers_and_counts_in_the_key(tmp_path, monkeypatch):
     (tmp_path / "own_method.py").write_text(OWN_METHOD, encoding="utf-8")
     (tmp_path / "own_constant.py").write_text("LEVEL = 1.0\n", encoding="utf-8")

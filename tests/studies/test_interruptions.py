@@ -199,6 +199,7 @@ def is_there(process):
     return state not in "XZ"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes through /proc")
 def test_the_workers_of_a_killed_run_end(warm, tmp_path):
     endless = '{ method = "prior" }, { method = "mlcl", settings = { epochs = 10000000 } }'

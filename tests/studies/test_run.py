@@ -447,6 +447,7 @@ def test_a_dask_cluster_gives_what_local_processes_give(tmp_path, cluster):
         assert len(done) == 6
 
 
+@pytest.mark.slow
 def test_all_cores_are_used_where_none_are_named(store):
     record = Record()
     run_study(small(rows=[Row(method="prior")]), store, monitor=record)
