@@ -387,3 +387,9 @@ def test_a_random_question_without_an_answer_is_not_taken_as_no():
     assert filled.n_answers == 2
     # Questions that nobody drew at random keep the default.
     assert Answers.from_table(table).complementary.sum() == 3
+
+
+def test_numbers_as_labels_are_in_their_order_however_long():
+    long = "9" * 5000
+    table = {"item": ["a"] * 5, "label": [long, "10", "9", "007", "0"], "answer": ["no"] * 5}
+    assert Answers.from_table(table).label_names == ("0", "007", "9", "10", long)

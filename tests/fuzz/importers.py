@@ -63,7 +63,7 @@ class Seed:
 def as_bytes(content: Any, name: str) -> bytes:
     """Return a sample as its file has it."""
     if isinstance(content, str | bytes):
-        return content.encode() if isinstance(content, str) else content
+        return content.encode(errors="surrogatepass") if isinstance(content, str) else content
     if name.endswith(".jsonl"):
         return b"".join(json.dumps(each).encode() + b"\n" for each in content)
     return json.dumps(content).encode()

@@ -130,7 +130,7 @@ def number_labels(
         found = {name for each in lists.values for name in each}.union(column.values)
         names = _sorted(found)
         if all(name.isdecimal() for name in names):
-            names.sort(key=int)
+            names.sort(key=_as_number)
     else:
         names = check_names(labels)
     if not names:
@@ -148,6 +148,12 @@ def number_labels(
     merged = [codes.setdefault(tuple(each), len(codes)) if each else -1 for each in lists.values]
     different = [list(each) for each in codes]
     return numbers, Column("offered", Column("", lists.codes, merged).numbers(), different), names
+
+
+def _as_number(digits: str) -> tuple[int, str]:
+    """Return what sorts digits as numbers, of which Python reads no more than 4,300."""
+    digits = digits.lstrip("0")
+    return len(digits), digits
 
 
 def offered_mask(code: NDArray[np.intp], lists: list[list[int]], shape: tuple[int, int]) -> Mask:
