@@ -105,6 +105,17 @@ def test_several_tables_of_answers_are_put_together(folder):
     )
 
 
+def test_a_majority_is_one_among_all_tables(folder):
+    head = "item,label,answer,annotator\n"
+    first, second = folder / "first.csv", folder / "second.csv"
+    first.write_text(f"{head}a,sea,yes,ann\na,sea,yes,bob\na,sea,no,cleo\n", encoding="utf-8")
+    second.write_text(f"{head}a,sea,no,dan\na,sea,no,eve\na,sky,no,eve\n", encoding="utf-8")
+    found = load_tables(folder / "X.csv", answers=[first, second], contradictions="majority")
+    sea = found.label_names.index("sea")
+    assert found.answers.complementary[:, sea].sum() == 1  # three of five say no
+    assert found.answers.known_relevant[:, sea].sum() == 0
+
+
 def test_what_cannot_be_one_dataset_is_refused(folder, load):
     with pytest.raises(InputError, match="features alone tell nothing; give answers, truth"):
         load()

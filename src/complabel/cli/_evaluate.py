@@ -74,11 +74,11 @@ def evaluate(
 def _on_truth(classifier: ComplementaryClassifier, found: Features, path: Path) -> dict[str, Any]:
     """Print the criteria on true labels, for all labels together and for each."""
     from complabel.metrics import METRIC_TITLES, evaluate, evaluate_labels
-    from complabel.tables import read_truth
+    from complabel.tables import read_truth, rows_of
 
     names = [str(name) for name in classifier.classes_]
     truth = read_truth(path, label_names=names)
-    rows = own.rows_of(truth.items, found.items, path)
+    rows = rows_of(truth.items, found.items, path)
     X = own.for_model(_part(found, rows), classifier)
     with working(f"predicting {len(rows):,} items"):
         predicted, probabilities = classifier.predict_with_proba(X)

@@ -15,9 +15,6 @@ from complabel.cli._working import working
 from complabel.errors import AnnotationError, InputError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from complabel.annotations import Answers
     from complabel.methods import ComplementaryClassifier
     from complabel.tables import AnswerFile, Features
@@ -245,25 +242,3 @@ def _framed(X: Any, names: Any) -> Any:
     import pandas as pd
 
     return pd.DataFrame(X, columns=list(names), copy=False)
-
-
-def rows_of(wanted: Any, items: Any, path: Path) -> NDArray[np.intp]:
-    """Return the rows of the features in which some items are; refuse those without features."""
-    import numpy as np
-
-    place = {item: row for row, item in enumerate(items)}
-    missing = [item for item in wanted if item not in place]
-    if missing:
-        some = ", ".join(missing[:_MOST_SHOWN]) + ", ..." * (len(missing) > _MOST_SHOWN)
-        if len(missing) == len(wanted):
-            called = ", ".join(list(items[:_MOST_SHOWN])) + ", ..." * (len(items) > _MOST_SHOWN)
-            raise InputError(
-                f"{path}: none of its {len(wanted):,} items has features: they are called {some},"
-                f" and those with features {called}; call them the same in both files, or name the"
-                " rows of the features with --items"
-            )
-        raise InputError(
-            f"{path}: {len(missing):,} of its {len(wanted):,} items have no features: {some}; give"
-            " features of all of them, or leave these rows out"
-        )
-    return np.array([place[item] for item in wanted], dtype=np.intp)

@@ -78,7 +78,7 @@ def _say_what_is_read(
     contradictions: str,
 ) -> None:
     """Read the tables, and say what is in them and what is left out."""
-    from complabel.tables import read_features, read_label_names, read_truth
+    from complabel.tables import read_features, read_label_names, read_truth, rows_of
 
     with errors().status(f"reading {features}"):
         found = read_features(features, items=items)
@@ -87,7 +87,7 @@ def _say_what_is_read(
     if truth is not None:
         true = read_truth(truth, label_names=names)
         names = true.label_names
-        n_known = len(own.rows_of(true.items, found.items, truth))
+        n_known = len(rows_of(true.items, found.items, truth))
         lacking = "" if answers else "; the others are left out" * (n_known < len(found.items))
         say(f"{truth}: true labels of {n_known:,} of {len(found.items):,} items{lacking}")
     if answers:

@@ -13,9 +13,13 @@ from complabel.annotations import Answers, ContradictionPolicy, resolve_contradi
 from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
 from complabel.datasets._paths import StrPath, StrPaths, as_path, as_paths
 from complabel.errors import InputError
-from complabel.tables import read_answers, read_features, read_label_names, read_truth
-
-_MOST_SHOWN = 5
+from complabel.tables import (
+    read_answers,
+    read_features,
+    read_label_names,
+    read_truth,
+    rows_of,
+)
 
 
 def load_tables(
@@ -90,7 +94,7 @@ def load_tables(
     Y = np.zeros((len(found.items), len(names)), dtype=np.uint8)
     known = np.zeros(len(found.items), dtype=np.bool_)
     if true is not None:
-        rows = _rows_of(true.items, found.items, str(truth))
+        rows = rows_of(true.items, found.items, str(truth))
         Y[rows], known[rows] = true.Y, True
     X: Any = _as_float64(found.X)
     dataset = MultiLabelDataset(
@@ -122,26 +126,16 @@ def _read_answers(
                 read_answers(path, items=wanted, contradictions="keep").answers for path in paths
             ]
         names = sorted({name for each in seen for name in each.label_names or ()})
+    if len(paths) == 1:
+        return read_answers(
+            paths[0], items=wanted, label_names=names, contradictions=policy
+        ).answers
+    # Settled among all tables: a majority in one of them may be a minority in all.
     parts = [
-        read_answers(path, items=wanted, label_names=names, contradictions=policy).answers
+        read_answers(path, items=wanted, label_names=names, contradictions="keep").answers
         for path in paths
     ]
-    if len(parts) == 1:
-        return parts[0]
     return resolve_contradictions(Answers.concatenate(parts), policy)
-
-
-def _rows_of(wanted: NDArray[Any], items: NDArray[Any], source: str) -> NDArray[np.intp]:
-    """Return the rows of the features in which some items are; refuse those without features."""
-    place = {item: row for row, item in enumerate(items)}
-    missing = [item for item in wanted if item not in place]
-    if missing:
-        some = ", ".join(missing[:_MOST_SHOWN]) + ", ..." * (len(missing) > _MOST_SHOWN)
-        raise InputError(
-            f"{source}: {len(missing):,} of its {len(wanted):,} items have no features: {some};"
-            " give features of all of them, or leave these rows out"
-        )
-    return np.array([place[item] for item in wanted], dtype=np.intp)
 
 
 def _as_float64(X: Any) -> Features:

@@ -12,20 +12,11 @@ from complabel.errors import DatasetFormatError
 from complabel.importers._format import Format, Head, Options, Tally
 from complabel.importers._parse_reply import parse_judgment, parse_naming
 from complabel.importers._reading import open_binary, text_lines
+from complabel.tables import COLUMNS
 
 _AT_ONCE = 20_000
 _MAX_SHOWN = 3
-_COLUMNS = (
-    "answer_id",
-    "item",
-    "label",
-    "answer",
-    "question",
-    "offered",
-    "asked_for",
-    "annotator",
-    "probability",
-)
+_COLUMNS = tuple(name for name in COLUMNS if name != "time")
 
 
 def _recognizes(head: Head) -> bool:

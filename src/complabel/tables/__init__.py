@@ -6,7 +6,7 @@ files.
 
 from complabel.tables._columns import COLUMNS
 from complabel.tables._features import Features, iterate_features, read_features
-from complabel.tables._names import read_label_names
+from complabel.tables._names import read_label_names, rows_of
 from complabel.tables._predictions import PredictionWriter
 from complabel.tables._read_answers import AnswerFile, UnmatchedItemsWarning, read_answers
 from complabel.tables._read_predictions import Predictions, read_predictions
@@ -31,4 +31,5 @@ __all__ = [
     "read_predictions",
     "read_texts",
     "read_truth",
+    "rows_of",
 ]

@@ -10,8 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel.errors import DatasetFormatError
-from complabel.tables._source import StrPath, existing, explained, read_lines, some_of
+from complabel.errors import DatasetFormatError, InputError
+from complabel.tables._source import (
+    MAX_LISTED,
+    StrPath,
+    existing,
+    explained,
+    read_lines,
+    some_of,
+)
 
 
 def read_label_names(path: StrPath) -> tuple[str, ...]:
@@ -96,3 +103,53 @@ def refuse_repeated(path: Path, ids: Sequence[str], place: Callable[[int], str])
         if len(repeated) > 1
         else f"{path}: item {repeated[0]!r} is there more than once, in {places}"
     )
+
+
+def rows_of(
+    wanted: Sequence[str] | NDArray[Any], items: Sequence[str] | NDArray[Any], source: object
+) -> NDArray[np.intp]:
+    """Return the rows in which some items are.
+
+    Parameters
+    ----------
+    wanted : sequence or ndarray of str
+        Items of another table, such as :attr:`Truth.items`.
+    items : sequence or ndarray of str
+        What the rows are called, such as :attr:`Features.items`.
+    source : path or str
+        What an error calls the other table.
+
+    Returns
+    -------
+    ndarray of shape (len(wanted),), dtype intp
+
+    Raises
+    ------
+    InputError
+        If an item has no row.
+
+    Examples
+    --------
+    >>> rows_of(["b.jpg", "a.jpg"], ["a.jpg", "b.jpg", "c.jpg"], "truth.csv")
+    array([1, 0])
+    """
+    place = {item: row for row, item in enumerate(items)}
+    missing = [item for item in wanted if item not in place]
+    if not missing:
+        return np.array([place[item] for item in wanted], dtype=np.intp)
+    some = _listed(missing)
+    if len(missing) == len(wanted):
+        raise InputError(
+            f"{source}: none of its {len(wanted):,} items has features: they are called {some},"
+            f" and those with features {_listed(items)}; call them the same in both files, or name"
+            " the rows of the features with --items"
+        )
+    raise InputError(
+        f"{source}: {len(missing):,} of its {len(wanted):,} items have no features: {some}; give"
+        " features of all of them, or leave these rows out"
+    )
+
+
+def _listed(names: Sequence[str] | NDArray[Any]) -> str:
+    """List a few names as they are."""
+    return ", ".join(names[:MAX_LISTED]) + ", ..." * (len(names) > MAX_LISTED)
