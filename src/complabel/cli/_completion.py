@@ -12,7 +12,7 @@ from pathlib import Path
 METHODS = (
     "mlcl", "selection-likelihood", "ridge", "prior", "ml-knn", "lift", "fpml", "pml-lc", "pml-fp",
     "pml-lrs", "l-uw", "gdf", "unbiased-bce", "ctl", "comrank", "bce", "ccmn", "comes-hl",
-    "comes-rl", "supervised",
+    "comes-rl", "supervised", "supervised-bce",
 )  # fmt: skip
 # Endings that complabel.datasets reads, without those of archives.
 _DATASET_ENDINGS = (".arff", ".npz", ".mat", ".svm", ".svmlight", ".libsvm")

@@ -30,9 +30,10 @@ from complabel.methods.gradient.complementary_loss import (
     UnbiasedBCEClassifier,
 )
 from complabel.methods.gradient.mlcl import MLCLClassifier
-from complabel.methods.gradient.supervised import SupervisedClassifier
+from complabel.methods.gradient.supervised_bce import SupervisedBCEClassifier
 from complabel.methods.matched._classifier import FrequencyMatchedClassifier
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
+from complabel.methods.selection.supervised import SupervisedClassifier
 
 __all__ = [
     "METHODS",
@@ -60,6 +61,7 @@ __all__ = [
     "PMLLRSClassifier",
     "PriorClassifier",
     "SelectionLikelihoodClassifier",
+    "SupervisedBCEClassifier",
     "SupervisedClassifier",
     "UnbiasedBCEClassifier",
     "check_parameter",

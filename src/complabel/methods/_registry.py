@@ -36,9 +36,10 @@ from complabel.methods.gradient.complementary_loss import (
     UnbiasedBCEClassifier,
 )
 from complabel.methods.gradient.mlcl import MLCLClassifier
-from complabel.methods.gradient.supervised import SupervisedClassifier
+from complabel.methods.gradient.supervised_bce import SupervisedBCEClassifier
 from complabel.methods.matched._classifier import FrequencyMatchedClassifier
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
+from complabel.methods.selection.supervised import SupervisedClassifier
 
 ENTRY_POINTS = "complabel.methods"
 """The group of entry points in which other installed packages offer their methods."""
@@ -125,6 +126,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method("comes-hl", "COMES-HL", COMESHammingClassifier, _GRADIENT),
             Method("comes-rl", "COMES-RL", COMESRankingClassifier, _GRADIENT),
             Method("supervised", "Supervised", SupervisedClassifier),
+            Method("supervised-bce", "Supervised BCE", SupervisedBCEClassifier),
         )
     }
 )

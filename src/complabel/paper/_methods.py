@@ -16,7 +16,7 @@ _LEARNING_RATES = {
     "delicious": 1e-3,
 }
 # The methods that are trained with the dataset's learning rate.
-_TRAINED = {"mlcl", "l-uw", "gdf", "unbiased-bce", "ctl", "comrank", "supervised"}
+_TRAINED = {"mlcl", "l-uw", "gdf", "unbiased-bce", "ctl", "comrank", "supervised-bce"}
 
 _PRINTED = {
     "mlcl": "MLCL",

@@ -1,4 +1,4 @@
-"""The supervised reference: the same linear model, trained on true labels."""
+"""The reference of the paper's Table 6: a linear model with fixed settings, on true labels."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ if TYPE_CHECKING:
 
 
 @documented(**TEXTS)
-class SupervisedClassifier(GradientClassifier):
+class SupervisedBCEClassifier(GradientClassifier):
     """Linear model or network trained by binary cross-entropy on the *relevant* labels.
 
-    It is a reference to compare with, not a method for complementary labels. Its ``fit`` takes the
-    true labels as ``y``, which ``learns_from = "relevant"`` declares.
+    It is a reference of the paper, not a method for complementary labels. Its ``fit`` takes the
+    true labels as ``y``, which ``learns_from = "relevant"`` declares. Nobody chose its settings
+    for true labels, so true labels can teach more than it learns.
 
     {sections}
 
     See Also
     --------
+    SupervisedClassifier : The stronger reference, whose settings are chosen.
     complabel.losses.BinaryCrossEntropy : The loss.
 
     References
@@ -39,7 +41,7 @@ class SupervisedClassifier(GradientClassifier):
     >>> import numpy as np
     >>> X = np.eye(3).repeat(50, axis=0)
     >>> relevant = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1]]).repeat(50, axis=0)
-    >>> classifier = SupervisedClassifier(learning_rate=0.1, random_state=0).fit(X, relevant)
+    >>> classifier = SupervisedBCEClassifier(learning_rate=0.1, random_state=0).fit(X, relevant)
     >>> classifier.predict(np.eye(3))
     array([[1, 0, 0],
            [0, 1, 1],

@@ -1,0 +1,117 @@
+"""The supervised reference: the selection likelihood, told all labels of every row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from complabel import metrics
+from complabel.annotations import Answers
+from complabel.methods.selection._classifier import (
+    ProgressCallback,
+    SelectionLikelihoodClassifier,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from complabel.methods._arrays import Features
+
+
+class SupervisedClassifier(SelectionLikelihoodClassifier):
+    """Selection likelihood that learns from the *relevant* labels: the reference in all tables.
+
+    It is a reference to compare with, not a method for complementary labels. Its ``fit`` takes the
+    true labels as ``y``, which ``learns_from = "relevant"`` declares. It is what
+    :class:`SelectionLikelihoodClassifier` learns if people judge every label of every row. Then
+    the likelihood is one logistic regression for each label. Features, kernel, alpha and rank are
+    chosen by held-out true labels of the training rows, as the other class chooses them by answers.
+
+    Parameters
+    ----------
+    alpha, scaling, kernel, gamma, n_components, rank, cv, threshold, random_state, callback
+        As in :class:`SelectionLikelihoodClassifier`, with the same defaults.
+
+    Attributes
+    ----------
+    alpha_, kernel_, scaling_, gamma_, rank_, cv_results_, model_, coef_, intercept_, n_iter_
+        As in :class:`SelectionLikelihoodClassifier`.
+    classes_ : ndarray of shape (K,)
+    n_features_in_ : int
+
+    See Also
+    --------
+    SupervisedBCEClassifier : The reference of the paper's Table 6, with fixed settings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.eye(3).repeat(50, axis=0)
+    >>> relevant = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1]]).repeat(50, axis=0)
+    >>> classifier = SupervisedClassifier(kernel="linear", random_state=0).fit(X, relevant)
+    >>> classifier.predict(np.eye(3))
+    array([[1, 0, 0],
+           [0, 1, 1],
+           [0, 0, 1]])
+    """
+
+    learns_from: ClassVar[Literal["complementary", "relevant"]] = "relevant"
+    models_the_choice = False
+    understands_answers = False
+
+    # Nothing of this has to be found where all labels are known.
+    cardinality: float | None = None
+    label_frequencies: None = None
+    propensities: None = None
+    error_rate: float = 0.0
+    exclusion_rates: None = None
+
+    def __init__(
+        self,
+        *,
+        alpha: str | float = "auto",
+        scaling: str = "auto",
+        kernel: str = "auto",
+        gamma: str | float = "auto",
+        n_components: int = 500,
+        rank: str | int | None = "auto",
+        cv: int = 3,
+        threshold: str = "probability",
+        random_state: int | np.random.Generator | None = None,
+        callback: ProgressCallback | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.scaling = scaling
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_components = n_components
+        self.rank = rank
+        self.cv = cv
+        self.threshold = threshold
+        self.random_state = random_state
+        self.callback = callback
+
+    def _fit(
+        self, X: Features, true_labels: NDArray[np.uint8], relevant: NDArray[np.uint8] | None, /
+    ) -> None:
+        del relevant
+        ticked = Answers.from_arrays(
+            absent=1 - true_labels, relevant=true_labels, question="ticked"
+        )
+        self._learn(X, ticked)
+
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:  # type: ignore[override]
+        """Return the average precision on true labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples, K) or (n_samples,)
+            The relevant labels, as in ``fit``.
+
+        Returns
+        -------
+        float
+        """
+        decision = self._decision(self._validate_new(X))
+        return metrics.average_precision(self._encode(y), decision)
