@@ -27,7 +27,8 @@ def test_json_says_what_to_import(run):
         assert sorted(entry["parameters"]) == sorted(cls().get_params(deep=False))
         assert entry["summary"].endswith(".")
     assert {name for name in described if described[name]["learns_from"] == "relevant"} == {
-        "supervised"
+        "supervised",
+        "supervised-bce",
     }
     assert described["selection-likelihood"]["learns_from"] == "answers"
     assert described["unbiased-bce"]["references"] == "The paper of gdf."

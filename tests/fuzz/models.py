@@ -80,7 +80,8 @@ def models() -> list[Any]:
     X, y = PROBLEM.X[:N_ROWS], COMPLEMENTARY[:N_ROWS]
     frequencies = PROBLEM.Y.mean(axis=0)
     fitted = [
-        brief(name).fit(X, PROBLEM.Y[:N_ROWS] if name == "supervised" else y) for name in METHODS
+        brief(name).fit(X, PROBLEM.Y[:N_ROWS] if METHODS[name].learns_from == "relevant" else y)
+        for name in METHODS
     ]
     people = Answers.from_arrays(
         absent=y, question="asked", offered=y, annotator=np.array(["a", "b"])[np.arange(N_ROWS) % 2]

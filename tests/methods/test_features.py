@@ -24,7 +24,7 @@ FEATURES = {
     "times 1e-310": X * 1e-310,
 }
 FEW = {"epochs": 3, "svm_max_iter": 500, "kernel": "linear", "scaling": "global"}
-LOGISTIC = ("mlcl", "gdf", "unbiased-bce", "ctl", "l-uw", "comrank", "supervised")
+LOGISTIC = ("mlcl", "gdf", "unbiased-bce", "ctl", "l-uw", "comrank", "supervised-bce")
 
 
 @pytest.mark.filterwarnings("ignore:LIBSVM stopped")

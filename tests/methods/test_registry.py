@@ -32,7 +32,7 @@ PUBLISHED_RATES = {
     "bookmark": 0.001,
     "delicious": 0.001,
 }
-REFERENCES = {"supervised"}
+REFERENCES = {"supervised", "supervised-bce"}
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -73,7 +73,7 @@ def test_a_default_grid_has_parameters_of_the_method(name):
 
 
 @pytest.mark.parametrize(("dataset", "rate"), PUBLISHED_RATES.items())
-@pytest.mark.parametrize("name", ["mlcl", "supervised"])
+@pytest.mark.parametrize("name", ["mlcl", "supervised-bce"])
 def test_the_papers_learning_rates(name, dataset, rate):
     classifier = make_classifier(name, dataset=dataset)
     assert classifier.learning_rate == rate

@@ -103,7 +103,7 @@ ROWS = {
     "ccmn": _trained("ccmn"),
     "comes-hl": _trained("comes-hl"),
     "comes-rl": _trained("comes-rl"),
-    "supervised": _trained("supervised"),
+    "supervised-bce": _trained("supervised-bce"),
 }
 """What is held against the file, by the name of its entry."""
 

@@ -215,7 +215,7 @@ def test_known_labels_come_beside_an_audit(seen):
 
 
 def test_a_reference_is_given_no_audit():
-    row = dataclasses.replace(PRIOR, method="supervised", settings={"epochs": 2})
+    row = dataclasses.replace(PRIOR, method="supervised-bce", settings={"epochs": 2})
     drawn = draw_labels(DATASET, Draw(name="u"), seed=3)
     first, second = (
         fit_fold(DATASET, drawn, row, fold=0, folds=3, seed=3, audit=size).probabilities

@@ -220,7 +220,7 @@ def test_labels_that_a_row_makes_known_become_answers_yes(seen):
 
 
 def test_a_reference_is_given_relevant_labels_whatever_people_were_asked():
-    row = dataclasses.replace(PRIOR, method="supervised", settings={"epochs": 2})
+    row = dataclasses.replace(PRIOR, method="supervised-bce", settings={"epochs": 2})
     first, second = (
         fit_fold(DATASET, labels, row, fold=0, folds=3, seed=3).probabilities
         for labels in (draw(), draw(question="asked"))

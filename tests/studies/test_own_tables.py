@@ -165,7 +165,7 @@ def test_criteria_are_of_test_rows_with_known_truth(tables, fold):
 
 def test_a_reference_learns_from_rows_with_known_truth_alone(tables):
     data = dataset_of(tables)
-    row = dataclasses.replace(RIDGE, method="supervised", settings={"epochs": 1})
+    row = dataclasses.replace(RIDGE, method="supervised-bce", settings={"epochs": 1})
     fitted = fit_fold(data, data.answers, row, fold=0, folds=3, seed=0)
     train, _ = split_folds(data, n_folds=3, seed=0)[0]
     assert fitted.train.tolist() == [row for row in train if row < KNOWN]

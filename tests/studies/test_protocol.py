@@ -8,7 +8,7 @@ from sklearn.metrics import label_ranking_average_precision_score
 from complabel.annotations import draw_complementary
 from complabel.datasets import MultiLabelDataset, make_digits, make_synthetic
 from complabel.errors import InputError
-from complabel.methods import PriorClassifier, SupervisedClassifier
+from complabel.methods import PriorClassifier, SupervisedBCEClassifier
 from complabel.studies import Draw, ExpandedRow, draw_labels, fit_fold, run_fold, split_folds
 from complabel.studies._protocol import draw_known
 
@@ -98,14 +98,14 @@ def test_what_fit_is_given_does_not_change_with_the_true_labels(dataset, seen):
 
 def test_a_reference_that_declares_it_learns_from_relevant_labels(dataset, monkeypatch):
     seen = []
-    fit = SupervisedClassifier.fit
+    fit = SupervisedBCEClassifier.fit
 
     def spying(self, X, y, **named):
         seen.append(y)
         return fit(self, X, y, **named)
 
-    monkeypatch.setattr(SupervisedClassifier, "fit", spying)
-    fitted = fit_all(dataset, "supervised", n_folds=2, epochs=1)
+    monkeypatch.setattr(SupervisedBCEClassifier, "fit", spying)
+    fitted = fit_all(dataset, "supervised-bce", n_folds=2, epochs=1)
     for fold, labels in zip(fitted, seen, strict=True):
         np.testing.assert_array_equal(labels, dataset.Y[fold.train])
 

@@ -159,7 +159,7 @@ def test_true_frequencies_and_class_wise_naming_lead_near_supervision(classifier
     settings = {"learning_rate": 0.05, "epochs": 60, "random_state": 0}
     told = classifier(label_frequencies=data.Y[train].mean(axis=0), **settings)
     found = told.fit(data.X[train], named[train]).decision_function(data.X[test])
-    truth = make_classifier("supervised", **settings).fit(data.X[train], data.Y[train])
+    truth = make_classifier("supervised-bce", **settings).fit(data.X[train], data.Y[train])
     best = metrics.average_precision(data.Y[test], truth.decision_function(data.X[test]))
     bar = PriorClassifier().fit(data.X[train], named[train]).decision_function(data.X[test])
     reached = metrics.average_precision(data.Y[test], found)

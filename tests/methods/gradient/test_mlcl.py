@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from complabel.annotations import UnchosenLabelWarning, draw_complementary, draw_relevant
 from complabel.errors import TransitionError
-from complabel.methods import MLCLClassifier, PriorClassifier, SupervisedClassifier
+from complabel.methods import MLCLClassifier, PriorClassifier, SupervisedBCEClassifier
 from complabel.transition import (
     corrected_transition,
     label_correlation,
@@ -36,7 +36,7 @@ def test_recovers_the_ranking_far_better_than_the_constant_one(
     fitted, precision_of, X, relevant, complementary
 ):
     constant = precision_of(PriorClassifier().fit(X[TRAIN], complementary[TRAIN]))
-    full = precision_of(SupervisedClassifier(**FAST).fit(X[TRAIN], relevant[TRAIN]))
+    full = precision_of(SupervisedBCEClassifier(**FAST).fit(X[TRAIN], relevant[TRAIN]))
     found = precision_of(fitted)
     assert found > constant + 0.3
     assert found > full - 0.05

@@ -20,7 +20,7 @@ from complabel.methods import (
     MLCLClassifier,
     PriorClassifier,
     SelectionLikelihoodClassifier,
-    SupervisedClassifier,
+    SupervisedBCEClassifier,
 )
 
 TRAIN, TEST = slice(0, 1000), slice(1000, None)
@@ -40,7 +40,7 @@ def fixed(**settings):
 
 
 def test_ranks_as_well_as_training_on_relevant_labels(chosen, precision_of, X, relevant):
-    full = SupervisedClassifier(epochs=60, learning_rate=0.05, random_state=0)
+    full = SupervisedBCEClassifier(epochs=60, learning_rate=0.05, random_state=0)
     constant = PriorClassifier().fit(X[TRAIN], 1 - relevant[TRAIN])
     assert precision_of(chosen) > precision_of(full.fit(X[TRAIN], relevant[TRAIN])) - 0.02
     assert precision_of(chosen) > precision_of(constant) + 0.2
