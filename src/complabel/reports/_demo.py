@@ -27,7 +27,7 @@ from complabel.methods import (
     FrequencyMatchedClassifier,
     PriorClassifier,
     SelectionLikelihoodClassifier,
-    make_classifier,
+    SupervisedClassifier,
 )
 from complabel.metrics import average_precision
 from complabel.studies import result_versions
@@ -234,7 +234,7 @@ def _references(
     pictures: _Pictures, named: Answers, Y: NDArray[np.uint8], seed: int
 ) -> dict[str, dict[str, float]]:
     """Return the figures of a constant ranking, and of a model that learns from true labels."""
-    supervised = make_classifier("supervised", dataset="digits", random_state=seed)
+    supervised = SupervisedClassifier(kernel="linear", random_state=seed)
     return {
         "prior": pictures.measure(pictures.fit(PriorClassifier(), named)),
         "supervised": pictures.measure(pictures.fit(supervised, Y)),
