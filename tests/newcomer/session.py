@@ -128,6 +128,24 @@ def own_data(session: Session) -> None:
     demand("average precision 0.8" in said, "it is the same in Python")
 
 
+def first_round(session: Session) -> None:
+    """Ask before there are answers; answer in a spreadsheet and in Label Studio's yes/no form."""
+    features = ("--features", "embeddings.csv", "--label-names", "labels.txt")
+    ask = ("complabel", "ask", *features, "-n", "400", "--out", "round-1.csv")
+    session.run(*ask)
+    session.python(HERE / "answer_first_round.py")
+    session.run("complabel", "import", "round-1.xlsx", "--out", "sheet.csv")
+    session.run("complabel", "import", "yes-no.json", "--out", "form.csv")
+    model = "first-round.safetensors"
+    session.run("complabel", "fit", "sheet.csv", "form.csv", *features, "--out", model)
+    said = session.run("complabel", "evaluate", model, "embeddings.csv", "--truth", "truth.csv")
+    found = re.search(r"Average precision +([.0-9]+)", said)
+    demand(found and float(found[1]) > 0.7, f"400 questions teach much\n{said}")
+    typed = (session.folder / "round-1.csv").read_bytes()
+    session.run(*ask, expect=1)
+    demand((session.folder / "round-1.csv").read_bytes() == typed, "no file is overwritten")
+
+
 def interrupted_study(session: Session) -> None:
     """Run a study, press Ctrl-C after its first results, and run it again."""
     plan, store = session.folder / "plan.toml", session.folder / "study.sqlite"
@@ -201,6 +219,8 @@ def main() -> None:
                 session.python(file)
         with step("own data: an export, five commands, a model"):
             own_data(session)
+        with step("a first round of questions, a spreadsheet, the yes/no form"):
+            first_round(session)
         with step("a study, interrupted and resumed"):
             interrupted_study(session)
         print(f"a newcomer's session: all done in {time.perf_counter() - started:.0f} s")
