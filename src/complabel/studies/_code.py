@@ -60,7 +60,8 @@ def _origins(module: str, name: str, asked: frozenset[tuple[str, str]] = frozens
     """Return the modules in which the name of ``from module import name`` is really defined.
 
     A package re-exports names of its modules, but only the modules of imported names count. So a
-    method does not depend on all others in its package.
+    method does not depend on all others in its package. A package that imports its names when they
+    are used repeats their imports for type checkers, so these count here.
     """
     if not _counts(module) or (module, name) in asked:
         return {module}
@@ -68,7 +69,7 @@ def _origins(module: str, name: str, asked: frozenset[tuple[str, str]] = frozens
         return {f"{module}.{name}"}
     asked |= {(module, name)}
     found: set[str] = set()
-    for node in _statements(_tree(module)):
+    for node in ast.walk(_tree(module)):
         if isinstance(node, ast.ImportFrom):
             source = _absolute(node, module)
             for alias in node.names:
