@@ -185,7 +185,7 @@ def test_a_package_that_imports_names_when_they_are_used_tells_type_checkers_the
         assert place == f"{told[public]}:{public}"
     assert {*module.__all__} <= {*dir(module)}
     with pytest.raises(AttributeError, match="no attribute 'absent'"):
-        module.absent
+        _ = module.absent
 
 
 def test_without_the_extra_the_command_says_what_to_install():
