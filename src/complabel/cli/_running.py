@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from complabel.cli import _options as options
 from complabel.cli._console import complain, errors, remark, say
 from complabel.cli._working import duration
@@ -51,7 +53,7 @@ def _say_done(name: str, summary: RunSummary, store: Path) -> None:
     ran = f"{name}: ran {summary.n_ran} of {summary.n_units} units"
     remarks = [ran, f"in {duration(summary.seconds)}"]
     if summary.n_failed:
-        remarks.append(f"{summary.n_failed} failed (run them again with --retry-failed)")
+        remarks.append(f"{summary.n_failed} failed")
     if summary.n_elsewhere:
         remarks.append(f"{summary.n_elsewhere} were left to another run that uses {store}")
     if summary.n_by_other_code:
@@ -83,6 +85,21 @@ def say_failed(results: StudyResults) -> None:
     reasons = Counter((unit.dataset, unit.row, unit.reason) for unit in results.having("failed"))
     for (dataset, row, reason), count in reasons.items():
         complain(f"failed: {dataset}, {row}, {count} folds: {reason}")
+
+
+def stop_if_failed(results: StudyResults, path: Path) -> None:
+    """If units failed, in this run or before, say which and what to do, and exit 1."""
+    failed = results.having("failed")
+    if not failed:
+        return
+    say_failed(results)
+    name = results.plan.name
+    shown = f"report {name}" if results.plan.criteria else f"export {name}.json --study {name}"
+    complain(
+        f"{len(failed)} of {len(results.units)} units failed. Their tracebacks: complabel study"
+        f" {shown}{at(path)}. To run them again, add --retry-failed to this command"
+    )
+    raise typer.Exit(1)
 
 
 def opened_results(path: Path, name: str | None, *, with_criteria: bool = False) -> StudyResults:

@@ -12,7 +12,14 @@ from complabel.cli._completion import complete_plan, complete_table
 from complabel.cli._console import new_table, say, show
 from complabel.cli._help import with_examples
 from complabel.cli._outcome import show_outcome
-from complabel.cli._running import at, opened_results, run_plan, say_missing, write_reports
+from complabel.cli._running import (
+    at,
+    opened_results,
+    run_plan,
+    say_missing,
+    stop_if_failed,
+    write_reports,
+)
 
 if TYPE_CHECKING:
     from complabel.studies import Plan, Unit
@@ -56,7 +63,9 @@ def run(
         _show_forecast(_show_plan(checked, data_dir), store, jobs)
         return
     run_plan(checked, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
-    show_outcome(opened_results(store, checked.name))
+    results = opened_results(store, checked.name)
+    show_outcome(results)
+    stop_if_failed(results, store)
     say(f"next: complabel study report {checked.name}{at(store)}")
 
 
@@ -89,6 +98,7 @@ def reproduce(
     results = opened_results(store, plan.name)
     show_outcome(results)
     write_reports(results, folder)
+    stop_if_failed(results, store)
 
 
 def _find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
