@@ -33,6 +33,21 @@ def code_digest(*modules: str) -> str:
     return digest.hexdigest()
 
 
+def own_files(*modules: str) -> dict[str, Path]:
+    """Return the top-level modules of the user's own among modules and their imports, with files.
+
+    The file of a package is its ``__init__.py``.
+    """
+    tops = {name.partition(".")[0] for name in _reached(modules)} - {_OWN}
+    return {top: file for top in sorted(tops) if (file := _file(top)) is not None}
+
+
+def forget() -> None:
+    """Forget all code that was read, because files were changed."""
+    for function in (code_digest, _counts, _file, _tree, _normalized, _distributions):
+        function.cache_clear()
+
+
 def _reached(modules: Iterable[str]) -> set[str]:
     """Return all modules that count among the given ones and their imports."""
     found: set[str] = set()
