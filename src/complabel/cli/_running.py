@@ -12,6 +12,7 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli._console import complain, errors, remark, say
+from complabel.cli._next import command
 from complabel.cli._working import duration
 
 if TYPE_CHECKING:
@@ -94,10 +95,13 @@ def stop_if_failed(results: StudyResults, path: Path) -> None:
         return
     say_failed(results)
     name = results.plan.name
-    shown = f"report {name}" if results.plan.criteria else f"export {name}.json --study {name}"
+    if results.plan.criteria:
+        shown = command("study", "report", name, store=at(path))
+    else:
+        shown = command("study", "export", f"{name}.json", study=name, store=at(path))
     complain(
-        f"{len(failed)} of {len(results.units)} units failed. Their tracebacks: complabel study"
-        f" {shown}{at(path)}. To run them again, add --retry-failed to this command"
+        f"{len(failed)} of {len(results.units)} units failed. Their tracebacks: {shown}. To run"
+        " them again, add --retry-failed to this command"
     )
     raise typer.Exit(1)
 
@@ -124,9 +128,9 @@ def opened_results(path: Path, name: str | None, *, with_criteria: bool = False)
     return results
 
 
-def at(store: Path) -> str:
-    """Return the option ``--store`` for the next command; empty for the default store."""
-    return "" if store == options.STORE else f" --store {store}"
+def at(store: Path) -> Path | None:
+    """Return the option ``store`` of the next command; None for the default store."""
+    return None if store == options.STORE else store
 
 
 def write_reports(results: StudyResults, folder: Path | None) -> None:

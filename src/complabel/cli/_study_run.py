@@ -11,6 +11,7 @@ from complabel.cli import _options as options
 from complabel.cli._completion import complete_plan, complete_table
 from complabel.cli._console import new_table, say, show
 from complabel.cli._help import with_examples
+from complabel.cli._next import command
 from complabel.cli._outcome import show_outcome
 from complabel.cli._running import (
     at,
@@ -66,7 +67,7 @@ def run(
     results = opened_results(store, checked.name)
     show_outcome(results)
     stop_if_failed(results, store)
-    say(f"next: complabel study report {checked.name}{at(store)}")
+    say(f"next: {command('study', 'report', checked.name, store=at(store))}")
 
 
 @with_examples("reproduce table2 --data-dir data", "reproduce table2 --data-dir data --quick")
