@@ -16,6 +16,7 @@ import complabel
 # From the bottom up: a room imports only from those before it.
 ROOMS = (
     "errors",
+    "_lazy",
     "_files",
     "_parameters",
     "persistence",
@@ -163,8 +164,28 @@ def test_the_rooms_without_tensors_load_no_torch():
 
 def test_the_library_needs_nothing_that_only_studies_need():
     blocked = "import sys\nfor name in ('typer', 'rich', 'pydantic'): sys.modules[name] = None\n"
-    loaded = loaded_after(f"{blocked}import complabel.methods, complabel.losses, complabel.paper")
+    rooms = "complabel.methods as methods, complabel.losses, complabel.paper"
+    loaded = loaded_after(
+        f"{blocked}import {rooms}\nfor name in dir(methods): getattr(methods, name)"
+    )
     assert "torch" in loaded
+
+
+LAZY = ("complabel._training", "complabel.methods", "complabel.reports")
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_a_package_that_imports_names_when_they_are_used_tells_type_checkers_the_same(name):
+    module = importlib.import_module(name)
+    for node in parse(Path(module.__file__)).body:
+        if isinstance(node, ast.If):
+            told = {alias.name: each.module for each in node.body for alias in each.names}
+    assert {*module._PLACES} == {*told} == {*module.__all__} & {*told}
+    for public, place in module._PLACES.items():
+        assert place == f"{told[public]}:{public}"
+    assert {*module.__all__} <= {*dir(module)}
+    with pytest.raises(AttributeError, match="no attribute 'absent'"):
+        _ = module.absent
 
 
 def test_without_the_extra_the_command_says_what_to_install():

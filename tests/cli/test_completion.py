@@ -67,7 +67,6 @@ def test_other_shells_complete(shell):
 
 
 def test_names_are_those_that_there_are():
-    assert list(METHODS) == list(completion.METHODS)
     assert {*completion.catalog_names()} == {*CATALOG, *EMBEDDED}
     assert completion.complete_plan("") == [*PLANS, "data/", "plan.toml"]
     assert completion.complete_table("") == list(TABLES)

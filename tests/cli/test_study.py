@@ -137,15 +137,24 @@ def test_failures_are_said_and_counted(run, tmp_path):
     broken = PLAN.replace("epochs = 3", "learning_rate = -1.0")
     (tmp_path / "plan.toml").write_text(broken, encoding="utf-8")
     code, out, err = run("study", "run", "plan.toml", "--jobs", 1)
-    assert code == 0
-    assert "3 failed (run them again with --retry-failed)" in out
-    assert err.count("learning_rate must be") == 3
+    assert code == 1
+    assert "3 failed" in out
+    assert "Complete so far: Prior" in out
+    assert err.count("learning_rate must be") == 3 + 1
+    for _ in range(2):  # the failures stay known, and are named in the last lines
+        assert "MLCL, 3 folds: learning_rate must be" in err
+        assert "complabel study report small. To run them again, add --retry-failed" in err
+        code, out, err = run("study", "run", "plan.toml", "--jobs", 1)
+        assert (code, "next:" in out) == (1, False)
+    assert "6 of 6 units are already in the store, 3 of them failed" in err
     code, out, err = run("study", "status")
     assert "3 failed" in out
     assert err.count("learning_rate must be") == 1
     assert "3 folds" in err
-    _, out, _ = run("study", "run", "plan.toml", "--jobs", 1, "--retry-failed")
-    assert "ran 3 of 6" in out
+    code, out, _ = run("study", "run", "plan.toml", "--jobs", 1, "--retry-failed")
+    assert (code, "ran 3 of 6" in out) == (1, True)
+    assert run("study", "report")[0] == 0
+    assert "Traceback" in (tmp_path / "small-report" / "report.html").read_text("utf-8")
 
 
 def test_a_dry_run_says_what_would_run_and_runs_nothing(run, tmp_path):

@@ -1,5 +1,6 @@
 import json
 import warnings
+from pkgutil import resolve_name
 
 import numpy as np
 import pandas as pd
@@ -241,7 +242,7 @@ def test_every_classifier_of_the_package_has_a_name_in_files():
         for each in public
         if isinstance(each, type) and issubclass(each, ComplementaryClassifier)
     } - {ComplementaryClassifier}
-    assert classifiers == {*SAVED_AS.values()}
+    assert classifiers == {*map(resolve_name, SAVED_AS.values())}
 
 
 def test_annotators_are_named_only_where_they_have_error_rates(path):

@@ -10,27 +10,14 @@ import complabel
 from complabel.methods import METHODS
 from complabel.studies import _code
 
-CACHED = (
-    _code.code_digest,
-    _code._counts,
-    _code._distributions,
-    _code._file,
-    _code._tree,
-    _code._normalized,
-)
 PACKAGE = Path(complabel.__file__).parent
-
-
-def forget():
-    for function in CACHED:
-        function.cache_clear()
 
 
 @pytest.fixture(autouse=True)
 def _fresh():
-    forget()
+    _code.forget()
     yield
-    forget()
+    _code.forget()
 
 
 @pytest.fixture
@@ -42,7 +29,7 @@ def package(tmp_path, monkeypatch):
 
     def write(file, lines):
         (folder / file).write_text(textwrap.dedent(lines), encoding="utf-8")
-        forget()
+        _code.forget()
         return folder.name
 
     write("__init__.py", "from .near import helper\nfrom .far import other\n")
@@ -130,7 +117,7 @@ def test_a_library_counts_nowhere(folder, tmp_path, monkeypatch):
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: somebodys\nVersion: 1.0\n")
         (info / "top_level.txt").write_text("somebodys_library\n")
     monkeypatch.syspath_prepend(str(tmp_path / folder))
-    forget()
+    _code.forget()
     assert not _code._counts("somebodys_library")
 
 

@@ -21,6 +21,7 @@ from complabel.studies import (
     Plan,
     Row,
     Store,
+    _code,
     _run,
     _units,
     _work,
@@ -302,7 +303,7 @@ class Collapsing:
 def test_what_failed_before_is_retried_also_after_a_worker_died(store, monkeypatch):
     broken = small(rows=[Row(method="mlcl", settings={"learning_rate": -1.0})], folds=4)
     assert run_study(broken, store, n_jobs=1).n_failed == 4
-    monkeypatch.setattr(_run, "_workers", lambda n_jobs, dask: contextlib.nullcontext(Collapsing()))
+    monkeypatch.setattr(_run, "_workers", lambda *given: contextlib.nullcontext(Collapsing()))
     assert run_study(broken, store, retry_failed=True).n_ran == 4
 
 
@@ -399,7 +400,9 @@ def test_a_cluster_that_is_not_there_is_said(store, monkeypatch):
 
 @pytest.fixture
 def cluster(tmp_path):
-    """A scheduler and two workers, started with Dask's own commands."""
+    """A scheduler and two workers in another folder, started with Dask's own commands."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
     command = str(Path(sys.executable).with_name("dask"))
     file = tmp_path / "scheduler.json"
     options = ["--no-dashboard", "--scheduler-file", str(file)]
@@ -412,7 +415,9 @@ def cluster(tmp_path):
         ),
     ]  # fmt: skip
     processes = [
-        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.Popen(
+            command, cwd=elsewhere, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         for command in commands
     ]
     try:
@@ -445,6 +450,62 @@ def test_a_dask_cluster_gives_what_local_processes_give(tmp_path, cluster):
         done = [row for row in contents(far) if row["status"] == "done"]
         assert done == [row for row in contents(near) if row["status"] == "done"]
         assert len(done) == 6
+
+
+OWN = """
+import numpy as np
+from complabel.methods import ComplementaryClassifier
+from HELPER import STRENGTH
+
+
+class Mine(ComplementaryClassifier):
+    def _fit(self, X, complementary, relevant, /):
+        self.strength_ = STRENGTH
+
+    def _decision(self, X):
+        return np.full((X.shape[0], len(self.classes_)), self.strength_)
+"""
+
+
+@pytest.mark.slow
+def test_workers_in_another_folder_get_modules_of_ones_own(tmp_path, cluster, monkeypatch):
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.syspath_prepend(str(home))
+    path = tmp_path / "own.sqlite"
+    (home / "own_shipped.py").write_text(OWN.replace("HELPER", "own_helper"), encoding="utf-8")
+
+    for strength in (1.0, 2.0):  # the second time, the workers know older code
+        (home / "own_helper.py").write_text(f"STRENGTH = {strength}\n", encoding="utf-8")
+        for name in ("own_shipped", "own_helper"):
+            sys.modules.pop(name, None)
+        _code.forget()
+        plan = small(rows=[Row(method="own_shipped:Mine")])
+        with Store(path) as store:
+            summary = run_study(plan, store, dask=cluster)
+            assert (summary.n_ran, summary.n_failed) == (3, 0)
+            done = store.results(plan.name).having("done")
+            assert {unit.fitted["strength_"] for unit in done} == {strength}
+
+
+@pytest.mark.slow
+def test_a_package_that_workers_cannot_import_is_said_before_anything_runs(
+    tmp_path, cluster, monkeypatch
+):
+    package = tmp_path / "home" / "own_package"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "mine.py").write_text(
+        OWN.replace("HELPER import STRENGTH", "math import pi as STRENGTH")
+    )
+    monkeypatch.syspath_prepend(str(package.parent))
+    plan = small(rows=[Row(method="own_package.mine:Mine")])
+    with Store(tmp_path / "own.sqlite") as store:
+        with pytest.raises(
+            InputError, match=r"cannot import own_package\.mine: .* on every worker"
+        ):
+            run_study(plan, store, dask=cluster)
+        assert len(store.results(plan.name).having("pending")) == 3
 
 
 @pytest.mark.slow

@@ -1,17 +1,27 @@
-"""Training of linear maps and networks: mini-batch gradient descent on CPU or GPU, and L-BFGS."""
+"""Training of linear maps and networks: mini-batch gradient descent on CPU or GPU, and L-BFGS.
 
-from complabel._training._coordinates import Scaling, Spread
-from complabel._training._descent import Schedule
-from complabel._training._device import one_thread, resolve_device, torch_as_released
-from complabel._training._full_batch import (
-    IterationCallback,
-    LinearFits,
-    LogitObjective,
-    minimize_linear,
-)
-from complabel._training._linear import LinearMap, train_linear
-from complabel._training._network import network_outputs, set_output_bias, train_network
-from complabel._training._saved import DeviceKind, FactoryKind, NetworkKind, linear_map_kind
+What needs torch is imported when it is first used.
+"""
+
+from typing import TYPE_CHECKING
+
+from complabel._lazy import lazily
+from complabel._training._map import LinearMap, linear_map_kind
+from complabel._training._threads import one_thread
+
+if TYPE_CHECKING:
+    from complabel._training._coordinates import Scaling, Spread
+    from complabel._training._descent import Schedule
+    from complabel._training._device import resolve_device, torch_as_released
+    from complabel._training._full_batch import (
+        IterationCallback,
+        LinearFits,
+        LogitObjective,
+        minimize_linear,
+    )
+    from complabel._training._linear import train_linear
+    from complabel._training._network import network_outputs, set_output_bias, train_network
+    from complabel._training._saved import DeviceKind, FactoryKind, NetworkKind
 
 __all__ = [
     "DeviceKind",
@@ -34,3 +44,16 @@ __all__ = [
     "train_linear",
     "train_network",
 ]
+_NAMES_IN = {
+    "_coordinates": ("Scaling", "Spread"),
+    "_descent": ("Schedule",),
+    "_device": ("resolve_device", "torch_as_released"),
+    "_full_batch": ("IterationCallback", "LinearFits", "LogitObjective", "minimize_linear"),
+    "_linear": ("train_linear",),
+    "_network": ("network_outputs", "set_output_bias", "train_network"),
+    "_saved": ("DeviceKind", "FactoryKind", "NetworkKind"),
+}
+_PLACES = {
+    name: f"{__name__}.{module}:{name}" for module, names in _NAMES_IN.items() for name in names
+}
+__getattr__, __dir__ = lazily(__name__, _PLACES)

@@ -1,4 +1,4 @@
-"""Settings of torch: the device, the number of threads, default types and denormal numbers."""
+"""Settings of torch: the device, default types and denormal numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Iterator
 
 import torch
-from threadpoolctl import threadpool_limits
 
 from complabel.errors import InputError
 
@@ -39,18 +38,6 @@ def resolve_device(device: str) -> torch.device:
             " Use 'auto' or 'cpu'."
         ) from error
     return resolved
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Let torch and BLAS use one thread inside the block, so that several fits can run at once."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(limits=1):
-            yield
-    finally:
-        torch.set_num_threads(before)
 
 
 @contextlib.contextmanager

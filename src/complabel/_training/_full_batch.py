@@ -15,7 +15,7 @@ from torch import Tensor
 from complabel._parameters import check_integer, check_real
 from complabel._training._coordinates import Coordinates, Scaling, Spread
 from complabel._training._lbfgs import minimize
-from complabel._training._linear import LinearMap
+from complabel._training._map import LinearMap
 from complabel._training._products import products_of
 
 if TYPE_CHECKING:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from sklearn.utils import gen_batches
 
 from complabel._training._descent import optimizer_of_tensor
 from complabel._training._device import denormals_as_zero, no_autocast
+from complabel._training._map import LinearMap
 from complabel._training._rows import row_source
 
 if TYPE_CHECKING:
@@ -20,26 +19,6 @@ if TYPE_CHECKING:
     from complabel._training._descent import EpochCallback, Schedule
     from complabel._training._rows import Features
     from complabel.losses import LogitLoss
-
-
-# Logits are computed for this many rows at a time: 80 MB for 1,000 features in float64.
-_BATCH = 10_000
-
-
-@dataclass(frozen=True)
-class LinearMap:
-    """Weights and biases of K linear functions."""
-
-    coef: NDArray[np.float64]  # (K, d)
-    intercept: NDArray[np.float64]  # (K,)
-
-    def __call__(self, X: Features) -> NDArray[np.float64]:
-        """Return the logits (n, K) of the rows of ``X``, without a copy of X in another type."""
-        logits = np.empty((X.shape[0], len(self.intercept)))
-        for batch in gen_batches(X.shape[0], _BATCH):
-            logits[batch] = X[batch] @ self.coef.T
-        logits += self.intercept
-        return logits
 
 
 def train_linear(

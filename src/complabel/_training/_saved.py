@@ -1,4 +1,4 @@
-"""Saving and loading of linear maps, and of networks of torch's usual layers."""
+"""Saving and loading of networks of torch's usual layers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from torch import nn
 
 from complabel._parameters import Integer, Real, meets
 from complabel._training._device import torch_as_released
-from complabel._training._linear import LinearMap
 from complabel.errors import InputError
-from complabel.persistence import Context, Kind, Numbers, Plain, Record, RefusedError
+from complabel.persistence import Context, Kind, Numbers, Plain, RefusedError
 
 _SIZE, _SHARE, _POSITIVE = Integer(at_least=1), Real(at_least=0, at_most=1), Real(above=0)
 _Settings = Mapping[str, tuple[object, ...]]
@@ -47,11 +46,6 @@ LAYERS: Mapping[type[nn.Module], _Settings] = {
 _BY_NAME = {made.__name__: made for made in LAYERS}
 # A layer has at most this many weights: 32 GB in float32. A forged file must not claim more.
 _MOST = 2**33
-
-
-def linear_map_kind(columns: str = "d") -> Kind:
-    """Return the kind of a linear map; ``columns`` names the axis of its features."""
-    return Record(LinearMap, coef=Numbers("K", columns), intercept=Numbers("K"))
 
 
 class NetworkKind(Kind):

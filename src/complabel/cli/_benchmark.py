@@ -15,6 +15,7 @@ from complabel.cli import _own_tables as tables
 from complabel.cli._completion import complete_dataset, complete_method
 from complabel.cli._console import explain, new_table, remark, save, say, show
 from complabel.cli._help import with_examples
+from complabel.cli._next import command
 from complabel.cli._running import at, say_failed, watched
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def benchmark(
                 _show(opened.results(plan.name), data_dir, json_file)
         results = opened.results(plan.name)
     if plan.criteria:
-        say(f"next: complabel study report {plan.name}{at(store)}")
+        say(f"next: {command('study', 'report', plan.name, store=at(store))}")
     if running := results.having("running"):
         remark(
             f"another run works on {len(running)} folds; give this command again when it has"

@@ -8,12 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-# A copy of the names in complabel.methods, which loads torch. A test compares the two.
-METHODS = (
-    "mlcl", "selection-likelihood", "ridge", "prior", "ml-knn", "lift", "fpml", "pml-lc", "pml-fp",
-    "pml-lrs", "l-uw", "gdf", "unbiased-bce", "ctl", "comrank", "bce", "ccmn", "comes-hl",
-    "comes-rl", "supervised", "supervised-bce",
-)  # fmt: skip
 # Endings that complabel.datasets reads, without those of archives.
 _DATASET_ENDINGS = (".arff", ".npz", ".mat", ".svm", ".svmlight", ".libsvm")
 
@@ -31,6 +25,8 @@ def complete_catalog(incomplete: str) -> list[str]:
 def complete_method(incomplete: str) -> list[str]:
     """Return names of methods, with those of other installed packages."""
     from importlib import metadata
+
+    from complabel.methods import METHODS
 
     offered = (entry.name for entry in metadata.entry_points(group="complabel.methods"))
     return _beginning((*METHODS, *offered), incomplete)

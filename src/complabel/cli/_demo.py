@@ -11,6 +11,7 @@ import typer
 from complabel.cli import _options as options
 from complabel.cli._console import errors, new_table, output, remark, say
 from complabel.cli._help import with_examples
+from complabel.cli._next import command
 
 
 @with_examples("demo", "demo --seed 1 --output page.html")
@@ -40,7 +41,7 @@ def demo(
     _print(summary)
     say(demo_meaning(summary))
     say(f"wrote {report.resolve()}: open it in a browser")
-    say("next: complabel import --help")
+    say(f"next: {command('import', '--help')}")
 
 
 def _print(summary: Mapping[str, Any]) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
+import sys
+from pathlib import Path
 
 
 def command(name: str, *given: object, **options: object) -> str:
@@ -13,9 +17,20 @@ def command(name: str, *given: object, **options: object) -> str:
     >>> command("predict", "my model.safetensors", "X.npy", items=None, out="p.csv")
     "complabel predict 'my model.safetensors' X.npy --out p.csv"
     """
-    words = ["complabel", name, *map(str, given)]
+    words = [*_typed(), name, *map(str, given)]
     for option, value in options.items():
         if value is not None and value is not False and value != "":
             called = option.rstrip("_").replace("_", "-")
             words += [f"--{called}"] if value is True else [f"--{called}", str(value)]
     return shlex.join(words)
+
+
+def _typed() -> list[str]:
+    """Return how this program was called, so that the same words work again."""
+    program = sys.argv[0]
+    if Path(program).parts[-2:] == ("complabel", "__main__.py"):  # python -m complabel
+        python = sys.executable
+        inside = os.path.relpath(python)
+        return [python if inside.startswith(os.pardir) else inside, "-m", "complabel"]
+    is_path = Path(program).name == "complabel" and os.sep in program
+    return [program if is_path and shutil.which("complabel") is None else "complabel"]

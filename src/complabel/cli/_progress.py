@@ -68,12 +68,18 @@ class Progress(Monitor):
         self._left = {unit.key: unit for unit in todo}
         self._bar.update(self._task, total=len(units), completed=len(units) - len(todo), state="")
         if len(todo) < len(units):
-            remark(
-                f"{self._name}: {len(units) - len(todo)} of {len(units)} units are already in the"
-                " store"
-            )
+            before = f"{len(units) - len(todo)} of {len(units)} units are already in the store"
+            remark(f"{self._name}: {before}{self._said_failed(units)}")
         if todo and self._store is not None:
             remark(f"{self._name}: {said_forecast(forecast(self._store, todo), n_jobs)}")
+
+    def _said_failed(self, units: list[Unit]) -> str:
+        """Return how many of the units that will not run failed before, as words."""
+        if self._store is None:
+            return ""
+        known = self._store.statuses([unit.key for unit in units if unit.key not in self._left])
+        n_failed = sum(status == "failed" for status in known.values())
+        return f", {n_failed} of them failed" if n_failed else ""
 
     def started(self, unit: Unit) -> None:
         """Show a unit as running."""

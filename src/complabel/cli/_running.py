@@ -8,8 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from complabel.cli import _options as options
 from complabel.cli._console import complain, errors, remark, say
+from complabel.cli._next import command
 from complabel.cli._working import duration
 
 if TYPE_CHECKING:
@@ -51,7 +54,7 @@ def _say_done(name: str, summary: RunSummary, store: Path) -> None:
     ran = f"{name}: ran {summary.n_ran} of {summary.n_units} units"
     remarks = [ran, f"in {duration(summary.seconds)}"]
     if summary.n_failed:
-        remarks.append(f"{summary.n_failed} failed (run them again with --retry-failed)")
+        remarks.append(f"{summary.n_failed} failed")
     if summary.n_elsewhere:
         remarks.append(f"{summary.n_elsewhere} were left to another run that uses {store}")
     if summary.n_by_other_code:
@@ -85,6 +88,24 @@ def say_failed(results: StudyResults) -> None:
         complain(f"failed: {dataset}, {row}, {count} folds: {reason}")
 
 
+def stop_if_failed(results: StudyResults, path: Path) -> None:
+    """If units failed, in this run or before, say which and what to do, and exit 1."""
+    failed = results.having("failed")
+    if not failed:
+        return
+    say_failed(results)
+    name = results.plan.name
+    if results.plan.criteria:
+        shown = command("study", "report", name, store=at(path))
+    else:
+        shown = command("study", "export", f"{name}.json", study=name, store=at(path))
+    complain(
+        f"{len(failed)} of {len(results.units)} units failed. Their tracebacks: {shown}. To run"
+        " them again, add --retry-failed to this command"
+    )
+    raise typer.Exit(1)
+
+
 def opened_results(path: Path, name: str | None, *, with_criteria: bool = False) -> StudyResults:
     """Return the results of a study in a store, by default of the latest.
 
@@ -107,9 +128,9 @@ def opened_results(path: Path, name: str | None, *, with_criteria: bool = False)
     return results
 
 
-def at(store: Path) -> str:
-    """Return the option ``--store`` for the next command; empty for the default store."""
-    return "" if store == options.STORE else f" --store {store}"
+def at(store: Path) -> Path | None:
+    """Return the option ``store`` of the next command; None for the default store."""
+    return None if store == options.STORE else store
 
 
 def write_reports(results: StudyResults, folder: Path | None) -> None:

@@ -11,8 +11,16 @@ from complabel.cli import _options as options
 from complabel.cli._completion import complete_plan, complete_table
 from complabel.cli._console import new_table, say, show
 from complabel.cli._help import with_examples
+from complabel.cli._next import command
 from complabel.cli._outcome import show_outcome
-from complabel.cli._running import at, opened_results, run_plan, say_missing, write_reports
+from complabel.cli._running import (
+    at,
+    opened_results,
+    run_plan,
+    say_missing,
+    stop_if_failed,
+    write_reports,
+)
 
 if TYPE_CHECKING:
     from complabel.studies import Plan, Unit
@@ -56,8 +64,10 @@ def run(
         _show_forecast(_show_plan(checked, data_dir), store, jobs)
         return
     run_plan(checked, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
-    show_outcome(opened_results(store, checked.name))
-    say(f"next: complabel study report {checked.name}{at(store)}")
+    results = opened_results(store, checked.name)
+    show_outcome(results)
+    stop_if_failed(results, store)
+    say(f"next: {command('study', 'report', checked.name, store=at(store))}")
 
 
 @with_examples("reproduce table2 --data-dir data", "reproduce table2 --data-dir data --quick")
@@ -89,6 +99,7 @@ def reproduce(
     results = opened_results(store, plan.name)
     show_outcome(results)
     write_reports(results, folder)
+    stop_if_failed(results, store)
 
 
 def _find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:

@@ -16,13 +16,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from scipy import special
-
-from complabel.losses import AnswersLikelihood
 
 if TYPE_CHECKING:
     from complabel.frequencies._counts import Array, Named
+    from complabel.losses import AnswersLikelihood
 
 # The integral uses tau = exp(y - exp(-y)) / scale. With equal steps in y its error falls
 # exponentially; see losses/_quadrature.py. Below the least y, and where the integrand is less than
@@ -36,7 +34,11 @@ class NamingLikelihood:
     def __init__(self, named: Named) -> None:
         self.named = named
         self.n_labels = len(named.first)
-        self._rest = None if named.answers is None else AnswersLikelihood(named.answers)
+        self._rest: AnswersLikelihood | None = None
+        if named.answers is not None:
+            from complabel.losses import AnswersLikelihood  # imports torch
+
+            self._rest = AnswersLikelihood(named.answers)
 
     def value_and_gradient(self, parameters: Array) -> tuple[float, Array]:
         """Return the log-likelihood and its gradient (2K,)."""
@@ -68,6 +70,8 @@ class NamingLikelihood:
 
     def _of_rest(self, parameters: Array) -> tuple[Array, Array]:
         """Return log-probabilities (D,) and gradients (D, 2K) of the distinct other answers."""
+        import torch
+
         assert self._rest is not None
         logits, log_w = (
             torch.as_tensor(part).expand(self._rest.shape) for part in np.split(parameters, 2)

@@ -1,39 +1,48 @@
-"""Methods that learn from complementary labels, as scikit-learn classifiers."""
+"""Methods that learn from complementary labels, as scikit-learn classifiers.
 
-from complabel.methods._base import ComplementaryClassifier
-from complabel.methods._held_out import HeldOutScore, held_out_score
+Classes are imported when they are first used, because some of them need torch.
+"""
+
+from typing import TYPE_CHECKING
+
+from complabel._lazy import lazily
 from complabel.methods._registry import (
     METHODS,
+    SAVED_AS,
     Grid,
     Method,
     check_parameter,
     get_method,
     make_classifier,
 )
-from complabel.methods._saving import load
-from complabel.methods.bars.prior import PriorClassifier
-from complabel.methods.bars.ridge import ComplementaryRidgeClassifier
-from complabel.methods.candidates.fpml import FPMLClassifier
-from complabel.methods.candidates.lift import LIFTClassifier
-from complabel.methods.candidates.mlknn import MLKNNClassifier
-from complabel.methods.candidates.pml import PMLFPClassifier, PMLLCClassifier
-from complabel.methods.candidates.pml_lrs import PMLLRSClassifier
-from complabel.methods.gradient.bce import BCEClassifier
-from complabel.methods.gradient.ccmn import CCMNClassifier
-from complabel.methods.gradient.comes import COMESHammingClassifier, COMESRankingClassifier
-from complabel.methods.gradient.complementary_loss import (
-    ComplementaryLossClassifier,
-    ComRankClassifier,
-    CTLClassifier,
-    GDFClassifier,
-    LUWClassifier,
-    UnbiasedBCEClassifier,
-)
-from complabel.methods.gradient.mlcl import MLCLClassifier
-from complabel.methods.gradient.supervised_bce import SupervisedBCEClassifier
-from complabel.methods.matched._classifier import FrequencyMatchedClassifier
-from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
-from complabel.methods.selection.supervised import SupervisedClassifier
+
+if TYPE_CHECKING:
+    from complabel.methods._base import ComplementaryClassifier
+    from complabel.methods._held_out import HeldOutScore, held_out_score
+    from complabel.methods._saving import load
+    from complabel.methods.bars.prior import PriorClassifier
+    from complabel.methods.bars.ridge import ComplementaryRidgeClassifier
+    from complabel.methods.candidates.fpml import FPMLClassifier
+    from complabel.methods.candidates.lift import LIFTClassifier
+    from complabel.methods.candidates.mlknn import MLKNNClassifier
+    from complabel.methods.candidates.pml import PMLFPClassifier, PMLLCClassifier
+    from complabel.methods.candidates.pml_lrs import PMLLRSClassifier
+    from complabel.methods.gradient.bce import BCEClassifier
+    from complabel.methods.gradient.ccmn import CCMNClassifier
+    from complabel.methods.gradient.comes import COMESHammingClassifier, COMESRankingClassifier
+    from complabel.methods.gradient.complementary_loss import (
+        ComplementaryLossClassifier,
+        ComRankClassifier,
+        CTLClassifier,
+        GDFClassifier,
+        LUWClassifier,
+        UnbiasedBCEClassifier,
+    )
+    from complabel.methods.gradient.mlcl import MLCLClassifier
+    from complabel.methods.gradient.supervised_bce import SupervisedBCEClassifier
+    from complabel.methods.matched._classifier import FrequencyMatchedClassifier
+    from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
+    from complabel.methods.selection.supervised import SupervisedClassifier
 
 __all__ = [
     "METHODS",
@@ -70,3 +79,10 @@ __all__ = [
     "load",
     "make_classifier",
 ]
+_PLACES = {place.partition(":")[2]: place for place in SAVED_AS.values()} | {
+    "ComplementaryClassifier": "complabel.methods._base:ComplementaryClassifier",
+    "HeldOutScore": "complabel.methods._held_out:HeldOutScore",
+    "held_out_score": "complabel.methods._held_out:held_out_score",
+    "load": "complabel.methods._saving:load",
+}
+__getattr__, __dir__ = lazily(__name__, _PLACES)

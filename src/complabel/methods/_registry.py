@@ -1,9 +1,11 @@
-"""The registry of methods: finds them by the names that commands, studies and reports use."""
+"""The registry of methods: finds them by the names that commands, studies and reports use.
+
+It names classes by their places, so that a name can be looked up before any class is imported.
+"""
 
 from __future__ import annotations
 
 import ast
-import importlib
 import inspect
 import re
 import warnings
@@ -11,35 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from importlib import metadata
+from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from complabel import paper
 from complabel.errors import InputError
-from complabel.methods._base import ComplementaryClassifier
-from complabel.methods.bars.prior import PriorClassifier
-from complabel.methods.bars.ridge import ComplementaryRidgeClassifier
-from complabel.methods.candidates.fpml import FPMLClassifier
-from complabel.methods.candidates.lift import LIFTClassifier
-from complabel.methods.candidates.mlknn import MLKNNClassifier
-from complabel.methods.candidates.pml import PMLFPClassifier, PMLLCClassifier
-from complabel.methods.candidates.pml_lrs import PMLLRSClassifier
-from complabel.methods.gradient.bce import BCEClassifier
-from complabel.methods.gradient.ccmn import CCMNClassifier
-from complabel.methods.gradient.comes import COMESHammingClassifier, COMESRankingClassifier
-from complabel.methods.gradient.complementary_loss import (
-    ComplementaryLossClassifier,
-    ComRankClassifier,
-    CTLClassifier,
-    GDFClassifier,
-    LUWClassifier,
-    UnbiasedBCEClassifier,
-)
-from complabel.methods.gradient.mlcl import MLCLClassifier
-from complabel.methods.gradient.supervised_bce import SupervisedBCEClassifier
-from complabel.methods.matched._classifier import FrequencyMatchedClassifier
-from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
-from complabel.methods.selection.supervised import SupervisedClassifier
+
+if TYPE_CHECKING:
+    from complabel.methods._base import ComplementaryClassifier
 
 ENTRY_POINTS = "complabel.methods"
 """The group of entry points in which other installed packages offer their methods."""
@@ -54,7 +36,7 @@ _WITH_SETTINGS = re.compile(r"(?P<base>.+?):(?P<settings>\w+=.*)")
 
 @dataclass(frozen=True)
 class Method:
-    """One method of the registry: its names, its class and its settings.
+    """One method of the registry: its names, the place of its class, and its settings.
 
     Parameters
     ----------
@@ -62,8 +44,8 @@ class Method:
         The name that was asked for: ``"lift"`` or, with settings, ``"lift:solver=libsvm"``.
     title : str
         The name in tables.
-    classifier : type
-        The class, derived from :class:`ComplementaryClassifier`.
+    place : str
+        Where the class is: ``"package.module:Class"``. It is imported when it is first used.
     grid : mapping of str to sequence, default={}
         The values that ``tune`` searches by default. Of equally good settings the first one is
         chosen, so values of stronger regularization come first.
@@ -73,9 +55,14 @@ class Method:
 
     name: str
     title: str
-    classifier: type[ComplementaryClassifier]
+    place: str
     grid: Grid = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def classifier(self) -> type[ComplementaryClassifier]:
+        """The class, derived from :class:`ComplementaryClassifier`."""
+        return cast("type[ComplementaryClassifier]", resolve_name(self.place))
 
     @property
     def base(self) -> str:
@@ -88,6 +75,8 @@ class Method:
         return self.classifier.learns_from
 
 
+_AT = "complabel.methods."
+_LOSS = _AT + "gradient.complementary_loss:"
 _GRADIENT: Grid = {"learning_rate": (1e-3, 1e-2, 1e-1), "weight_decay": (1e-3, 1e-4)}
 _REFINED: Grid = {"C2": (1e-3, 1e-2, 0.1, 1.0, 10.0)}
 
@@ -95,49 +84,86 @@ METHODS: Mapping[str, Method] = MappingProxyType(
     {
         method.name: method
         for method in (
-            Method("mlcl", "MLCL", MLCLClassifier, {**_GRADIENT, "beta": (1.0, 0.5)}),
-            Method("selection-likelihood", "Selection likelihood", SelectionLikelihoodClassifier),
-            Method("ridge", "Ridge", ComplementaryRidgeClassifier),
-            Method("prior", "Prior", PriorClassifier),
-            Method("ml-knn", "ML-KNN", MLKNNClassifier, {"n_neighbors": (40, 20, 10, 5)}),
-            Method("lift", "LIFT (squared hinge)", LIFTClassifier, {"ratio": (0.05, 0.1, 0.2)}),
+            Method(
+                "mlcl",
+                "MLCL",
+                _AT + "gradient.mlcl:MLCLClassifier",
+                {**_GRADIENT, "beta": (1.0, 0.5)},
+            ),
+            Method(
+                "selection-likelihood",
+                "Selection likelihood",
+                _AT + "selection._classifier:SelectionLikelihoodClassifier",
+            ),
+            Method("ridge", "Ridge", _AT + "bars.ridge:ComplementaryRidgeClassifier"),
+            Method("prior", "Prior", _AT + "bars.prior:PriorClassifier"),
+            Method(
+                "ml-knn",
+                "ML-KNN",
+                _AT + "candidates.mlknn:MLKNNClassifier",
+                {"n_neighbors": (40, 20, 10, 5)},
+            ),
+            Method(
+                "lift",
+                "LIFT (squared hinge)",
+                _AT + "candidates.lift:LIFTClassifier",
+                {"ratio": (0.05, 0.1, 0.2)},
+            ),
             Method(
                 "fpml",
                 "fPML",
-                FPMLClassifier,
+                _AT + "candidates.fpml:FPMLClassifier",
                 {"rank": (2, None), "lambda3": (100.0, 10.0, 1.0), "lambda1": (1.0, 0.1)},
             ),
-            Method("pml-lc", "PML-lc", PMLLCClassifier, _REFINED),
-            Method("pml-fp", "PML-fp", PMLFPClassifier, _REFINED),
+            Method("pml-lc", "PML-lc", _AT + "candidates.pml:PMLLCClassifier", _REFINED),
+            Method("pml-fp", "PML-fp", _AT + "candidates.pml:PMLFPClassifier", _REFINED),
             Method(
                 "pml-lrs",
                 "PML-LRS",
-                PMLLRSClassifier,
+                _AT + "candidates.pml_lrs:PMLLRSClassifier",
                 {"gamma": (100.0, 50.0, 10.0, 1.0), "eta": (1.0, 0.1)},
             ),
-            Method("l-uw", "L-UW", LUWClassifier, _GRADIENT),
-            Method("gdf", "GDF", GDFClassifier, _GRADIENT),
-            Method("unbiased-bce", "Unbiased BCE", UnbiasedBCEClassifier, _GRADIENT),
-            Method("ctl", "CTL", CTLClassifier, _GRADIENT),
-            Method("comrank", "ComRank", ComRankClassifier, _GRADIENT),
+            Method("l-uw", "L-UW", _LOSS + "LUWClassifier", _GRADIENT),
+            Method("gdf", "GDF", _LOSS + "GDFClassifier", _GRADIENT),
+            Method(
+                "unbiased-bce",
+                "Unbiased BCE",
+                _LOSS + "UnbiasedBCEClassifier",
+                _GRADIENT,
+            ),
+            Method("ctl", "CTL", _LOSS + "CTLClassifier", _GRADIENT),
+            Method(
+                "comrank",
+                "ComRank",
+                _LOSS + "ComRankClassifier",
+                _GRADIENT,
+            ),
             # The loss of gdf under other settings, as its class says.
-            Method("bce", "BCE", BCEClassifier, _GRADIENT),
-            Method("ccmn", "CCMN", CCMNClassifier, _GRADIENT),
-            Method("comes-hl", "COMES-HL", COMESHammingClassifier, _GRADIENT),
-            Method("comes-rl", "COMES-RL", COMESRankingClassifier, _GRADIENT),
-            Method("supervised", "Supervised", SupervisedClassifier),
-            Method("supervised-bce", "Supervised BCE", SupervisedBCEClassifier),
+            Method("bce", "BCE", _AT + "gradient.bce:BCEClassifier", _GRADIENT),
+            Method("ccmn", "CCMN", _AT + "gradient.ccmn:CCMNClassifier", _GRADIENT),
+            Method(
+                "comes-hl", "COMES-HL", _AT + "gradient.comes:COMESHammingClassifier", _GRADIENT
+            ),
+            Method(
+                "comes-rl", "COMES-RL", _AT + "gradient.comes:COMESRankingClassifier", _GRADIENT
+            ),
+            Method("supervised", "Supervised", _AT + "selection.supervised:SupervisedClassifier"),
+            Method(
+                "supervised-bce",
+                "Supervised BCE",
+                _AT + "gradient.supervised_bce:SupervisedBCEClassifier",
+            ),
         )
     }
 )
 """All methods by name, in the order tables list them."""
 
-# The classes that model files may hold, by their names in these files.
-SAVED_AS: Mapping[str, type[ComplementaryClassifier]] = MappingProxyType(
+# The places of the classes that model files may hold, by the names in these files.
+SAVED_AS: Mapping[str, str] = MappingProxyType(
     {
-        **{name: method.classifier for name, method in METHODS.items()},
-        "complementary-loss": ComplementaryLossClassifier,
-        "frequency-matched": FrequencyMatchedClassifier,
+        **{name: method.place for name, method in METHODS.items()},
+        "complementary-loss": _LOSS + "ComplementaryLossClassifier",
+        "frequency-matched": _AT + "matched._classifier:FrequencyMatchedClassifier",
     }
 )
 
@@ -295,19 +321,21 @@ def _of_somebody(name: str) -> Method:
             f"there is no method {name!r}.{hint} Known are: {', '.join(known)}; a class of your"
             " own is named package.module:Class"
         )
+    place = name
+    if name in offered:
+        place = f"{offered[name].module}:{offered[name].attr}"
     try:
-        if name in offered:
-            found = offered[name].load()
-        else:
-            module, _, attribute = name.partition(":")
-            found = getattr(importlib.import_module(module), attribute)
+        found = resolve_name(place)
     except Exception as error:
         raise InputError(
             f"the method {name!r} cannot be imported: {type(error).__name__}: {error}"
         ) from error
-    if not (isinstance(found, type) and issubclass(found, ComplementaryClassifier)):
+    # Not ComplementaryClassifier: its module imports this one, to save by the registry's names.
+    from complabel.methods._hooks import Hooks
+
+    if not (isinstance(found, type) and issubclass(found, Hooks)):
         raise InputError(
             f"the method {name!r} is {found!r}; it must be a class that derives from"
             " complabel.methods.ComplementaryClassifier"
         )
-    return Method(name, found.__name__, found)
+    return Method(name, found.__name__, place)

@@ -22,12 +22,12 @@ _LARGEST = float(np.finfo(np.float64).max)
 class Context:
     """Known facts while a model is saved or loaded.
 
-    ``known`` maps names to the classes that may be saved. ``sizes`` maps names of axes, such as
-    ``"K"`` and ``"d"``, to lengths. The first array with an axis sets its length; all others must
-    agree.
+    ``known`` maps names to the places of the classes that may be saved, ``"module:Class"``.
+    ``sizes`` maps names of axes, such as ``"K"`` and ``"d"``, to lengths. The first array with an
+    axis sets its length; all others must agree.
     """
 
-    known: Mapping[str, type]
+    known: Mapping[str, str]
     sizes: dict[str, int] = field(default_factory=dict)
 
     def agrees(self, shape: tuple[int, ...], axes: tuple[str, ...]) -> bool:

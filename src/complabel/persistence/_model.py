@@ -26,7 +26,7 @@ def save_model(
     model: Any,
     path: str | os.PathLike[str],
     *,
-    known: Mapping[str, type],
+    known: Mapping[str, str],
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a fitted model to a file; the file appears after a test that it loads correctly.
@@ -36,8 +36,8 @@ def save_model(
     model : object
         A fitted model of one of the known classes.
     path : path-like
-    known : mapping of str to type
-        The classes that may be saved, by their names in files.
+    known : mapping of str to str
+        The places of the classes that may be saved, ``"module:Class"``, by their names in files.
     provenance : mapping of str to object or None, default=None
         Facts that the caller adds: plain values that JSON can hold.
 
@@ -62,14 +62,14 @@ def save_model(
         raise ModelFileError(f"the classifier cannot be saved: {refusal}") from refusal.__cause__
 
 
-def load_model(path: str | os.PathLike[str], *, known: Mapping[str, type]) -> Any:
+def load_model(path: str | os.PathLike[str], *, known: Mapping[str, str]) -> Any:
     """Load a model that ``save_model`` wrote. Nothing that a file names is imported.
 
     Parameters
     ----------
     path : path-like
-    known : mapping of str to type
-        The classes that may be loaded, by name.
+    known : mapping of str to str
+        The places of the classes that may be loaded, ``"module:Class"``, by their names in files.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ModelFileError(f"{path} cannot be read: {refusal}") from refusal.__cause__
 
 
-def _load(file: OpenFile, known: Mapping[str, type]) -> Any:
+def _load(file: OpenFile, known: Mapping[str, str]) -> Any:
     """Make a model from an open file, and compare its outputs for the probe rows."""
     header = dict(file.header)
     refuse_other_names(

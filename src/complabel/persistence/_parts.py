@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class Unfitted(Kind):
                 f"{place} has the method {name!r:.80}, which this version of complabel does not"
                 " have"
             )
-        made: Any = context.known[name]
+        made: Any = resolve_name(context.known[name])
         refuse_other_names(value["parameters"], f"{place}.parameters", made._get_param_names())
         kinds = _kinds_of(made, "_unusual")
         parameters = {
@@ -110,8 +111,9 @@ class Fitted(Kind):
 
 def _name_of(made: type, context: Context) -> str:
     """Return the name of a class in files."""
+    place = f"{made.__module__}:{made.__qualname__}"
     for name, known in context.known.items():
-        if known is made:
+        if known == place and resolve_name(known) is made:
             return name
     raise RefusedError(
         f"{made.__module__}.{made.__qualname__} is a class of your own, and loading a file never"

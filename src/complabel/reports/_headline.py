@@ -29,7 +29,7 @@ def headline(summary: Summary) -> str:
     if any(cell.published for cell in summary.cells):
         return _beside_published(summary)
     said = list(_over_draws(summary) if summary.study.has_many_draws else _best_rows(summary))
-    return " ".join(said) or "No method is complete yet."
+    return " ".join(said) or _without_rivals(summary)
 
 
 def _beside_published(summary: Summary) -> str:
@@ -41,6 +41,18 @@ def _beside_published(summary: Summary) -> str:
         f"The paper printed {len(found)} of these figures. {near} of ours are within {FAR:g} of its"
         f" standard deviations; {better} are better than that, and {len(found) - near - better}"
         " are worse."
+    )
+
+
+def _without_rivals(summary: Summary) -> str:
+    """Say which rows are complete, if there is nothing to compare them with."""
+    complete = {cell.row for cell in _complete(summary)}
+    rows = [row.title for row in summary.rows if row.title in complete]
+    if not rows:
+        return "No method is complete yet."
+    return (
+        f"Complete so far: {_listed(rows)}. A comparison needs two methods without † that are"
+        " complete on the same dataset."
     )
 
 

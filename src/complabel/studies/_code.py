@@ -33,6 +33,21 @@ def code_digest(*modules: str) -> str:
     return digest.hexdigest()
 
 
+def own_files(*modules: str) -> dict[str, Path]:
+    """Return the top-level modules of the user's own among modules and their imports, with files.
+
+    The file of a package is its ``__init__.py``.
+    """
+    tops = {name.partition(".")[0] for name in _reached(modules)} - {_OWN}
+    return {top: file for top in sorted(tops) if (file := _file(top)) is not None}
+
+
+def forget() -> None:
+    """Forget all code that was read, because files were changed."""
+    for function in (code_digest, _counts, _file, _tree, _normalized, _distributions):
+        function.cache_clear()
+
+
 def _reached(modules: Iterable[str]) -> set[str]:
     """Return all modules that count among the given ones and their imports."""
     found: set[str] = set()
@@ -60,7 +75,8 @@ def _origins(module: str, name: str, asked: frozenset[tuple[str, str]] = frozens
     """Return the modules in which the name of ``from module import name`` is really defined.
 
     A package re-exports names of its modules, but only the modules of imported names count. So a
-    method does not depend on all others in its package.
+    method does not depend on all others in its package. A package that imports its names when they
+    are used repeats their imports for type checkers, so these count here.
     """
     if not _counts(module) or (module, name) in asked:
         return {module}
@@ -68,7 +84,7 @@ def _origins(module: str, name: str, asked: frozenset[tuple[str, str]] = frozens
         return {f"{module}.{name}"}
     asked |= {(module, name)}
     found: set[str] = set()
-    for node in _statements(_tree(module)):
+    for node in ast.walk(_tree(module)):
         if isinstance(node, ast.ImportFrom):
             source = _absolute(node, module)
             for alias in node.names:

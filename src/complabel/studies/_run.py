@@ -16,6 +16,7 @@ import joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from complabel.errors import ComplabelError, InputError
+from complabel.studies._cluster import ship_modules
 from complabel.studies._hints import Hint, HintsSaid, collected
 from complabel.studies._orphans import end_with
 from complabel.studies._outcome import Outcome
@@ -97,7 +98,8 @@ def run_study(
         Number of local processes, each with one thread; -1: one for each core; 1: this process.
     dask : str or None, default=None
         Address of a Dask scheduler, such as ``"tcp://127.0.0.1:8786"``. All its workers are
-        used instead of local processes. Start them with one thread each.
+        used instead of local processes. Start them with one thread each. They get the modules of
+        your own methods, if these are single files.
     retry_failed : bool, default=False
         Also run units that failed before.
     allow_missing : bool, default=True
@@ -111,7 +113,8 @@ def run_study(
     Raises
     ------
     InputError
-        If the cluster cannot be reached, or a dataset cannot be split into so many folds.
+        If the cluster cannot be reached, its workers cannot import a method of your own, or a
+        dataset cannot be split into so many folds.
     DatasetNotFoundError
         If a dataset is not at hand and ``allow_missing`` is False.
     StoreError
@@ -125,7 +128,7 @@ def run_study(
     statuses = store.statuses([unit.key for unit in distinct])
     finished = {"done"} if retry_failed else {"done", "failed"}
     todo = [unit for unit in distinct if statuses.get(unit.key) not in finished]
-    with _workers(n_jobs, dask) as parallel, store.heartbeat():
+    with _workers(n_jobs, dask, todo) as parallel, store.heartbeat():
         monitor.planned(distinct, todo, parallel.n_jobs)
         run = _Run(store, data_dir, retry_failed, monitor)
         if todo:
@@ -167,7 +170,7 @@ class _Workers:
 
 
 @contextlib.contextmanager
-def _workers(n_jobs: int, dask: str | None) -> Iterator[_Workers]:
+def _workers(n_jobs: int, dask: str | None, units: list[Unit]) -> Iterator[_Workers]:
     """Provide local processes, or the workers of a Dask cluster, inside the block."""
     if dask is None:
         if n_jobs < 1 and n_jobs != -1:
@@ -192,6 +195,7 @@ def _workers(n_jobs: int, dask: str | None) -> Iterator[_Workers]:
         n_threads = sum(client.nthreads().values())
         if n_threads == 0:
             raise InputError(f"the Dask scheduler at {dask} has no workers; start some first")
+        ship_modules(client, units)
         with joblib.parallel_config(backend="dask", client=client):
             yield _Workers(n_threads, are_children=False, died=(KilledWorker,))
 

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-import torch
 from sklearn.base import clone
 
 from complabel._parameters import Constraints, Integer, Real
@@ -19,7 +18,6 @@ from complabel.frequencies import (
     given_frequencies,
     rates_of_exclusion,
 )
-from complabel.losses import AnswersLikelihood
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods.matched._matching import class_shifts, label_shifts
 from complabel.methods.matched._scale import (
@@ -27,6 +25,7 @@ from complabel.methods.matched._scale import (
     evidence_of_classes,
     likeliest_scale,
     log_chances_of_classes,
+    log_likelihood_of,
     unit_scale,
 )
 from complabel.persistence import Fitted, IfAny, Kinds, Numbers, OrNone, Scalar, Unfitted
@@ -210,7 +209,7 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
             values, self.label_frequencies_errors_ = found.values, found.standard_errors
             if found.propensities is not None:
                 self.propensities_ = found.propensities
-                self._log_propensities = torch.from_numpy(np.log(found.propensities))
+                self._log_propensities = np.log(found.propensities)
         else:
             values = given_frequencies(
                 self.label_frequencies, self.classes_, one_applies=self._single
@@ -221,7 +220,7 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
     def _complete(self, sizes: Mapping[str, int]) -> None:
         del sizes
         found = getattr(self, "propensities_", None)
-        self._log_propensities = None if found is None else torch.from_numpy(np.log(found))
+        self._log_propensities = None if found is None else np.log(found)
 
     def _kept_rows(self) -> Features | None:
         return self.classifier_._kept_rows()
@@ -271,10 +270,10 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         return self._answers_log_likelihood(X, Answers.from_complementary(complementary))
 
     def _answers_log_likelihood(self, X: Features, answers: Answers) -> Array:
-        likelihood = AnswersLikelihood(answers, exclusion_rates=self._exclusion_rates)
-        logits = torch.from_numpy(self._decision(X))
-        found = likelihood(logits, log_propensities=self._log_propensities)
-        return np.asarray(found.values.numpy())
+        likelihood = log_likelihood_of(
+            answers, self._log_propensities, exclusion_rates=self._exclusion_rates
+        )
+        return likelihood(self._decision(X))
 
 
 def _parts(classes: NDArray[Any] | None, n: int, cv: int) -> NDArray[np.intp]:

@@ -6,12 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from scipy import optimize, special
-from torch import Tensor
 
 from complabel.annotations import Answers
-from complabel.losses import AnswersLikelihood
 
 if TYPE_CHECKING:
     from complabel.methods._arrays import Array, Indicator
@@ -66,7 +63,7 @@ def likeliest_scale(
     return float(unit * np.exp(found.x))
 
 
-def evidence_of(answers: Answers, log_propensities: Tensor | None) -> LogLikelihood | None:
+def evidence_of(answers: Answers, log_propensities: Array | None) -> LogLikelihood | None:
     """Return the log-likelihood of answers with independent labels; None if no answer is left.
 
     Two kinds of answers are left out. Exclusions follow rules, which features can predict even
@@ -82,13 +79,26 @@ def evidence_of(answers: Answers, log_propensities: Tensor | None) -> LogLikelih
     if not len(items):
         return None
     items = items[np.linspace(0, len(items) - 1, min(len(items), _MANY_ITEMS)).astype(np.intp)]
-    likelihood = AnswersLikelihood(kept[items])
+    likelihood = log_likelihood_of(kept[items], log_propensities)
+    return lambda logits: float(likelihood(logits[items]).sum())
 
-    def log_likelihood(logits: Array) -> float:
-        found = likelihood(torch.from_numpy(logits[items]), log_propensities=log_propensities)
-        return float(found.values.sum())
 
-    return log_likelihood
+def log_likelihood_of(
+    answers: Answers, log_propensities: Array | None, *, exclusion_rates: Array | None = None
+) -> Callable[[Array], Array]:
+    """Return the log-likelihood of the answers about each item (n,), given logits (n, K)."""
+    import torch  # predictions do without it
+
+    from complabel.losses import AnswersLikelihood
+
+    likelihood = AnswersLikelihood(answers, exclusion_rates=exclusion_rates)
+    log_w = None if log_propensities is None else torch.from_numpy(log_propensities)
+
+    def of_items(logits: Array) -> Array:
+        found = likelihood(torch.from_numpy(logits), log_propensities=log_w)
+        return np.asarray(found.values.numpy())
+
+    return of_items
 
 
 def evidence_of_classes(marks: Indicator, *, applies: bool) -> LogLikelihood:

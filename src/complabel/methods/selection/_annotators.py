@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from complabel.methods.selection._choices import Choices
 from complabel.methods.selection._exclusions import named_where_excluded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel.annotations import Answers
+    from complabel.methods.selection._choices import Choices
     from complabel.methods.selection._model import Fitted
     from complabel.methods.selection._setting import Setting
 
@@ -69,6 +69,8 @@ class Annotators:
 
     def choices(self, answers: Answers) -> Choices:
         """Return new answers with the properties of their annotators, matched by name."""
+        from complabel.methods.selection._choices import Choices  # imports torch
+
         if self.exclusion_rates is None:
             answers = named_where_excluded(answers)
         rates = None

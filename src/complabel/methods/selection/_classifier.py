@@ -15,11 +15,8 @@ from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._documented import documented
 from complabel.methods._features import range_of, refuse_overflow
-from complabel.methods.selection._anchored import attributes_of
 from complabel.methods.selection._annotators import Annotators
-from complabel.methods.selection._determined import plan_for
 from complabel.methods.selection._features import SCALINGS
-from complabel.methods.selection._learning import learn
 from complabel.methods.selection._saved import FITTED, kept_rows_of
 from complabel.methods.selection._texts import TEXTS
 from complabel.persistence import Kinds, LeftOut
@@ -238,6 +235,11 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
 
     def _learn(self, X: Features, answers: Answers) -> None:
         """Make the automatic choices, fit, and set the attributes."""
+        # Not at the top: these import torch, and predictions do without it.
+        from complabel.methods.selection._anchored import attributes_of
+        from complabel.methods.selection._determined import plan_for
+        from complabel.methods.selection._learning import learn
+
         self._forget(*_ONLY_SOME)
         refuse_overflow(X)
         learned = learn(self, X, plan_for(self, answers, n_features=X.shape[1]), self._report)

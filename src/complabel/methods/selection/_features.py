@@ -11,12 +11,12 @@ from scipy import sparse
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.utils import gen_batches
 
-from complabel._training import LinearMap, Scaling, Spread
 from complabel.methods.selection._kernel import LandmarkKernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from complabel._training import LinearMap, Scaling, Spread
     from complabel.methods._arrays import Features
 
 SCALINGS = ("global", "standardize", "rows")
@@ -56,6 +56,8 @@ class PreparedFeatures:
     @cached_property
     def spread(self) -> Spread:
         """The spread of the scaled features."""
+        from complabel._training import Spread  # imports torch
+
         return Spread.of(self.X, self.scaling)
 
     def model(self, linear: LinearMap) -> LinearMap | MappedLinear:
@@ -68,6 +70,8 @@ class PreparedFeatures:
         Dense features are scaled, so that float32 is precise enough. They are also rotated to
         their principal directions, which saves the rotation in each step.
         """
+        from complabel._training import Scaling, Spread  # imports torch
+
         if sparse.issparse(self.X):
             short = PreparedFeatures(_as_float32(self.X), None, self.scaling)
             vars(short)["spread"] = self.spread
@@ -103,6 +107,8 @@ class FeatureMap:
 
     def fit_transform(self, X: Features) -> PreparedFeatures:
         """Fit the transformation to training rows (n, d), and transform them."""
+        from complabel._training import Scaling  # imports torch
+
         transformer: Normalizer | LandmarkKernel | None = None
         if self.gamma is not None:
             n_landmarks = min(self.n_components, X.shape[0])
