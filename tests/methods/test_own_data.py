@@ -185,7 +185,7 @@ def test_labels_in_frames_are_paired_with_the_rows_of_x_by_name():
 
 @pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
 def test_frames_and_answers_that_are_split_together_stay_paired():
-    frame, answers, order = shuffled_by_name()
+    frame, answers, _ = shuffled_by_name()
     in_order = frame.loc[answers.item_names]
     by_position = cross_val_score(brief("ridge"), X, answers, cv=3, error_score="raise")
     for rows in (in_order, in_order.reset_index(drop=True)):  # named, and numbered, rows

@@ -138,7 +138,8 @@ def test_a_share_of_own_labels_is_that_of_as_many_items():
     dataset = own_dataset()
     answers = draw(dataset=dataset, labels="own", items_share=0.3)
     assert (answers.n_items, answers.n_answers) == (40, 12)
-    np.testing.assert_array_equal(answers.complementary[answers.item], dataset.excluded[answers.item])
+    items = answers.item
+    np.testing.assert_array_equal(answers.complementary[items], dataset.excluded[items])
     other = draw(seed=9, dataset=dataset, labels="own", items_share=0.3)
     assert set(answers.item) != set(other.item)
 

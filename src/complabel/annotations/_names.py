@@ -151,7 +151,8 @@ def _only_in(names: list[Any], shared: set[Any], owner: str) -> list[str]:
     """Return words for the names that only one side has; none: an empty list."""
     alone = [each for each in names if each not in shared]
     shown = ", ".join(map(repr, alone[:MAX_NAMED])) + (", ..." if len(alone) > MAX_NAMED else "")
-    return [f"{len(alone):,} of {len(names):,} names are only in {owner} ({shown})"] if alone else []
+    words = f"{len(alone):,} of {len(names):,} names are only in {owner} ({shown})"
+    return [words] if alone else []
 
 
 def _row_names(values: Any) -> list[Any] | None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
@@ -124,7 +123,7 @@ def held_out_score(
     last = _last_step(classifier)
     answers = pair_rows(X, answers, names=("X", "answers"))
     rows: Any = X if hasattr(X, "shape") else np.asarray(X)
-    rows = rows.tocsr() if sparse.issparse(rows) else rows
+    rows = rows.tocsr() if hasattr(rows, "tocsr") else rows
     refuse_other_number_of_rows(answers, rows.shape[0], name="answers")
     answered = np.flatnonzero(answers.answered)
     if len(answered) < n_folds:
