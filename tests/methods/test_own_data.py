@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from tests.methods.small import COMPLEMENTARY, N_LABELS, N_SAMPLES, PROBLEM, brief, targets_of
 
 from complabel import metrics
@@ -159,6 +161,10 @@ def test_a_frame_in_another_order_than_the_answers_is_paired_by_name(name):
         held_out_score(brief(name), *each, n_folds=2).score for each in ((frame, answers), rows)
     )
     assert found == pytest.approx(same)
+    pipeline = make_pipeline(StandardScaler(), brief(name)).set_output(transform="pandas")
+    assert pipeline.fit(frame, answers).score(frame, answers) == pytest.approx(
+        pipeline.fit(*rows).score(*rows)
+    )
     with pytest.raises(InputError, match=r"10 of 90 names are only in y \('img"):
         by_name.fit(frame.iloc[10:], answers)
 

@@ -250,8 +250,10 @@ class ComplementaryClassifier(Hooks):
         ``cross_val_score``, pass ``scoring=complementary_ranking_scorer`` of
         :mod:`complabel.metrics`: it is the same quantity for every method. Methods that model the
         choice can also be compared by ``complementary_log_likelihood_scorer``. Scorers of
-        scikit-learn, such as ``"f1_micro"``, expect the labels to predict as ``y``. With
-        complementary labels they prefer the worse method.
+        scikit-learn, such as ``"f1_micro"``, expect the labels to predict as ``y``. With Answers
+        they are refused. With an indicator of complementary labels this cannot be noticed: they
+        return a number, and prefer the worse method. Nor can it be noticed here if ``y`` holds
+        true labels; the score then means nothing.
         """
         y = pair_rows(X, y)
         features = self._validate_new(X)
