@@ -4,7 +4,9 @@ from copy import deepcopy
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -19,7 +21,7 @@ from tests.annotations.records import (
     what_is_denied,
 )
 
-from complabel.annotations import ALL_APPLY, QUESTIONS, Answers
+from complabel.annotations import ALL_APPLY, QUESTIONS, Answers, check_indicator
 from complabel.errors import AnnotationError, InputError
 
 
@@ -56,7 +58,7 @@ def test_what_answers_come_to_is_what_the_sets_say(given_records):
     answers = make(*given_records)
     denied, applies = what_is_denied(*given_records), what_applies(*given_records)
     np.testing.assert_array_equal(answers.complementary, denied)
-    np.testing.assert_array_equal(np.asarray(answers), denied)
+    np.testing.assert_array_equal(answers.complementary, denied)
     np.testing.assert_array_equal(answers.known_relevant, applies)
     np.testing.assert_array_equal(answers.contradictions(), np.argwhere(denied & applies))
     items = {record["item"] for record in given_records[2]}
@@ -81,7 +83,7 @@ def test_items_are_chosen_as_the_rows_of_an_array_are(given_records, data):
     rows = np.array(index, dtype=int) if isinstance(index, list) else index
     expected = np.arange(n_items)[rows]
     assert len(chosen) == len(expected)
-    np.testing.assert_array_equal(np.asarray(chosen), np.asarray(answers)[expected])
+    np.testing.assert_array_equal(chosen.complementary, answers.complementary[expected])
     parts = [
         record | {"item": at}
         for at, item in enumerate(expected)
@@ -266,14 +268,32 @@ def test_zeros_that_a_sparse_mask_stores_are_no_marks():
         Answers.from_arrays(named=twice)
 
 
-def test_the_array_is_the_callers_own():
+def test_the_array_of_complementary_labels_is_the_callers_own():
     answers = Answers.from_complementary([[0, 1, 0]])
-    array = np.asarray(answers)
-    array[:] = 1
+    answers.complementary[:] = 1
     np.testing.assert_array_equal(answers.complementary, [[0, 1, 0]])
-    assert np.asarray(answers, dtype=float).dtype == np.float64
-    with pytest.raises(ValueError, match="without a copy"):
-        answers.__array__(copy=False)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.asarray,
+        lambda answers: np.asarray(answers, dtype=object),
+        lambda answers: np.array([answers], dtype=float),
+        lambda answers: np.eye(3) - answers,
+        np.unique,
+        sparse.coo_array,
+        torch.as_tensor,
+        pd.DataFrame,
+        check_indicator,
+    ],
+)
+def test_answers_never_become_an_array(convert):
+    """An array of complementary labels would not say who was asked what."""
+    with pytest.raises((AnnotationError, ValueError, TypeError)) as refused:
+        convert(Answers.from_complementary(np.eye(3)))
+    if convert not in (torch.as_tensor, pd.DataFrame):  # these do not ask for an array
+        assert "answers.complementary" in str(refused.value)
 
 
 @given(records())
@@ -316,7 +336,7 @@ def test_what_is_no_index_of_items_is_refused(index):
 def test_there_may_be_no_answers_and_no_items():
     answers = Answers.from_arrays(named=np.zeros((0, 3)), n_items=2)
     assert repr(answers) == "Answers(2 items, 3 labels, 0 answers)"
-    np.testing.assert_array_equal(np.asarray(answers), np.zeros((2, 3)))
+    np.testing.assert_array_equal(answers.complementary, np.zeros((2, 3)))
     assert not answers.answered.any()
     assert answers[[1, 1, 0]].shape == (3, 3)
     assert answers[[]].shape == (0, 3)

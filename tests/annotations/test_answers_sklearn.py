@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
     ShuffleSplit,
+    StratifiedKFold,
     cross_val_predict,
     cross_val_score,
     train_test_split,
@@ -16,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import _safe_indexing, indexable, resample
 
 from complabel.annotations import Answers
+from complabel.errors import AnnotationError
 
 N_ITEMS, N_LABELS = 12, 4
 X = np.arange(N_ITEMS, dtype=float)[:, np.newaxis]
@@ -40,6 +43,8 @@ class Recorder(ClassifierMixin, BaseEstimator):
     def predict(self, X):
         return np.zeros((len(X), N_LABELS))
 
+    predict_proba = predict
+
     def score(self, X, y):
         assert isinstance(y, Answers)
         assert len(X) == len(y)
@@ -63,7 +68,7 @@ def test_indexing_keeps_answers(answers, index):
     chosen = _safe_indexing(answers, index)
     assert isinstance(chosen, Answers)
     rows = list(index) if isinstance(index, tuple) else index
-    np.testing.assert_array_equal(np.asarray(chosen), np.asarray(answers)[rows])
+    np.testing.assert_array_equal(chosen.complementary, answers.complementary[rows])
     assert indexable(X, answers)[1] is answers
 
 
@@ -73,6 +78,25 @@ def test_cross_validation_fits_and_scores_answers(answers):
     assert len(cross_val_score(Recorder(), X, answers, cv=4, error_score="raise")) == 4
     predicted = cross_val_predict(Recorder(), X, answers, cv=ShuffleSplitOnce())
     assert predicted.shape == (N_ITEMS, N_LABELS)
+
+
+@pytest.mark.parametrize(
+    "misuse",
+    [
+        lambda answers: cross_val_predict(Recorder(), X, answers, method="predict_proba"),
+        lambda answers: StratifiedKFold(2).split(X, answers).__next__(),
+        lambda answers: CalibratedClassifierCV(Recorder()).fit(X, answers),
+        *(
+            lambda answers, name=name: cross_val_score(
+                Recorder(), X, answers, scoring=name, cv=2, error_score="raise"
+            )
+            for name in ("f1_micro", "accuracy", "roc_auc", "neg_log_loss")
+        ),
+    ],
+)
+def test_what_takes_y_for_labels_to_predict_is_refused(answers, misuse):
+    with pytest.raises(AnnotationError, match=r"answers\.complementary.* answers\[rows\]"):
+        misuse(answers)
 
 
 class ShuffleSplitOnce(KFold):

@@ -104,7 +104,7 @@ def test_a_table_needs_no_more_than_items_and_labels():
     assert answers.label_names == ("fog", "sea", "sky")
     assert answers.item_names.tolist() == ["a", "b"]
     assert answers.question.tolist() == ["asked"] * 3
-    np.testing.assert_array_equal(np.asarray(answers), [[0, 0, 1], [1, 1, 0]])
+    np.testing.assert_array_equal(answers.complementary, [[0, 0, 1], [1, 1, 0]])
     assert np.isnan(answers.probability).all()
     assert (answers.annotator == -1).all()
     assert answers[[1, 0]].item_names.tolist() == ["b", "a"]
@@ -165,7 +165,7 @@ def test_a_label_may_be_called_as_a_gap_is():
 def test_items_are_in_the_order_of_the_features_rows():
     said = {"item": ["b", "c"], "label": ["sea", "sky"]}
     answers = Answers.from_table(said, items=["c", "a", "b"], labels=LABELS)
-    np.testing.assert_array_equal(np.asarray(answers), np.eye(4)[[3, 0, 2]] * [[1], [0], [1]])
+    np.testing.assert_array_equal(answers.complementary, np.eye(4)[[3, 0, 2]] * [[1], [0], [1]])
     assert answers.item_names.tolist() == ["c", "a", "b"]
 
 

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
@@ -203,3 +204,14 @@ def test_real_features_say_nothing_bad():
     data = make_synthetic(60, n_features=4, n_labels=4, random_state=0)
     seen = inspect_answers(draw_answers(data.Y, question="asked", random_state=1), data.X)
     assert (seen.features.n_features, seen.features.n_constant, seen.features.n_same) == (4, 0, 0)
+
+
+def test_features_in_another_order_are_paired_with_the_answers_by_name():
+    """Only items a and b have equal features, and they contradict each other."""
+    table = {"item": ["a", "b", "c"], "label": ["x", "x", "y"], "answer": ["yes", "no", "no"]}
+    answers = Answers.from_table(table, items=["a", "b", "c"], labels=["x", "y", "z"])
+    X = pd.DataFrame([[1.0], [2.0], [1.0]], index=["b", "c", "a"])
+    assert inspect_answers(answers, X).features.n_contradicting == 2
+    assert inspect_answers(answers, X.to_numpy()).features.n_contradicting == 0
+    with pytest.raises(InputError, match=r"1 of 3 names are only in answers \('c'\)"):
+        inspect_answers(answers, X.drop("c"))

@@ -322,6 +322,6 @@ def test_answers_are_split_with_their_rows():
         X, np.arange(N_SAMPLES), answers, random_state=0
     )
     assert isinstance(train, Answers)
-    np.testing.assert_array_equal(np.asarray(train), np.asarray(answers)[rows])
+    np.testing.assert_array_equal(train.complementary, answers.complementary[rows])
     assert len(train) + len(test) == N_SAMPLES
     assert np.isfinite(brief("mlcl").fit(X_train, train).decision_function(X)).all()

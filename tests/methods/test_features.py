@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 import torch
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from tests.methods.small import brief, targets_of
 
 from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.methods import METHODS, MLCLClassifier
+from complabel.metrics import average_precision
 from complabel.transition import uniform_transition
 
 PROBLEM = make_synthetic(60, n_features=5, n_labels=4, signal=6.0, random_state=1)
@@ -69,11 +71,67 @@ def test_new_features_too_large_for_a_sound_model_are_named(convert):
         classifier.decision_function(convert(new))
 
 
-def test_features_far_from_zero_are_at_fault_not_the_labels():
-    with pytest.raises(
-        InputError, match=r"no transition .* X holds values from 1e\+09 to 1e\+09; centre"
-    ):
-        brief("mlcl").fit(X + 1e9, COMPLEMENTARY)
+UNCENTRED = [(name, {}) for name in METHODS if name not in ("prior", "ml-knn", "lift")]
+UNCENTRED += [("selection-likelihood", {"kernel": "linear", "scaling": "standardize"})]
+
+
+@pytest.mark.parametrize(("name", "settings"), UNCENTRED)
+def test_how_far_features_are_from_0_does_not_matter(name, settings):
+    """Rounding of X itself, a ten thousandth at 1e12, is all that is lost."""
+    targets = targets_of(name, PROBLEM.Y, COMPLEMENTARY)
+    base = X - X.mean(axis=0)
+    near, *others = (
+        brief(name, **settings).fit(base + far, targets).decision_function(base + far)
+        for far in (0.0, 1e3, 1e12)
+    )
+    for found in others:
+        np.testing.assert_allclose(found, near, rtol=0.01, atol=0.01)
+
+
+def test_a_constant_feature_far_from_0_does_no_harm():
+    wide = np.hstack([X, np.full((60, 1), 1e12)])
+    found, expected = (
+        average_precision(
+            PROBLEM.Y,
+            brief("gdf", epochs=50, learning_rate=0.1).fit(rows, COMPLEMENTARY).predict_proba(rows),
+        )
+        for rows in (wide, X)
+    )
+    assert found == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize("name", ["ml-knn", "lift"])
+def test_distances_that_rounding_hides_are_refused(name):
+    with pytest.raises(InputError, match=r"rounding hides .* values from 1e\+12 to 1e\+12; centre"):
+        brief(name).fit(X + 1e12, COMPLEMENTARY)
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings"),
+    [(sparse.csr_array(X + 100), {}), (X + 100, {"network": torch.nn.Linear})],
+)
+def test_features_far_from_0_that_cannot_be_centred_are_warned_of(rows, settings):
+    with pytest.warns(ConvergenceWarning, match="X is far from 0: .*centre and scale") as caught:
+        brief("gdf", **settings).fit(rows, COMPLEMENTARY)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize("times", [1.0, 1e12, 1e38])
+def test_the_kernel_takes_single_precision_or_says_that_squares_overflow(times):
+    rows = (X / np.abs(X).max() * times).astype(np.float32)
+    classifier = brief("selection-likelihood", gamma="auto")
+    if times == 1e38:
+        with pytest.raises(InputError, match=r"values up to 1e\+38, whose squares overflow; scale"):
+            classifier.fit(rows, COMPLEMENTARY)
+        return
+    expected = brief("selection-likelihood", gamma="auto").fit(X, COMPLEMENTARY)
+    found = classifier.fit(rows, COMPLEMENTARY).decision_function(rows)
+    np.testing.assert_allclose(found, expected.decision_function(X), atol=0.02)
+
+
+def test_a_kernel_that_rounding_makes_singular_names_the_features():
+    with pytest.raises(InputError, match=r"X is too far from 0 for its kernel"):
+        brief("selection-likelihood").fit(sparse.csr_array(X + 1e12), COMPLEMENTARY)
 
 
 def test_rows_whose_scores_all_vanish_still_have_a_likelihood():

@@ -1,8 +1,13 @@
 """Scores on answers that were held out, beside a constant guess."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from complabel.annotations import Answers, IgnoredAnswersWarning, draw_answers
 from complabel.datasets import make_synthetic
@@ -17,6 +22,10 @@ from complabel.methods import (
 from complabel.metrics import complementary_ranking_error
 
 
+def linear():
+    return SelectionLikelihoodClassifier(kernel="linear", alpha=0.1, random_state=0)
+
+
 @pytest.fixture(scope="module")
 def data():
     return make_synthetic(150, n_features=5, n_labels=4, signal=4.0, random_state=0)
@@ -25,10 +34,6 @@ def data():
 @pytest.fixture(scope="module")
 def answers(data):
     return draw_answers(data.Y, question="asked", items_share=0.9, random_state=1)
-
-
-def linear():
-    return SelectionLikelihoodClassifier(kernel="linear", alpha=0.1, random_state=0)
 
 
 def test_the_flagship_explains_held_out_answers_better_than_a_constant(data, answers):
@@ -76,6 +81,22 @@ def test_sparse_features_and_dense_ones_score_alike(data, answers):
     )
 
 
+def test_a_pipeline_is_scored_as_its_classifier_on_what_it_gets(data, answers):
+    first = make_pipeline(ColumnTransformer([("few", "passthrough", ["a", "c"])]), linear())
+    X = pd.DataFrame(data.X, columns=list("abcde"))
+    found = held_out_score(make_pipeline(first), X, answers)
+    expected = held_out_score(linear(), data.X[:, [0, 2]], answers)
+    assert found.score == pytest.approx(expected.score, rel=1e-9)
+    assert (found.criterion, found.constant) == ("log-likelihood", expected.constant)
+
+
+@pytest.mark.parametrize("last", [CalibratedClassifierCV(linear()), StandardScaler()])
+def test_what_takes_labels_to_predict_is_refused(data, answers, last):
+    for classifier in (last, make_pipeline(StandardScaler(), last)):
+        with pytest.raises(InputError, match=f"got {type(last).__name__}"):
+            held_out_score(classifier, data.X, answers)
+
+
 def test_it_says_which_folds_are_done_and_leaves_the_classifier_alone(data, answers):
     done, classifier = [], linear()
     held_out_score(classifier, data.X, answers, n_folds=2, on_fold=done.append)
@@ -88,6 +109,8 @@ def test_there_must_be_something_to_score_on(data):
         held_out_score(linear(), np.zeros((1, 1)), Answers.from_arrays(absent=[[1, 0, 0]]))
     with pytest.raises(InputError, match="SupervisedClassifier learns from true labels"):
         held_out_score(SupervisedClassifier(), data.X, draw_answers(data.Y, random_state=0))
+    with pytest.raises(InputError, match="X has 149 rows but answers has 150"):
+        held_out_score(linear(), data.X[1:], draw_answers(data.Y, random_state=0))
     with pytest.raises(InputError, match="n_folds"):
         held_out_score(linear(), data.X, draw_answers(data.Y, random_state=0), n_folds=1)
 

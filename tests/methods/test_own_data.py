@@ -1,19 +1,26 @@
 """Own data as people have it: gaps, names, data frames, columns."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from tests.methods.small import COMPLEMENTARY, N_LABELS, N_SAMPLES, PROBLEM, brief, targets_of
 
 from complabel import metrics
 from complabel.annotations import (
+    Answers,
     ClassPerRowWarning,
     UnansweredRowWarning,
     UnchosenLabelWarning,
     names_from_indicator,
 )
-from complabel.errors import AnnotationError
+from complabel.errors import AnnotationError, InputError
+from complabel.methods import held_out_score
 
 LABELS = ["beach", "city", "forest", "sea"]
 X = PROBLEM.X
@@ -128,3 +135,65 @@ def test_the_warning_of_an_unchosen_label_points_to_the_call_of_fit():
     with pytest.warns(UnchosenLabelWarning, match="label 2;") as caught:
         brief("prior").fit(X, unchosen)
     assert [warning.filename for warning in caught] == [__file__]
+
+
+def shuffled_by_name():
+    """A frame with named rows in another order than answers about them, and that order."""
+    names = np.array([f"img{number}.png" for number in range(N_SAMPLES)], dtype=object)
+    answers = replace(Answers.from_complementary(COMPLEMENTARY), item_names=names)
+    order = np.random.default_rng(0).permutation(N_SAMPLES)
+    return pd.DataFrame(X, index=names).iloc[order], answers, order
+
+
+@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+@pytest.mark.parametrize("name", ["ridge", "selection-likelihood"])
+def test_a_frame_in_another_order_than_the_answers_is_paired_by_name(name):
+    frame, answers, order = shuffled_by_name()
+    by_name = brief(name).fit(frame, answers)
+    rows = pd.DataFrame(X[order]), answers[order]  # a frame has another layout than an array
+    expected = brief(name).fit(*rows)
+    scores = expected.decision_function(X)
+    np.testing.assert_allclose(by_name.decision_function(frame.to_numpy()), scores[order], 1e-6)
+    assert by_name.score(frame, answers) == pytest.approx(expected.score(*rows))
+    scorer = metrics.complementary_ranking_scorer
+    assert scorer(by_name, frame, answers) == pytest.approx(scorer(expected, *rows))
+    found, same = (
+        held_out_score(brief(name), *each, n_folds=2).score for each in ((frame, answers), rows)
+    )
+    assert found == pytest.approx(same)
+    pipeline = make_pipeline(StandardScaler(), brief(name)).set_output(transform="pandas")
+    assert pipeline.fit(frame, answers).score(frame, answers) == pytest.approx(
+        pipeline.fit(*rows).score(*rows)
+    )
+    with pytest.raises(InputError, match=r"10 of 90 names are only in y \('img"):
+        by_name.fit(frame.iloc[10:], answers)
+
+
+def test_labels_in_frames_are_paired_with_the_rows_of_x_by_name():
+    frame, answers, order = shuffled_by_name()
+    true, y = (pd.DataFrame(Y, index=answers.item_names) for Y in (PROBLEM.Y, COMPLEMENTARY))
+    relevant = true * (np.arange(N_LABELS) == 1)
+    by_name = brief("mlcl").fit(frame, y, relevant=relevant)
+    rows = pd.DataFrame(X[order]), COMPLEMENTARY[order]
+    expected = brief("mlcl").fit(*rows, relevant=relevant.to_numpy()[order])
+    np.testing.assert_allclose(
+        by_name.decision_function(frame), expected.decision_function(rows[0]), 1e-4
+    )
+    assert by_name.score(frame, y) == pytest.approx(expected.score(*rows))
+    found, same = (
+        metrics.average_precision_scorer(expected, rows[0].set_axis(index), true_labels=true)
+        for index, true in ((frame.index, true), (range(N_SAMPLES), PROBLEM.Y[order]))
+    )
+    assert found == same
+    supervised = brief("supervised").fit(frame, true)
+    assert supervised.score(frame, true) == pytest.approx(supervised.score(X, PROBLEM.Y))
+
+
+@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+def test_frames_and_answers_that_are_split_together_stay_paired():
+    frame, answers, _ = shuffled_by_name()
+    in_order = frame.loc[answers.item_names]
+    by_position = cross_val_score(brief("ridge"), X, answers, cv=3, error_score="raise")
+    for rows in (in_order, in_order.reset_index(drop=True)):  # named, and numbered, rows
+        found = cross_val_score(brief("ridge"), rows, answers, cv=3, error_score="raise")
+        np.testing.assert_array_equal(found, by_position)

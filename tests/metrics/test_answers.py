@@ -1,6 +1,9 @@
 """Label-free scores on what people answered, by hand."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from complabel.annotations import Answers
@@ -40,6 +43,12 @@ class Fixed:
 
     def decision_function(self, X):
         return X
+
+
+def test_scores_in_another_order_are_paired_with_the_items_by_name():
+    answers = replace(ANSWERS, item_names=np.array(list("abcde"), dtype=object))
+    scores = pd.DataFrame(SCORES, index=list("abcde")).loc[list("ecadb")]
+    assert complementary_ranking_error(answers, scores) == pytest.approx(ERROR)
 
 
 def test_items_that_keep_some_labels_and_lose_others_are_ranked():

@@ -31,10 +31,10 @@ again = SelectionLikelihoodClassifier(**settings).fit(shuffled, answers)
 np.testing.assert_allclose(again.predict_proba(X), classifier.predict_proba(X), atol=1e-4)
 
 # What would turn answers into an array is refused; what splits them works.
+refused = False
 try:
     cross_val_predict(classifier, X, answers, cv=3)
-except AnnotationError as error:
-    assert "cannot become an array" in str(error), error
-else:
-    raise AssertionError("cross_val_predict turned the answers into an array")
+except AnnotationError:
+    refused = True
+assert refused, "cross_val_predict turned the answers into an array"
 assert np.isfinite(cross_val_score(classifier, X, answers, cv=3)).all()

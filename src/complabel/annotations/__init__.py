@@ -35,7 +35,7 @@ from complabel.annotations._forms import (
     names_from_indicator,
 )
 from complabel.annotations._indicator import IndicatorLike, check_indicator
-from complabel.annotations._names import check_label_names, label_names_of
+from complabel.annotations._names import check_label_names, label_names_of, pair_rows
 from complabel.annotations._questions import ALL_APPLY, QUESTIONS, AllApply, Question
 from complabel.annotations._sharpness import SharpnessEstimate, estimate_sharpness
 
@@ -75,6 +75,7 @@ __all__ = [
     "indices_from_indicator",
     "label_names_of",
     "names_from_indicator",
+    "pair_rows",
     "resolve_contradictions",
     "warn_unchosen",
 ]

@@ -23,7 +23,9 @@ class Answers(AnswerArrays):
 
     Make it with :meth:`from_arrays`, :meth:`from_table` or :meth:`from_complementary`. An item may
     have several answers or none. ``answers[rows]`` gives the answers about some items, so
-    scikit-learn can split them together with X. ``np.asarray`` gives the complementary labels.
+    scikit-learn can split them together with X. They never become an array, which would lose what
+    was asked: ``np.asarray`` raises an AnnotationError. :attr:`complementary` has the labels that
+    do not apply.
 
     Each answer belongs to a question about the labels that were ``offered``:
 

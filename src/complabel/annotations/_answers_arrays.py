@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -11,9 +12,17 @@ from numpy.typing import DTypeLike, NDArray
 
 from complabel.annotations._answers_masks import Mask, counts_of, spell_out, without
 from complabel.annotations._questions import QUESTIONS
+from complabel.errors import AnnotationError
 
 MASKS = ("named", "absent", "relevant", "excluded", "offered")
 COLUMNS = ("question", "annotator", "asked_for", "probability", "all_apply")
+
+_NO_ARRAY = (
+    "Answers cannot become an array: what was asked would be lost. For the labels that do not"
+    " apply, take answers.complementary. cross_val_score and GridSearchCV take answers with"
+    " scoring=None or a scorer of complabel.metrics; scorers of scikit-learn need true labels. In"
+    " place of cross_val_predict, fit to X[rows] and answers[rows] for each split"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -104,12 +113,11 @@ class AnswerArrays:
     def __len__(self) -> int:
         return self.n_items
 
-    def __array__(
-        self, dtype: DTypeLike | None = None, copy: bool | None = None
-    ) -> NDArray[np.generic]:
-        if copy is False:
-            raise ValueError("answers cannot become an array without a copy; leave copy=False out")
-        return self.complementary.astype(dtype or np.uint8, copy=False)
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Any:
+        """Refuse to become an array, which would lose what was asked."""
+        if _asked_for_folds():
+            return np.empty(self.n_items, dtype=object)
+        raise AnnotationError(_NO_ARRAY)
 
     def __getitem__(self, rows: Any) -> Self:
         items = self._positions(rows)
@@ -171,3 +179,15 @@ class AnswerArrays:
         for mask in masks:
             marked[np.repeat(self.item, counts_of(mask)), mask.indices] = 1
         return marked
+
+
+def _asked_for_folds() -> bool:
+    """Tell whether scikit-learn's ``check_cv`` asks for an array, to see if there are classes.
+
+    It asks before ``cross_val_score(..., cv=3)`` and the like split the answers. It only looks at
+    the type of the array.
+    """
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_name != "check_cv":
+        frame = frame.f_back
+    return frame is not None

@@ -84,6 +84,8 @@ def _as_numbers(values: Any, name: str) -> NDArray[Any]:
             array = array.astype(np.float64)
         if array.dtype.kind not in "biuf":
             raise TypeError(f"it holds values of type {array.dtype}")
+    except AnnotationError:  # Answers, which say why they are no array
+        raise
     except (TypeError, ValueError) as error:
         found = _uneven_rows(values) or _first_that_is_no_number(values) or error
         raise AnnotationError(

@@ -1,11 +1,15 @@
-"""Label names: read them from a data frame, compare them, and suggest similar ones."""
+"""Names of labels and of rows: read them from a data frame, compare them, pair rows by them."""
 
 import difflib
 from collections import Counter
 from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
 
 from complabel.annotations._indicator import MAX_NAMED
-from complabel.errors import AnnotationError
+from complabel.errors import AnnotationError, InputError
 
 
 def label_names_of(values: object) -> list[str] | None:
@@ -91,3 +95,71 @@ def suggest(unknown: str, known: Sequence[str]) -> str:
     listed = ", ".join(map(repr, known[:MAX_NAMED]))
     more = ", ..." if len(known) > MAX_NAMED else ""
     return f"; the {len(known)} known labels are {listed}{more}"
+
+
+def pair_rows(X: object, y: Any, *, names: tuple[str, str] = ("X", "y")) -> Any:
+    """Return labels or answers in the order of the rows of X, by the names that both have.
+
+    Parameters
+    ----------
+    X : object
+        Features. The rows of a pandas object are named by its index, unless that is the default
+        one. All others have no names.
+    y : object
+        Answers, whose items are named by ``item_names``; or labels, named like features.
+    names : (str, str), default=("X", "y")
+        What both are called in an error message.
+
+    Returns
+    -------
+    object
+        ``y`` itself if one of both has no names, or if both have the same in the same order.
+
+    Raises
+    ------
+    InputError
+        If both have names, but not the same ones, each once.
+
+    Notes
+    -----
+    If no name is in both, the names are compared as text, so that 1 is "1". If still none is,
+    and one side has only whole numbers, these are taken as numbers of rows: a frame with the
+    default index has such an index after a split.
+    """
+    rows, items = _row_names(X), _row_names(y)
+    if rows is None or items is None or rows == items:
+        return y
+    numbered = any(all(isinstance(each, Integral) for each in side) for side in (rows, items))
+    if set(rows).isdisjoint(items):
+        rows, items = [str(each) for each in rows], [str(each) for each in items]
+    shared = set(rows).intersection(items)
+    if rows == items or (numbered and not shared):
+        return y
+    if not len(rows) == len(items) == len(shared):
+        alone = [*_only_in(rows, shared, names[0]), *_only_in(items, shared, names[1])]
+        raise InputError(
+            f"{names[0]} and {names[1]} both have names of rows, but"
+            f" {' and '.join(alone) or 'some occur more than once'}; keep the rows that both have,"
+            " or give X.to_numpy() if both have the same rows in the same order"
+        )
+    at = {each: row for row, each in enumerate(items)}
+    order = np.array([at[each] for each in rows], dtype=np.intp)
+    return y.iloc[order] if hasattr(y, "iloc") else y[order]
+
+
+def _only_in(names: list[Any], shared: set[Any], owner: str) -> list[str]:
+    """Return words for the names that only one side has; none: an empty list."""
+    alone = [each for each in names if each not in shared]
+    shown = ", ".join(map(repr, alone[:MAX_NAMED])) + (", ..." if len(alone) > MAX_NAMED else "")
+    words = f"{len(alone):,} of {len(names):,} names are only in {owner} ({shown})"
+    return [words] if alone else []
+
+
+def _row_names(values: Any) -> list[Any] | None:
+    """Return the names of items or rows; None if they have none, as with pandas' default index."""
+    if hasattr(values, "item_names"):
+        return None if values.item_names is None else list(values.item_names)
+    index = values.index if hasattr(values, "iloc") else None
+    if index is None or (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1):
+        return None
+    return list(index.tolist())

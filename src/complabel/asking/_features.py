@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from complabel.annotations import pair_rows
 from complabel.asking._inspection import FeatureSummary
 from complabel.asking._statements import distinct
 from complabel.errors import InputError
@@ -21,6 +22,7 @@ _CHUNK = 10_000  # rows hashed at a time, which limits the memory for their bits
 
 def look_at_features(X: ArrayLike, statements: Statements) -> FeatureSummary:
     """Count constant features, and items whose features are all equal to another item's."""
+    X = pair_rows(statements.answers, X, names=("answers", "X"))
     features = _checked(X, statements.answers.n_items)
     key, constant = _keys(features, sparse.issparse(X))
     _, group, size = np.unique(key, return_inverse=True, return_counts=True)

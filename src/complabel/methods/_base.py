@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from complabel import metrics
-from complabel.annotations import Answers, check_complementary
+from complabel.annotations import Answers, check_complementary, pair_rows
 from complabel.errors import AnnotationError
 from complabel.methods._features import validated
 from complabel.methods._hooks import Hooks
@@ -73,7 +73,10 @@ class ComplementaryClassifier(Hooks):
             - None, if all answers are in ``absent`` or ``excluded``.
 
             Rows without a label or an answer are left out with a warning. A method with
-            ``learns_from = "relevant"`` takes the relevant labels instead.
+            ``learns_from = "relevant"`` takes the relevant labels instead. If X is a pandas
+            data frame, Answers with ``item_names`` and labels in data frames are paired with it
+            by the names of rows, see :func:`complabel.annotations.pair_rows`; otherwise by
+            position.
         relevant : array-like of shape (n_samples, K) or None, default=None
             Indicator of labels that are known to apply; rows may be empty. If this and ``y`` are
             data frames, they must have the same columns.
@@ -94,8 +97,8 @@ class ComplementaryClassifier(Hooks):
         Raises
         ------
         InputError
-            If ``X`` is not a finite matrix with as many rows as ``y``, a parameter is out of
-            range, or a mask is given together with Answers.
+            If ``X`` is not a finite matrix with as many rows as ``y``, the names of their rows
+            differ, a parameter is out of range, or a mask is given together with Answers.
         AnnotationError
             If the labels are not an indicator or contradict each other.
 
@@ -120,6 +123,10 @@ class ComplementaryClassifier(Hooks):
         If true labels are given as ``y`` by mistake, ``fit`` cannot notice it. A held-out fit can:
         see :func:`complabel.metrics.least_cardinality`.
         """
+        masks = {"relevant": relevant, "offered": offered, "absent": absent, "excluded": excluded}
+        y, relevant, offered, absent, excluded = (
+            pair_rows(X, labels, names=("X", name)) for name, labels in {"y": y, **masks}.items()
+        )
         answers = read_answers(
             y, relevant=relevant, offered=offered, absent=absent, excluded=excluded
         )
@@ -233,7 +240,7 @@ class ComplementaryClassifier(Hooks):
         Raises
         ------
         InputError
-            If ``X`` is not valid, or has another number of rows than ``y``.
+            If ``X`` is not valid, or has other rows than ``y``.
         AnnotationError
             If ``y`` has no answer, or is not about the labels of ``fit``.
 
@@ -243,9 +250,12 @@ class ComplementaryClassifier(Hooks):
         ``cross_val_score``, pass ``scoring=complementary_ranking_scorer`` of
         :mod:`complabel.metrics`: it is the same quantity for every method. Methods that model the
         choice can also be compared by ``complementary_log_likelihood_scorer``. Scorers of
-        scikit-learn, such as ``"f1_micro"``, expect the labels to predict as ``y``. With
-        complementary labels they prefer the worse method.
+        scikit-learn, such as ``"f1_micro"``, expect the labels to predict as ``y``. With Answers
+        they are refused. With an indicator of complementary labels this cannot be noticed: they
+        return a number, and prefer the worse method. Nor can it be noticed here if ``y`` holds
+        true labels; the score then means nothing.
         """
+        y = pair_rows(X, y)
         features = self._validate_new(X)
         refuse_other_number_of_rows(y, features.shape[0])
         if isinstance(y, Answers):

@@ -7,16 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import validate_data
 
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from complabel.methods._arrays import Features
 
 _LARGEST_INT32 = np.iinfo(np.int32).max
+# Moments are computed for this many rows at a time: 40 MB for 500 features in float64.
+_BATCH = 10_000
+# Linear methods centre features with means of more than this many times the spread. Three times
+# cost gradient methods .03 to .19 of average precision on make_synthetic(600, n_features=8,
+# n_labels=6, signal=4) after 60 epochs at rate .01; thirty cost nearly all of it.
+FAR = 10
+# A mean of this many times the spread leaves four digits of a squared distance.
+_MOST_FOR_DISTANCES = 1e6
 
 
 def validated(
@@ -81,9 +91,9 @@ def _canonical(X: Any) -> Any:
 
 
 def refuse_overflow(X: Features) -> None:
-    """Refuse features if the sum of their squares may exceed the range of float64."""
+    """Refuse features if the sum of their squares may exceed the range of their type."""
     largest = _largest(X)
-    if largest > (np.finfo(np.float64).max / X.shape[0] / X.shape[1]) ** 0.5:
+    if largest > (float(np.finfo(X.dtype).max) / X.shape[0] / X.shape[1]) ** 0.5:
         raise InputError(
             f"X holds values up to {largest:.3g}, whose squares overflow; scale the features first"
         )
@@ -99,6 +109,34 @@ def refuse_beyond_single(X: Features) -> None:
         f"X holds {entries.data[at]:g} in {_place(entries, at)}, too large for single"
         " precision; scale the features first"
     )
+
+
+def moments_of(X: Features) -> Any:
+    """Return a fitted StandardScaler, which has ``mean_``, ``var_`` and ``scale_``."""
+    scaler = StandardScaler(with_mean=False, copy=False)
+    for batch in gen_batches(X.shape[0], _BATCH):  # in batches, to avoid a float64 copy of X
+        scaler.partial_fit(X[batch])
+    return scaler
+
+
+def far_centre(X: Features, times: float = FAR) -> NDArray[np.float64] | None:
+    """Return the means (d,) of features if one is more than ``times`` their spread; else None.
+
+    Features that differ by no more than rounding are constant, and not far from 0.
+    """
+    moments = moments_of(X)
+    spread = float(np.sqrt(moments.var_.mean()))
+    far = times * spread < np.abs(moments.mean_).max() < spread / np.finfo(np.float64).eps
+    return np.asarray(moments.mean_) if far else None
+
+
+def refuse_lost_distances(X: Features) -> None:
+    """Refuse features so far from 0 that rounding hides the distances between rows."""
+    if far_centre(X, _MOST_FOR_DISTANCES) is not None:
+        raise InputError(
+            f"X is so far from 0 that rounding hides how its rows differ. {range_of(X)}; centre and"
+            " scale the features first, as scikit-learn's StandardScaler does"
+        )
 
 
 def range_of(X: Features) -> str:

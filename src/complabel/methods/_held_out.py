@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold
+from sklearn.pipeline import Pipeline
 
 from complabel._parameters import check_integer
-from complabel.annotations import Answers
+from complabel.annotations import Answers, pair_rows
 from complabel.errors import AnnotationError, InputError
+from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._registry import make_classifier
+from complabel.methods._targets import refuse_other_number_of_rows
 from complabel.metrics import complementary_log_likelihood_scorer, complementary_ranking_scorer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-    from complabel.methods._base import ComplementaryClassifier
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class HeldOutScore:
 
 
 def held_out_score(
-    classifier: ComplementaryClassifier,
+    classifier: ComplementaryClassifier | Pipeline,
     X: ArrayLike,
     answers: Answers,
     *,
@@ -78,9 +79,10 @@ def held_out_score(
 
     Parameters
     ----------
-    classifier : ComplementaryClassifier
+    classifier : ComplementaryClassifier, or Pipeline that ends in one
         A classifier with its settings. It is cloned, and not changed.
     X : array-like or sparse matrix of shape (n_items, n_features)
+        A data frame stays one. See ``fit`` for how its rows are paired with answers.
     answers : Answers
     n_folds : int, default=3
         Number of folds, at least 2. Items are assigned to folds at random.
@@ -96,7 +98,8 @@ def held_out_score(
     Raises
     ------
     InputError
-        If there are fewer items with answers than folds, or the classifier learns from true labels.
+        If there are fewer items with answers than folds, X has other rows than ``answers``, the
+        classifier learns from true labels, or it is of another kind.
     AnnotationError
         If no fold has answers to score on.
 
@@ -117,20 +120,20 @@ def held_out_score(
     ('log-likelihood', True)
     """
     check_integer("n_folds", n_folds, at_least=2)
-    if classifier.learns_from != "complementary":
-        raise InputError(
-            f"{type(classifier).__name__} learns from true labels; give a classifier that learns"
-            " from answers"
-        )
+    last = _last_step(classifier)
+    answers = pair_rows(X, answers, names=("X", "answers"))
+    rows: Any = X if hasattr(X, "shape") else np.asarray(X)
+    rows = rows.tocsr() if hasattr(rows, "tocsr") else rows
+    refuse_other_number_of_rows(answers, rows.shape[0], name="answers")
     answered = np.flatnonzero(answers.answered)
     if len(answered) < n_folds:
         raise InputError(
             f"only {len(answered)} items have answers, which is too few for {n_folds} folds; give"
             " fewer folds or more answers"
         )
-    explains = classifier.models_the_choice and classifier.understands_answers
+    explains = last.models_the_choice and last.understands_answers
     score = complementary_log_likelihood_scorer if explains else complementary_ranking_scorer
-    rows: Any = X if hasattr(X, "tocsr") else np.asarray(X)
+    rows = getattr(rows, "iloc", rows)
     scores: list[tuple[float, float]] = []
     folds = KFold(n_folds, shuffle=True, random_state=random_state)
     for number, (train, test) in enumerate(folds.split(answered), 1):
@@ -139,7 +142,7 @@ def held_out_score(
             # The fit on all answers gives the same warnings.
             warnings.simplefilter("ignore")
             model = clone(classifier).fit(rows[train], answers[train])
-            blind = _without_features(classifier, len(train), answers[train])
+            blind = _without_features(last, len(train), answers[train])
         nothing = np.zeros((len(test), 1))
         try:
             pair = score(model, rows[test], answers[test]), score(blind, nothing, answers[test])
@@ -166,6 +169,25 @@ def held_out_score(
         gain_error=float(error[1]),
         n_folds=len(values),
     )
+
+
+def _last_step(classifier: Any) -> ComplementaryClassifier:
+    """Return the classifier at the end of a pipeline; refuse what does not learn from answers."""
+    last = classifier
+    while isinstance(last, Pipeline):
+        last = last.steps[-1][1]
+    kind = type(last).__name__
+    if not isinstance(last, ComplementaryClassifier):
+        raise InputError(
+            f"classifier must be one of complabel, or a Pipeline that ends in one, got {kind};"
+            " others may take the labels that do not apply for labels to predict. To calibrate,"
+            " use FrequencyMatchedClassifier"
+        )
+    if last.learns_from != "complementary":
+        raise InputError(
+            f"{kind} learns from true labels; give a classifier that learns from answers"
+        )
+    return last
 
 
 def _without_features(

@@ -3,7 +3,13 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from complabel.annotations import Answers, IndicatorLike, check_complementary, check_indicator
+from complabel.annotations import (
+    Answers,
+    IndicatorLike,
+    check_complementary,
+    check_indicator,
+    pair_rows,
+)
 from complabel.errors import AnnotationError, InputError
 from complabel.metrics._inputs import check_scores
 from complabel.metrics._ranked import by_row, ranking_loss_of_rows
@@ -213,6 +219,7 @@ def _ranked_items(
     answers: Answers, scores: ArrayLike
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
     """Return complementary labels and scores of the items with some but not all labels denied."""
+    scores = pair_rows(answers, scores, names=("complementary", "scores"))
     wrong = answers.complementary
     checked = check_scores(scores, wrong, names=("complementary", "scores"))
     rows = wrong.any(axis=1) & ~wrong.all(axis=1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from complabel.annotations import Answers, check_complementary, check_label_names
+from complabel.annotations import Answers, check_complementary, check_label_names, pair_rows
 from complabel.errors import AnnotationError, InputError
 from complabel.metrics._criteria import (
     average_precision,
@@ -56,6 +56,7 @@ def complementary_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float
     >>> round(complementary_log_likelihood_scorer(PriorClassifier().fit(X, y), X, y), 3)
     -1.042
     """
+    y = pair_rows(X, y)
     classifier, features = _innermost(estimator, X)
     if not getattr(classifier, "models_the_choice", False):
         raise InputError(
@@ -103,6 +104,7 @@ def complementary_ranking_scorer(estimator: Any, X: Any, y: Any) -> float:
     >>> complementary_ranking_scorer(PriorClassifier().fit(X, y), X, y)
     -0.375
     """
+    y = pair_rows(X, y)
     decision = np.asarray(estimator.decision_function(X))
     if decision.ndim == 1:  # with two classes, there is one decision for each row
         decision = np.column_stack([-decision, decision])
@@ -195,6 +197,7 @@ class TrueLabelScorer:
                 " sklearn.set_config(enable_metadata_routing=True), pass"
                 " params={'true_labels': Y} to cross_validate, or true_labels=Y to fit of a search"
             )
+        true_labels = pair_rows(X, true_labels, names=("X", "true_labels"))
         value = self.criterion(true_labels, getattr(estimator, self.response)(X))
         return value if self.greater_is_better else -value
 

@@ -20,10 +20,11 @@ _ABOUT: Final = {
     "asked": "“Is there a 3?” A random digit is asked about. The answer is yes or no.",
     "biased": "As in 1, but some digits come to mind first: {most} comes {ratio:.0f} times as"
     " readily as {least}.",
-    "audited": "As in 3, but for {n_questions} of the {n_train:,} pictures people say yes or no, as in 2.",
+    "audited": "As in 3, but for {n_questions} of the {n_train:,} pictures people say yes or no,"
+    " as in 2.",
     "prior": "The same order of digits for every picture.",
-    "supervised": "The same model, told for every picture which digits are on it. Its settings are chosen in the"
-    " same way.",
+    "supervised": "The same model, told which digits are on each picture. Its settings are chosen"
+    " in the same way.",
 }
 
 

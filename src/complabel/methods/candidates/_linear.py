@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 import numpy as np
+from scipy import sparse
 
 from complabel._parameters import Constraints, Integer, Real
 from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_of_regression
-from complabel.methods._features import refuse_overflow
+from complabel.methods._features import far_centre, refuse_overflow
 from complabel.methods._linear_systems import side_by_side
 from complabel.persistence import IfAny, Kinds, Numbers, Scalar
 
@@ -53,7 +54,10 @@ class LinearCandidateClassifier(ComplementaryClassifier):
         del relevant
         refuse_overflow(X)
         features: Features = X.astype(np.float64, copy=False)
+        centre = None
         if self.fit_intercept:
+            centre = None if sparse.issparse(X) else far_centre(X)
+            features = features if centre is None else features - centre
             features = side_by_side(features, np.ones((X.shape[0], 1)))
         rounds = self._rounds(features, 1 - complementary.astype(np.float64))
         self.n_iter_, self.converged_ = 0, False
@@ -64,6 +68,8 @@ class LinearCandidateClassifier(ComplementaryClassifier):
         self.coef_ = np.ascontiguousarray(weights[:n_features].T)
         # Without the constant feature, this is the sum of no rows: 0.
         self.intercept_ = weights[n_features:].sum(axis=0)
+        if centre is not None:
+            self.intercept_ -= self.coef_ @ centre
 
     def _settled(self, objective: list[float]) -> bool:
         """Store the objective; tell whether the last round lowered it by at most the share tol."""

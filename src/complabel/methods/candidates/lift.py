@@ -17,7 +17,7 @@ from complabel._parameters import Constraints, Integer, RandomState, Real, check
 from complabel._training import one_thread
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._documented import documented
-from complabel.methods._features import range_of, refuse_overflow
+from complabel.methods._features import range_of, refuse_lost_distances, refuse_overflow
 from complabel.methods.candidates._lift_machine import Logit, fit_logit
 from complabel.methods.candidates._texts import TEXTS
 from complabel.persistence import Kinds, Numbers, Rows, Scalar
@@ -161,6 +161,7 @@ class LIFTClassifier(ComplementaryClassifier):
     def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
         del relevant
         refuse_overflow(X)
+        refuse_lost_distances(X)
         X = _for_distances(X)
         self.solver_ = self.solver
         if self.solver == "auto":

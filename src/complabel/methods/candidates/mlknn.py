@@ -14,7 +14,7 @@ from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_around_half
 from complabel.methods._documented import documented
-from complabel.methods._features import refuse_overflow
+from complabel.methods._features import refuse_lost_distances, refuse_overflow
 from complabel.methods.candidates._texts import TEXTS
 from complabel.persistence import Kinds, Numbers, RefusedError, Rows
 
@@ -129,6 +129,7 @@ class MLKNNClassifier(ComplementaryClassifier):
                 f" {self.n_neighbors} needs more rows than that; lower n_neighbors"
             )
         refuse_overflow(X)
+        refuse_lost_distances(X)
         self.X_ = X.astype(np.float64, copy=False)
         self.candidates_ = labels
         s = self.smoothing

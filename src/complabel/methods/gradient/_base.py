@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 
 from complabel._parameters import Constraints, RandomState, check_random_state
@@ -29,7 +32,7 @@ from complabel._training import (
 from complabel.errors import InputError
 from complabel.methods._arrays import Features
 from complabel.methods._base import ComplementaryClassifier
-from complabel.methods._features import range_of, refuse_beyond_single
+from complabel.methods._features import FAR, far_centre, range_of, refuse_beyond_single
 from complabel.persistence import Kinds, LeftOut, OneOf
 
 if TYPE_CHECKING:
@@ -161,6 +164,7 @@ class GradientClassifier(ComplementaryClassifier):
             Initial value of the biases of the outputs; None leaves them random.
         """
         refuse_beyond_single(X)
+        centre = self._centre(X)
         settings: dict[str, Any] = {
             "schedule": self._schedule(),
             "generator": generator,
@@ -169,7 +173,10 @@ class GradientClassifier(ComplementaryClassifier):
         }
         model: Model
         if self.network is None:
-            model = train_linear(X, loss, labels, initial_bias=initial_bias, **settings)
+            rows = X if centre is None else X - centre
+            model = train_linear(rows, loss, labels, initial_bias=initial_bias, **settings)
+            if centre is not None:
+                model = LinearMap(model.coef, model.intercept - model.coef @ centre)
         else:
             # A factory draws from torch's global generator. Seed it here, and restore it after.
             with torch.random.fork_rng(), torch_as_released():
@@ -192,6 +199,23 @@ class GradientClassifier(ComplementaryClassifier):
                     " scores that are not finite",
                 )
         return model
+
+    def _centre(self, X: Features) -> NDArray[np.float64] | None:
+        """Return means (d,) to subtract for the training; None if X is not far from 0.
+
+        Warn if X is far from 0 and cannot be centred here.
+        """
+        centre = far_centre(X)
+        if centre is None or (self.network is None and not sparse.issparse(X)):
+            return centre
+        warnings.warn(
+            f"X is far from 0: the largest mean of a feature is {np.abs(centre).max():.3g}, more"
+            f" than {FAR} times the spread of the features, so gradient descent may learn little;"
+            " centre and scale the features first, as scikit-learn's StandardScaler does",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+        return None
 
     def _decision(self, X: Features) -> NDArray[np.float64]:
         return self._outputs(self.model_, X)

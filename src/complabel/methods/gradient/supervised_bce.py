@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from complabel import metrics
+from complabel.annotations import pair_rows
 from complabel.losses import BinaryCrossEntropy
 from complabel.methods._documented import documented
 from complabel.methods.gradient._base import TEXTS, GradientClassifier
@@ -73,4 +74,4 @@ class SupervisedBCEClassifier(GradientClassifier):
         float
         """
         decision = self._decision(self._validate_new(X))
-        return metrics.average_precision(self._encode(y), decision)
+        return metrics.average_precision(self._encode(pair_rows(X, y)), decision)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.preprocessing import Normalizer
 from sklearn.utils import gen_batches
 
+from complabel.methods._features import moments_of
 from complabel.methods.selection._kernel import LandmarkKernel
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class FeatureMap:
         elif self.scaling == "rows":
             transformer = Normalizer().fit(X)
         transformed = X if transformer is None else _transformed(transformer, X)
-        moments = _moments(transformed)
+        moments = moments_of(transformed)
         if self.scaling == "standardize":
             spread = moments.scale_
         else:
@@ -168,13 +169,5 @@ def three_digits(value: float) -> float:
 def middle_gamma(X: Features) -> float:
     """Return the gamma for which the kernel of two rows at the mean squared distance is 1/e."""
     # The mean squared distance is twice the sum of the features' variances.
-    spread = 2 * float(_moments(X).var_.sum())
+    spread = 2 * float(moments_of(X).var_.sum())
     return 1 / spread if spread > 0 else 1.0
-
-
-def _moments(X: Features) -> Any:
-    """Return a fitted StandardScaler, which has ``mean_``, ``var_`` and ``scale_``."""
-    scaler = StandardScaler(with_mean=False, copy=False)
-    for batch in gen_batches(X.shape[0], _BATCH):  # in batches, to avoid a float64 copy of X
-        scaler.partial_fit(X[batch])
-    return scaler

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 from sklearn.metrics.pairwise import rbf_kernel
+
+from complabel.errors import InputError
+from complabel.methods._features import range_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,9 +45,17 @@ class LandmarkKernel:
         """Draw landmarks from rows (n, d) at random."""
         rows = np.random.default_rng(seed).permutation(X.shape[0])[:n_landmarks]
         landmarks = X[np.sort(rows)]
-        kernel = rbf_kernel(landmarks, gamma=gamma).astype(np.float64, copy=False)
+        # In single precision, rounding would exceed the jitter.
+        centred = _minus(landmarks.astype(np.float64, copy=False), _centre(landmarks))
+        kernel = rbf_kernel(centred, gamma=gamma)
         kernel[np.diag_indices_from(kernel)] += _JITTER
-        return cls(landmarks, gamma, np.linalg.cholesky(kernel))
+        try:
+            return cls(landmarks, gamma, np.linalg.cholesky(kernel))
+        except np.linalg.LinAlgError as error:
+            raise InputError(
+                f"X is too far from 0 for its kernel to be computed. {range_of(X)}; centre and"
+                ' scale the features first, or give kernel="linear"'
+            ) from error
 
     @property
     def n_landmarks(self) -> int:
@@ -53,8 +64,24 @@ class LandmarkKernel:
 
     def transform(self, X: Features) -> NDArray[np.floating[Any]]:
         """Return the features (b, m) of rows (b, d)."""
-        kernel = rbf_kernel(X, self.landmarks, gamma=self.gamma)
+        centre = _centre(self.landmarks)
+        centred = _minus(X, centre), _minus(self.landmarks, centre)
+        kernel = rbf_kernel(*centred, gamma=self.gamma)
         found: NDArray[np.floating[Any]] = linalg.solve_triangular(
             self.factor.astype(kernel.dtype, copy=False), kernel.T, lower=True, overwrite_b=True
         ).T
         return found
+
+
+def _centre(landmarks: Features) -> Any:
+    """Return the mean of dense landmarks (d,), and 0 for sparse ones.
+
+    The kernel depends only on differences. If a row is far from 0, rounding hides them in the
+    squares that the kernel is computed from.
+    """
+    return 0 if sparse.issparse(landmarks) else landmarks.mean(axis=0)
+
+
+def _minus(X: Features, centre: Any) -> Features:
+    """Return the rows without the centre."""
+    return X if sparse.issparse(X) else X - centre
