@@ -63,7 +63,6 @@ def evaluate(
 
     if (truth is None) == (answers is None):
         raise InputError("give either --truth or --answers")
-    options.check_folder(json_file, "--json")
     classifier = load(model)
     with working(f"reading {features}"):
         found = read_features(features, items=items, n_features=classifier.n_features_in_)

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from complabel.cli import _options as options
 from complabel.cli import _own_data as own
 from complabel.cli._console import say
 from complabel.cli._help import with_examples
 from complabel.cli._next import command
+from complabel.cli._outputs import Output
 from complabel.cli._working import working
 
 
@@ -33,6 +33,7 @@ def predict(
         typer.Option(
             "--out", metavar="FILE", help="Write here: .csv, .csv.gz, .parquet or .jsonl."
         ),
+        Output((".csv", ".csv.gz", ".parquet", ".jsonl")),
     ],
     items: own.ItemsFile = None,
     top: Annotated[
@@ -64,7 +65,6 @@ def predict(
     from complabel.methods import load
     from complabel.tables import PredictionWriter, iterate_features
 
-    options.check_folder(out, "--out")
     classifier = load(model)
     names = [str(name) for name in classifier.classes_]
     started, done = time.monotonic(), 0

@@ -12,7 +12,14 @@ from complabel.cli._completion import complete_plan, complete_table
 from complabel.cli._console import new_table, say, show
 from complabel.cli._help import with_examples
 from complabel.cli._outcome import show_outcome
-from complabel.cli._running import at, opened_results, run_plan, say_missing, write_reports
+from complabel.cli._running import (
+    at,
+    claim_report,
+    opened_results,
+    run_plan,
+    say_missing,
+    write_reports,
+)
 
 if TYPE_CHECKING:
     from complabel.studies import Plan, Unit
@@ -85,6 +92,7 @@ def reproduce(
     if table not in TABLES:
         raise InputError(f"there is no plan for {table!r}; choose one of {', '.join(TABLES)}")
     plan = _find_plan(table, quick=quick, data_dir=data_dir)
+    folder = claim_report(plan.name, folder)
     run_plan(plan, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
     results = opened_results(store, plan.name)
     show_outcome(results)
