@@ -73,10 +73,10 @@ def test_prompts_and_replies(run, folder):
     ("arguments", "message"),
     [
         (["none.csv"], "none.csv: no such file"),
-        (
-            ["named.csv", "--items", "ids.txt"],
-            "--items is given without --features",
-        ),
+        (["--features", "X.csv", "--label-names", "none.txt"], "none.txt: no such file"),
+        (["--items", "truth.csv", "-n", "5000"], "more than the 120 pairs of item and label"),
+        (["--items", "asked.csv"], "items occur more than once"),
+        ([], "also give --features or --items"),
         (["named.csv", "--texts", "t.csv"], "--texts is given without --prompts"),
         (["named.csv", "--prompts", "p.jsonl", "--texts", "t.csv"], "t.csv: no such file"),
         (["named.csv", "--prompts", "p.jsonl", "--texts", "few.csv"], "has no text for item"),

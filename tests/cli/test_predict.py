@@ -128,7 +128,7 @@ def test_the_most_probable_labels(run, folder, expected):
         ([MODEL, "nan.npy"], "nan.npy, row 80: column 1 is missing or NaN"),
         ([MODEL, "X.csv", "--top", "9"], "top is 9, but there are 4 labels"),
         ([MODEL, "X.csv", "--top", "1", "--threshold", "0.5"], "choose one of them"),
-        ([MODEL, "X.csv", "--out", "p.txt"], "predictions are written to files that end in"),
+        ([MODEL, "X.csv", "--out", "p.txt"], "end it in .csv, .csv.gz, .parquet or .jsonl"),
         ([MODEL, "X.csv", "--out", "none/p.csv"], "there is no folder none"),
     ],
 )
@@ -139,7 +139,7 @@ def test_what_is_wrong_is_said_and_an_older_file_stays(run, folder, arguments, m
     np.save(folder / "nan.npy", nan)
     (folder / "p.csv").write_text("older", encoding="utf-8")
     before = sorted(folder.iterdir())
-    code, out, err = run("predict", "--rows", 10, "--out", "p.csv", *arguments)
+    code, out, err = run("predict", "--rows", 10, "--force", "--out", "p.csv", *arguments)
     assert (code, out) == (1, "")
     assert err.startswith("error: ")
     assert message in err
@@ -154,7 +154,7 @@ def test_ctrl_c_leaves_what_was_there(run, folder, monkeypatch):
     monkeypatch.setattr("complabel.tables.PredictionWriter.write", stopped)
     (folder / "p.csv").write_text("older", encoding="utf-8")
     before = sorted(folder.iterdir())
-    code, out, _ = run("predict", MODEL, "X.csv", "--out", "p.csv")
+    code, out, _ = run("predict", MODEL, "X.csv", "--out", "p.csv", "--force")
     assert code == 130
     assert "wrote" not in out
     assert sorted(folder.iterdir()) == before

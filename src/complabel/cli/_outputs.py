@@ -107,9 +107,10 @@ def claim_folder(folder: Path, names: Sequence[str]) -> None:
         for path in there:
             _refuse_odd(path, f"--output {path}", claims)
         if there and not claims.force and not _is_own_report(there):
+            other = unused(folder if folder.name.strip(".") else folder / "report")
             raise OutputError(
-                f"{shown}: {there[0]} exists; give another folder, such as {unused(folder)}, or"
-                " --force to replace the files in it"
+                f"{shown}: {there[0]} exists; give another folder, such as {other}, or --force to"
+                " replace the files in it"
             )
         claims.replaceable |= set(map(behind_links, there))
         _try(nearest, folder)
@@ -261,6 +262,6 @@ def _option(parameter: inspect.Parameter) -> str:
         if isinstance(info, typer.models.ArgumentInfo):
             return ""
         if isinstance(info, typer.models.OptionInfo):  # in Annotated, the name is its first value
-            names = [info.default, *(info.param_decls or ())]
-            return next((each for each in names if str(each)[:2] == "--"), usual)
+            names = map(str, [info.default, *(info.param_decls or ())])
+            return next((name for name in names if name[:2] == "--"), usual)
     return usual
