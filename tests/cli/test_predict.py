@@ -48,7 +48,9 @@ def test_probabilities_are_those_of_python_in_single_precision(run, folder, expe
     np.testing.assert_array_equal(predicted(folder / "p.csv"), expected.astype(np.float32))
     assert out == (
         "wrote p.csv: 90 items, 4 labels\n"
-        "next: complabel evaluate 'my model.safetensors' X.csv --truth truth.csv\n"
+        "next: measure the model on answers that it did not learn from, or on true labels:\n"
+        "  complabel evaluate 'my model.safetensors' X.csv --answers held-out.csv\n"
+        "  complabel evaluate 'my model.safetensors' X.csv --truth truth.csv\n"
     )
 
 
@@ -58,7 +60,7 @@ def test_pieces_of_any_size_make_the_same_file(run, folder, expected, rows):
     code, out, _ = run("predict", MODEL, *arguments)
     assert code == 0
     np.testing.assert_allclose(predicted(folder / "p.csv"), expected, atol=1e-7)
-    assert "next: complabel evaluate 'my model.safetensors' X.npy --items ids.txt --truth" in out
+    assert "  complabel evaluate 'my model.safetensors' X.npy --items ids.txt --truth" in out
 
 
 def test_columns_are_found_by_name(run, folder, expected):

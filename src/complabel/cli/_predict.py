@@ -83,4 +83,6 @@ def predict(
             speed = done / max(time.monotonic() - started, 1e-9)
             far(f"{done:,} items, {speed:,.0f} a second")
     say(f"wrote {out}: {done:,} items, {len(names)} labels")
-    say(f"next: {command('evaluate', model, features, items=items, truth='truth.csv')}")
+    say("next: measure the model on answers that it did not learn from, or on true labels:")
+    for how in ({"answers": "held-out.csv"}, {"truth": "truth.csv"}):
+        say(f"  {command('evaluate', model, features, items=items, **how)}")
