@@ -1,6 +1,9 @@
+import errno
+import os
+
 import pytest
 
-from complabel._files import replacing, write_text, write_texts
+from complabel._files import keeping, replacing, write_text, write_texts
 from complabel.errors import OutputError
 
 
@@ -63,3 +66,44 @@ def test_a_folder_in_the_place_of_a_file_leaves_the_others_as_they_were(tmp_path
         write_texts(tmp_path, {"b.html": "new", "a.csv": "new"})
     assert (tmp_path / "a.csv").read_text(encoding="utf-8") == "old"
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def appears_while_written(path):
+    with replacing(path) as partial:
+        partial.write_text("lost")
+        path.write_text("kept")
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_file_that_is_kept_is_not_replaced_and_a_new_one_is_written(
+    tmp_path, monkeypatch, has_links
+):
+    def refused(*_):
+        raise OSError(errno.EPERM, "this file system has no links")
+
+    if not has_links:
+        monkeypatch.setattr(os, "link", refused)
+    old, new, ours = (tmp_path / name for name in ("old", "new", "ours"))
+    old.write_text("old")
+    ours.write_text("ours")
+    with keeping({ours}):
+        with pytest.raises(OutputError, match="there is a file of this name"):
+            write_text(old, "lost")
+        write_text(new, "new")
+        write_text(ours, "replaced")
+        with pytest.raises(OutputError, match="there is a file of this name"):
+            write_texts(tmp_path, {"another": "", "new": "lost"})
+        with pytest.raises(FileExistsError):
+            appears_while_written(tmp_path / "appeared")
+    found = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert found == {"old": "old", "new": "new", "ours": "replaced", "appeared": "kept"}
+    write_text(old, "in Python, files are replaced")
+    assert old.read_text().startswith("in Python")
+
+
+def test_a_link_stays_and_leads_to_what_was_written(tmp_path):
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    write_text(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "new"

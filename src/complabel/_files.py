@@ -5,20 +5,45 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
+from contextvars import ContextVar
 from pathlib import Path
 
 from complabel.errors import OutputError
 
-__all__ = ["explained", "replacing", "write_text", "write_texts"]
+__all__ = ["behind_links", "explained", "keeping", "replacing", "write_text", "write_texts"]
+
+# None: any file may be replaced, as in Python. Else: only these files, as on the command line.
+_replaceable: ContextVar[Set[Path] | None] = ContextVar("replaceable", default=None)
+
+
+@contextlib.contextmanager
+def keeping(replaceable: Set[Path]) -> Iterator[None]:
+    """Inside the block, ``replacing`` replaces no file that exists, except these.
+
+    That also holds for files that appear while the block runs. The paths are those that
+    ``behind_links`` returns. The set may grow inside the block.
+    """
+    token = _replaceable.set(replaceable)
+    try:
+        yield
+    finally:
+        _replaceable.reset(token)
+
+
+def behind_links(path: str | os.PathLike[str]) -> Path:
+    """Return the absolute path of a file; of a symbolic link, that of the file it leads to."""
+    return Path(os.path.realpath(path))
 
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Provide a temporary path, which replaces ``path`` when the block ends without an error.
 
-    The temporary file is in the same folder. It is removed if the block fails, also by Ctrl-C.
+    The temporary file is in the same folder. It is removed if the block fails, also by Ctrl-C. A
+    symbolic link stays, and the file that it leads to is replaced.
 
     Examples
     --------
@@ -29,14 +54,36 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> target.read_text()
     '42'
     """
-    target = Path(path)
+    target = behind_links(path)
     partial = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+    replaceable = _replaceable.get()
+    is_new = replaceable is not None and target not in replaceable
+    if is_new and os.path.lexists(target):
+        raise FileExistsError(errno.EEXIST, "there is a file of this name")
     try:
         yield partial
-        partial.replace(target)
+        if is_new:
+            _move(partial, target)
+        else:
+            partial.replace(target)
     finally:
-        # After a success, the temporary file has moved and nothing is removed.
-        partial.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)  # if it has moved, there is nothing to remove
+
+
+def _move(partial: Path, target: Path) -> None:
+    """Give a file another name, and fail if there is a file of this name by now."""
+    try:
+        os.link(partial, target)
+    except FileExistsError as error:
+        raise FileExistsError(errno.EEXIST, "a file of this name has appeared") from error
+    except OSError:  # this file system has no links
+        with target.open("xb"):  # takes the name, or fails
+            pass
+        try:
+            partial.replace(target)
+        except BaseException:
+            target.unlink()
+            raise
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -50,9 +97,9 @@ def write_texts(folder: str | os.PathLike[str], texts: Mapping[str, str]) -> Non
     """Write UTF-8 text files into a folder, from a mapping of names to texts: all of them, or none.
 
     A missing folder is made. If a file cannot be written, an OutputError is raised and everything
-    stays unchanged.
+    stays unchanged. All files get the same time, which tells later that none was changed.
     """
-    target = Path(folder)
+    target, now = Path(folder), time.time_ns()
     with explained(target):
         made = [path for path in (target, *target.parents) if not path.exists()]
         try:
@@ -63,6 +110,7 @@ def write_texts(folder: str | os.PathLike[str], texts: Mapping[str, str]) -> Non
                         raise IsADirectoryError(errno.EISDIR, f"{name} is a folder")
                     partial = files.enter_context(replacing(target / name))
                     partial.write_text(text, encoding="utf-8")
+                    os.utime(partial, ns=(now, now))
         except BaseException:
             for path in made:
                 with contextlib.suppress(OSError):

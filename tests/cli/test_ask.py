@@ -73,10 +73,10 @@ def test_prompts_and_replies(run, folder):
     ("arguments", "message"),
     [
         (["none.csv"], "none.csv: no such file"),
-        (
-            ["named.csv", "--items", "ids.txt"],
-            "--items is given without --features",
-        ),
+        (["--features", "X.csv", "--label-names", "none.txt"], "none.txt: no such file"),
+        (["--items", "truth.csv", "-n", "5000"], "more than the 120 pairs of item and label"),
+        (["--items", "asked.csv"], "items occur more than once"),
+        ([], "also give --features or --items"),
         (["named.csv", "--texts", "t.csv"], "--texts is given without --prompts"),
         (["named.csv", "--prompts", "p.jsonl", "--texts", "t.csv"], "t.csv: no such file"),
         (["named.csv", "--prompts", "p.jsonl", "--texts", "few.csv"], "has no text for item"),
@@ -91,3 +91,58 @@ def test_what_is_wrong_is_said_and_nothing_is_written(run, folder, arguments, me
     assert code == 1
     assert message in err
     assert sorted(folder.iterdir()) == before
+
+
+NOBODY_ANSWERED = {
+    "no file": ([], None),
+    "an empty file": (["a.csv"], ""),
+    "blank lines": (["a.csv"], "\n\n"),
+    "a header alone": (["a.csv"], "item,label,answer\n"),
+    "two empty files": (["a.csv", "a.csv"], "\ufeff"),
+}
+
+
+@pytest.mark.parametrize(
+    "known", [["--features", "X.csv"], ["--items", "ids.txt"], ["--items", "truth.csv"]]
+)
+@pytest.mark.parametrize("case", NOBODY_ANSWERED)
+def test_the_first_round_needs_no_answers(run, folder, case, known):
+    files, text = NOBODY_ANSWERED[case]
+    if text is not None:
+        (folder / "a.csv").write_text(text, encoding="utf-8")
+    code, out, err = run("ask", *files, *known, *LABELS, "-n", 8, "--out", "q.csv")
+    assert (code, err) == (0, "")
+    assert "  complabel fit answered-q.csv --features X.csv --label-names labels.txt" in out
+    header, *rows = read_rows(folder / "q.csv")
+    of = {name: [row[at] for row in rows] for at, name in enumerate(header)}
+    assert len(rows) == len({*zip(of["item"], of["label"], strict=True)}) == 8
+    assert {name: of["label"].count(name) for name in NAMES} == dict.fromkeys(NAMES, 2)
+    assert {*of["item"]} <= {*ITEMS}
+    assert {*of["probability"]} == {"0.25"}
+    assert {*of["answer"]} == {""}
+
+
+def test_a_table_with_a_wrong_header_is_no_empty_table(run, folder):
+    (folder / "a.csv").write_text("photo,label\n", encoding="utf-8")
+    code, _, err = run("ask", "a.csv", "--features", "X.csv", *LABELS, "--out", "q.csv")
+    assert (code, "there is no column 'item'" in err) == (1, True)
+
+
+def test_a_second_round_names_another_file(run, folder):
+    """The command that is printed twice does not lose what was filled in."""
+    first = ("ask", "--features", "X.csv", *LABELS, "-n", 8, "--out", "q.csv")
+    assert run(*first)[0] == 0
+    header, *rows = read_rows(folder / "q.csv")
+    write_table(folder / "q.csv", header, [[*row[:3], "no", *row[4:]] for row in rows])
+    filled = (folder / "q.csv").read_bytes()
+    code, _, err = run(*first)
+    assert (code, "such as q-2.csv" in err) == (1, True)
+    assert run("import", "q.csv", "--out", "answered-q.csv")[0] == 0
+    code, out, _ = run("ask", "answered-q.csv", *first[1:-1], "q-2.csv")
+    assert code == 0
+    assert "complabel import q-2.csv --out answered-q-2.csv" in out
+    assert (folder / "q.csv").read_bytes() == filled
+    _, *more = read_rows(folder / "q-2.csv")
+    pairs = {tuple(row[1:3]) for row in rows}
+    assert {tuple(row[1:3]) for row in more if row[3]} <= pairs
+    assert not {tuple(row[1:3]) for row in more if not row[3]} & pairs

@@ -286,11 +286,11 @@ def test_datasets_table_names_what_is_missing(run, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 def test_interruption_keeps_what_is_done_and_the_same_command_goes_on(run, tmp_path):
-    store, target = tmp_path / "complabel-studies.sqlite", tmp_path / "results.json"
+    store = tmp_path / "complabel-studies.sqlite"
     # A fit of MLCL takes minutes: the run cannot end before it is told to.
     arguments = [
         "benchmark", "synthetic", "--method", "prior", "--method", "mlcl:epochs=1000000",
-        "--folds", "2", "--json", str(target),
+        "--folds", "2", "--json", "results.json",
     ]  # fmt: skip
     process = subprocess.Popen(
         [*COMMAND, *arguments],
@@ -309,6 +309,6 @@ def test_interruption_keeps_what_is_done_and_the_same_command_goes_on(run, tmp_p
     assert "Traceback" not in err
     assert "give the same command again to continue" in err
     assert "Prior" in out
-    assert [record["method"] for record in json.loads(target.read_text())] == ["prior"]
-    assert {path.name for path in tmp_path.iterdir()} == {store.name, target.name}
+    # A file of some results would be in the way of the same command.
+    assert {path.name for path in tmp_path.iterdir()} == {store.name}
     assert "2 of 4 units done" in run("study", "status")[1]

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, write_files, write_table
+from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, read_rows, write_files, write_table
 
 from complabel.cli import _console, _evaluate
 from complabel.methods import make_classifier
@@ -66,6 +66,53 @@ def test_scores_on_answers_are_those_of_python(run, folder, model):
     assert found["log_likelihood"] == pytest.approx(model.score(X, answers))
     assert (found["n_items"], found["n_answers"]) == (60, 60)
     assert f"complementary ranking error {error:.4f} " in out
+
+
+def test_a_guess_without_features_and_labels_stand_beside_the_figures(run, folder, model):
+    code, out, _ = run("evaluate", MODEL, "X.csv", "--answers", "asked.csv", "--json", "f.json")
+    assert code == 0
+    found = json.loads((folder / "f.json").read_text(encoding="utf-8"))
+    _, *rows = read_rows(folder / "asked.csv")
+    said = {(row[0], row[1]): row[2] == "yes" for row in rows}
+    # An order for all items: labels with fewer "no" come first.
+    n_no = [sum(not yes for (_, label), yes in said.items() if label == name) for name in NAMES]
+    errors = []
+    for item in {item for item, _ in said}:
+        no = [said.get((item, name)) is False for name in NAMES]
+        if any(no) and not all(no):
+            pairs = [
+                (n_no[k] > n_no[j]) + (n_no[k] == n_no[j]) / 2
+                for j in np.flatnonzero(no)
+                for k in np.flatnonzero(np.logical_not(no))
+            ]
+            errors.append(np.mean(pairs))
+    assert found["constant"]["ranking_error"] == pytest.approx(np.mean(errors))
+    assert f"the same order for all items {np.mean(errors):.4f}\n" in out
+    # A guess for all items: the best that one chance for each label can say about random pairs.
+    shares = {name: [yes for (_, label), yes in said.items() if label == name] for name in NAMES}
+    n_items = len({item for item, _ in said})
+    best = sum(
+        sum(np.log(np.where(yes, np.mean(yes), 1 - np.mean(yes)))) for yes in shares.values()
+    )
+    assert found["constant"]["log_likelihood"] == pytest.approx(best / n_items, rel=0.03)
+    assert found["log_likelihood"] > found["constant"]["log_likelihood"]
+    assert [*found["labels"]] == list(NAMES)
+    predicted = dict(zip(ITEMS, model.predict(DATA.X), strict=True))
+    for at, name in enumerate(NAMES):
+        yes = {item: value for (item, label), value in said.items() if label == name}
+        chosen = {item for item in yes if predicted[item][at]}
+        figures = found["labels"][name]
+        assert figures["judged"] == len(yes)
+        assert figures["applies"] == pytest.approx(np.mean([*yes.values()]))
+        assert figures["precision"] == pytest.approx(np.mean([yes[item] for item in chosen]))
+        (line,) = (each for each in out.splitlines() if each.split("  ")[1:2] == [name])
+        assert line.split()[-7:-5] == [f"{len(yes)}", f"{figures['applies']:.3f}"]
+
+
+def test_answers_that_judge_no_label_give_no_figures_by_label(run, folder, model):
+    code, out, _ = run("evaluate", MODEL, "X.csv", "--answers", "named.csv", "--json", "f.json")
+    assert (code, "By label" in out) == (0, False)
+    assert json.loads((folder / "f.json").read_text(encoding="utf-8"))["labels"] == {}
 
 
 def test_of_many_labels_the_worst_and_the_best_are_shown(capsys):

@@ -99,7 +99,9 @@ def test_contradictions_are_settled_among_all_files(run, folder):
     ) in err
     gone = {"drop": 3, "majority": 1, "trust-relevant": 2}
     for policy, count in gone.items():
-        code, out, err = run("fit", "a.csv", "b.csv", *arguments, "--contradictions", policy)
+        code, out, err = run(
+            "fit", "a.csv", "b.csv", *arguments, "--contradictions", policy, "--force"
+        )
         assert code == 0, err
         assert f"settled by {policy}: {count} of 6 answers were dropped\n" in out
         assert "  000: été applies, says ann; does not, says bob, cyd\n" in err

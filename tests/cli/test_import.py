@@ -58,11 +58,11 @@ def test_labels_that_nobody_mentioned_are_kept_if_asked_for(run, folder):
         in err
     )
     code, out, err = run(
-        "import", "lvis.json", "--out", "answers.parquet", "--labels-out", "labels.txt"
+        "import", "lvis.json", "--out", "all.parquet", "--labels-out", "labels.txt"
     )
     assert (code, err) == (0, "")
     assert (folder / "labels.txt").read_text(encoding="utf-8") == "cat\ndog\nemu\n"
-    assert "next: complabel inspect answers.parquet --label-names labels.txt\n" in out
+    assert "next: complabel inspect all.parquet --label-names labels.txt\n" in out
 
 
 def test_labels_of_a_file_without_a_list_are_those_mentioned(run, folder):
@@ -83,8 +83,8 @@ def test_options_reach_the_importer(run, folder):
     assert ("sea", "no") in said
     (folder / "codes.csv").write_text("item,sea,sky\na,J,N\nb,?,N\n", encoding="utf-8")
     coded = ("--from", "coded", "--yes", "J", "--no", "N", "--unsure", "?")
-    assert run("import", "codes.csv", *coded, "--out", "answers.csv")[0] == 0
-    header, *rows = read_rows(folder / "answers.csv")
+    assert run("import", "codes.csv", *coded, "--out", "coded.csv")[0] == 0
+    header, *rows = read_rows(folder / "coded.csv")
     assert [row[header.index("answer")] for row in rows] == ["yes", "no", "unsure", "no"]
 
 
@@ -93,12 +93,15 @@ def test_options_reach_the_importer(run, folder):
     [
         (["none.json", "--out", "a.csv"], "none.json: no such file; check the path"),
         (["export.json", "--out", "none/a.csv"], "--out none/a.csv: there is no folder none"),
-        (["export.json", "--out", "a.txt"], "give a name that ends in .csv, .csv.gz, .parquet"),
+        (["export.json", "--out", "a.txt"], "end it in .csv, .csv.gz or .parquet"),
         (["export.json", "--out", "a.csv", "--from", "labels"], "format is 'labels'; it must be"),
         (["labels.txt", "--out", "a.csv"], "labels.txt: the format was not recognized"),
         (["export.json", "--out", "a.csv", "--absent", "x"], "has no choice in a control 'x'"),
-        (["export.json", "--out", "export.json"], "give a name that ends in"),
-        (["named.csv", "--out", "named.csv"], "is the imported file itself; give another name"),
+        (["export.json", "--out", "export.json"], "end it in"),
+        (
+            ["named.csv", "--out", "named.csv"],
+            "the command also reads this file; give another name",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_said_and_nothing_is_written(run, folder, arguments, message):

@@ -37,7 +37,7 @@ def test_questions_of_ask_need_no_labels_and_go_to_a_file(run, folder):
         ([], "there are no labels; give their names, one on each line of a file"),
         (["none.txt"], "none.txt: no such file"),
         (["labels.txt", "--question", "x"], "question must be one of 'named', 'ticked', 'both'"),
-        (["labels.txt", "--out", "none/c.xml"], "none/c.xml cannot be written"),
+        (["labels.txt", "--out", "none/c.xml"], "there is no folder none"),
     ],
 )
 def test_what_is_wrong_is_said(run, arguments, message):

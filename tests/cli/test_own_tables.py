@@ -53,7 +53,7 @@ def test_methods_are_compared_on_answers_and_truth_up_to_the_report(run, folder)
     scores = {r["row"]: r["metrics"]["held_out_ranking"]["mean"] for r in records}
     assert f"best by held-out answers: {max(scores, key=scores.get)}\n" in out
     assert "60 x 3, 4 labels, the answers that people gave" in " ".join(out.split())
-    assert "4 of 4 units are already in the store" in run(*command)[2]
+    assert "4 of 4 units are already in the store" in run(*command, "--force")[2]
     for ending in ("csv", "json"):
         assert run("study", "export", f"folds.{ending}")[0] == 0
     assert run("study", "report", "--output", "shown")[0] == 0

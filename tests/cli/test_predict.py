@@ -48,7 +48,9 @@ def test_probabilities_are_those_of_python_in_single_precision(run, folder, expe
     np.testing.assert_array_equal(predicted(folder / "p.csv"), expected.astype(np.float32))
     assert out == (
         "wrote p.csv: 90 items, 4 labels\n"
-        "next: complabel evaluate 'my model.safetensors' X.csv --truth truth.csv\n"
+        "next: measure the model on answers that it did not learn from, or on true labels:\n"
+        "  complabel evaluate 'my model.safetensors' X.csv --answers held-out.csv\n"
+        "  complabel evaluate 'my model.safetensors' X.csv --truth truth.csv\n"
     )
 
 
@@ -58,7 +60,7 @@ def test_pieces_of_any_size_make_the_same_file(run, folder, expected, rows):
     code, out, _ = run("predict", MODEL, *arguments)
     assert code == 0
     np.testing.assert_allclose(predicted(folder / "p.csv"), expected, atol=1e-7)
-    assert "next: complabel evaluate 'my model.safetensors' X.npy --items ids.txt --truth" in out
+    assert "  complabel evaluate 'my model.safetensors' X.npy --items ids.txt --truth" in out
 
 
 def test_columns_are_found_by_name(run, folder, expected):
@@ -128,7 +130,7 @@ def test_the_most_probable_labels(run, folder, expected):
         ([MODEL, "nan.npy"], "nan.npy, row 80: column 1 is missing or NaN"),
         ([MODEL, "X.csv", "--top", "9"], "top is 9, but there are 4 labels"),
         ([MODEL, "X.csv", "--top", "1", "--threshold", "0.5"], "choose one of them"),
-        ([MODEL, "X.csv", "--out", "p.txt"], "predictions are written to files that end in"),
+        ([MODEL, "X.csv", "--out", "p.txt"], "end it in .csv, .csv.gz, .parquet or .jsonl"),
         ([MODEL, "X.csv", "--out", "none/p.csv"], "there is no folder none"),
     ],
 )
@@ -139,7 +141,7 @@ def test_what_is_wrong_is_said_and_an_older_file_stays(run, folder, arguments, m
     np.save(folder / "nan.npy", nan)
     (folder / "p.csv").write_text("older", encoding="utf-8")
     before = sorted(folder.iterdir())
-    code, out, err = run("predict", "--rows", 10, "--out", "p.csv", *arguments)
+    code, out, err = run("predict", "--rows", 10, "--force", "--out", "p.csv", *arguments)
     assert (code, out) == (1, "")
     assert err.startswith("error: ")
     assert message in err
@@ -154,7 +156,7 @@ def test_ctrl_c_leaves_what_was_there(run, folder, monkeypatch):
     monkeypatch.setattr("complabel.tables.PredictionWriter.write", stopped)
     (folder / "p.csv").write_text("older", encoding="utf-8")
     before = sorted(folder.iterdir())
-    code, out, _ = run("predict", MODEL, "X.csv", "--out", "p.csv")
+    code, out, _ = run("predict", MODEL, "X.csv", "--out", "p.csv", "--force")
     assert code == 130
     assert "wrote" not in out
     assert sorted(folder.iterdir()) == before

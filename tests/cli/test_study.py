@@ -113,7 +113,7 @@ def test_results_are_exported(run, tmp_path):
         (["study", "run", "plan.toml", "--jobs", "0"], "jobs is 0"),
         (["study", "status"], "run a study first"),
         (["study", "report", "--store", "plan.toml"], "cannot be read"),
-        (["study", "export", "all.xlsx"], "end the name in .csv or .json"),
+        (["study", "export", "all.xlsx"], "end it in .csv or .json"),
         (["study", "export", "no/all.csv"], "there is no folder"),
         (["reproduce", "table7"], "choose one of table2"),
     ],

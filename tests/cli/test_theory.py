@@ -65,7 +65,7 @@ def test_stopped_it_leaves_the_page_as_it_was(run, tmp_path, monkeypatch):
     monkeypatch.setattr(theory, "run_theory", stopped)
     target = tmp_path / "page.html"
     target.write_text("before")
-    code, _, err = run("theory", "--quick", "--output", target)
+    code, _, err = run("theory", "--quick", "--output", target, "--force")
     assert code == 130
     assert f"stopped; {target} was not written" in err
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]

@@ -7,6 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from complabel._files import keeping
 from complabel.datasets import download_dataset, load_dataset
 from complabel.datasets._catalog import CatalogEntry, DataFile, Layout, Statistics
 from complabel.errors import DatasetNotFoundError, DownloadError
@@ -110,6 +111,18 @@ def test_mirrors_are_tried_in_turn(tmp_path, offer, server):
     download_dataset("toy", tmp_path)
     assert [path.split("/")[1] for path in server.asked] == ["gone", "cut", "page", "fine"]
     assert files(tmp_path) == ["Toy.zip"]
+
+
+def test_a_command_keeps_another_file_of_the_same_name(tmp_path, offer, server):
+    offer("fine")
+    own = tmp_path / "toy" / "Toy.zip"
+    own.parent.mkdir()
+    own.write_bytes(b"mine")
+    with keeping(set()), pytest.raises(DownloadError, match="there is a file of this name"):
+        download_dataset("toy", tmp_path)
+    assert (own.read_bytes(), server.asked, files(tmp_path)) == (b"mine", [], ["Toy.zip"])
+    download_dataset("toy", tmp_path)
+    assert own.read_bytes() == BODY
 
 
 @pytest.mark.parametrize(

@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from complabel.cli import _options as options
 from complabel.cli import _own_data as own
 from complabel.cli._console import say
 from complabel.cli._help import with_examples
 from complabel.cli._next import command
+from complabel.cli._outputs import Output, unused
 from complabel.cli._working import working
 from complabel.errors import InputError
 
+if TYPE_CHECKING:
+    from complabel.annotations import Answers
+
+_HEADER = 4096  # most bytes of a file with a header alone
+
 
 @with_examples(
+    "ask --features X.csv --label-names labels.txt -n 200 --out questions.csv",
     "ask answers.csv --features X.csv -n 200 --out questions.csv",
     "ask answers.csv --out questions.csv --prompts prompts.jsonl --texts texts.csv",
 )
 def ask(
-    answers: own.AnswersFiles,
+    answers: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="ANSWERS",
+            help="Tables of all answers so far. [default: none; then give --label-names, and"
+            " --features or --items]",
+        ),
+    ] = None,
+    *,
     out: Annotated[
         Path,
         typer.Option("--out", metavar="FILE", help="Write the table of questions to this file."),
+        Output((".csv", ".csv.gz", ".parquet")),
     ],
     n: Annotated[
         int, typer.Option("-n", "--number", metavar="N", min=1, help="Number of questions.")
@@ -37,7 +54,15 @@ def ask(
             " items in ANSWERS]",
         ),
     ] = None,
-    items: own.ItemsFile = None,
+    items: Annotated[
+        Path | None,
+        typer.Option(
+            "--items",
+            metavar="FILE",
+            help="With --features: the item of each of its rows, one on each line. Without: all"
+            " items, one on each line, or a table with the column item.",
+        ),
+    ] = None,
     label_names: own.LabelNames = None,
     contradictions: own.Contradictions = "error",
     prompts: Annotated[
@@ -45,6 +70,7 @@ def ask(
         typer.Option(
             metavar="FILE", help="Also write the questions as JSON lines, for a language model."
         ),
+        Output(),
     ] = None,
     texts: Annotated[
         Path | None,
@@ -59,23 +85,16 @@ def ask(
     """Draw yes/no questions about random labels. The answers tell how often each label applies.
 
     Fill in the column "answer" with yes, no or unsure. Then read the file with complabel import.
+    For the next round, give all answers so far and another --out.
     """
     from complabel.asking import suggest_questions
     from complabel.importers import write_prompts
-    from complabel.tables import AnswerWriter, read_features, read_texts
+    from complabel.tables import AnswerWriter, read_texts
 
-    for path, option in ((out, "--out"), (prompts, "--prompts")):
-        options.check_folder(path, option)
     if texts is not None and prompts is None:
         raise InputError("--texts is given without --prompts; give both or neither")
-    own.refuse_lone_items(items, features)
-    everything = None
-    if features is not None:
-        with working(f"reading {features}"):
-            everything = list(read_features(features, items=items).items)
-    said = own.read_own_answers(
-        answers, everything, label_names=label_names, contradictions=contradictions
-    )
+    files = [path for path in answers or () if not _is_blank(path)]
+    said = _read(files, _items(features, items), label_names, contradictions)
     table = suggest_questions(said, n, random_state=seed)
     if prompts is not None:
         given = None if texts is None else read_texts(texts)
@@ -88,12 +107,12 @@ def ask(
     if known:
         counted = "1 row" if known == 1 else f"{known:,} rows"
         say(f"  and {counted} with known answers: leave them in, they also count")
-    answered = _answered(out)
+    answered = unused(_answered(out))
     fit = command(
         "fit",
-        *(*answers, answered),
+        *(*files, answered),
         features=features or "X.csv",
-        items=items,
+        items=items if features else None,
         label_names=label_names,
         contradictions=None if contradictions == "error" else contradictions,
         out="model.safetensors",
@@ -105,6 +124,48 @@ def ask(
         say("next: add the field reply to each line, save them as replies.jsonl, then")
         say(f"  {command('import', 'replies.jsonl', from_='replies', out=answered)}")
     say(f"  {fit}")
+
+
+def _items(features: Path | None, items: Path | None) -> list[str] | None:
+    """Return all items to ask about; None: those that the answers mention."""
+    from complabel.tables import read_features, read_item_names
+
+    if features is None:
+        return None if items is None else read_item_names(items)
+    with working(f"reading {features}"):
+        return list(read_features(features, items=items).items)
+
+
+def _read(
+    files: Sequence[Path], items: list[str] | None, label_names: Path | None, contradictions: str
+) -> Answers:
+    """Read the answers so far; with none, there are the items and the labels."""
+    from complabel.annotations import Answers
+    from complabel.tables import read_label_names
+
+    if files:
+        return own.read_own_answers(
+            files, items, label_names=label_names, contradictions=contradictions
+        )
+    if items is None or label_names is None:
+        lacking = ["--label-names"] * (label_names is None) + ["--features or --items"] * (
+            not items
+        )
+        raise InputError(
+            "there are no answers yet, so the items and the labels are not known: also give"
+            f" {' and '.join(lacking)}"
+        )
+    labels = read_label_names(label_names)
+    say(f"no answers yet: {len(items):,} items, {len(labels)} labels")
+    return Answers.from_table({"item": [], "label": []}, items=items, labels=labels)
+
+
+def _is_blank(path: Path) -> bool:
+    """Return whether a text file of answers is empty, or has nothing but a header."""
+    if path.suffix not in (".csv", ".tsv") or not path.is_file() or path.stat().st_size > _HEADER:
+        return False
+    first, *others = path.read_text("utf-8-sig", errors="replace").strip().splitlines() or [""]
+    return not others and (not first or {"item", "label"} <= {*re.findall(r"\w+", first)})
 
 
 def _answered(path: Path) -> Path:

@@ -16,6 +16,7 @@ from complabel.cli._completion import complete_dataset, complete_method
 from complabel.cli._console import explain, new_table, remark, save, say, show
 from complabel.cli._help import with_examples
 from complabel.cli._next import command
+from complabel.cli._outputs import claim_store
 from complabel.cli._running import at, say_failed, watched
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def benchmark(
     """
     from complabel.studies import Store, benchmark_plan, run_study
 
-    options.check_folder(json_file, "--json")
+    claim_store(store)
     datasets = tables.datasets_of(
         names,
         features,
@@ -90,7 +91,6 @@ def benchmark(
         n_folds=folds,
         seed=seed,
     )
-    options.check_folder(store, "--store")
     with Store(store) as opened:
         try:
             with watched(plan.name, store) as progress:
@@ -106,8 +106,11 @@ def benchmark(
         finally:
             # After Ctrl-C, too: finished folds are in the store, so show them.
             if plan.name in opened.studies():
-                _show(opened.results(plan.name), data_dir, json_file)
+                _show(opened.results(plan.name), data_dir)
         results = opened.results(plan.name)
+    # Not after Ctrl-C: the same command would find the file and refuse to continue.
+    if json_file is not None and (records := results.records()):
+        save(json_file, json.dumps(records, indent=1) + "\n")
     if plan.criteria:
         say(f"next: {command('study', 'report', plan.name, store=at(store))}")
     if running := results.having("running"):
@@ -120,7 +123,7 @@ def benchmark(
         raise typer.Exit(1)
 
 
-def _show(results: StudyResults, data_dir: Path | None, json_file: Path | None) -> None:
+def _show(results: StudyResults, data_dir: Path | None) -> None:
     """Print a table of finished rows for each dataset, and how to read it."""
     records = results.records()
     for name in results.plan.datasets:
@@ -138,8 +141,6 @@ def _show(results: StudyResults, data_dir: Path | None, json_file: Path | None) 
             " predicted above 0.5; MLCL's published figures use this rule.\nSeconds: the sum over"
             " all fits and predictions."
         )
-    if records and json_file is not None:
-        save(json_file, json.dumps(records, indent=1) + "\n")
 
 
 def _table(

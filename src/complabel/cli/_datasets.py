@@ -13,6 +13,7 @@ from complabel.cli import _options as options
 from complabel.cli._completion import complete_catalog, complete_dataset
 from complabel.cli._console import complain, errors, explain, new_table, say, show
 from complabel.cli._help import with_examples
+from complabel.cli._outputs import Output
 from complabel.cli._running import hint_at_other_half
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def datasets(
             help="Download this dataset first; repeat the option for more.",
             autocompletion=complete_catalog,
         ),
+        Output(later=True),
     ] = None,
 ) -> None:
     """List datasets and their sizes, or show how a file of yours is read.

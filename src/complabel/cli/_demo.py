@@ -8,16 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
-from complabel.cli import _options as options
 from complabel.cli._console import errors, new_table, output, remark, say
 from complabel.cli._help import with_examples
 from complabel.cli._next import command
+from complabel.cli._outputs import Output
 
 
 @with_examples("demo", "demo --seed 1 --output page.html")
 def demo(
     report: Annotated[
-        Path, typer.Option("--output", metavar="FILE", help="File to write the page to.")
+        Path,
+        typer.Option("--output", metavar="FILE", help="File to write the page to."),
+        Output(page=True),
     ] = Path("complabel-demo.html"),
     seed: Annotated[
         int,
@@ -32,7 +34,6 @@ def demo(
     from complabel._files import write_text
     from complabel.reports import demo_meaning, render_demo, run_demo
 
-    options.check_folder(report, "--output")
     with errors().status("composing pictures") as status:
         tell = status.update if errors().is_terminal else remark
         summary = run_demo(seed=seed, tell=tell)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +19,7 @@ from complabel.cli._working import working
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
+    from complabel.annotations import Answers
     from complabel.methods import ComplementaryClassifier
     from complabel.tables import Features
 
@@ -56,14 +58,14 @@ def evaluate(
 ) -> None:
     """Measure a model on true labels, or on answers that it did not learn from.
 
-    Items without a row in the table of true labels or answers are left out.
+    Items without a row in the table of true labels or answers are left out. Figures on answers
+    stand beside those of one order, or one guess, that is the same for all items.
     """
     from complabel.methods import load
     from complabel.tables import read_features
 
     if (truth is None) == (answers is None):
         raise InputError("give either --truth or --answers")
-    options.check_folder(json_file, "--json")
     classifier = load(model)
     with working(f"reading {features}"):
         found = read_features(features, items=items, n_features=classifier.n_features_in_)
@@ -128,10 +130,11 @@ def _show_labels(labels: Mapping[str, Mapping[str, float | None]]) -> None:
     if title:
         explain(f"{title}:")
     table = new_table("", "label")
-    for heading in ("applies", "predicted", "precision", "recall", "F1", "average precision"):
-        table.add_column(heading, justify="right")
+    first = next(iter(labels.values()), {})
+    for heading in first:
+        table.add_column("F1" if heading == "f1" else heading.replace("_", " "), justify="right")
     for name in shown:
-        table.add_row(Text(name), *(_shown(value) for value in labels[name].values()))
+        table.add_row(Text(name), *(_shown(*each) for each in labels[name].items()))
     show(table)
     if len(shown) < len(labels):
         say(
@@ -143,7 +146,7 @@ def _show_labels(labels: Mapping[str, Mapping[str, float | None]]) -> None:
 def _on_answers(
     classifier: ComplementaryClassifier, found: Features, path: Path, contradictions: str
 ) -> dict[str, Any]:
-    """Print and return scores on answers."""
+    """Print and return scores on answers, beside those of the same guess for all items."""
     from complabel.metrics import complementary_ranking_error
 
     names = [str(name) for name in classifier.classes_]
@@ -152,22 +155,83 @@ def _on_answers(
     )
     X = own.for_model(_part(found, said.answered), classifier)
     answers = said[said.answered]
+    explains = classifier.models_the_choice and classifier.understands_answers
     values = {
         "ranking_error": complementary_ranking_error(answers, classifier.decision_function(X))
     }
+    if explains:
+        values["log_likelihood"] = classifier.score(X, answers)
+    constant = _constant(answers, explains=explains)
     say(f"{answers.n_answers:,} answers about {answers.n_items:,} items:")
     say(
         f"  complementary ranking error {values['ranking_error']:.4f} (lower is better; 0.5: a"
         " random order)"
     )
-    if classifier.models_the_choice and classifier.understands_answers:
-        values["log_likelihood"] = classifier.score(X, answers)
-        say(f"  log-likelihood of an item's answers {values['log_likelihood']:.4f} nats")
+    say(f"    the same order for all items {constant['ranking_error']:.4f}")
+    if explains:
+        say(
+            f"  log-likelihood of an item's answers {values['log_likelihood']:.4f} nats (higher is"
+            " better)"
+        )
+        say(f"    the same guess for all items {constant['log_likelihood']:.4f} nats")
+    labels = _by_label(classifier, X, answers)
+    if labels:
+        explain("\nBy label, over the items for which somebody said whether it applies:")
+        _show_labels(labels)
     remark(
         "these figures come from answers, not from true labels: use them to compare models on the"
-        " same answers"
+        " same answers. The order and the guess that are the same for all items were made from"
+        " these answers, which the model must not have learned from: a useful model beats them"
     )
-    return {"n_items": answers.n_items, "n_answers": answers.n_answers, **values}
+    return {
+        "n_items": answers.n_items,
+        "n_answers": answers.n_answers,
+        **values,
+        "constant": constant,
+        "labels": labels,
+    }
+
+
+def _constant(answers: Answers, *, explains: bool) -> dict[str, float]:
+    """Return the scores of a method that ignores the features, fitted to these very answers."""
+    import numpy as np
+
+    from complabel.methods import make_classifier
+    from complabel.metrics import complementary_ranking_error
+
+    nothing = np.zeros((answers.n_items, 1))
+    with working("comparing with one guess for all items"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is wrong with the answers was said already
+        prior = make_classifier("prior").fit(nothing, answers)
+        order = prior.decision_function(nothing)
+        found = {"ranking_error": complementary_ranking_error(answers, order)}
+        if explains:
+            blind = make_classifier("selection-likelihood:kernel=linear,scaling=global")
+            found["log_likelihood"] = blind.fit(nothing, answers).score(nothing, answers)
+    return found
+
+
+def _by_label(
+    classifier: ComplementaryClassifier, X: Any, answers: Answers
+) -> dict[str, dict[str, float | None]]:
+    """Return the figures of each label that somebody judged, over the items of these answers."""
+    import numpy as np
+
+    from complabel.metrics import evaluate_labels
+
+    judged = answers.only(np.isin(answers.question, ("asked", "ticked")))
+    applies = judged.known_relevant
+    told = applies != judged.complementary  # neither unknown nor contradictory
+    if not told.any():
+        return {}
+    predicted, probabilities = classifier.predict_with_proba(X)
+    found: dict[str, dict[str, float | None]] = {}
+    for label, name in enumerate(classifier.classes_):
+        rows = told[:, label]
+        if rows.any():
+            of_label = (part[rows][:, [label]] for part in (applies, probabilities, predicted))
+            found[str(name)] = {"judged": float(rows.sum()), **evaluate_labels(*of_label)[0]}
+    return found
 
 
 def _part(found: Features, rows: Any) -> Features:
@@ -177,6 +241,8 @@ def _part(found: Features, rows: Any) -> Features:
     return Features(found.X[rows], found.items[rows], found.feature_names)
 
 
-def _shown(value: float | None) -> str:
-    """Format a share; a dash if there is none."""
-    return "-" if value is None else f"{value:.3f}"
+def _shown(name: str, value: float | None) -> str:
+    """Format a number of items or a share; a dash if there is none."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if name == "judged" else f"{value:.3f}"

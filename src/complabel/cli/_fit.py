@@ -16,6 +16,7 @@ from complabel.cli._console import remark, say
 from complabel.cli._fitted import chosen, scored, verdict
 from complabel.cli._help import with_examples
 from complabel.cli._next import command
+from complabel.cli._outputs import Output
 from complabel.cli._working import duration, working
 
 
@@ -43,6 +44,7 @@ def fit(
             metavar="FILE",
             help="Write the model to this file, which ends in .safetensors.",
         ),
+        Output((".safetensors",)),
     ],
     method: Annotated[
         str, typer.Option(metavar="METHOD", help=f"Method to fit. {options.METHOD_HELP}")
@@ -73,8 +75,6 @@ def fit(
     from complabel.methods import FrequencyMatchedClassifier, held_out_score, make_classifier
     from complabel.tables import read_features
 
-    options.check_folder(out, "--out")
-    own.refuse_ending(out, ".safetensors")
     classifier: Any = make_classifier(method)
     own.refuse_reference(classifier, method)
     if match_frequencies:

@@ -11,6 +11,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from complabel.cli._outputs import guarded
+
 _LEAST, _MOST = 30, 80
 # On a terminal narrower than this, the text of an option stands below its name, not beside it.
 _NARROW = 60
@@ -93,7 +95,8 @@ def with_examples(*commands: str) -> Callable[[Callable[..., None]], Callable[..
 
 def add(group: typer.Typer, *commands: Callable[..., None]) -> None:
     """Add functions to a group as commands; its list shows the first paragraph of their help."""
-    for command in commands:
+    for each in commands:
+        command = guarded(each)
         first, *_ = (command.__doc__ or "").split("\n\n")
         examples = getattr(command, "examples", None)
         name = command.__name__.strip("_").replace("_", "-")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from complabel.cli import _options as options
 from complabel.cli._console import remark, save, say
 from complabel.cli._help import with_examples
 from complabel.cli._next import command
+from complabel.cli._outputs import Output
 from complabel.cli._working import working
 from complabel.errors import InputError
 
@@ -37,6 +37,7 @@ def import_(
         typer.Option(
             "--out", metavar="FILE", help="Write the table here: .csv, .csv.gz or .parquet."
         ),
+        Output((".csv", ".csv.gz", ".parquet")),
     ],
     from_: Annotated[
         str | None,
@@ -110,6 +111,7 @@ def import_(
             metavar="FILE",
             help="Also write the names of all labels to this file, for --label-names.",
         ),
+        Output(),
     ] = None,
 ) -> None:
     """Read answers from an annotation tool or a public dataset into one table of answers.
@@ -119,8 +121,6 @@ def import_(
     from complabel.importers import Options, import_file
     from complabel.tables import read_label_names
 
-    options.check_folder(out, "--out")
-    options.check_folder(labels_out, "--labels-out")
     told = Options(
         absent=tuple(absent or ()),
         present=tuple(present or ()),

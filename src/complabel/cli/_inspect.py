@@ -14,6 +14,7 @@ from complabel.cli import _options as options
 from complabel.cli import _own_data as own
 from complabel.cli._console import output, save, say
 from complabel.cli._help import with_examples
+from complabel.cli._outputs import Output
 from complabel.cli._working import working
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def inspect(
     html: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also write a web page with charts to this file."),
+        Output(page=True),
     ] = None,
     json_file: options.JsonFile = None,
     data_dir: options.DataDir = None,
@@ -59,8 +61,6 @@ def inspect(
     from complabel.reports import inspection_lines, write_inspection_page
 
     own.refuse_lone_items(items, features)
-    options.check_folder(html, "--html")
-    options.check_folder(json_file, "--json")
     is_table = all(Path(name).suffix in _TABLES for name in answers)
     if is_table:
         said, X = _read(answers, features, items, label_names)

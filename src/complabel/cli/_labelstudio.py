@@ -10,6 +10,7 @@ import typer
 from complabel.cli._console import remark, save, say
 from complabel.cli._help import with_examples
 from complabel.cli._next import command
+from complabel.cli._outputs import Output
 
 
 @with_examples(
@@ -44,6 +45,7 @@ def labelstudio_config(
         typer.Option(
             "--out", metavar="FILE", help="Write to this file. [default: print to the terminal]"
         ),
+        Output(),
     ] = None,
 ) -> None:
     """Write a Label Studio configuration that asks for labels that do not apply."""

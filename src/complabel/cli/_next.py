@@ -8,9 +8,13 @@ import shutil
 import sys
 from pathlib import Path
 
+from complabel.cli._outputs import unused
+
 
 def command(name: str, *given: object, **options: object) -> str:
     """Return a complabel command as text; options that are None, False or empty are left out.
+
+    If there is already a file of the name for ``--out``, the name gets a number.
 
     Examples
     --------
@@ -20,6 +24,7 @@ def command(name: str, *given: object, **options: object) -> str:
     words = [*_typed(), name, *map(str, given)]
     for option, value in options.items():
         if value is not None and value is not False and value != "":
+            value = unused(Path(str(value))) if option == "out" else value
             called = option.rstrip("_").replace("_", "-")
             words += [f"--{called}"] if value is True else [f"--{called}", str(value)]
     return shlex.join(words)

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from complabel.cli._outputs import Output
+
 
 class Scheme(StrEnum):
     """How complementary labels are drawn."""
@@ -62,6 +64,7 @@ StorePath = Annotated[
 JsonFile = Annotated[
     Path | None,
     typer.Option("--json", metavar="FILE", help="Also write the results to this file as JSON."),
+    Output(),
 ]
 ReportFolder = Annotated[
     Path | None,
@@ -70,6 +73,7 @@ ReportFolder = Annotated[
         metavar="FOLDER",
         help="Write the report to this folder. [default: STUDY-report]",
     ),
+    Output(later=True),
 ]
 Dask = Annotated[
     str | None,
@@ -93,15 +97,6 @@ DATASET_HELP = (
     " .arff file needs an .xml file of the same name beside it (Mulan), or '-C' in its relation"
     " (MEKA). If you give both mine-train.arff and mine-test.arff, they become one dataset."
 )
-
-
-def check_folder(path: Path | None, option: str = "") -> None:
-    """Refuse a file in a missing folder before anything runs."""
-    from complabel.errors import InputError
-
-    if path is not None and not path.parent.is_dir():
-        missing = f"there is no folder {path.parent}; create it, or give another path"
-        raise InputError(f"{option} {path}: {missing}".lstrip())
 
 
 def _draw(

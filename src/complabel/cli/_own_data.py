@@ -199,14 +199,6 @@ def refuse_lone_items(items: Path | None, features: Path | None) -> None:
         )
 
 
-def refuse_ending(path: Path, ending: str) -> None:
-    """Refuse a file name that does not have the ending of its format."""
-    if path.suffix != ending:
-        raise InputError(
-            f"{path}: the name has the wrong ending for this kind of file; end it in {ending}"
-        )
-
-
 def with_names(found: Features) -> Any:
     """Return features as a data frame, if the columns have names."""
     if found.feature_names is None or hasattr(found.X, "tocsr"):

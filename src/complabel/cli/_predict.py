@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from complabel.cli import _options as options
 from complabel.cli import _own_data as own
 from complabel.cli._console import say
 from complabel.cli._help import with_examples
 from complabel.cli._next import command
+from complabel.cli._outputs import Output
 from complabel.cli._working import working
 
 
@@ -33,6 +33,7 @@ def predict(
         typer.Option(
             "--out", metavar="FILE", help="Write here: .csv, .csv.gz, .parquet or .jsonl."
         ),
+        Output((".csv", ".csv.gz", ".parquet", ".jsonl")),
     ],
     items: own.ItemsFile = None,
     top: Annotated[
@@ -64,7 +65,6 @@ def predict(
     from complabel.methods import load
     from complabel.tables import PredictionWriter, iterate_features
 
-    options.check_folder(out, "--out")
     classifier = load(model)
     names = [str(name) for name in classifier.classes_]
     started, done = time.monotonic(), 0
@@ -83,4 +83,6 @@ def predict(
             speed = done / max(time.monotonic() - started, 1e-9)
             far(f"{done:,} items, {speed:,.0f} a second")
     say(f"wrote {out}: {done:,} items, {len(names)} labels")
-    say(f"next: {command('evaluate', model, features, items=items, truth='truth.csv')}")
+    say("next: measure the model on answers that it did not learn from, or on true labels:")
+    for how in ({"answers": "held-out.csv"}, {"truth": "truth.csv"}):
+        say(f"  {command('evaluate', model, features, items=items, **how)}")

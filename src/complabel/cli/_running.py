@@ -13,6 +13,7 @@ import typer
 from complabel.cli import _options as options
 from complabel.cli._console import complain, errors, remark, say
 from complabel.cli._next import command
+from complabel.cli._outputs import claim_folder, claim_store
 from complabel.cli._working import duration
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **how: An
     """Run a plan with a live display, and print what was done."""
     from complabel.studies import Store, run_study
 
-    options.check_folder(path, "--store")
+    claim_store(path)
     with Store(path) as store, watched(plan.name, path, store) as progress:
         summary = run_study(plan, store, data_dir=data_dir, n_jobs=jobs, monitor=progress, **how)
     say_missing(summary.missing)
@@ -133,12 +134,21 @@ def at(store: Path) -> Path | None:
     return None if store == options.STORE else store
 
 
-def write_reports(results: StudyResults, folder: Path | None) -> None:
+def claim_report(name: str, folder: Path | None) -> Path:
+    """Return the folder for a study's report, if it can be written there and nothing is lost."""
+    from complabel.reports import FORMATS
+
+    folder = folder or Path(f"{name}-report")
+    claim_folder(folder, [*FORMATS])
+    return folder
+
+
+def write_reports(results: StudyResults, folder: Path) -> None:
     """Write a study's report and print its files."""
     from complabel.reports import write_report
 
     with errors().status("drawing the report"):
-        paths = write_report(results, folder or Path(f"{results.plan.name}-report"))
+        paths = write_report(results, folder)
     for path in paths:
         say(f"wrote {path}")
     say(f"next: open {paths[0]} in a browser")

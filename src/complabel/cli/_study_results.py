@@ -10,7 +10,14 @@ import typer
 from complabel.cli import _options as options
 from complabel.cli._console import new_table, save, say, show
 from complabel.cli._help import with_examples
-from complabel.cli._running import opened_results, say_failed, say_missing, write_reports
+from complabel.cli._outputs import Output
+from complabel.cli._running import (
+    claim_report,
+    opened_results,
+    say_failed,
+    say_missing,
+    write_reports,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -38,12 +45,17 @@ def report(
     folder: options.ReportFolder = None,
 ) -> None:
     """Write a study's report: a web page, and its tables as Markdown, LaTeX and CSV."""
-    write_reports(opened_results(store, study_name, with_criteria=True), folder)
+    results = opened_results(store, study_name, with_criteria=True)
+    write_reports(results, claim_report(results.plan.name, folder))
 
 
 @with_examples("study export folds.csv", "study export folds.json --study mine")
 def export(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write: .csv or .json.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="File to write: .csv or .json."),
+        Output((".csv", ".json")),
+    ],
     study_name: Annotated[
         str | None,
         typer.Option("--study", metavar="STUDY", help="Name of the study. [default: the latest]"),
@@ -51,14 +63,11 @@ def export(
     store: options.StorePath = options.STORE,
 ) -> None:
     """Write the results of every fold: one line for each (CSV), or all details (JSON)."""
-    from complabel.errors import InputError
     from complabel.reports import results_csv
 
-    if file.suffix not in (".csv", ".json"):
-        raise InputError(f"{file}: the format is unknown; end the name in .csv or .json")
-    options.check_folder(file)
-    results = opened_results(store, study_name, with_criteria=file.suffix == ".csv")
-    save(file, results.as_json() if file.suffix == ".json" else results_csv(results))
+    as_json = file.suffix.lower() == ".json"
+    results = opened_results(store, study_name, with_criteria=not as_json)
+    save(file, results.as_json() if as_json else results_csv(results))
 
 
 def _table(results: StudyResults) -> Table:

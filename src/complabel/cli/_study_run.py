@@ -15,6 +15,7 @@ from complabel.cli._next import command
 from complabel.cli._outcome import show_outcome
 from complabel.cli._running import (
     at,
+    claim_report,
     opened_results,
     run_plan,
     say_missing,
@@ -95,6 +96,7 @@ def reproduce(
     if table not in TABLES:
         raise InputError(f"there is no plan for {table!r}; choose one of {', '.join(TABLES)}")
     plan = _find_plan(table, quick=quick, data_dir=data_dir)
+    folder = claim_report(plan.name, folder)
     run_plan(plan, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
     results = opened_results(store, plan.name)
     show_outcome(results)

@@ -11,6 +11,7 @@ from complabel.cli import _options as options
 from complabel.cli._console import new_table, remark, save, say, show
 from complabel.cli._help import with_examples
 from complabel.cli._next import command
+from complabel.cli._outputs import Output
 from complabel.cli._running import say_missing
 from complabel.cli._working import duration, working
 
@@ -24,7 +25,9 @@ _QUICK = 100
 @with_examples("theory", "theory --data-dir DIR", "theory --quick --output page.html")
 def theory(
     report: Annotated[
-        Path, typer.Option("--output", metavar="FILE", help="The page to write.")
+        Path,
+        typer.Option("--output", metavar="FILE", help="The page to write."),
+        Output(page=True),
     ] = Path("complabel-theory.html"),
     data_dir: options.DataDir = None,
     distributions: Annotated[
@@ -55,7 +58,6 @@ def theory(
     from complabel.reports import render_theory, theory_lines
     from complabel.theory import run_theory
 
-    options.check_folder(report, "--output")
     datasets, left_out = _datasets(data_dir, quick=quick)
     say_missing(left_out)
     try:

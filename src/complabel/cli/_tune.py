@@ -14,6 +14,7 @@ from complabel.cli import _own_tables as tables
 from complabel.cli._completion import complete_dataset, complete_method
 from complabel.cli._console import complain, new_table, save, say, show
 from complabel.cli._help import with_examples
+from complabel.cli._outputs import claim_store
 from complabel.cli._running import watched
 
 if TYPE_CHECKING:
@@ -80,8 +81,7 @@ def tune(
     from complabel import studies
 
     values = parse_grid(grid) if grid else None
-    options.check_folder(json_file, "--json")
-    options.check_folder(store, "--store")
+    claim_store(store)
     datasets = tables.datasets_of(
         names,
         features,

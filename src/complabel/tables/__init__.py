@@ -10,7 +10,7 @@ from complabel.tables._names import read_label_names, rows_of
 from complabel.tables._predictions import PredictionWriter
 from complabel.tables._read_answers import AnswerFile, UnmatchedItemsWarning, read_answers
 from complabel.tables._read_predictions import Predictions, read_predictions
-from complabel.tables._texts import read_texts
+from complabel.tables._texts import read_item_names, read_texts
 from complabel.tables._truth import Truth, read_truth
 from complabel.tables._write_answers import AnswerWriter, answers_to_arrow
 
@@ -27,6 +27,7 @@ __all__ = [
     "iterate_features",
     "read_answers",
     "read_features",
+    "read_item_names",
     "read_label_names",
     "read_predictions",
     "read_texts",

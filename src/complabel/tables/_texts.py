@@ -1,4 +1,4 @@
-"""The texts of items."""
+"""The names and texts of items."""
 
 from __future__ import annotations
 
@@ -8,9 +8,59 @@ from typing import Any
 from complabel.errors import DatasetFormatError
 from complabel.tables._csv import CsvTable
 from complabel.tables._matrices import open_table
-from complabel.tables._names import refuse_repeated
+from complabel.tables._names import read_items, refuse_repeated
 from complabel.tables._parquet import ParquetTable
-from complabel.tables._source import TABLE_ENDINGS, StrPath, source_of
+from complabel.tables._source import TABLE_ENDINGS, StrPath, ending_of, existing, source_of
+
+
+def read_item_names(path: StrPath) -> list[str]:
+    r"""Read the names of items that have no features.
+
+    Parameters
+    ----------
+    path : path
+        A table with a column ``item``, which ends in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz``
+        or ``.parquet``; other columns are ignored. Or any other text file, with one name on each
+        line.
+
+    Returns
+    -------
+    list of str
+        In the order of the file.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        If there is no such file.
+    DatasetFormatError
+        If it cannot be parsed, there is no column ``item``, or a name is blank or occurs twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp()) / "photos.csv"
+    >>> _ = path.write_text("item,taken\n007.jpg,2024\n008.jpg,2025\n")
+    >>> read_item_names(path)
+    ['007.jpg', '008.jpg']
+    """
+    file = existing("path", path)
+    ending = ending_of(file, TABLE_ENDINGS)
+    if ending is None:
+        ids = read_items(file)
+        refuse_repeated(file, ids, lambda row: f"line {row + 1}")
+        return ids
+    table = open_table(file, ending)
+    if "item" not in table.columns:
+        raise DatasetFormatError(f"{file}: there is no column 'item'; give the names of the items")
+    ids = [each or "" for (names,) in _pieces(table, ["item"]) for each in names.to_pylist()]
+    if not ids:
+        raise DatasetFormatError(f"{file}: there are no rows; add one for each item")
+    for row, each in enumerate(ids):
+        if not each.strip():
+            raise DatasetFormatError(f"{file}, {table.place(row)}: 'item' is blank; fill it in")
+    refuse_repeated(file, ids, table.place)
+    return ids
 
 
 def read_texts(

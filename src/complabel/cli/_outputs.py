@@ -1,0 +1,267 @@
+"""What commands write: the one rule for their outputs, tried before any work.
+
+A file that exists is not replaced without ``--force``, and a file that the command also reads not
+at all. There are two exceptions, which nobody typed and which can be made again: a web page that
+complabel wrote, and a report in whose folder no file has changed since.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import os
+import re
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import typer
+
+from complabel._files import behind_links, keeping
+from complabel.errors import ComplabelError, InputError, OutputError
+
+_MARK = b'<meta name="generator" content="complabel '
+_HEAD = 4096  # bytes of a page in which the mark is looked for
+
+Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist.")]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Marks an option in ``Annotated``: the command writes the file that it names.
+
+    Attributes
+    ----------
+    endings : tuple of str
+        How the name may end; empty: as it likes.
+    page : bool
+        Whether the file is a web page of complabel's, which may replace an earlier one.
+    later : bool
+        Whether the command itself claims what it writes, when it knows the names.
+    """
+
+    endings: tuple[str, ...] = ()
+    page: bool = False
+    later: bool = False
+
+
+@dataclass
+class _Claims:
+    """The outputs of the command that runs, and the files that it reads."""
+
+    force: bool
+    read: Sequence[Path]
+    replaceable: set[Path] = field(default_factory=set)
+    written: list[Path] = field(default_factory=list)
+
+
+_claims: ContextVar[_Claims] = ContextVar("claims")
+
+
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that has outputs the option ``--force``, and check its outputs first."""
+    signature = inspect.signature(command, eval_str=True)
+    marks = {
+        name: mark
+        for name, parameter in signature.parameters.items()
+        for mark in get_args(parameter.annotation)
+        if isinstance(mark, Output)
+    }
+    if not marks:
+        return command
+
+    @functools.wraps(command)
+    def called(*, force: bool, **given: Any) -> None:
+        reads = (value for name, value in given.items() if name not in marks)
+        claims = _Claims(force, [path for value in reads for path in _files_in(value)])
+        _claims.set(claims)
+        for name, mark in marks.items():
+            if given[name] is not None and not mark.later:
+                _claim(given[name], _option(signature.parameters[name]), mark)
+        with contextlib.nullcontext() if force else keeping(claims.replaceable):
+            command(**given)
+
+    parameters = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in signature.parameters.values()
+    ]
+    forced = inspect.Parameter(
+        "force", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Force
+    )
+    called.__signature__ = signature.replace(parameters=[*parameters, forced])  # type: ignore[attr-defined]
+    return called
+
+
+def claim_folder(folder: Path, names: Sequence[str]) -> None:
+    """Refuse a folder in which files of these names cannot be written, or would be lost."""
+    claims, shown = _claims.get(), f"--output {folder}"
+    with _explained(shown):
+        nearest = next(p for p in (folder, *folder.absolute().parents) if os.path.lexists(p))
+        if not nearest.is_dir():
+            raise OutputError(f"{shown}: {nearest} is a file; give the name of a folder")
+        there = [folder / name for name in names if os.path.lexists(folder / name)]
+        for path in there:
+            _refuse_odd(path, f"--output {path}", claims)
+        if there and not claims.force and not _is_own_report(there):
+            other = unused(folder if folder.name.strip(".") else folder / "report")
+            raise OutputError(
+                f"{shown}: {there[0]} exists; give another folder, such as {other}, or --force to"
+                " replace the files in it"
+            )
+        claims.replaceable |= set(map(behind_links, there))
+        _try(nearest, folder)
+
+
+def claim_store(path: Path) -> None:
+    """Refuse a store that cannot be made; a store that exists is continued."""
+    shown = f"--store {path}"
+    with _explained(shown):
+        if not path.exists():
+            _refuse_folder(path, shown)
+            _try(behind_links(path).parent, path)
+
+
+def unused(path: Path) -> Path:
+    """Return a path if there is no such file, else the next one with a number.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name in ("answers.csv.gz", "answers-2.csv.gz"):
+    ...     (folder / name).touch()
+    >>> unused(folder / "answers.csv.gz").name, unused(folder / "others.csv").name
+    ('answers-3.csv.gz', 'others.csv')
+    """
+    name, ending = path.name, ""
+    for suffix in (".gz", Path(path.name.removesuffix(".gz")).suffix):
+        if suffix and name.endswith(suffix):
+            name, ending = name.removesuffix(suffix), suffix + ending
+    numbered = re.fullmatch(r"(.+)-(\d\d?)", name)
+    stem, number = (numbered[1], int(numbered[2])) if numbered else (name, 1)
+    while os.path.lexists(path):
+        number += 1
+        path = path.with_name(f"{stem}-{number}{ending}")
+    return path
+
+
+def _claim(path: Path, option: str, mark: Output) -> None:
+    """Refuse a file that cannot be written, or whose content would be lost."""
+    claims, shown = _claims.get(), f"{option} {path}".strip()
+    if mark.endings and not path.name.lower().endswith(mark.endings):
+        *others, last = mark.endings
+        listed = f"{', '.join(others)} or {last}" if others else last
+        raise InputError(
+            f"{shown}: the name has the wrong ending for this kind of file; end it in {listed}"
+        )
+    with _explained(shown):
+        _refuse_folder(path, shown)
+        exists = _exists(path)
+        _refuse_odd(path, shown, claims)
+        if exists and not claims.force and not (mark.page and _is_own_page(path)):
+            raise OutputError(
+                f"{shown}: this file exists; give another name, such as {unused(path)}, or --force"
+                " to replace it"
+            )
+        target = behind_links(path)
+        if exists:
+            claims.replaceable.add(target)
+        claims.written.append(path)
+        _try(target.parent, path)
+
+
+def _refuse_odd(path: Path, shown: str, claims: _Claims) -> None:
+    """Refuse a folder, a device, and a file that the command also reads or writes."""
+    if path.is_dir():
+        raise OutputError(f"{shown}: this is a folder; give the name of a file")
+    if any(_same(path, other) for other in claims.read):
+        raise OutputError(f"{shown}: the command also reads this file; give another name")
+    if any(_same(path, other) for other in claims.written):
+        raise OutputError(f"{shown}: two outputs have this name; give each its own")
+    if path.exists() and not path.is_file():
+        raise OutputError(f"{shown}: this is no plain file; give another name")
+
+
+def _refuse_folder(path: Path, shown: str) -> None:
+    """Refuse a file in a missing folder."""
+    if not path.parent.is_dir():
+        raise InputError(
+            f"{shown}: there is no folder {path.parent}; create it, or give another path"
+        )
+
+
+def _try(folder: Path, path: Path) -> None:
+    """Write a file into a folder and remove it, as the output will be written."""
+    trial = folder / f".{path.name}.{uuid.uuid4().hex}.part"
+    try:
+        trial.open("xb").close()
+    finally:
+        trial.unlink(missing_ok=True)
+
+
+def _exists(path: Path) -> bool:
+    """Return whether there is a file or a link; raise an OSError if that cannot be found out."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _explained(shown: str) -> Iterator[None]:
+    """Turn an OSError about an output into an OutputError that says what to do."""
+    try:
+        yield
+    except ComplabelError:
+        raise
+    except OSError as error:
+        raise OutputError(
+            f"{shown}: cannot be written: {error.strerror or error}; correct the permissions, or"
+            " choose another path"
+        ) from error
+
+
+def _is_own_page(path: Path) -> bool:
+    """Return whether a file is a web page of complabel's, and no link."""
+    if path.is_symlink():
+        return False
+    with path.open("rb") as file:
+        return _MARK in file.read(_HEAD)
+
+
+def _is_own_report(paths: Sequence[Path]) -> bool:
+    """Return whether files are a page and others that were written together and not changed."""
+    pages = [path for path in paths if path.suffix == ".html"]
+    times = {path.lstat().st_mtime_ns for path in paths}
+    return bool(pages) and len(times) == 1 and all(map(_is_own_page, pages))
+
+
+def _same(path: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file, which need not exist yet."""
+    try:
+        return path.samefile(other)
+    except OSError:
+        return behind_links(path) == behind_links(other)
+
+
+def _files_in(value: Any) -> list[Path]:
+    """Return the paths that an option or argument holds."""
+    several = value if isinstance(value, list) else [value]
+    return [Path(each) for each in several if isinstance(each, str | Path) and str(each)]
+
+
+def _option(parameter: inspect.Parameter) -> str:
+    """Return the name of an option as it is typed; empty for an argument."""
+    usual = "--" + parameter.name.replace("_", "-")
+    for info in get_args(parameter.annotation):
+        if isinstance(info, typer.models.ArgumentInfo):
+            return ""
+        if isinstance(info, typer.models.OptionInfo):  # in Annotated, the name is its first value
+            names = map(str, [info.default, *(info.param_decls or ())])
+            return next((name for name in names if name[:2] == "--"), usual)
+    return usual
