@@ -39,6 +39,7 @@ def ask(
     ] = None,
     items: own.ItemsFile = None,
     label_names: own.LabelNames = None,
+    question: own.Question = None,
     contradictions: own.Contradictions = "error",
     prompts: Annotated[
         Path | None,
@@ -74,7 +75,11 @@ def ask(
         with working(f"reading {features}"):
             everything = list(read_features(features, items=items).items)
     said = own.read_own_answers(
-        answers, everything, label_names=label_names, contradictions=contradictions
+        answers,
+        everything,
+        label_names=label_names,
+        question=question,
+        contradictions=contradictions,
     )
     table = suggest_questions(said, n, random_state=seed)
     if prompts is not None:
@@ -95,6 +100,7 @@ def ask(
         features=features or "X.csv",
         items=items,
         label_names=label_names,
+        question=question,
         contradictions=None if contradictions == "error" else contradictions,
         out="model.safetensors",
     )
