@@ -207,7 +207,7 @@ def test_a_folder_that_is_not_there_is_told(path, tmp_path):
     ("content", "told"),
     [
         ("item,label\na,caf\xe9\n".encode("latin-1"), "line 2: is not UTF-8 text; save"),
-        ("item,label\na,b\n".encode("utf-16"), "line 1: is not UTF-8 text"),
+        ("item,label\na,b\n".encode("utf-16") + b"x", "line 1: is not UTF-8 text"),
         ("item,label\na,b\n".encode("utf-16-le"), "line 1: is not UTF-8 text"),
         (b"item,caf\xe9\na,b\n", "line 1: is not UTF-8 text"),
         (b"item,label,label\na,b,c\n", "two columns 'label'"),

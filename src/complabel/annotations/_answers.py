@@ -224,7 +224,8 @@ class Answers(AnswerArrays):
         ------
         AnnotationError
             As :meth:`from_arrays`; also for unknown words, items or labels, for conflicts, and if
-            nothing tells what was asked. The message names the answer or the row of the table, counted from 0.
+            nothing tells what was asked. The message names the answer or the row of the table,
+            counted from 0.
         InputError
             If ``question`` or ``conflicts`` is none of the allowed words.
 

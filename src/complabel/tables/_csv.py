@@ -175,6 +175,6 @@ def _refuse_columns(path: Path, columns: Sequence[str], delimiter: str) -> None:
 def _one_column(path: Path, header: str) -> DatasetFormatError:
     """Return the error about a table with another separator."""
     return DatasetFormatError(
-        f"{path}, line 1: found only one column, {header[:60]!r}; separate values by commas in .csv,"
-        " and by tabs in .tsv, and write 0.5 with a point"
+        f"{path}, line 1: found only one column, {header[:60]!r}; separate values by commas in"
+        " .csv, and by tabs in .tsv, and write 0.5 with a point"
     )

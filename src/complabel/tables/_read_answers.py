@@ -139,9 +139,9 @@ def read_answers(
     DatasetFormatError
         If the file cannot be parsed, or none of its items is among the wanted ones.
     AnnotationError
-        If an answer contradicts itself; if nothing tells what was asked; if answers contradict each other and the policy is "error";
-        if a word or a label is unknown. The message names the line of a CSV file (the header is
-        line 1) or the row of a Parquet file (from 0).
+        If an answer contradicts itself; if nothing tells what was asked; if answers contradict each
+        other and the policy is "error"; if a word or a label is unknown. The message names the line
+        of a CSV file (the header is line 1) or the row of a Parquet file (from 0).
     InputError
         If an argument is wrong, or pyarrow is not installed.
 
