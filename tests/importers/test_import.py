@@ -69,7 +69,7 @@ def test_a_file_of_no_format_is_told_which_there_are(tmp_path, content, ending):
 
 def test_names_of_formats_differ_and_an_unknown_one_is_told(path):
     assert len({each.name for each in FORMATS}) == len(FORMATS)
-    with pytest.raises(InputError, match="format is 'label_studio'"):
+    with pytest.raises(InputError, match=r"\(format\) is 'label_studio'"):
         import_answers(path, format="label_studio")
 
 

@@ -13,7 +13,6 @@ from complabel.cli._console import say
 from complabel.cli._help import with_examples
 from complabel.cli._next import command
 from complabel.cli._working import working
-from complabel.errors import InputError
 
 
 @with_examples(
@@ -50,7 +49,9 @@ def ask(
     texts: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Only with --prompts: a table with the columns item and text."
+            metavar="FILE",
+            help="Write the texts of the items beside the questions, in the column text. A table"
+            " with the columns item and text.",
         ),
     ] = None,
     seed: Annotated[
@@ -67,8 +68,6 @@ def ask(
 
     for path, option in ((out, "--out"), (prompts, "--prompts")):
         options.check_folder(path, option)
-    if texts is not None and prompts is None:
-        raise InputError("--texts is given without --prompts; give both or neither")
     own.refuse_lone_items(items, features)
     everything = None
     if features is not None:
@@ -82,12 +81,15 @@ def ask(
         contradictions=contradictions,
     )
     table = suggest_questions(said, n, random_state=seed)
+    given = None if texts is None else read_texts(texts, items=table["item"])
     if prompts is not None:
-        given = None if texts is None else read_texts(texts)
         write_prompts(table, prompts, item_texts=given, labels=said.label_names)
         say(f"wrote {prompts}")
-    with AnswerWriter(out) as writer:
-        writer.write({name: table[name].tolist() for name in table})
+    columns = {name: table[name].tolist() for name in table}
+    if given is not None:
+        columns["text"] = [given[str(item)] for item in columns["item"]]
+    with AnswerWriter(out, more=("text",) if given is not None else ()) as writer:
+        writer.write(columns)
     say(f"wrote {out}: {'1 question' if n == 1 else f'{n:,} questions'} in random order")
     known = len(table) - n
     if known:

@@ -84,7 +84,7 @@ def _question(given: str | None) -> str | None:
 Question = Annotated[
     str | None,
     typer.Option(
-        metavar="|".join(QUESTIONS),
+        metavar="QUESTION",
         callback=_question,
         autocompletion=lambda incomplete: [q for q in QUESTIONS if q.startswith(incomplete)],
         help="What was asked, where the answers do not say it. named: somebody named a label that"

@@ -76,8 +76,8 @@ class Totals:
             named = f", such as {', '.join(self._examples)}" if self._examples else ""
             tally.remark(
                 f"{n_pairs:,} pairs of item and label have both a yes and a no{named}; all are "
-                "kept. Choose what to do with them when you read the answers: "
-                "read_answers(..., contradictions=...)"
+                "kept. Choose what to do with them when you use the answers: "
+                "--contradictions (contradictions= of read_answers)"
             )
 
     def _see_labels(self, label: Any, offered: Any) -> None:
