@@ -100,7 +100,8 @@ def test_questions_are_inferred_where_the_table_has_none():
 
 
 def test_a_table_needs_no_more_than_items_and_labels():
-    answers = Answers.from_table({"item": ["b", "a", "b"], "label": ["sea", "sky", "fog"]})
+    two = {"item": ["b", "a", "b"], "label": ["sea", "sky", "fog"]}
+    answers = Answers.from_table(two, question="asked")
     assert answers.label_names == ("fog", "sea", "sky")
     assert answers.item_names.tolist() == ["a", "b"]
     assert answers.question.tolist() == ["asked"] * 3
@@ -158,13 +159,13 @@ def test_labels_may_be_numbers_and_menus_lists():
 
 
 def test_a_label_may_be_called_as_a_gap_is():
-    answers = Answers.from_table({"item": [0, 1], "label": ["None", "nan"]})
+    answers = Answers.from_table({"item": [0, 1], "label": ["None", "nan"]}, question="asked")
     assert answers.label_names == ("None", "nan")
 
 
 def test_items_are_in_the_order_of_the_features_rows():
     said = {"item": ["b", "c"], "label": ["sea", "sky"]}
-    answers = Answers.from_table(said, items=["c", "a", "b"], labels=LABELS)
+    answers = Answers.from_table(said, items=["c", "a", "b"], labels=LABELS, question="asked")
     np.testing.assert_array_equal(answers.complementary, np.eye(4)[[3, 0, 2]] * [[1], [0], [1]])
     assert answers.item_names.tolist() == ["c", "a", "b"]
 
@@ -198,9 +199,9 @@ REFUSED = {
     ),
     "word": (
         table((1, "sea", "no"), (1, "sky", "maybe")),
-        "row 1 of the table has answer 'maybe'; it must be one of no, yes, unsure",
+        "row 1 of the table has answer 'maybe'; it must be one of yes, y, true, 1, no, n,",
     ),
-    "number as word": (table((1, "sea", 0)), "row 0 of the table has answer 0; it must be one of"),
+    "number as word": (table((1, "sea", 2)), "row 0 of the table has answer 2; it must be one of"),
     "question": (
         {"item": [1], "label": ["sea"], "question": ["told"]},
         "row 0 of the table has question 'told'; it must be one of named, asked, ticked, excluded",
@@ -335,7 +336,9 @@ def test_items_that_do_not_fit_are_refused(items, message):
 def test_numbers_and_text_are_different_items():
     with pytest.raises(AnnotationError, match="they are int in the table, but str in items"):
         Answers.from_table({"item": [1], "label": ["sea"]}, items=["0", "1"])
-    mixed = Answers.from_table({"item": [1, "a"], "label": ["sea", "sky"]})
+    mixed = Answers.from_table(
+        {"item": [1, "a"], "label": ["sea", "sky"]}, question="named", labels=LABELS
+    )
     assert mixed.item_names.tolist() == [1, "a"]
 
 
@@ -379,17 +382,80 @@ print(answers, answers.label_names, answers.known_relevant.tolist())
 def test_a_random_question_without_an_answer_is_not_taken_as_no():
     table = {"item": [0, 1, 2], "label": ["a", "b", "a"], "question": ["asked"] * 3}
     open_ones = table | {"answer": ["yes", None, "no"], "probability": [0.5, 0.5, 0.5]}
-    with pytest.raises(AnnotationError, match="row 1 of the table is a random yes/no question"):
+    with pytest.raises(AnnotationError, match="row 1 of the table is a yes/no question"):
         Answers.from_table(open_ones)
     with pytest.raises(AnnotationError, match=r"without an answer \(3 in all\)"):
         Answers.from_table(table | {"probability": [0.5, 0.5, 0.5]})
     filled = Answers.from_table(open_ones | {"answer": ["yes", "unsure", "no"]})
     assert filled.n_answers == 2
-    # Questions that nobody drew at random keep the default.
+    with pytest.raises(AnnotationError, match=r"row 1 .* without an answer \(1 in all\)"):
+        Answers.from_table(table | {"answer": ["yes", " ", "no"]})
+    # Without any answer in the table, questions that nobody drew at random keep the default.
     assert Answers.from_table(table).complementary.sum() == 3
+
+
+TWO = {"item": ["x", "x"], "label": ["sea", "sky"]}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"answer": ["no", "no"]}, {"question": ["named", None]}, {"answer": ["", "unsure"]}],
+)
+def test_what_was_asked_is_not_guessed(more):
+    with pytest.raises(AnnotationError, match=r"row [01] .*nothing says what was asked.*question="):
+        Answers.from_table(TWO | more, labels=LABELS)
+
+
+@pytest.mark.parametrize(
+    "more", [{"answer": ["no", "yes"]}, {"probability": [0.25, 0.25], "answer": ["no", "no"]}]
+)
+def test_a_yes_or_a_chance_tells_that_people_were_asked(more):
+    assert Answers.from_table(TWO | more).question.tolist() == ["asked", "asked"]
+
+
+@pytest.mark.parametrize("question", ["named", "asked", "ticked", "excluded"])
+def test_the_question_may_be_told_for_all_rows_that_have_none(question):
+    told = Answers.from_table(TWO | {"item": ["x", "y"]}, labels=LABELS, question=question)
+    assert told.question.tolist() == [question] * 2
+    mixed = TWO | {"question": ["excluded", None]}
+    mixed = Answers.from_table(mixed, labels=LABELS, question=question, conflicts="keep")
+    assert mixed.question.tolist() == ["excluded", question]
+    with pytest.raises(InputError, match="question must be"):
+        Answers.from_table(TWO, question="chosen")
+
+
+def test_ticked_labels_of_one_answer_need_its_id():
+    with pytest.raises(AnnotationError, match=r"row 0 .*give all rows of one answer the"):
+        Answers.from_table(TWO, labels=LABELS, question="ticked")
+    joined = Answers.from_table(TWO | {"answer_id": [1, 1]}, labels=LABELS, question="ticked")
+    assert joined.complementary.tolist() == [[0, 0, 1, 1]]
+    Answers.from_table(TWO | {"annotator": ["a", "b"]}, labels=LABELS, question="ticked",
+                       conflicts="keep")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "meaning"),
+    [
+        (["y", "YES", " Yes ", "true", True, 1, 1.0, "1", np.True_], "yes"),
+        (["n", "NO", "No", "FALSE", False, 0, 0.0, "0"], "no"),
+        (["unsure", "Unsure", "?", "skip"], "unsure"),
+    ],
+)
+def test_words_for_an_answer(words, meaning):
+    rows = [(at, "sea", word, "asked") for at, word in enumerate([*words, "yes", "no"])]
+    answers = Answers.from_table(table(*rows, columns=("item", "label", "answer", "question")))
+    said = {"yes": answers.known_relevant, "no": answers.complementary}
+    n_said = {word: int(each.sum()) - 1 for word, each in said.items()}
+    assert n_said == {word: len(words) * (word == meaning) for word in said}
+
+
+def test_a_comma_may_be_the_decimal_point():
+    rows = [(0, "sea", "yes", "0,25"), (1, "sea", "no", "0.5")]
+    answers = Answers.from_table(table(*rows, columns=("item", "label", "answer", "probability")))
+    assert answers.probability.tolist() == [0.25, 0.5]
 
 
 def test_numbers_as_labels_are_in_their_order_however_long():
     long = "9" * 5000
-    table = {"item": ["a"] * 5, "label": [long, "10", "9", "007", "0"], "answer": ["no"] * 5}
+    table = {"item": ["a"] * 5, "label": [long, "10", "9", "007", "0"], "answer": ["yes"] * 5}
     assert Answers.from_table(table).label_names == ("0", "007", "9", "10", long)

@@ -69,6 +69,26 @@ def test_prompts_and_replies(run, folder):
     assert [row[header.index("answer")] for row in rows].count("no") >= 10
 
 
+def test_texts_stand_beside_the_questions(run, folder):
+    texts = [[item, f'text, "of" {item}'] for item in ITEMS]
+    write_table(folder / "texts.csv", ["item", "text"], texts)
+    for out in ("q.csv", "q.parquet"):
+        code, _, _ = run(
+            "ask", "asked.csv", *LABELS, "-n", 10, "--out", out, "--texts", "texts.csv"
+        )
+        assert code == 0
+    header, *rows = read_rows(folder / "q.csv")
+    item, answer, text = (header.index(name) for name in ("item", "answer", "text"))
+    assert all(row[text] == f'text, "of" {row[item]}' for row in rows)
+    for row in rows:
+        row[answer] = row[answer] or "y"
+    write_table(folder / "q.csv", header, rows)
+    code, out, err = run("import", "q.csv", "--out", "answered-q.csv")
+    assert code == 0
+    assert f"  {len(rows)}  asked answers\n" in out
+    assert "were left out: text" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -77,7 +97,9 @@ def test_prompts_and_replies(run, folder):
         (["--items", "truth.csv", "-n", "5000"], "more than the 120 pairs of item and label"),
         (["--items", "asked.csv"], "items occur more than once"),
         ([], "also give --features or --items"),
-        (["named.csv", "--texts", "t.csv"], "--texts is given without --prompts"),
+        (["named.csv", "--texts", "t.csv"], "t.csv: no such file"),
+        (["named.csv", "--texts", "few.csv"], "few.csv: has no text for item"),
+        (["named.csv", "--texts", "bodies.csv"], "no column 'item', only 'id', 'body'; a table of"),
         (["named.csv", "--prompts", "p.jsonl", "--texts", "t.csv"], "t.csv: no such file"),
         (["named.csv", "--prompts", "p.jsonl", "--texts", "few.csv"], "has no text for item"),
         (["named.csv", "-n", "5000"], "more than the 180 pairs of item and label"),
@@ -86,6 +108,7 @@ def test_prompts_and_replies(run, folder):
 )
 def test_what_is_wrong_is_said_and_nothing_is_written(run, folder, arguments, message):
     write_table(folder / "few.csv", ["item", "text"], [["nobody", "?"]])
+    write_table(folder / "bodies.csv", ["id", "body"], [["nobody", "?"]])
     before = sorted(folder.iterdir())
     code, _, err = run("ask", "--out", "q.csv", "-n", 10, *LABELS, *arguments)
     assert code == 1

@@ -88,13 +88,30 @@ def test_options_reach_the_importer(run, folder):
     assert [row[header.index("answer")] for row in rows] == ["yes", "no", "unsure", "no"]
 
 
+def test_people_with_a_column_each(run, folder):
+    (folder / "sheet.csv").write_text("item,anna,ben\na,sea;sky,\nb,,fog\n", encoding="utf-8")
+    told = ("--from", "columns", "--absent", "anna", "--absent", "ben=Ben B.")
+    code, _, _ = run("import", "sheet.csv", *told, "--separator", ";", "--out", "answers.csv")
+    assert code == 0
+    header, *rows = read_rows(folder / "answers.csv")
+    wanted = [header.index(name) for name in ("item", "label", "annotator", "question")]
+    assert [[row[at] for at in wanted] for row in rows] == [
+        ["a", "sea", "anna", "named"],
+        ["a", "sky", "anna", "named"],
+        ["b", "fog", "Ben B.", "named"],
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["none.json", "--out", "a.csv"], "none.json: no such file; check the path"),
         (["export.json", "--out", "none/a.csv"], "--out none/a.csv: there is no folder none"),
         (["export.json", "--out", "a.txt"], "end it in .csv, .csv.gz or .parquet"),
-        (["export.json", "--out", "a.csv", "--from", "labels"], "format is 'labels'; it must be"),
+        (
+            ["export.json", "--out", "a.csv", "--from", "labels"],
+            "--from (format) is 'labels'",
+        ),
         (["labels.txt", "--out", "a.csv"], "labels.txt: the format was not recognized"),
         (["export.json", "--out", "a.csv", "--absent", "x"], "has no choice in a control 'x'"),
         (["export.json", "--out", "export.json"], "end it in"),

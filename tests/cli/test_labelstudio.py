@@ -20,6 +20,7 @@ def test_the_configuration_goes_to_the_terminal_and_advice_beside_it(run, questi
     assert err.splitlines()[0].startswith("next: in Label Studio, paste it")
     assert "  complabel import export.json --absent not_this" in err
     assert ("--present this" in err) == (question == "both")
+    assert ("--question ticked" in err) == (question == "ticked")
 
 
 def test_questions_of_ask_need_no_labels_and_go_to_a_file(run, folder):

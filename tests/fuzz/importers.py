@@ -36,7 +36,7 @@ import pandas as pd
 from tests.fuzz.mutants import mutate
 from tests.fuzz.readers import AT_ONCE, SECONDS, TooSlow, prepare, say
 from tests.importers.samples import SAMPLES
-from tests.importers.test_mutants import FILES
+from tests.importers.test_mutants import FILES, TABLES
 
 from complabel.annotations import Answers
 from complabel.errors import ComplabelError, DatasetFormatError
@@ -88,7 +88,7 @@ def make_seeds() -> list[Seed]:
             Seed(own, f"{name}.gz", raw, options, lambda made: gzip.compress(made, mtime=0))
         )
     for kind, (name, content) in FILES.items():
-        own = "table" if kind == "parquet" else kind
+        own = "table" if kind in TABLES else kind
         seeds += [Seed(own, name, content, {"unsure": ("-1",)})] * 6  # as many as of the others
     return seeds
 

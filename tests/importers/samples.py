@@ -106,6 +106,26 @@ JSON_MIN = [
 ]
 
 
+ASKED_DATA = {"item": "a", "label": "sea", "question": "asked", "probability": 0.25}
+ASKED = [
+    task(1, ASKED_DATA, annotation(10, choices("answer", "yes"))),
+    task(2, {**ASKED_DATA, "item": "b"}, annotation(11, choices("answer", "unsure"))),
+]
+ASKED_MIN = [
+    {
+        "id": number,
+        **each["data"],
+        "item": f"{number}",
+        "answer": said,
+        "annotator": 7,
+        "annotation_id": 10 + number,
+        "created_at": None,
+        "lead_time": 2.5,
+    }
+    for number, (each, said) in enumerate(zip(ASKED, ("yes", "No"), strict=True))
+]
+
+
 def delimited(delimiter):
     """The CSV or TSV of the same annotations."""
     columns = sorted({name for record in JSON_MIN for name in record})
@@ -220,6 +240,8 @@ SAMPLES = {
     "label studio, json-min": ("label-studio", "a.json", JSON_MIN, BOTH),
     "label studio, csv": ("label-studio", "a.csv", delimited(","), BOTH),
     "label studio, tsv": ("label-studio", "a.tsv", delimited("\t"), BOTH),
+    "label studio, asked": ("label-studio", "a.json", ASKED, {}),
+    "label studio, asked, json-min": ("label-studio", "a.json", ASKED_MIN, {}),
     "prodigy, binary": ("prodigy", "a.jsonl", PRODIGY, {}),
     "prodigy, choice": ("prodigy", "a.jsonl", PRODIGY_CHOICE, {}),
     "argilla": (

@@ -145,9 +145,12 @@ def test_random_questions_have_the_same_chance_for_each_label(tmp_path):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"item": "name"}, "item is 'name', which is not a"),
-        ({"label_names": ("sea", "sun")}, "label_names has 'sun', which is not a"),
-        ({"label_names": ("item", "sea")}, "label_names has 'item'"),
+        ({"item": "name"}, r"--item \(item\) is 'name', which is not a"),
+        (
+            {"label_names": ("sea", "sun")},
+            r"--label-names \(label_names\) has 'sun', which is",
+        ),
+        ({"label_names": ("item", "sea")}, r"\(label_names\) has 'item'"),
         ({"yes": ("1", "0.0")}, "code '0.0' was given two meanings"),
     ],
 )

@@ -69,7 +69,7 @@ def test_a_file_of_no_format_is_told_which_there_are(tmp_path, content, ending):
 
 def test_names_of_formats_differ_and_an_unknown_one_is_told(path):
     assert len({each.name for each in FORMATS}) == len(FORMATS)
-    with pytest.raises(InputError, match="format is 'label_studio'"):
+    with pytest.raises(InputError, match=r"\(format\) is 'label_studio'"):
         import_answers(path, format="label_studio")
 
 
@@ -207,7 +207,7 @@ def test_a_folder_that_is_not_there_is_told(path, tmp_path):
     ("content", "told"),
     [
         ("item,label\na,caf\xe9\n".encode("latin-1"), "line 2: is not UTF-8 text; save"),
-        ("item,label\na,b\n".encode("utf-16"), "line 1: is not UTF-8 text"),
+        ("item,label\na,b\n".encode("utf-16") + b"x", "line 1: is not UTF-8 text"),
         ("item,label\na,b\n".encode("utf-16-le"), "line 1: is not UTF-8 text"),
         (b"item,caf\xe9\na,b\n", "line 1: is not UTF-8 text"),
         (b"item,label,label\na,b,c\n", "two columns 'label'"),

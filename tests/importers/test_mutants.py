@@ -60,7 +60,14 @@ def matlab():
 def parquet():
     out = io.BytesIO()
     frame = pd.DataFrame({"item": ["a", "b"], "label": ["s", "t"], "offered": [["s", "t"], None]})
-    frame.to_parquet(out)
+    frame.assign(question="named", answer=["no", "0"]).to_parquet(out)
+    return out.getvalue()
+
+
+def sheet():
+    out = io.BytesIO()
+    frame = pd.DataFrame({"item": ["a", 7], "label": ["s", "t"], "answer": ["y", False]})
+    frame.to_excel(out, index=False)
     return out.getvalue()
 
 
@@ -86,7 +93,10 @@ FILES = {
     "openmic": ("o.npz", archive()),
     "pml": ("p.mat", matlab()),
     "parquet": ("t.parquet", parquet()),
+    "xlsx": ("t.xlsx", sheet()),
+    "unicode text": ("t.txt", "item;label;answer\na;s;y\n;;\nb;t;n\n".encode("utf-16")),
 }
+TABLES = ("parquet", "xlsx", "unicode text")
 OPTIONS = Options(unsure=("-1",))
 
 
@@ -121,7 +131,7 @@ def test_damaged_files_are_read_or_refused_with_their_name(kind, told, tmp_path)
     name, content = FILES[kind]
     rng = random.Random(f"{kind} {told}")
     path, out = tmp_path / name, tmp_path / "out.csv"
-    given = ("table" if kind == "parquet" else kind) if told else None
+    given = ("table" if kind in TABLES else kind) if told else None
     refusals = []
     for _ in range(150):
         path.write_bytes(mutant(content, rng))

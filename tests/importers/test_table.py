@@ -1,3 +1,4 @@
+import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -86,17 +87,125 @@ def test_an_answered_copy_of_questions_leaves_out_what_is_still_open(tmp_path):
 
 
 def test_only_yes_no_questions_wait_for_an_answer(tmp_path):
-    text = "item,label,answer,question\na,sky,,\nb,sea,,named\nc,sea,,asked\n"
+    text = "item,label,answer,question\na,sky,,\nb,sea,,named\nc,sea,,asked\nd,sky,yes,\n"
     rows, tally = imported(tmp_path / "t.csv", text)
-    assert [row["item"] for row in rows] == ["a", "b"]
+    assert [row["item"] for row in rows] == ["b", "d"]
+    assert tally.counts["questions not answered"] == 2
     assert tally.counts["answers without a question"] == 1
-    assert tally.counts["rows that say no"] == 2
+    assert tally.counts["rows that say no"] == 1
 
 
 def test_the_two_columns_that_are_needed_are_enough(tmp_path):
-    rows, tally = imported(tmp_path / "t.csv", "item,label\n1,sea\n1,sky\n")
-    assert rows == [{"item": "1", "label": "sea"}, {"item": "1", "label": "sky"}]
+    rows, tally = imported(tmp_path / "t.csv", "item,label\n1,sea\n1,sky\n", question="named")
+    said = {"item": "1", "question": "named"}
+    assert rows == [{**said, "label": "sea"}, {**said, "label": "sky"}]
     assert tally.counts["items"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("item,label\na,sea\n", 2),
+        ("item,label,answer\na,sea,no\nb,sea,0\n", 2),
+        ("item,label,question\na,sea,asked\nb,sea,\n", 3),
+        ("answer_id,item,label,asked_for\n1,a,sea,2\n1,a,sky,\n2,b,sea,\n", 4),
+    ],
+)
+def test_what_was_asked_is_not_guessed(tmp_path, text, line):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(DatasetFormatError, match=rf"line {line}: .* what was asked.*--question"):
+        import_answers(tmp_path / "t.csv")
+    found, _ = import_answers(tmp_path / "t.csv", options=Options(question="excluded"))
+    assert Answers.from_table(found, labels=["sea", "sky", "fog"]).n_answers > 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "item,label,answer\na,sea,no\nb,sea,y\n",
+        "item,label,probability\na,sea,.5\nb,sea,0.5\n",
+        'item,label,offered\na,sea,"[""sea"", ""sky""]"\n',
+        "answer_id,item,label,asked_for\n1,a,sea,2\n1,a,sky,\n",
+    ],
+)
+def test_a_yes_a_chance_a_menu_or_a_number_tell_what_was_asked(tmp_path, text):
+    answer = "answer" not in text and "probability" in text
+    text = text.replace("\n", ",answer\n", 1).replace("5\n", "5,no\n") if answer else text
+    assert imported(tmp_path / "t.csv", text)[0]
+
+
+FILLED_IN = [
+    ["item", "label", "answer", "question", "probability"],
+    ["007", "sea", "Y", "asked", "0,25"],
+    ["b", "sea", "FALSE", "asked", "0,25"],
+    ["", "", "", "", ""],
+    ["c", "sky", "", "asked", "0,25"],
+    ["d", "sky", "?", "asked", "0,25"],
+    ["e", "été", "1", "asked", "0,25"],
+    ["", " ", "", "asked", ""],
+]
+
+
+def sheet(path, rows):
+    if path.suffix == ".xlsx":
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append([cell or None for cell in row])
+        book.create_sheet("Sheet2")
+        book.save(path)
+        return path
+    sign = {"comma.csv": ",", "semicolon.csv": ";"}.get(path.name, "\t")
+    text = "".join(sign.join(f'"{c}"' if sign in c else c for c in row) + "\r\n" for row in rows)
+    path.write_text(text, encoding="utf-16" if path.suffix == ".txt" else "utf-8-sig", newline="")
+    return path
+
+
+@pytest.mark.parametrize(
+    "name", ["comma.csv", "semicolon.csv", "tab.tsv", "unicode.txt", "sheet.xlsx"]
+)
+def test_a_filled_in_sheet_is_read_as_spreadsheets_save_it(tmp_path, name):
+    path = sheet(tmp_path / name, FILLED_IN)
+    rows, tally = imported(path, None)
+    said = {"question": "asked", "probability": 0.25}
+    assert rows == [
+        {"item": "007", "label": "sea", "answer": "yes", **said},
+        {"item": "b", "label": "sea", "answer": "no", **said},
+        {"item": "d", "label": "sky", "answer": "unsure", **said},
+        {"item": "e", "label": "été", "answer": "yes", **said},
+    ]
+    assert tally.counts["rows of the file"] == 7
+    assert tally.counts["blank rows"] == 2
+    assert tally.counts["questions not answered"] == 1
+
+
+@pytest.mark.parametrize("name", ["comma.csv", "unicode.txt", "sheet.xlsx"])
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (["c", "", "", "asked", ""], "has no label"),
+        (["c", "", "no", "", ""], "has no label"),
+        (["", "sea", "no", "asked", ""], "has no item"),
+        (["c", "sea", "jein", "asked", ""], "has answer 'jein'; it must be one of yes, y,"),
+        (["c", "sea", "no", "asked", "1,5"], "has probability '1,5'"),
+    ],
+)
+def test_a_row_of_a_sheet_that_cannot_be_read_is_named(tmp_path, name, row, told):
+    path = sheet(tmp_path / name, [*FILLED_IN[:3], ["", "", "", "", ""], row])
+    with pytest.raises(DatasetFormatError, match=f"line 5: {told}"):
+        import_answers(path)
+
+
+def test_files_that_are_no_sheet(tmp_path):
+    path = tmp_path / "a.xlsx"
+    path.write_bytes(b"item,label\n")
+    with pytest.raises(DatasetFormatError, match=r"a\.xlsx: is not an \.xlsx file, or damaged"):
+        import_answers(path)
+    book = openpyxl.Workbook()
+    book.active.append(["item", "label", "question"])
+    book.create_sheet("more").append(["item", "label"])
+    book.save(path)
+    with pytest.raises(DatasetFormatError, match="has 2 sheets with content, 'Sheet', 'more'"):
+        import_answers(path)
 
 
 def test_contradictions_are_kept_counted_and_named(tmp_path):
@@ -135,17 +244,25 @@ def test_what_is_no_table_of_answers_is_refused_with_its_line(tmp_path, text, to
 
 
 def test_another_column_can_name_the_items(tmp_path):
-    rows, _ = imported(tmp_path / "t.csv", "text,label\nhello,sea\n", "table", item="text")
-    assert rows == [{"item": "hello", "label": "sea"}]
+    text = "text,label,question\nhello,sea,asked\n"
+    rows, _ = imported(tmp_path / "t.csv", text, "table", item="text")
+    assert rows == [{"item": "hello", "label": "sea", "question": "asked"}]
     with pytest.raises(DatasetFormatError, match="has no column 'name'"):
         import_answers(tmp_path / "t.csv", format="table", options=Options(item="name"))
 
 
 def test_columns_may_come_in_any_order(tmp_path):
-    text = "\t".join(reversed(COLUMNS)) + "\n" + "\t".join(["", "", "kim", "", "", "", "no"])
+    text = "\t".join(reversed(COLUMNS)) + "\n" + "\t".join(["", "", "kim", "", "", "asked", "no"])
     rows, _ = imported(tmp_path / "t.tsv", f"{text}\tsea\ta\tid1\n")
     assert rows == [
-        {"answer_id": "id1", "item": "a", "label": "sea", "answer": "no", "annotator": "kim"}
+        {
+            "answer_id": "id1",
+            "item": "a",
+            "label": "sea",
+            "answer": "no",
+            "question": "asked",
+            "annotator": "kim",
+        }
     ]
 
 

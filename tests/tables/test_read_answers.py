@@ -77,13 +77,13 @@ def test_rows_of_an_array_are_called_by_their_numbers(tmp_path):
     pd.DataFrame({"item": [2, 0], "label": ["sea", "sea"]}).to_parquet(tmp_path / "a.parquet")
     items = read_features(tmp_path / "X.npy").items
     for given_items in (items, [0, 1, 2]):
-        answers = read_answers(tmp_path / "a.parquet", items=given_items).answers
+        answers = read_answers(tmp_path / "a.parquet", items=given_items, question="asked").answers
         assert answers.complementary.tolist() == [[1], [0], [1]]
 
 
 def test_words_that_pandas_takes_for_gaps_are_names(tmp_path):
     path = write_text(tmp_path / "a.csv", "item,label,annotator\nNA,None,nan\nnull,NaN,\n")
-    answers = read_answers(path).answers
+    answers = read_answers(path, question="asked").answers
     assert answers.item_names.tolist() == ["NA", "null"]
     assert answers.label_names == ("NaN", "None")
     assert answers.annotator_names == ("nan",)
@@ -111,12 +111,34 @@ def test_answers_about_items_without_features_are_counted_and_left_out(tmp_path)
     path = write_text(tmp_path / "a.csv", text)
     told = "2 answers about 2 items without features: 'x.jpg', 'y.jpg'"
     with pytest.warns(UnmatchedItemsWarning, match=re.escape(f"a.csv: {told}; they are left out")):
-        file = read_answers(path, items=["b.jpg", "a.jpg"])
+        file = read_answers(path, items=["b.jpg", "a.jpg"], question="asked")
     assert file.answers.n_answers == 1
     assert file.answers.item_names.tolist() == ["b.jpg", "a.jpg"]
     assert file.unmatched_items == ("x.jpg", "y.jpg")
     assert (file.n_rows, file.n_unmatched_answers, file.n_answered_items) == (4, 2, 1)
     assert file.reconciliation() == ["answers for 1 of 2 items", told]
+
+
+BLANK_ROWS = "item,label,answer,question\n,,,\na,sea,yes,asked\n , ,,asked\nb,sea,{},asked\n,,,\n"
+
+
+def test_rows_without_item_label_and_answer_are_counted_and_left_out(tmp_path):
+    path = write_text(tmp_path / "a.csv", BLANK_ROWS.format("No"))
+    file = read_answers(path)
+    assert (file.n_rows, file.n_blank_rows, file.answers.n_answers) == (5, 3, 2)
+    assert file.reconciliation() == ["answers for 2 of 2 items", "3 blank rows left out"]
+    write_text(path, BLANK_ROWS.format("maybe"))
+    with pytest.raises(AnnotationError, match=r"a\.csv: line 5 has answer 'maybe'"):
+        read_answers(path)
+
+
+def test_semicolons_may_separate_text(tmp_path):
+    path = write_text(
+        tmp_path / "a.csv", "item;label;answer;probability\na;sea;y;0,25\nb;sea;n;1\n"
+    )
+    answers = read_answers(path).answers
+    assert answers.known_relevant.tolist() == [[1], [0]]
+    assert answers.probability.tolist() == [0.25, 1]
 
 
 def test_nothing_in_common_is_an_error(tmp_path):

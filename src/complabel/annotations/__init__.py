@@ -36,11 +36,18 @@ from complabel.annotations._forms import (
 )
 from complabel.annotations._indicator import IndicatorLike, check_indicator
 from complabel.annotations._names import check_label_names, label_names_of, pair_rows
-from complabel.annotations._questions import ALL_APPLY, QUESTIONS, AllApply, Question
+from complabel.annotations._questions import (
+    ALL_APPLY,
+    ANSWER_WORDS,
+    QUESTIONS,
+    AllApply,
+    Question,
+)
 from complabel.annotations._sharpness import SharpnessEstimate, estimate_sharpness
 
 __all__ = [
     "ALL_APPLY",
+    "ANSWER_WORDS",
     "CONTRADICTION_POLICIES",
     "QUESTIONS",
     "SCHEMES",

@@ -16,6 +16,7 @@ from complabel.annotations._answers_together import put_together
 from complabel.annotations._checks import check_known
 from complabel.annotations._indicator import IndicatorLike, check_indicator
 from complabel.annotations._names import label_names_of
+from complabel.annotations._questions import QUESTIONS, Question
 
 
 class Answers(AnswerArrays):
@@ -173,6 +174,7 @@ class Answers(AnswerArrays):
         *,
         items: Sequence[Any] | None = None,
         labels: Sequence[str] | None = None,
+        question: Question | None = None,
         conflicts: Literal["error", "keep"] = "error",
     ) -> Answers:
         """Make answers from a table with one row for each label of an answer.
@@ -187,13 +189,16 @@ class Answers(AnswerArrays):
               columns except ``label`` and ``answer``. A row without an id is one answer.
             - ``label``: a name. A gap means all offered labels: with "yes", in an answer of one
               row that is "named" or "ticked", it says that all offered labels apply.
-            - ``answer``: "no" (the default), "yes" or "unsure". "asked" with a ``probability``
-              has no default. Rows with "unsure" say nothing; an answer of only such rows is left
-              out. In "ticked", "unsure" means that the label was not offered.
+            - ``answer``: "no" (the default), "yes" or "unsure", or another word for one of them:
+              :data:`ANSWER_WORDS`. "asked" has no default if the table has any answer, or if
+              there is a ``probability``. Rows with "unsure" say nothing; an answer of only such
+              rows is left out. In "ticked", "unsure" means that the label was not offered.
             - ``question``: see :class:`Answers`. Its "no" marks the label as named, absent or
-              excluded; its "yes" marks it as relevant. Without a question, an answer is "named"
-              if it has ``asked_for``, if its label is a gap, or if it has ``offered`` and only
-              "no". All other answers are "asked".
+              excluded; its "yes" marks it as relevant. Where it is a gap, ``question`` below
+              holds. If that is None, too, an answer is "named" if it has ``asked_for``, if its
+              label is a gap, or if it has ``offered`` and only "no". It is "asked" if it has a
+              ``probability``, or if this or another such answer says "yes". All others are
+              refused, because nothing tells what was asked.
             - ``offered``: the offered labels, as a list or as text with a JSON list. Without it,
               all labels were offered; if the question is "asked", only the judged labels.
             - ``asked_for``: how many labels were to be named; by default the number named.
@@ -207,6 +212,8 @@ class Answers(AnswerArrays):
         labels : sequence of str, or None, default=None
             All labels, in the order of the masks' columns. By default all that occur, sorted; a
             warning says so if answers are about all labels.
+        question : {"named", "asked", "ticked", "excluded"} or None, default=None
+            The question of all answers that have none in the column ``question``.
         conflicts : {"error", "keep"}, default="error"
             If one answer says that a label applies to an item and another denies it, "error"
             refuses the table and "keep" keeps both answers.
@@ -218,10 +225,11 @@ class Answers(AnswerArrays):
         Raises
         ------
         AnnotationError
-            As :meth:`from_arrays`; also for unknown words, items or labels, and for conflicts.
-            The message names the answer or the row of the table, counted from 0.
+            As :meth:`from_arrays`; also for unknown words, items or labels, for conflicts, and if
+            nothing tells what was asked. The message names the answer or the row of the table,
+            counted from 0.
         InputError
-            If ``conflicts`` is none of the allowed words.
+            If ``question`` or ``conflicts`` is none of the allowed words.
 
         Examples
         --------
@@ -238,7 +246,8 @@ class Answers(AnswerArrays):
                [0, 0, 1]], dtype=uint8)
         """
         check_choice("conflicts", conflicts, ("error", "keep"))
-        made = read_table(table, items=items, labels=labels).make(cls)
+        check_choice("question", question, (None, *QUESTIONS))
+        made = read_table(table, items=items, labels=labels, question=question).make(cls)
         if conflicts == "error":
             refuse_contradictions(made)
         return made

@@ -15,6 +15,7 @@ from complabel.annotations._answers_read import check_names
 from complabel.annotations._forms import _is_missing
 from complabel.annotations._indicator import MAX_NAMED
 from complabel.annotations._names import suggest
+from complabel.annotations._questions import ANSWER_WORDS
 from complabel.errors import AnnotationError
 
 _COLUMNS = (
@@ -88,9 +89,22 @@ def word_of(words: Sequence[str]) -> Callable[[Any], int]:
     return lambda value: words.index(value.strip().casefold())
 
 
+def answer_of(value: Any) -> str:
+    """Return "no", "yes" or "unsure" for a word of ``ANSWER_WORDS``, a bool, 0 or 1."""
+    word = ANSWER_WORDS.get(_text_of(value).strip().casefold())
+    if word is None:
+        raise ValueError
+    return word
+
+
+def number_of(value: Any) -> float:
+    """Return a number or text as a float; a comma in a text is the decimal point."""
+    return float(value.replace(",", ".") if isinstance(value, str) else value)
+
+
 def count_of(value: Any) -> int:
     """Return a number or text as a whole number of at least 0."""
-    number = float(value)
+    number = number_of(value)
     if not (number.is_integer() and 0 <= number < 2**53):
         raise ValueError
     return int(number)

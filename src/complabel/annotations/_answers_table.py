@@ -14,9 +14,11 @@ from complabel.annotations._answers_build import A, build
 from complabel.annotations._answers_checks import Place
 from complabel.annotations._answers_columns import (
     Column,
+    answer_of,
     count_of,
     number_items,
     number_labels,
+    number_of,
     number_people,
     offered_mask,
     read_columns,
@@ -32,7 +34,7 @@ from complabel.annotations._answers_masks import (
     without,
 )
 from complabel.annotations._indicator import MAX_NAMED
-from complabel.annotations._questions import QUESTIONS
+from complabel.annotations._questions import ANSWER_WORDS, QUESTIONS, Question
 from complabel.errors import AnnotationError
 
 if TYPE_CHECKING:
@@ -64,11 +66,17 @@ class TableParts:
 
 
 def read_table(
-    table: Any, *, items: Sequence[Any] | None, labels: Sequence[str] | None
+    table: Any,
+    *,
+    items: Sequence[Any] | None,
+    labels: Sequence[str] | None,
+    question: Question | None,
 ) -> TableParts:
     """Read a table into the parts that answers are made from."""
     columns = read_columns(table)
-    answer = columns["answer"].read(word_of(_WORDS), f"it must be one of {', '.join(_WORDS)}")
+    answer = columns["answer"].read(
+        lambda value: _WORDS.index(answer_of(value)), f"it must be one of {', '.join(ANSWER_WORDS)}"
+    )
     rows = _Rows.of(columns["answer_id"], answer.numbers(gap=_NO))
     item, item_names = number_items(columns["item"], items)
     item = rows.agreed(columns["item"], item)
@@ -87,24 +95,31 @@ def read_table(
         columns["asked_for"].read(count_of, "it must be a whole number").numbers(),
     )
     marks = _Marks(rows, rows.words, label[rows.rows], offered, asked_for)
-    question = columns["question"].read(
+    given = columns["question"].read(
         word_of(QUESTIONS), f"it must be one of {', '.join(QUESTIONS)}"
     )
-    _refuse_unanswered(columns["answer"], columns["probability"], question.numbers())
-    questions = marks.questions(rows.agreed(columns["question"], question.numbers()))
+    chances = columns["probability"].read(number_of, "it must be a number")
+    default = -1 if question is None else QUESTIONS.index(question)
+    questions = rows.agreed(columns["question"], given.numbers())
+    questions = marks.questions(
+        np.where(questions == -1, default, questions),
+        rows.agreed(chances, chances.codes) != -1,
+    )
+    _refuse_unanswered(rows, columns["answer"], chances, questions)
     if labels is None:
         _warn_unlisted(questions, offered, len(names))
     masks = marks.masks(questions)
     n_named = np.maximum(counts_of(masks["named"]), 1)
     asked_for = np.where(asked_for == -1, n_named, asked_for)
-    chances = columns["probability"].read(float, "it must be a number")
     person, people = number_people(columns["annotator"])
+    person = rows.agreed(columns["annotator"], person)
+    _refuse_scattered(rows, questions, item, person)
     return TableParts(
         masks=masks,
         columns={
             "question": np.array(QUESTIONS)[questions],
             "item": item,
-            "annotator": rows.agreed(columns["annotator"], person),
+            "annotator": person,
             "asked_for": np.where(questions == _NAMED, asked_for, 0),
             "probability": np.array([*chances.values, np.nan])[rows.agreed(chances, chances.codes)],
             "all_apply": "answer",
@@ -117,14 +132,37 @@ def read_table(
     )
 
 
-def _refuse_unanswered(answer: Column, probability: Column, question: NDArray[np.intp]) -> None:
-    """Refuse random yes/no questions without an answer, which would be read as "no"."""
-    open_ones = (answer.codes == -1) & (probability.codes != -1) & (question == _ASKED)
+def _refuse_unanswered(
+    rows: _Rows, answer: Column, probability: Column, questions: NDArray[np.intp]
+) -> None:
+    """Refuse yes/no questions without an answer, which would be read as "no".
+
+    Without any answer in the table, each row says "no". But a random question waits for one.
+    """
+    open_ones = (questions[rows.answer] == _ASKED) & (answer.codes[rows.rows] == -1)
+    if not answer.values:
+        open_ones &= probability.codes[rows.rows] != -1
     if open_ones.any():
         raise AnnotationError(
-            f"row {int(np.argmax(open_ones))} of the table is a random yes/no question without an"
-            f" answer ({int(open_ones.sum())} in all); fill in yes, no or unsure, or leave such"
+            f"row {int(rows.rows[np.argmax(open_ones)])} of the table is a yes/no question without"
+            f" an answer ({int(open_ones.sum())} in all); fill in yes, no or unsure, or leave such"
             " rows out"
+        )
+
+
+def _refuse_scattered(
+    rows: _Rows, questions: NDArray[np.intp], item: NDArray[np.intp], person: NDArray[np.intp]
+) -> None:
+    """Refuse ticked labels of one item and person in rows that nothing joins to one answer."""
+    alone = np.flatnonzero((questions == _TICKED) & (rows.ids.codes[rows.first] == -1))
+    _, first, count = np.unique(
+        np.column_stack([item, person])[alone], axis=0, return_index=True, return_counts=True
+    )
+    if (count > 1).any():
+        raise AnnotationError(
+            f"{rows.name(int(alone[first[count > 1].min()]))} and other rows have labels that were"
+            " ticked about the same item, but no answer_id; without it each row is an answer that"
+            " ticked one label only: give all rows of one answer the same answer_id"
         )
 
 
@@ -209,8 +247,12 @@ class _Marks:
     offered: Mask
     asked_for: NDArray[np.intp]  # (A,), -1 if unknown
 
-    def questions(self, given: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return each answer's position in QUESTIONS, (A,); infer it where ``given`` is -1."""
+    def questions(self, given: NDArray[np.intp], is_random: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Return each answer's position in QUESTIONS, (A,); infer it where ``given`` is -1.
+
+        "No" about a label does not tell whether somebody was asked about it. A probability does,
+        and so does a "yes" of another answer: then people were asked about each label.
+        """
         blank = self.label == -1
         everything = self._any(blank & (self.words == _YES))
         no, yes = (self._any(~blank & (self.words == word)) for word in (_NO, _YES))
@@ -227,6 +269,14 @@ class _Marks:
         self._refuse(
             everything & no,
             "says 'yes' about all offered labels and 'no' about one; correct one of the two",
+        )
+        untold = (given == -1) & (inferred == _ASKED)
+        self._refuse(
+            untold & no & ~yes & ~is_random & (not (untold & yes).any()),
+            "says 'no' about a label, and nothing says what was asked; say it in the column"
+            ' question, or for all such rows as question="named" (--question named): "named" if'
+            ' somebody named a label that does not apply, "asked" if somebody was asked about this'
+            ' label, "ticked" if all that do not apply were ticked, "excluded" if a rule says it',
         )
         return questions
 

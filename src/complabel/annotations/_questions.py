@@ -16,3 +16,11 @@ AllApply: TypeAlias = Literal["answer", "skip", "pick", "never"]
 ALL_APPLY: tuple[AllApply, ...] = get_args(AllApply)
 """All such words. If all offered labels apply, the annotator says so ("answer"), does not answer
 ("skip"), or names one of them anyway ("pick"). "never" means that this does not happen."""
+
+ANSWER_WORDS: dict[str, str] = {
+    **dict.fromkeys(("yes", "y", "true", "1"), "yes"),
+    **dict.fromkeys(("no", "n", "false", "0"), "no"),
+    **dict.fromkeys(("unsure", "?", "skip"), "unsure"),
+}
+"""What may stand in the column ``answer`` of a table, in lower case, and the answer that it means.
+"""

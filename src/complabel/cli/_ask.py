@@ -64,6 +64,7 @@ def ask(
         ),
     ] = None,
     label_names: own.LabelNames = None,
+    question: own.Question = None,
     contradictions: own.Contradictions = "error",
     prompts: Annotated[
         Path | None,
@@ -75,7 +76,9 @@ def ask(
     texts: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Only with --prompts: a table with the columns item and text."
+            metavar="FILE",
+            help="Write the texts of the items beside the questions, in the column text. A table"
+            " with the columns item and text.",
         ),
     ] = None,
     seed: Annotated[
@@ -91,17 +94,18 @@ def ask(
     from complabel.importers import write_prompts
     from complabel.tables import AnswerWriter, read_texts
 
-    if texts is not None and prompts is None:
-        raise InputError("--texts is given without --prompts; give both or neither")
     files = [path for path in answers or () if not _is_blank(path)]
-    said = _read(files, _items(features, items), label_names, contradictions)
+    said = _read(files, _items(features, items), label_names, question, contradictions)
     table = suggest_questions(said, n, random_state=seed)
+    given = None if texts is None else read_texts(texts, items=table["item"])
     if prompts is not None:
-        given = None if texts is None else read_texts(texts)
         write_prompts(table, prompts, item_texts=given, labels=said.label_names)
         say(f"wrote {prompts}")
-    with AnswerWriter(out) as writer:
-        writer.write({name: table[name].tolist() for name in table})
+    columns = {name: table[name].tolist() for name in table}
+    if given is not None:
+        columns["text"] = [given[str(item)] for item in columns["item"]]
+    with AnswerWriter(out, more=("text",) if given is not None else ()) as writer:
+        writer.write(columns)
     say(f"wrote {out}: {'1 question' if n == 1 else f'{n:,} questions'} in random order")
     known = len(table) - n
     if known:
@@ -114,6 +118,7 @@ def ask(
         features=features or "X.csv",
         items=items if features else None,
         label_names=label_names,
+        question=question,
         contradictions=None if contradictions == "error" else contradictions,
         out="model.safetensors",
     )
@@ -137,7 +142,11 @@ def _items(features: Path | None, items: Path | None) -> list[str] | None:
 
 
 def _read(
-    files: Sequence[Path], items: list[str] | None, label_names: Path | None, contradictions: str
+    files: Sequence[Path],
+    items: list[str] | None,
+    label_names: Path | None,
+    question: str | None,
+    contradictions: str,
 ) -> Answers:
     """Read the answers so far; with none, there are the items and the labels."""
     from complabel.annotations import Answers
@@ -145,7 +154,11 @@ def _read(
 
     if files:
         return own.read_own_answers(
-            files, items, label_names=label_names, contradictions=contradictions
+            files,
+            items,
+            label_names=label_names,
+            question=question,
+            contradictions=contradictions,
         )
     if items is None or label_names is None:
         lacking = ["--label-names"] * (label_names is None) + ["--features or --items"] * (

@@ -81,6 +81,7 @@ def benchmark(
         truth=truth,
         items=items,
         label_names=label_names,
+        question=tables.question_of(draw, names if features else None),
         contradictions=contradictions,
     )
     plan = benchmark_plan(

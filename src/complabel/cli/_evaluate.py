@@ -53,6 +53,7 @@ def evaluate(
         ),
     ] = None,
     items: own.ItemsFile = None,
+    question: own.Question = None,
     contradictions: own.Contradictions = "error",
     json_file: options.JsonFile = None,
 ) -> None:
@@ -73,7 +74,7 @@ def evaluate(
         result = _on_truth(classifier, found, truth)
     else:
         assert answers is not None
-        result = _on_answers(classifier, found, answers, contradictions)
+        result = _on_answers(classifier, found, answers, question, contradictions)
     if json_file is not None:
         save(json_file, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
     say(f"next: {command('predict', model, features, items=items, out='predictions.csv')}")
@@ -144,14 +145,22 @@ def _show_labels(labels: Mapping[str, Mapping[str, float | None]]) -> None:
 
 
 def _on_answers(
-    classifier: ComplementaryClassifier, found: Features, path: Path, contradictions: str
+    classifier: ComplementaryClassifier,
+    found: Features,
+    path: Path,
+    question: str | None,
+    contradictions: str,
 ) -> dict[str, Any]:
     """Print and return scores on answers, beside those of the same guess for all items."""
     from complabel.metrics import complementary_ranking_error
 
     names = [str(name) for name in classifier.classes_]
     said = own.read_own_answers(
-        [path], list(found.items), label_names=names, contradictions=contradictions
+        [path],
+        list(found.items),
+        label_names=names,
+        question=question,
+        contradictions=contradictions,
     )
     X = own.for_model(_part(found, said.answered), classifier)
     answers = said[said.answered]

@@ -51,6 +51,7 @@ def fit(
     ] = "selection-likelihood",
     items: own.ItemsFile = None,
     label_names: own.LabelNames = None,
+    question: own.Question = None,
     contradictions: own.Contradictions = "error",
     match_frequencies: options.MatchFrequencies = False,
     folds: Annotated[
@@ -84,7 +85,11 @@ def fit(
     with working(f"reading {features}"):
         found = read_features(features, items=items)
     said = own.read_own_answers(
-        answers, list(found.items), label_names=label_names, contradictions=contradictions
+        answers,
+        list(found.items),
+        label_names=label_names,
+        question=question,
+        contradictions=contradictions,
     )
     started = time.monotonic()
     with working(f"fitting {method}") as far, warnings.catch_warnings():
@@ -124,6 +129,7 @@ def fit(
                 features=features,
                 items=items,
                 label_names=label_names,
+                question=question,
                 contradictions=None if contradictions == "error" else contradictions,
                 out="questions.csv",
             )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from complabel.cli import _own_data as own
 from complabel.cli._console import remark, save, say
 from complabel.cli._help import with_examples
 from complabel.cli._next import command
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 # compares the two.
 NAMES = (
     *("label-studio", "prodigy", "argilla", "lvis", "open-images"),
-    *("coded", "pml", "openmic", "replies", "table"),
+    *("coded", "columns", "pml", "openmic", "replies", "table"),
 )
 
 
@@ -29,6 +30,7 @@ NAMES = (
     "import export.json --absent not_this --out answers.csv",
     "import lvis_val.json --out answers.parquet --labels-out labels.txt",
     "import labels.csv --from coded --yes 1 --no 0 --unsure -1 --out answers.csv",
+    "import sheet.csv --from columns --absent anna --absent ben --separator ';' --out answers.csv",
 )
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File with the answers.")],
@@ -52,14 +54,14 @@ def import_(
         list[str] | None,
         typer.Option(
             metavar="CONTROL",
-            help="Labels chosen in this control or question do not apply; repeat for more.",
+            help="Labels chosen in this control, question or column do not apply; repeat for more.",
         ),
     ] = None,
     present: Annotated[
         list[str] | None,
         typer.Option(
             metavar="CONTROL",
-            help="Labels chosen in this control or question apply; repeat for more.",
+            help="Labels chosen in this control, question or column apply; repeat for more.",
         ),
     ] = None,
     item: Annotated[
@@ -88,6 +90,15 @@ def import_(
             help="Meaning of labels that were shown but not chosen, if the file does not tell.",
         ),
     ] = "unknown",
+    question: own.Question = None,
+    separator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIGN",
+            help="Only with --from columns: what separates the labels in a cell, such as ';'."
+            " [default: a cell holds one label]",
+        ),
+    ] = None,
     random_questions: Annotated[
         bool,
         typer.Option(
@@ -129,6 +140,8 @@ def import_(
         no=tuple(no or Options.no),
         unsure=tuple(unsure or ()),
         unselected=unselected,
+        question=question,
+        separator=separator,
         random_questions=random_questions,
         label_names=None if label_names is None else read_label_names(label_names),
         class_names=class_names,
@@ -159,9 +172,7 @@ def import_(
 
 def _mentioned(path: Path) -> tuple[str, ...]:
     """Return the labels that a table of answers mentions."""
-    from complabel.cli._own_data import read_quietly
-
-    return read_quietly(path).answers.label_names or ()
+    return own.read_quietly(path).answers.label_names or ()
 
 
 def _show(file: Path, tally: Tally) -> None:

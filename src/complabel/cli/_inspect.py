@@ -45,6 +45,7 @@ def inspect(
     ] = None,
     items: own.ItemsFile = None,
     label_names: own.LabelNames = None,
+    question: own.Question = None,
     html: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also write a web page with charts to this file."),
@@ -63,7 +64,7 @@ def inspect(
     own.refuse_lone_items(items, features)
     is_table = all(Path(name).suffix in _TABLES for name in answers)
     if is_table:
-        said, X = _read(answers, features, items, label_names)
+        said, X = _read(answers, features, items, label_names, question)
     else:
         said, X = _of_dataset(answers, features, label_names, data_dir)
     with working("looking at the answers"):
@@ -71,7 +72,7 @@ def inspect(
             said,
             X,
             labels_listed=not is_table or label_names is not None,
-            source=_typed(answers, items, label_names) if is_table else "",
+            source=_typed(answers, items, label_names, question) if is_table else "",
             features="" if features is None else shlex.quote(str(features)),
         )
     for line in inspection_lines(found, min(output().width, _MOST_COLUMNS)):
@@ -112,7 +113,11 @@ def _of_dataset(
 
 
 def _read(
-    paths: Sequence[str], features: Path | None, items: Path | None, label_names: Path | None
+    paths: Sequence[str],
+    features: Path | None,
+    items: Path | None,
+    label_names: Path | None,
+    question: str | None,
 ) -> tuple[Answers, Any]:
     """Read answers, with their contradictions kept, and features."""
     from complabel.tables import read_features
@@ -125,15 +130,19 @@ def _read(
         [Path(path) for path in paths],
         None if found is None else list(found.items),
         label_names=label_names,
+        question=question,
         contradictions="keep",
         says=False,
     )
     return said, None if found is None else found.X
 
 
-def _typed(answers: Sequence[str], items: Path | None, label_names: Path | None) -> str:
+def _typed(
+    answers: Sequence[str], items: Path | None, label_names: Path | None, question: str | None
+) -> str:
     """Return the arguments that the next command has to repeat."""
     words = [*answers]
-    for option, path in (("--items", items), ("--label-names", label_names)):
-        words += [] if path is None else [option, str(path)]
+    given = {"--items": items, "--label-names": label_names, "--question": question}
+    for option, value in given.items():
+        words += [] if value is None else [option, str(value)]
     return shlex.join(words)

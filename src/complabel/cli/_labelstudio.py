@@ -68,7 +68,7 @@ def _import(question: str) -> str:
     """Return the command that reads the exported answers."""
     told = {
         "named": {"absent": "not_this"},
-        "ticked": {"absent": "not_this"},
+        "ticked": {"absent": "not_this", "question": "ticked"},
         "both": {"absent": "not_this", "present": "this"},
     }
     return command("import", "export.json", **told.get(question, {}), out="answers.csv")

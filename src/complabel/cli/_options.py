@@ -126,7 +126,8 @@ def _draw(
             help="What people are asked. free: name one label that does not apply; menu-2, menu-3,"
             " ...: the same, but from a menu of 2, 3, ... random labels; asked: does this random"
             " label apply?; ticked: tick all labels that do not apply; none: only the audit"
-            " questions.",
+            " questions. With tables of answers: what was asked where they do not say it, named,"
+            " asked, ticked or excluded.",
         ),
     ] = "free",
     propensity_sd: Annotated[

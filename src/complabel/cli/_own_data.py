@@ -71,6 +71,28 @@ Contradictions = Annotated[
     ),
 ]
 
+QUESTIONS = ("named", "asked", "ticked", "excluded")
+
+
+def _question(given: str | None) -> str | None:
+    """Refuse an unknown question before any file is read."""
+    if given is not None and given not in QUESTIONS:
+        raise typer.BadParameter(f"{given!r} is none of {', '.join(QUESTIONS)}")
+    return given
+
+
+Question = Annotated[
+    str | None,
+    typer.Option(
+        metavar="QUESTION",
+        callback=_question,
+        autocompletion=lambda incomplete: [q for q in QUESTIONS if q.startswith(incomplete)],
+        help="What was asked, where the answers do not say it. named: somebody named a label that"
+        " does not apply. asked: somebody was asked about this label. ticked: all labels that do"
+        " not apply were ticked. excluded: a rule says that the label does not apply.",
+    ),
+]
+
 _MOST_SHOWN = 5
 
 
@@ -79,6 +101,7 @@ def read_own_answers(
     items: Sequence[str] | None,
     *,
     label_names: Path | Sequence[str] | None = None,
+    question: str | None = None,
     contradictions: str = "error",
     says: bool = True,
 ) -> Answers:
@@ -93,7 +116,7 @@ def read_own_answers(
 
     names = read_label_names(label_names) if isinstance(label_names, Path) else label_names
     listed = names is not None
-    files = [read_quietly(path, items, names) for path in paths]
+    files = [read_quietly(path, items, names, question) for path in paths]
     if len(paths) > 1 and (not listed or items is None):
         # Read the files again, now with the labels and items of all of them.
         several = [file.answers for file in files]
@@ -101,7 +124,7 @@ def read_own_answers(
             names = sorted({name for each in several for name in each.label_names or ()})
         if items is None:
             items = _all_items(several)
-        files = [read_quietly(path, items, names) for path in paths]
+        files = [read_quietly(path, items, names, question) for path in paths]
     for path, file in zip(paths, files, strict=True):
         if not says and not file.unmatched_items:
             continue
@@ -147,7 +170,10 @@ def _all_items(several: Sequence[Answers]) -> list[str]:
 
 
 def read_quietly(
-    path: Path, items: Sequence[str] | None = None, names: Sequence[str] | None = None
+    path: Path,
+    items: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    question: Any = None,
 ) -> AnswerFile:
     """Read a file with its contradictions, and print nothing about what it holds."""
     from complabel.annotations import UnlistedLabelsWarning
@@ -156,7 +182,9 @@ def read_quietly(
     with working(f"reading {path}"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
         warnings.simplefilter("ignore", UnlistedLabelsWarning)
-        return read_answers(path, items=items, label_names=names, contradictions="keep")
+        return read_answers(
+            path, items=items, label_names=names, question=question, contradictions="keep"
+        )
 
 
 def _contradictory(answers: Answers) -> list[str]:

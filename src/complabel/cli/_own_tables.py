@@ -41,6 +41,7 @@ def datasets_of(
     items: Path | None,
     label_names: Path | None,
     contradictions: str,
+    question: str | None = None,
 ) -> list[str | Mapping[str, Any]]:
     """Return the datasets of a plan: names or files, or one entry for the user's tables.
 
@@ -49,6 +50,7 @@ def datasets_of(
     given = list(names or ())
     if features is None:
         others = {"--truth": truth, "--items": items, "--label-names": label_names}
+        others |= {"--question": question}
         if beside := [option for option, value in others.items() if value is not None]:
             raise InputError(
                 f"{beside[0]} is given without --features; also give the features of your items"
@@ -63,13 +65,24 @@ def datasets_of(
         raise InputError(
             "--features is given without labels; also give tables of answers, or --truth"
         )
-    _say_what_is_read(given, features, truth, items, label_names, contradictions)
+    _say_what_is_read(given, features, truth, items, label_names, contradictions, question)
     files = {"truth": truth, "items": items, "label_names": label_names}
     entry = {key: str(path) for key, path in files.items() if path is not None}
+    entry |= {} if question is None else {"question": question}
     return [
         {"features": str(features), **({"answers": given} if given else {}), **entry}
         | ({} if contradictions == "error" else {"contradictions": contradictions})
     ]
+
+
+def question_of(draw: dict[str, Any], answers: Sequence[str] | None) -> str | None:
+    """Take the question of the user's own answers out of the settings of a draw.
+
+    ``--question`` says what is simulated. If answers are given, nothing is simulated, and it says
+    what people were asked.
+    """
+    is_own = answers and draw.get("scheme", "own") == "own" and "labels" not in draw
+    return draw.pop("question") if is_own and draw["question"] in own.QUESTIONS else None
 
 
 def _say_what_is_read(
@@ -79,6 +92,7 @@ def _say_what_is_read(
     items: Path | None,
     label_names: Path | None,
     contradictions: str,
+    question: str | None,
 ) -> None:
     """Read the tables, and print what they hold and what is left out."""
     from complabel.tables import read_features, read_label_names, read_truth, rows_of
@@ -98,5 +112,6 @@ def _say_what_is_read(
             [Path(path) for path in answers],
             list(found.items),
             label_names=names,
+            question=question,
             contradictions=contradictions,
         )

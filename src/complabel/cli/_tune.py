@@ -88,6 +88,7 @@ def tune(
         truth=truth,
         items=items,
         label_names=label_names,
+        question=tables.question_of(draw, names if features else None),
         contradictions=contradictions,
     )
     with studies.Store(store) as opened, watched("tune", store) as progress:

@@ -3,13 +3,19 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from complabel.annotations import Answers, ContradictionPolicy, resolve_contradictions
+from complabel.annotations import (
+    Answers,
+    ContradictionPolicy,
+    Question,
+    resolve_contradictions,
+)
 from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
 from complabel.datasets._paths import StrPath, StrPaths, as_path, as_paths
 from complabel.errors import InputError
@@ -29,6 +35,7 @@ def load_tables(
     truth: StrPath | None = None,
     items: StrPath | None = None,
     label_names: StrPath | None = None,
+    question: Question | None = None,
     contradictions: ContradictionPolicy = "error",
     name: str | None = None,
 ) -> MultiLabelDataset:
@@ -50,6 +57,8 @@ def load_tables(
     label_names : path or None, default=None
         File with all labels, one on each line. By default the labels of ``truth``, or without
         it all labels that the answers mention.
+    question : {"named", "asked", "ticked", "excluded"} or None, default=None
+        The question of all answers that have none in the column ``question``.
     contradictions : str, default="error"
         What to do if answers contradict each other, one of
         :data:`complabel.annotations.CONTRADICTION_POLICIES`.
@@ -90,7 +99,9 @@ def load_tables(
     names = known_names if true is None else true.label_names
     said = None
     if answers is not None:
-        said = _read_answers(as_paths("answers", answers), found.items, names, contradictions)
+        said = _read_answers(
+            as_paths("answers", answers), found.items, names, question, contradictions
+        )
         names = said.label_names
     assert names is not None
     Y = np.zeros((len(found.items), len(names)), dtype=np.uint8)
@@ -117,6 +128,7 @@ def _read_answers(
     paths: Sequence[Any],
     items: NDArray[Any],
     names: Sequence[str] | None,
+    question: Question | None,
     policy: ContradictionPolicy,
 ) -> Answers:
     """Read the answers of one or several tables.
@@ -124,22 +136,16 @@ def _read_answers(
     Without ``names``, the labels are all that any of the tables mentions.
     """
     wanted = list(items)
+    read = partial(read_answers, items=wanted, question=question)
     if names is None and len(paths) > 1:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the tables are read again below, with warnings
-            seen = [
-                read_answers(path, items=wanted, contradictions="keep").answers for path in paths
-            ]
+            seen = [read(path, contradictions="keep").answers for path in paths]
         names = sorted({name for each in seen for name in each.label_names or ()})
     if len(paths) == 1:
-        return read_answers(
-            paths[0], items=wanted, label_names=names, contradictions=policy
-        ).answers
+        return read(paths[0], label_names=names, contradictions=policy).answers
     # Contradictions are resolved over all tables: a majority in one may be a minority in all.
-    parts = [
-        read_answers(path, items=wanted, label_names=names, contradictions="keep").answers
-        for path in paths
-    ]
+    parts = [read(path, label_names=names, contradictions="keep").answers for path in paths]
     return resolve_contradictions(Answers.concatenate(parts), policy)
 
 

@@ -53,7 +53,7 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
     counts: Counter[str] = Counter()
     forms = list(_forms(path, options, tally, counts))
     uses = Counter(name for form in forms for name, labels in form.chosen.items() if labels)
-    controls = settle(uses, options, tally, path, "question")
+    controls = settle(uses, options, tally, path, word="question")
     say_unused(options, tally, "Argilla's", "random_questions")
     yield from pieces(_rows(forms, controls, options, tally, counts))
     note(tally, counts, _COUNTED)
@@ -157,5 +157,6 @@ ARGILLA = Format(
     title="Argilla 2: flattened records, a JSON list or JSON lines",
     recognizes=_recognizes,
     read=_read,
+    takes_question=True,
 )
 """Records of Argilla with their responses."""

@@ -101,8 +101,9 @@ class _Columns:
         for name in options.label_names:
             if name not in table.names or name == item:
                 raise InputError(
-                    f"label_names has {name!r}, which is not a label column of {table.path}; its "
-                    f"columns are {', '.join(table.names)}, and {item!r} names the items"
+                    f"--label-names (label_names) has {name!r}, which is not a label"
+                    f" column of {table.path}; its columns are {', '.join(table.names)},"
+                    f" and {item!r} names the items"
                 )
         return cls(table, False, dict.fromkeys(options.label_names, True), item=item)
 
@@ -135,19 +136,19 @@ class _Columns:
         labels = self.labels
         if not labels:
             raise DatasetFormatError(
-                f"{self.table.path}: no column holds only codes; give the codes as yes, no and "
-                "unsure (--yes, --no, --unsure), or the columns as label_names"
+                f"{self.table.path}: no column holds only codes; give the codes as "
+                "--yes, --no and --unsure (yes, no, unsure), or the columns as --label-names"
             )
         tally.label_names |= dict.fromkeys(labels)
         tally.remark(
-            f"Items are named by the column {self.item!r}; give item=... (--item) for another one"
+            f"Items are named by the column {self.item!r}; give another one with --item (item=)"
         )
         if self.by_content:
             left = [name for name in self.kinds if name not in labels]
             besides = f"; left out: {_some(left)}" if left else ""
             tally.remark(
                 f"{len(labels):,} columns hold only codes, and were read as labels: "
-                f"{_some(labels)}{besides}; give label_names (--label-names) for others"
+                f"{_some(labels)}{besides}; give others with --label-names (label_names)"
             )
 
     def _refusal(self, mixed: list[str]) -> DatasetFormatError:
@@ -160,9 +161,9 @@ class _Columns:
         return self.table.fail(
             row,
             f"column {mixed[0]!r} holds the code {value!r}, whose meaning is not known{more}; "
-            "give its meaning as yes, no or unsure (--yes, --no, --unsure), such as "
-            f"--unsure {value}; or, if the column is not a label, give the label columns as "
-            "label_names (--label-names)",
+            "give its meaning with --yes, --no or --unsure (yes, no, unsure), such as "
+            f"--unsure {value}; or, if the column is not a label, give the label columns with "
+            "--label-names (label_names)",
         )
 
 
@@ -203,8 +204,8 @@ def _item_column(table: Table, options: Options) -> str:
         return "item" if "item" in table.names else table.names[0]
     if options.item not in table.names:
         raise InputError(
-            f"item is {options.item!r}, which is not a column of {table.path}; its columns are "
-            f"{', '.join(table.names)}"
+            f"--item (item) is {options.item!r}, which is not a column of {table.path}; its"
+            f" columns are {', '.join(table.names)}"
         )
     return options.item
 

@@ -16,8 +16,9 @@ would make the whole file unreadable.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from complabel.errors import DatasetFormatError
 from complabel.importers._format import Options, Tally
@@ -35,7 +36,7 @@ class Controls:
 
 @dataclass(frozen=True)
 class Form:
-    """The choices of one person about one item, by control."""
+    """The choices of one person about one item, by control, and the fields of the task."""
 
     place: str
     answer_id: str
@@ -45,14 +46,21 @@ class Form:
     annotator: str | None = None
     time: str | None = None
     probability: float | None = None
+    task: Mapping[str, Any] = field(default_factory=dict)
 
 
 def settle(
-    found: Mapping[str, int], options: Options, tally: Tally, path: Path, word: str = "control"
+    found: Mapping[str, int],
+    options: Options,
+    tally: Tally,
+    path: Path,
+    asked: str | None = None,
+    *,
+    word: str = "control",
 ) -> Controls:
     """Decide which controls hold labels that do not apply, and which hold labels that do.
 
-    ``found`` has the number of uses of each control.
+    ``found`` has the number of uses of each control; ``asked`` is one that holds no labels.
     """
     listed = ", ".join(f"{shown(name)} (used {count:,} times)" for name, count in found.items())
     both = [name for name in options.absent if name in options.present]
@@ -72,7 +80,8 @@ def settle(
             " export annotated items"
         )
     if options.absent or options.present:
-        unread = [shown(name) for name in found if name not in options.absent + options.present]
+        read = (*options.absent, *options.present, asked)
+        unread = [shown(name) for name in found if name not in read]
         if unread:
             tally.remark(
                 f"Not read: {word} {', '.join(unread)}. Give --absent or --present to read more."
@@ -124,7 +133,7 @@ def _answer(
     form: Form, suffix: str, absent: list[str], present: list[str], options: Options, tally: Tally
 ) -> Iterator[Row]:
     """Yield the rows of one answer."""
-    question, unchosen = "named", []
+    question, unchosen = options.question or "named", []
     if present and options.unselected == "no":  # every label that was shown was judged
         offered = form.menu or options.label_names
         if offered is None:
@@ -134,9 +143,11 @@ def _answer(
             )
         taken = {*absent, *present}
         question, unchosen = "ticked", [label for label in offered if label not in taken]
+    elif options.question == "ticked" and suffix != "-present":
+        question = "ticked"
     elif not absent or (form.menu is not None and len(form.menu) == 1):
         question = "asked"  # a menu of one label is a yes/no question
-    if question == "named" and form.menu is None and options.label_names is None:
+    if question != "asked" and form.menu is None and options.label_names is None:
         tally.remark(
             "The export does not list the labels on offer, so only labels that were chosen are"
             " known. Give all labels with --label-names."

@@ -54,7 +54,7 @@ def format_named(name: str) -> Format:
     for each in FORMATS:
         if each.name == name:
             return each
-    raise InputError(f"format is {name!r}; it must be one of\n{_listed()}")
+    raise InputError(f"--from (format) is {name!r}; it must be one of\n{_listed()}")
 
 
 def _listed() -> str:

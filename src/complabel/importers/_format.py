@@ -25,6 +25,11 @@ class Options:
     unselected : {"unknown", "no"}, default="unknown"
         Whether labels that were shown and not chosen are unknown, or do not apply. Only used if
         the format does not say it.
+    question : {"named", "asked", "ticked", "excluded"} or None, default=None
+        The question of answers for which the file does not say it. Labels chosen in ``absent`` are
+        "named" by default; a table of answers has no default.
+    separator : str or None, default=None
+        What separates several labels in a cell of a wide table; by default a cell is one label.
     random_questions : bool, default=False
         Whether all questions were drawn at random, with equal chances for all labels and items.
     label_names : tuple of str, or None, default=None
@@ -42,6 +47,8 @@ class Options:
     no: tuple[str, ...] = ("0",)
     unsure: tuple[str, ...] = ()
     unselected: str = "unknown"
+    question: str | None = None
+    separator: str | None = None
     random_questions: bool = False
     label_names: tuple[str, ...] | None = None
     class_names: Path | None = None
@@ -105,9 +112,12 @@ class Format:
         of :data:`complabel.tables.COLUMNS` to lists, NumPy or Arrow arrays of equal length;
         columns without content are left out. A piece should have at most about 100,000 rows, and
         the file should be read only once. A DatasetFormatError names the place in the file.
+    takes_question : bool, default=False
+        Whether ``read`` uses ``options.question``.
     """
 
     name: str
     title: str
     recognizes: Callable[[Head], bool]
     read: Callable[[Path, Options, Tally], Iterator[dict[str, Any]]]
+    takes_question: bool = False

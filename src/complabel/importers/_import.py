@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputErro
 from complabel.importers._detect import detect, format_named
 from complabel.importers._format import Format, Options, Tally
 from complabel.importers._reading import explained_reading
+from complabel.importers._rows import say_unused
 from complabel.importers._totals import Totals
 from complabel.tables import AnswerWriter, answers_to_arrow
 
@@ -147,10 +149,14 @@ def _read(
     """Yield the pieces as Arrow tables, and count their rows, answers, items and labels."""
     chosen = detect(path) if format_ is None else format_
     chosen = format_named(chosen) if isinstance(chosen, str) else chosen
-    totals, n_rows = Totals(), 0
-    for table in _tables(path, chosen, options or Options(), tally):
+    options, totals, n_rows = options or Options(), Totals(), 0
+    if not chosen.takes_question:
+        say_unused(options, tally, f"{chosen.name}", "question")
+    for table in _tables(path, chosen, options, tally):
         if table.num_rows:
             totals.add(table)
+            if options.label_names is not None:
+                _refuse_unlisted(path, table, totals.labels, options.label_names)
             n_rows += table.num_rows
             yield table
             if progress is not None:
@@ -162,6 +168,21 @@ def _read(
             "the file, or give another format as --from NAME (format=NAME)"
         )
     totals.finish(tally)
+
+
+def _refuse_unlisted(path: Path, table: Any, found: set[str], listed: Sequence[str]) -> None:
+    """Refuse labels that the user did not list, which may be words that are no labels."""
+    unknown = sorted(found.difference(listed))
+    if not unknown:
+        return
+    items = dict(zip(table["label"].to_pylist(), table["item"].to_pylist(), strict=True))
+    where = f", item {items[unknown[0]]!r}" if unknown[0] in items else ""
+    near = difflib.get_close_matches(unknown[0].casefold(), listed, n=1)
+    hint = f"did you mean {near[0]!r}? Else" if near else "correct it, or"
+    raise DatasetFormatError(
+        f"{path}{where}: {unknown[0]!r} is not among the {len(listed):,} labels of --label-names"
+        f" (label_names); {hint} add it to that list"
+    )
 
 
 def _tables(path: Path, chosen: Format, options: Options, tally: Tally) -> Iterator[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import itertools
 import json
 import math
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
+from complabel.importers._reading import open_binary
 
 MAX_LINE = 2**28
 """Maximum length of a line in bytes: 256 MiB, far more than a task with an image needs."""
@@ -31,8 +31,8 @@ class _RepeatedKeyError(ValueError):
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file, and unpack it if its name ends in ``.gz``; explain errors of the system."""
     try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            yield file  # type: ignore[misc]  # a GzipFile reads like any other
+        with open_binary(path) as file:
+            yield file
     except FileNotFoundError as error:
         raise DatasetNotFoundError(f"{path} does not exist; check the path") from error
     except (OSError, EOFError, zlib.error) as error:

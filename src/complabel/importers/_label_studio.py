@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from complabel.errors import DatasetFormatError
-from complabel.importers._controls import Form, rows_of, settle
+from complabel.importers._controls import Controls, Form, rows_of, settle
 from complabel.importers._format import Format, Head, Options, Tally
 from complabel.importers._json import (
     list_of,
@@ -25,10 +25,11 @@ from complabel.importers._json import (
     shown,
     text_of,
 )
+from complabel.importers._label_studio_asked import asked_control, asked_row, labels_asked
 from complabel.importers._label_studio_values import MENU, labels_of, menu_of
 from complabel.importers._label_studio_wide import columns_of, is_wide, read_wide
 from complabel.importers._peek import first_keys
-from complabel.importers._rows import Row, chance, note, pieces, say_unused
+from complabel.importers._rows import Row, as_json, chance, note, pieces, say_unused
 
 _COUNTED = (
     "tasks",
@@ -38,6 +39,7 @@ _COUNTED = (
     "empty annotations",
     "ground truth annotations",
     "choices about parts of an item",
+    "forms without a tick",
     "answers",
 )
 
@@ -67,32 +69,74 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
         forms = list((read_wide if wide else _forms)(tasks, path, options, counts))
     del raw
     _refuse_repeated(forms)
+    asked = asked_control(forms, options, path)
     uses = Counter(name for form in forms for name, labels in form.chosen.items() if labels)
-    controls = settle(uses, options, tally, path)
-    forms = _with_chances(forms, options, tally)
-    rows = _rows(forms, controls, options, tally, counts)
+    controls = Controls((), ())
+    if asked is None or options.absent or options.present:
+        controls = settle(uses, options, tally, path, asked)
+    elif others := [shown(name) for name in uses if name != asked]:
+        tally.remark(f"Not read: control {', '.join(others)}. Give --absent or --present to read.")
+    forms = _with_chances(forms, options, tally, asked)
+    rows = _rows(forms, controls, asked, options, tally, counts)
     yield from pieces(rows)
     note(tally, counts, _COUNTED)
+    if counts["forms without a tick"]:
+        tally.remark(
+            "Where nothing was ticked, all labels on offer apply, because --question ticked says"
+            " that people ticked all labels that do not apply."
+        )
 
 
 def _rows(
-    forms: list[Form], controls: Any, options: Options, tally: Tally, counts: Counter[str]
+    forms: list[Form],
+    controls: Controls,
+    asked: str | None,
+    options: Options,
+    tally: Tally,
+    counts: Counter[str],
 ) -> Iterator[Row]:
     """Yield the rows of all annotations, and count annotations and answers."""
+    chance = None
+    if asked is not None and options.random_questions:
+        chance = 1 / len(options.label_names or labels_asked(forms))
+    suffix = "-asked" if controls.absent or controls.present else ""
     for form in forms:
         tally.label_names.update(dict.fromkeys(form.menu or ()))
         rows = rows_of(form, controls, options, tally)
+        if not rows and options.question == "ticked" and controls.absent:
+            rows = [_nothing_ticked(form)]
+            counts["forms without a tick"] += 1
+        if asked is not None and (row := asked_row(form, asked, suffix, chance)):
+            rows.append(row)
         counts["annotations"] += 1
         counts["empty annotations"] += not rows
         counts["answers"] += len({row.answer_id for row in rows})
         yield from rows
 
 
-def _with_chances(forms: list[Form], options: Options, tally: Tally) -> list[Form]:
+def _nothing_ticked(form: Form) -> Row:
+    """Return the answer that all labels on offer apply."""
+    return Row(
+        form.answer_id,
+        form.item,
+        label="",
+        answer="yes",
+        question="ticked",
+        offered=None if form.menu is None else as_json(form.menu),
+        annotator=form.annotator,
+        time=form.time,
+        probability=form.probability,
+    )
+
+
+def _with_chances(
+    forms: list[Form], options: Options, tally: Tally, asked: str | None
+) -> list[Form]:
     """If menus were drawn at random, set the probability of each menu."""
     menus = [form for form in forms if form.menu is not None]
     if not options.random_questions or not menus:
-        say_unused(options, tally, "Label Studio's", "random_questions")
+        if asked is None:
+            say_unused(options, tally, "Label Studio's", "random_questions")
         return forms
     n_labels = len(options.label_names or {label for form in menus for label in form.menu or ()})
     return [
@@ -128,14 +172,19 @@ def _forms(tasks: list[Any], path: Path, options: Options, counts: Counter[str])
         counts["tasks"] += 1
         counts["tasks without an annotation"] += not annotations
         for at, annotation in enumerate(annotations, 1):
-            form = _form(annotation, f"{place}, annotation {at}", item, menu, counts)
+            form = _form(annotation, f"{place}, annotation {at}", item, menu, data, counts)
             if form is not None:
                 default = f"{_task_name(task, number)}.{at}"
                 yield form if form.answer_id else dataclasses.replace(form, answer_id=default)
 
 
 def _form(
-    annotation: Any, place: str, item: str, menu: tuple[str, ...] | None, counts: Counter[str]
+    annotation: Any,
+    place: str,
+    item: str,
+    menu: tuple[str, ...] | None,
+    data: dict[str, Any],
+    counts: Counter[str],
 ) -> Form | None:
     """Return the form of an annotation; None if it was cancelled."""
     if isinstance(annotation, int):
@@ -170,6 +219,7 @@ def _form(
         menu=menu,
         annotator=_annotator(annotation.get("completed_by"), place),
         time=optional_text(annotation.get("created_at"), place, "created_at"),
+        task=data,
     )
 
 
@@ -231,5 +281,6 @@ LABEL_STUDIO = Format(
     title="Label Studio: JSON, JSON-MIN, CSV, TSV",
     recognizes=_recognizes,
     read=_read,
+    takes_question=True,
 )
 """Exports of Label Studio."""

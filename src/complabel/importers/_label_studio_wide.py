@@ -24,12 +24,14 @@ from complabel.importers._json import (
     shown,
     text_of,
 )
+from complabel.importers._label_studio_asked import LABEL, yes_no_fields
 from complabel.importers._label_studio_values import MENU, labels_of, menu_of
 
 _OWN = {
     *("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"),
     *("agreement", "history", "was_cancelled"),
 }
+_ALWAYS = {"annotator", "lead_time", "created_at", "updated_at"}
 _LONGEST = 2**24  # characters of a cell, which may hold a whole document
 _TOO_MANY = 10**5  # bytes of the first line that are read to recognize the columns
 
@@ -42,12 +44,12 @@ def is_wide(record: Any) -> bool:
 def columns_of(start: bytes) -> tuple[str, list[str]] | None:
     """Return the delimiter and the columns of a CSV or TSV export; None for other tables."""
     line = start.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0][:_TOO_MANY]
-    for delimiter in (",", "\t"):
+    for delimiter in (",", "\t", ";"):
         try:
             columns = next(csv.reader([line.decode()], delimiter=delimiter), [])
         except (csv.Error, UnicodeDecodeError):
             return None
-        if {"annotation_id", "annotator", "lead_time"} <= set(columns):
+        if "annotation_id" in columns and not _ALWAYS.isdisjoint(columns):
             return delimiter, columns
     return None
 
@@ -62,7 +64,11 @@ def read_wide(
         raise DatasetFormatError(f"{path} has no annotations; export annotated tasks")
     fields = dict.fromkeys(name for _, record in records for name in record if name not in _OWN)
     told = [*options.absent, *options.present]
-    controls = [name for name in fields if name in told] or _evident(records, fields, is_text, path)
+    yes_no = yes_no_fields([record for _, record in records], fields)
+    asked = yes_no if LABEL in fields else []
+    controls = [name for name in fields if name in told]
+    controls = controls or _evident(records, fields, is_text, path, yes_no)
+    controls += [name for name in asked if name not in controls]
     tasks: set[str] = set()
     item_field = options.item or ("item" if "item" in fields and "item" not in controls else "id")
     for place, record in records:
@@ -77,6 +83,7 @@ def read_wide(
         chosen = {
             name: _choices(record.get(name), f"{place}: {shown(name)}", is_text, counts)
             for name in controls
+            if number is not None or name not in asked  # questions may come with known answers
         }
         if number is None:
             if any(chosen.values()):
@@ -93,6 +100,7 @@ def read_wide(
             menu=menu_of(_decoded(record.get(MENU), place, is_text)),
             annotator=optional_text(record.get("annotator"), place, "annotator"),
             time=optional_text(record.get("created_at"), place, "created_at"),
+            task=record,
         )
 
 
@@ -114,7 +122,7 @@ def _lines(raw: bytes, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if found is None:
         raise DatasetFormatError(
             f"{path} is not an export of Label Studio: JSON begins with a bracket, and the first"
-            " line of CSV and TSV has annotation_id, annotator and lead_time; export it again"
+            " line of CSV and TSV has annotation_id and annotator; export it again"
         )
     delimiter, columns = found
     if len(set(columns)) < len(columns):
@@ -147,17 +155,29 @@ def _lines(raw: bytes, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _evident(
-    records: list[tuple[str, dict[str, Any]]], fields: dict[str, None], is_text: bool, path: Path
+    records: list[tuple[str, dict[str, Any]]],
+    fields: dict[str, None],
+    is_text: bool,
+    path: Path,
+    yes_no: list[str],
 ) -> list[str]:
-    """Return the fields that surely hold choices: those with several choices, or with parents."""
+    """Return the fields that surely hold choices: those with several choices, or with parents.
+
+    There may be none if fields hold yes and no, and each record names its label.
+    """
     found = dict.fromkeys(
         name for place, record in records for name in fields if _is_evident(record, name, is_text)
     )
-    if not found:
+    if not found and not (yes_no and LABEL in fields):
+        hint = "".join(
+            f"; if field {shown(name)} says whether a label applies, give each task the field"
+            " 'label'"
+            for name in yes_no[:1]
+        )
         listed = ", ".join(map(shown, list(fields)[:20]))
         raise DatasetFormatError(
             f"{path} does not say which of these fields are controls: {listed or 'no fields'}; give"
-            " them as --absent FIELD (labels do not apply) or --present FIELD (labels apply)"
+            " them as --absent FIELD (labels do not apply) or --present FIELD (labels apply)" + hint
         )
     return list(found)
 

@@ -93,7 +93,7 @@ def _prompts(
         prompt: dict[str, Any] = {"id": f"q{number:0{width}}", "item": row["item"]}
         if texts is not None:
             if row["item"] not in texts:
-                raise InputError(f"{place}: item_texts has no text for item {row['item']!r}")
+                raise InputError(f"{place}: there is no text for item {row['item']!r} (item_texts)")
             prompt["text"] = texts[row["item"]]
         kind = row["question"] or ("asked" if row["label"] else "named")
         if kind == "asked":

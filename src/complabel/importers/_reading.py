@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gzip
 import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
 from complabel.importers._format import Head
+from complabel.importers._sheet import sheet_as_csv
 
 _HEAD = 1 << 16  # bytes by which a format is recognized
 _LONGEST = 1 << 24  # bytes of a line, so that a damaged file cannot fill the memory
@@ -27,13 +29,30 @@ def read_head(path: Path) -> Head:
 
 @contextlib.contextmanager
 def open_binary(path: Path) -> Iterator[BinaryIO]:
-    """Open a file, and unpack it if its name ends in ``.gz``."""
+    """Open a file, and unpack it if its name ends in ``.gz``.
+
+    The sheet of an ``.xlsx`` file is given as CSV, and UTF-16, which spreadsheets call "Unicode
+    text", as UTF-8.
+    """
     with path.open("rb") as file:
         if path.suffix.lower() == ".gz":
             with gzip.GzipFile(fileobj=file) as unpacked:
                 yield cast(BinaryIO, io.BufferedReader(unpacked, _HEAD))
+        elif path.suffix.lower() == ".xlsx":
+            yield _buffered(sheet_as_csv(path))
+        elif file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            try:
+                text = file.read().decode("utf-16")
+            except UnicodeDecodeError as cause:
+                raise not_utf8(path, 1) from cause
+            yield _buffered(text)
         else:
             yield file
+
+
+def _buffered(text: str) -> BinaryIO:
+    """Return a text as an open file in UTF-8."""
+    return cast(BinaryIO, io.BufferedReader(cast(Any, io.BytesIO(text.encode()))))
 
 
 @contextlib.contextmanager

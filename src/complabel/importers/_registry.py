@@ -2,6 +2,7 @@
 
 from complabel.importers._argilla import ARGILLA
 from complabel.importers._coded import CODED
+from complabel.importers._columns import CELLS
 from complabel.importers._format import Format
 from complabel.importers._label_studio import LABEL_STUDIO
 from complabel.importers._lvis import LVIS
@@ -25,5 +26,6 @@ FORMATS: tuple[Format, ...] = (
     LABEL_STUDIO,
     TABLE,
     CODED,
+    CELLS,
 )
 """The formats that :func:`import_answers` knows; the first that recognizes a file reads it."""

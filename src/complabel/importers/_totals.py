@@ -24,7 +24,7 @@ class Totals:
     def __init__(self) -> None:
         self._rows: Counter[str] = Counter()
         self._items = HashSet()
-        self._labels: set[str] = set()
+        self.labels: set[str] = set()
         self._single: Counter[str] = Counter()  # by question: answers without an id (one row)
         self._ids: dict[str, HashSet] = defaultdict(HashSet)  # by question: ids of other answers
         self._said = {"no": HashSet(), "yes": HashSet()}
@@ -67,7 +67,7 @@ class Totals:
         if by_question[""]:
             counts["answers without a question"] = by_question[""]
         counts["items"] = self._items.count()
-        counts["labels"] = len(self._labels)
+        counts["labels"] = len(self.labels)
         for word in ("yes", "no", "unsure"):
             counts[f"rows that say {word}"] = self._rows[word]
         n_pairs = self._said["yes"].count_shared(self._said["no"])
@@ -76,15 +76,15 @@ class Totals:
             named = f", such as {', '.join(self._examples)}" if self._examples else ""
             tally.remark(
                 f"{n_pairs:,} pairs of item and label have both a yes and a no{named}; all are "
-                "kept. Choose what to do with them when you read the answers: "
-                "read_answers(..., contradictions=...)"
+                "kept. Choose what to do with them when you use the answers: "
+                "--contradictions (contradictions= of read_answers)"
             )
 
     def _see_labels(self, label: Any, offered: Any) -> None:
-        self._labels.update(label.unique().drop_null().to_pylist())
+        self.labels.update(label.unique().drop_null().to_pylist())
         for menu in offered.unique().drop_null().to_pylist():
             try:
-                self._labels.update(map(str, json.loads(menu)))
+                self.labels.update(map(str, json.loads(menu)))
             except (ValueError, TypeError, RecursionError):
                 continue  # refused, with its place, when answers are made from the table
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
-from complabel.annotations import ContradictionPolicy
+from complabel.annotations import ContradictionPolicy, Question
 from complabel.studies._draw import CHECKED
 
 EXAMPLE = '{ name = "mine", features = "X.csv", answers = "answers.csv", truth = "truth.csv" }'
@@ -30,6 +30,7 @@ class OwnTables(BaseModel):
     features : str
     answers : str or list of str, default=[]
     truth, items, label_names : str or None, default=None
+    question : str or None, default=None
     contradictions : str, default="error"
     """
 
@@ -40,6 +41,7 @@ class OwnTables(BaseModel):
     truth: _File | None = None
     items: _File | None = None
     label_names: _File | None = None
+    question: Question | None = None
     contradictions: ContradictionPolicy = "error"
 
     @model_validator(mode="after")

@@ -78,8 +78,8 @@ class Plan(BaseModel):
         that make one dataset, as ``file = ["mine-train.arff", "mine-test.arff"]``. Or it gives
         tables of yours, with answers, truth or both, as
         ``{ name = "mine", features = "X.csv", answers = "answers.csv", truth = "truth.csv" }``;
-        ``items``, ``label_names`` and ``contradictions`` are optional. Then ``name`` is kept here,
-        and the files in ``files``.
+        ``items``, ``label_names``, ``question`` and ``contradictions`` are optional. Then
+        ``name`` is kept here, and the files in ``files``.
     draws : list of Draw
     rows : list of Row
     folds : int, default=10

@@ -103,6 +103,7 @@ def _from_tables(tables: OwnTables, name: str) -> MultiLabelDataset:
             truth=tables.truth,
             items=tables.items,
             label_names=tables.label_names,
+            question=tables.question,
             contradictions=tables.contradictions,
             name=name,
         )

@@ -64,7 +64,7 @@ def read_svmlight(path: Path, n_features: int | None) -> Any:
     if n_features is None and X.shape[1] > _MAX_FEATURES:
         raise DatasetFormatError(
             f"{path}: found index {X.shape[1]:,}, above {_MAX_FEATURES:,}, the most features that "
-            "are read; if it is right, give n_features"
+            "are read; if it is right, give n_features in Python"
         )
     return X
 

@@ -21,22 +21,31 @@ _BLOCK = 1 << 24
 
 @dataclass(frozen=True)
 class CsvTable:
-    """A file of comma or tab separated values with a header, in UTF-8, plain or in gzip."""
+    """A file of comma or tab separated values with a header, in UTF-8, plain or in gzip.
+
+    In text, semicolons may separate values, as some spreadsheets write them. Numbers then often
+    have decimal commas, so they are refused.
+    """
 
     path: Path
     ending: str
     columns: tuple[str, ...]
+    delimiter: str
 
     @classmethod
     def open(cls, path: Path, ending: str) -> CsvTable:
         """Read the header of a file."""
         advice = "save it as UTF-8, with a line of column names"
         with explained(path, advice), _opened(path) as file:
-            columns = next(csv.reader(file, delimiter=_delimiter(ending)), [])
+            delimiter = "\t" if ending.startswith(".tsv") else ","
+            header = next(csv.reader(file, delimiter=delimiter), [])
+            columns = header
+            if delimiter == "," and len(header) == 1 and ";" in header[0]:
+                delimiter, columns = ";", next(csv.reader(header, delimiter=";"))
         if not columns:
             raise DatasetFormatError(f"{path}: the file is empty; give a line of column names")
-        _refuse_columns(path, columns, ending)
-        return cls(path, ending, tuple(columns))
+        _refuse_columns(path, columns, delimiter)
+        return cls(path, ending, tuple(columns), delimiter)
 
     def pieces(
         self,
@@ -52,6 +61,8 @@ class CsvTable:
         pa = pyarrow()
         from pyarrow import csv as arrow_csv  # type: ignore[import-untyped]
 
+        if numbers and self.delimiter == ";":
+            raise _one_column(self.path, ";".join(self.columns))
         types = {**dict.fromkeys(texts, pa.string()), **dict.fromkeys(numbers, pa.float64())}
         packed = "gzip" if self.ending.endswith(".gz") else None
         try:
@@ -61,7 +72,7 @@ class CsvTable:
                     stream,
                     read_options=arrow_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
                     parse_options=arrow_csv.ParseOptions(
-                        delimiter=_delimiter(self.ending), newlines_in_values=True
+                        delimiter=self.delimiter, newlines_in_values=True
                     ),
                     convert_options=arrow_csv.ConvertOptions(
                         column_types=types, include_columns=[*types]
@@ -86,7 +97,7 @@ class CsvTable:
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield each record's first line and its fields, without the header."""
         with _opened(self.path) as file:
-            reader = csv.reader(file, delimiter=_delimiter(self.ending))
+            reader = csv.reader(file, delimiter=self.delimiter)
             next(reader)
             before = reader.line_num
             for fields in reader:
@@ -131,11 +142,6 @@ def _opened(path: Path) -> IO[str]:
     return path.open(encoding="utf-8-sig", newline="")
 
 
-def _delimiter(ending: str) -> str:
-    """Return the separator of values."""
-    return "\t" if ending.startswith(".tsv") else ","
-
-
 def _is_number(text: str) -> bool:
     """Return whether pyarrow reads a text as a number or as a gap."""
     from pyarrow import csv as arrow_csv
@@ -148,7 +154,7 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _refuse_columns(path: Path, columns: Sequence[str], ending: str) -> None:
+def _refuse_columns(path: Path, columns: Sequence[str], delimiter: str) -> None:
     """Refuse a header with blank or repeated names, or with the wrong separator."""
     for at, name in enumerate(columns, start=1):
         if not name.strip():
@@ -162,8 +168,13 @@ def _refuse_columns(path: Path, columns: Sequence[str], ending: str) -> None:
             f"{path}, line 1: {count} columns are named {repeated!r}; give each its own name"
         )
     other = next((sign for sign in ";\t," if sign in columns[0]), None)
-    if len(columns) == 1 and other is not None and other != _delimiter(ending):
-        raise DatasetFormatError(
-            f"{path}, line 1: found only one column, {columns[0][:60]!r}; separate values by commas"
-            " in .csv, and by tabs in .tsv"
-        )
+    if len(columns) == 1 and other is not None and other != delimiter:
+        raise _one_column(path, columns[0])
+
+
+def _one_column(path: Path, header: str) -> DatasetFormatError:
+    """Return the error about a table with another separator."""
+    return DatasetFormatError(
+        f"{path}, line 1: found only one column, {header[:60]!r}; separate values by commas in"
+        " .csv, and by tabs in .tsv, and write 0.5 with a point"
+    )

@@ -52,15 +52,17 @@ def open_features(
     if column is not None and column not in columns:
         if ids is None:
             raise DatasetFormatError(
-                f"{file}: there is no column of ids {column!r}, only {some_of(columns)}; name the "
-                "column with name_column, or give a file of ids as items"
+                f"{file}: there is no column {column!r} that names the items, only"
+                f" {some_of(columns)}; rename the column that does (or give name_column in Python),"
+                " or name the items with --items (items), a file with one on each line"
             )
         column = None
     if column is not None:
         if ids is not None:
             raise InputError(
-                f"{file} has ids in its column {column!r}, but items gives others; leave items "
-                "out, or give name_column=None if the column is a feature"
+                f"{file} has ids in its column {column!r}, but --items (items) gives others; leave"
+                " it out, or rename the column if it is a feature (or give name_column=None in"
+                " Python)"
             )
         columns.remove(column)
     if not columns:
@@ -176,7 +178,7 @@ def _open_array(
     elif ending == ".npz":
         X, own, columns = read_npz(path)
         if own is not None and ids is not None:
-            raise InputError(f"{path} already has items; leave the argument items out")
+            raise InputError(f"{path} already names its items; leave out --items (items)")
         ids = as_text(path, "items", own, X.shape[0]) if own is not None else ids
         if columns is not None:
             names = tuple(as_text(path, "feature_names", columns, X.shape[-1]))

@@ -30,7 +30,10 @@ class MatrixTable:
     table: CsvTable | ParquetTable
     id_column: str | None
     columns: tuple[str, ...]
-    advice: str = "leave out columns that are no features, or encode them as numbers"
+    advice: str = (
+        "leave out columns that are no features; turn text into numbers first, for example with"
+        " TfidfVectorizer or HashingVectorizer of scikit-learn, and categories with OneHotEncoder"
+    )
 
     @property
     def path(self) -> Path:

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from complabel._parameters import check_choice
 from complabel.annotations import (
     CONTRADICTION_POLICIES,
     Answers,
     ContradictionPolicy,
+    Question,
     contradictions_table,
     resolve_contradictions,
 )
@@ -53,6 +55,8 @@ class AnswerFile:
         :func:`complabel.annotations.contradictions_table` lists them.
     n_dropped_answers : int
         Number of answers that the policy dropped completely.
+    n_blank_rows : int
+        Number of rows without item, label and answer; they were left out.
     """
 
     answers: Answers
@@ -61,6 +65,7 @@ class AnswerFile:
     n_unmatched_answers: int
     contradictions: dict[str, list[Any]]
     n_dropped_answers: int
+    n_blank_rows: int = 0
 
     @property
     def n_contradictions(self) -> int:
@@ -81,6 +86,8 @@ class AnswerFile:
         """
         answers = self.answers
         lines = [f"answers for {self.n_answered_items:,} of {_count(answers.n_items, 'item')}"]
+        if self.n_blank_rows:
+            lines.append(f"{_count(self.n_blank_rows, 'blank row')} left out")
         if self.unmatched_items:
             lines.append(_unmatched(self.unmatched_items, self.n_unmatched_answers))
         if self.n_contradictions:
@@ -96,6 +103,7 @@ def read_answers(
     *,
     items: Sequence[Any] | None = None,
     label_names: Sequence[str] | None = None,
+    question: Question | None = None,
     contradictions: ContradictionPolicy | Literal["keep"] = "error",
 ) -> AnswerFile:
     r"""Read a table of answers, one row for each label of an answer.
@@ -113,6 +121,8 @@ def read_answers(
     label_names : sequence of str, or None, default=None
         All labels, in the order of the columns. By default all labels that the file mentions,
         sorted.
+    question : {"named", "asked", "ticked", "excluded"} or None, default=None
+        The question of all rows that have none in the column ``question``.
     contradictions : {"error", "drop", "majority", "trust-relevant", "keep"}, default="error"
         What to do if one answer says that a label applies to an item and another denies it: see
         :func:`complabel.annotations.resolve_contradictions`. "keep" keeps all answers.
@@ -129,9 +139,9 @@ def read_answers(
     DatasetFormatError
         If the file cannot be parsed, or none of its items is among the wanted ones.
     AnnotationError
-        If an answer contradicts itself; if answers contradict each other and the policy is "error";
-        if a word or a label is unknown. The message names the line of a CSV file (the header is
-        line 1) or the row of a Parquet file (from 0).
+        If an answer contradicts itself; if nothing tells what was asked; if answers contradict each
+        other and the policy is "error"; if a word or a label is unknown. The message names the line
+        of a CSV file (the header is line 1) or the row of a Parquet file (from 0).
     InputError
         If an argument is wrong, or pyarrow is not installed.
 
@@ -166,6 +176,7 @@ def read_answers(
                 f" may have all of {', '.join(COLUMNS)}"
             )
     columns = _from_csv(table) if isinstance(table, CsvTable) else _from_parquet(table)
+    columns, kept = _without_blank_rows(columns)
     wanted = None if items is None else [str(each) for each in items]
     unmatched = () if wanted is None else _unmatched_items(file, columns["item"], wanted)
     try:
@@ -173,6 +184,7 @@ def read_answers(
             columns,
             items=None if wanted is None else [*wanted, *unmatched],
             labels=label_names,
+            question=question,
             conflicts="keep",
         )
         answers = everything if wanted is None else everything[: len(wanted)]
@@ -181,18 +193,19 @@ def read_answers(
         if found["item"] and contradictions != "keep":
             resolved = resolve_contradictions(answers, contradictions)
     except AnnotationError as error:
-        raise AnnotationError(f"{file}: {_with_lines(str(error), table)}") from error
+        raise AnnotationError(f"{file}: {_with_lines(str(error), table, kept)}") from error
     n_unmatched = everything.n_answers - answers.n_answers
     if unmatched:
         told = f"{file}: {_unmatched(unmatched, n_unmatched)}; they are left out"
         warnings.warn(told, UnmatchedItemsWarning, stacklevel=2)
     return AnswerFile(
         answers=resolved,
-        n_rows=len(columns["item"]),
+        n_rows=len(kept),
         unmatched_items=unmatched,
         n_unmatched_answers=n_unmatched,
         contradictions=found,
         n_dropped_answers=answers.n_answers - resolved.n_answers,
+        n_blank_rows=int(np.count_nonzero(~kept)),
     )
 
 
@@ -225,6 +238,19 @@ def _from_parquet(table: ParquetTable) -> dict[str, Any]:
     }
 
 
+def _without_blank_rows(columns: dict[str, Any]) -> tuple[dict[str, Any], NDArray[np.bool_]]:
+    """Leave out rows without item, label and answer; also return which rows are kept, (R,)."""
+    kept = np.zeros(len(columns["item"]), dtype=np.bool_)
+    for name in ("item", "label", "answer"):
+        if name in columns and not kept.all():
+            values = columns[name].cat.categories
+            filled = np.array([*(bool(str(each).strip()) for each in values), False])
+            kept |= filled[columns[name].cat.codes]  # code -1: a gap
+    if kept.all():
+        return columns, kept
+    return {name: column[kept].reset_index(drop=True) for name, column in columns.items()}, kept
+
+
 def _categories(pieces: Sequence[Any]) -> Any:
     """Join pieces of a column into a categorical series, which stores each value once."""
     import pandas as pd
@@ -253,11 +279,12 @@ def _unmatched_items(path: Path, column: Any, wanted: Sequence[str]) -> tuple[st
     return tuple(sorted(found - known))
 
 
-def _with_lines(text: str, table: CsvTable | ParquetTable) -> str:
+def _with_lines(text: str, table: CsvTable | ParquetTable, kept: NDArray[np.bool_]) -> str:
     """Replace rows of the table in a message by lines of the file."""
+    rows = np.flatnonzero(kept)
 
     def line(found: re.Match[str]) -> str:
-        return found[0] if found["row"] is None else table.place(int(found["row"]))
+        return found[0] if found["row"] is None else table.place(int(rows[int(found["row"])]))
 
     quoted = r"""(?<!\w)'(?:[^'\\]|\\.)*'|(?<!\w)"(?:[^"\\]|\\.)*\""""
     return re.sub(rf"{quoted}|\brow (?P<row>\d+)\b(?: of the table)?", line, text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from complabel.errors import DatasetFormatError
@@ -10,7 +10,14 @@ from complabel.tables._csv import CsvTable
 from complabel.tables._matrices import open_table
 from complabel.tables._names import read_items, refuse_repeated
 from complabel.tables._parquet import ParquetTable
-from complabel.tables._source import TABLE_ENDINGS, StrPath, ending_of, existing, source_of
+from complabel.tables._source import (
+    TABLE_ENDINGS,
+    StrPath,
+    ending_of,
+    existing,
+    some_of,
+    source_of,
+)
 
 
 def read_item_names(path: StrPath) -> list[str]:
@@ -64,7 +71,11 @@ def read_item_names(path: StrPath) -> list[str]:
 
 
 def read_texts(
-    path: StrPath, *, name_column: str = "item", text_column: str = "text"
+    path: StrPath,
+    *,
+    items: Iterable[Any] = (),
+    name_column: str = "item",
+    text_column: str = "text",
 ) -> dict[str, str]:
     r"""Read the text of each item.
 
@@ -72,6 +83,8 @@ def read_texts(
     ----------
     path : path
         A table, which ends in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet``.
+    items : iterable, default=()
+        Items that must have a text.
     name_column, text_column : str, default="item" and "text"
         The columns of ids and of texts.
 
@@ -85,7 +98,8 @@ def read_texts(
     DatasetNotFoundError
         If there is no such file.
     DatasetFormatError
-        If it cannot be parsed, a column is missing, or two rows have the same id.
+        If it cannot be parsed, a column or the text of one of ``items`` is missing, or two rows
+        have the same id.
 
     Examples
     --------
@@ -102,8 +116,9 @@ def read_texts(
     for name in names:
         if name not in table.columns:
             raise DatasetFormatError(
-                f"{file}: there is no column {name!r}; a table of texts has the columns"
-                f" {name_column} and {text_column}"
+                f"{file}: there is no column {name!r}, only {some_of(table.columns)}; a table of"
+                f" texts needs the column {name_column!r} with the names of the items, as in the"
+                f" answers, and the column {text_column!r}; rename its columns"
             )
     ids: list[str] = []
     texts: list[str] = []
@@ -111,7 +126,14 @@ def read_texts(
         ids += [each or "" for each in columns[0].to_pylist()]
         texts += [each or "" for each in columns[1].to_pylist()]
     refuse_repeated(file, ids, table.place)
-    return dict(zip(ids, texts, strict=True))
+    found = dict(zip(ids, texts, strict=True))
+    missing = [each for each in dict.fromkeys(map(str, items)) if not found.get(each, "").strip()]
+    if missing:
+        raise DatasetFormatError(
+            f"{file}: has no text for item {missing[0]!r} ({len(missing):,} items in all); add the"
+            " texts of all items that are asked about, with their names as in the answers"
+        )
+    return found
 
 
 def _pieces(table: CsvTable | ParquetTable, names: Sequence[str]) -> Iterator[list[Any]]:

@@ -74,8 +74,8 @@ def read_truth(
     table = open_table(file, ending)
     if name_column not in table.columns:
         raise DatasetFormatError(
-            f"{file}: there is no column of ids {name_column!r}, only {some_of(table.columns)}; add"
-            " it"
+            f"{file}: there is no column {name_column!r} that names the items, only"
+            f" {some_of(table.columns)}; add it"
         )
     found = [name for name in table.columns if name != name_column]
     names = found if label_names is None else list(label_names)

@@ -6,7 +6,7 @@ import contextlib
 import gzip
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
@@ -30,6 +30,8 @@ class AnswerWriter:
     ----------
     path : path
         The file, which ends in ``.csv``, ``.csv.gz`` or ``.parquet``.
+    more : sequence of str, default=()
+        Other columns of text to write after :data:`COLUMNS`, for people who read the table.
 
     Raises
     ------
@@ -49,12 +51,11 @@ class AnswerWriter:
     ,"7","sea",,,"[""sea"", ""sky""]",,,,
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, more: Sequence[str] = ()) -> None:
         self.path = Path(path)
+        self._more = tuple(more)
         if not self.path.name.lower().endswith(_ENDINGS):
-            raise InputError(
-                f"path is {str(self.path)!r}; give a name that ends in {', '.join(_ENDINGS)}"
-            )
+            raise InputError(f"{self.path}: give a name that ends in {', '.join(_ENDINGS)}")
         self._arrow = _import_arrow()
         self._files = contextlib.ExitStack()
         self._waiting: list[Any] = []
@@ -89,7 +90,7 @@ class AnswerWriter:
         piece : mapping of str to list, ndarray or pyarrow array
             Columns of equal length, by names of :data:`COLUMNS`; missing ones are empty.
         """
-        self.write_table(answers_to_arrow(piece))
+        self.write_table(answers_to_arrow(piece, more=self._more))
 
     def write_table(self, table: Any) -> None:
         """Add rows that :func:`answers_to_arrow` made.
@@ -115,17 +116,17 @@ class AnswerWriter:
         if self.path.suffix.lower() == ".parquet":
             import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-            return stack.enter_context(pq.ParquetWriter(partial, _schema())).write_table
+            return stack.enter_context(pq.ParquetWriter(partial, _schema(self._more))).write_table
         file = cast(BinaryIO, stack.enter_context(partial.open("wb")))
         if self.path.suffix.lower() == ".gz":
             # Without a name and a time in the gzip header, the same answers give the same bytes.
             packed = gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0)
             file = cast(BinaryIO, stack.enter_context(packed))
-        file.write(f"{','.join(COLUMNS)}\n".encode())
+        file.write(f"{','.join((*COLUMNS, *self._more))}\n".encode())
         return lambda table: file.write(_as_csv(table))
 
 
-def answers_to_arrow(piece: Mapping[str, Any]) -> Any:
+def answers_to_arrow(piece: Mapping[str, Any], *, more: Sequence[str] = ()) -> Any:
     """Turn rows of answers into an Arrow table with all columns in their types.
 
     Parameters
@@ -133,6 +134,8 @@ def answers_to_arrow(piece: Mapping[str, Any]) -> Any:
     piece : mapping of str to list, ndarray or pyarrow array
         Columns of equal length, by names of :data:`COLUMNS`; missing ones are empty. Entries of
         ``offered`` are lists of labels, or such lists as JSON text.
+    more : sequence of str, default=()
+        Names of other columns, which hold text.
 
     Returns
     -------
@@ -152,7 +155,7 @@ def answers_to_arrow(piece: Mapping[str, Any]) -> Any:
     ['sea', None]
     """
     pa = _import_arrow()
-    unknown = [name for name in piece if name not in COLUMNS]
+    unknown = [name for name in piece if name not in (*COLUMNS, *more)]
     if unknown or "item" not in piece:
         what = f"no column {unknown[0]!r}" if unknown else "a column 'item'"
         raise InputError(f"a table of answers has {what}; its columns are {', '.join(COLUMNS)}")
@@ -162,10 +165,10 @@ def answers_to_arrow(piece: Mapping[str, Any]) -> Any:
         raise InputError(
             f"columns of answers differ in length: {sizes}; give all of them the same length"
         )
-    schema = _schema()
+    schema = _schema(more)
     columns = [
         _column(name, piece[name]) if name in piece else pa.nulls(n_rows, schema.field(name).type)
-        for name in COLUMNS
+        for name in schema.names
     ]
     table = pa.Table.from_arrays(columns, schema=schema)
     if table["item"].null_count:
@@ -185,9 +188,9 @@ def _import_arrow() -> Any:
     return pa
 
 
-def _schema() -> Any:
+def _schema(more: Sequence[str]) -> Any:
     pa = _import_arrow()
-    return pa.schema([(name, _NUMBERS.get(name, "string")) for name in COLUMNS])
+    return pa.schema([(name, _NUMBERS.get(name, "string")) for name in (*COLUMNS, *more)])
 
 
 def _column(name: str, values: Any) -> Any:

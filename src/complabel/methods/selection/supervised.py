@@ -100,7 +100,7 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
         )
         self._learn(X, ticked)
 
-    def score(self, X: ArrayLike, y: ArrayLike) -> float:  # type: ignore[override]
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return the average precision on true labels.
 
         Parameters

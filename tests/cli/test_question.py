@@ -1,0 +1,63 @@
+"""What was asked, where a table of answers does not say it: no command guesses."""
+
+import json
+
+import pytest
+from tests.cli.own import read_rows, write_files, write_table
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    """Write two.csv, which has only items and labels, beside the usual files."""
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
+    header, *rows = read_rows(tmp_path / "named.csv")
+    two = [[row[header.index("item")], row[header.index("label")]] for row in rows]
+    write_table(tmp_path / "two.csv", ["item", "label"], two)
+    return tmp_path
+
+
+RIDGE = ("--method", "ridge:alpha=1", "--folds", 0)
+X = ("--features", "X.csv", "--label-names", "labels.txt")
+COMMANDS = {
+    "import": ("import", "two.csv", "--out", "a.csv"),
+    "inspect": ("inspect", "two.csv", "--label-names", "labels.txt"),
+    "ask": ("ask", "two.csv", *X, "-n", 5, "--out", "q.csv"),
+    "fit": ("fit", "two.csv", *X, *RIDGE, "--out", "m.safetensors"),
+    "evaluate": ("evaluate", "model.safetensors", "X.csv", "--answers", "two.csv"),
+    "tune": ("tune", "two.csv", *X, "--method", "ml-knn", "--grid", "n_neighbors=3", "--folds", 2),
+    "benchmark": ("benchmark", "two.csv", *X, "--method", "prior", "--folds", 2),
+}
+
+
+@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+@pytest.mark.filterwarnings("ignore::complabel.annotations.UnansweredRowWarning")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_command_asks_and_takes_the_answer(run, folder, name):
+    if name == "evaluate":
+        model = ("--out", "model.safetensors")
+        assert run("fit", "named.csv", *X, *RIDGE, *model)[0] == 0
+    code, _, err = run(*COMMANDS[name])
+    assert code == 1
+    assert "two.csv" in err
+    assert "line 2" in err
+    assert "--question" in err
+    code, _, err = run(*COMMANDS[name], "--question", "excluded")
+    assert code == 0, err
+
+
+def test_what_was_told_is_what_is_learned_and_the_next_command_says_it(run, folder):
+    assert run("import", "two.csv", "--question", "named", "--out", "a.csv")[0] == 0
+    header, *rows = read_rows(folder / "a.csv")
+    assert {row[header.index("question")] for row in rows} == {"named"}
+    labels = ("--label-names", "labels.txt")
+    assert run("inspect", "two.csv", *labels, "--question", "named", "--json", "f.json")[0] == 0
+    assert json.loads((folder / "f.json").read_text("utf-8"))["questions"] == {"named": 60}
+    _, out, _ = run("ask", "two.csv", *X, "--question", "named", "-n", 5, "--out", "q.csv")
+    assert "--question named" in out
+
+
+def test_an_unknown_question_is_refused_before_anything_is_read(run):
+    code, _, err = run("fit", "none.csv", *X, "--question", "free", "--out", "m.safetensors")
+    assert code == 2
+    assert "'free' is none of named, asked, ticked, excluded" in err

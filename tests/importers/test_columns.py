@@ -1,0 +1,80 @@
+"""Wide tables in which people wrote labels into cells."""
+
+import pytest
+from tests.importers.tabular import imported
+
+from complabel.annotations import Answers
+from complabel.errors import DatasetFormatError, InputError
+from complabel.importers import Options, import_answers
+
+LABELS = ("sea", "sky", "city", "fog")
+SHEET = """item,anna_no,anna_yes,ben,remark
+t1,sea; sky ;sea,city,fog,ok
+t2,,,sea;city,
+t3,,sky,,
+,,,,
+"""
+TOLD = {"absent": ("anna_no=anna", "ben"), "present": ("anna_yes=anna",), "separator": ";"}
+
+
+def test_two_people_with_their_columns(tmp_path):
+    rows, tally = imported(tmp_path / "a.csv", SHEET, "columns", label_names=LABELS, **TOLD)
+    names = ("answer_id", "item", "label", "answer", "question", "annotator")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        ("1-anna", "t1", "sea", "no", "named", "anna"),
+        ("1-anna", "t1", "sky", "no", "named", "anna"),
+        ("1-anna", "t1", "city", "yes", "named", "anna"),
+        ("1-ben", "t1", "fog", "no", "named", "ben"),
+        ("2-ben", "t2", "sea", "no", "named", "ben"),
+        ("2-ben", "t2", "city", "no", "named", "ben"),
+        ("3-anna", "t3", "sky", "yes", "asked", "anna"),
+    ]
+    assert [row.get("asked_for") for row in rows] == [2, 2, 2, 1, 2, 2, None]
+    assert tally.counts["rows of the file"] == 4
+    assert tally.counts["blank rows"] == 1
+    assert tally.remarks == []
+
+
+@pytest.mark.parametrize("question", ["ticked", "excluded"])
+def test_what_the_columns_hold_may_be_told(tmp_path, question):
+    told = {"absent": ("anna_no",), "separator": ";", "question": question, "label_names": LABELS}
+    rows, _ = imported(tmp_path / "a.csv", SHEET, "columns", **told)
+    said = [(row["label"], row["question"]) for row in rows]
+    assert said == [("sea", question), ("sky", question)]
+    table, _ = import_answers(tmp_path / "a.csv", format="columns", options=Options(**told))
+    answers = Answers.from_table(table, labels=LABELS)
+    assert answers.complementary.tolist() == [[1, 1, 0, 0]]
+    assert answers.known_relevant.any() == (question == "ticked")
+
+
+def test_without_a_separator_a_cell_is_one_label_and_doubts_are_said(tmp_path):
+    rows, tally = imported(tmp_path / "a.csv", SHEET, "columns", absent=("ben",))
+    assert [row["label"] for row in rows] == ["fog", "sea;city"]
+    assert any("give --separator ';'" in remark for remark in tally.remarks)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, "say which columns hold labels.*'anna_no', 'anna_yes', 'ben'"),
+        ({"absent": ("carl",)}, "'carl' is no column with labels"),
+        ({"absent": ("item",)}, "'item' is no column with labels"),
+        ({"absent": ("ben=",)}, "'ben=' is no column with labels"),
+        ({"absent": ("ben",), "present": ("ben=anna",)}, "column 'ben' is given twice"),
+        ({"absent": ("ben",), "item": "id"}, "line 1: has no column 'id'.*--item"),
+        ({"absent": ("ben",), "label_names": LABELS}, "'sea;city' is not among the 4 labels"),
+    ],
+)
+def test_nothing_is_guessed(tmp_path, options, told):
+    (tmp_path / "a.csv").write_text(SHEET)
+    with pytest.raises(DatasetFormatError, match=told):
+        import_answers(tmp_path / "a.csv", format="columns", options=Options(**options))
+
+
+def test_labels_of_no_item_and_an_empty_separator(tmp_path):
+    (tmp_path / "a.csv").write_text("item,ben\na,sea\n,sky\n")
+    with pytest.raises(DatasetFormatError, match="line 3: has no item"):
+        import_answers(tmp_path / "a.csv", format="columns", options=Options(absent=("ben",)))
+    told = Options(absent=("ben",), separator="")
+    with pytest.raises(InputError, match="separator is empty"):
+        import_answers(tmp_path / "a.csv", format="columns", options=told)

@@ -1,0 +1,260 @@
+"""The forms that labelstudio-config writes, filled in, exported in three formats, and imported."""
+
+import csv
+import io
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.importers.reading import write
+
+from complabel.annotations import Answers, draw_answers
+from complabel.asking import suggest_questions
+from complabel.datasets import make_synthetic
+from complabel.errors import DatasetFormatError
+from complabel.importers import Options, detect, import_answers, label_studio_config
+
+LABELS = ("sea, open", 'the "old" town', "no", "été")
+TIME = "2026-03-09T22:16:08.728353Z"
+FORMATS = ("a.json", "min.json", "a.csv", "a.tsv", "semicolons.csv")
+
+
+def export(folder, name, tasks, filled):
+    """Write tasks as Label Studio exports them; ``filled`` has the choices by control, or None."""
+    if name == "a.json":
+        return write(folder, name, [_task(n, task, f) for n, (task, f) in _numbered(tasks, filled)])
+    records = [
+        {
+            "id": number,
+            **task,
+            **{control: _cell(chosen) for control, chosen in form.items() if chosen},
+            "annotator": 7,
+            "annotation_id": 1000 + number,
+            "created_at": TIME,
+            "updated_at": TIME,
+            "lead_time": 4.288,
+        }
+        for number, (task, form) in _numbered(tasks, filled)
+        if form is not None
+    ]
+    if name == "min.json":
+        return write(folder, name, records)
+    columns = sorted({key for record in records for key in record})
+    out = io.StringIO()
+    sign = {"a.csv": ",", "a.tsv": "\t", "semicolons.csv": ";"}[name]
+    writer = csv.DictWriter(out, columns, delimiter=sign, lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        writer.writerow(
+            {
+                key: json.dumps(value) if isinstance(value, dict | list) else value
+                for key, value in record.items()
+            }
+        )
+    return write(folder, name, out.getvalue())
+
+
+def _numbered(tasks, filled):
+    return enumerate(zip(tasks, filled, strict=True), 1)
+
+
+def _cell(chosen):
+    """One choice is bare text, several are an object."""
+    return chosen[0] if len(chosen) == 1 else {"choices": chosen}
+
+
+def _task(number, data, form):
+    results = [
+        {
+            "from_name": control,
+            "to_name": "item",
+            "type": "choices",
+            "value": {"choices": chosen},
+        }
+        for control, chosen in (form or {}).items()
+        if chosen
+    ]
+    annotation = {
+        "id": 1000 + number,
+        "completed_by": 7,
+        "was_cancelled": False,
+        "created_at": TIME,
+        "lead_time": 4.288,
+        "result": results,
+    }
+    return {"id": number, "data": data, "annotations": [] if form is None else [annotation]}
+
+
+def controls_of(question):
+    """The control names and values in the form that labelstudio-config writes."""
+    view = ElementTree.fromstring(label_studio_config(LABELS, question=question))
+    return {
+        each.get("name"): [choice.get("value") for choice in each] for each in view.iter("Choices")
+    }
+
+
+def questions(n, folder):
+    """Tasks from the questions of complabel ask, and what people say about them."""
+    data = make_synthetic(300, n_features=5, n_labels=4, random_state=0)
+    known = draw_answers(data.Y, random_state=0)
+    table = suggest_questions(known, n, random_state=0)
+    table["label"] = [LABELS[int(label)] for label in table["label"]]
+    table.insert(0, "image", [f"/data/{item}.jpg" for item in table["item"]])
+    table.to_csv(folder / "questions.csv", index=False)  # as people upload it
+    tasks = pd.read_csv(folder / "questions.csv").fillna("").to_dict("records")
+    said = np.random.default_rng(0).choice(["yes", "no", "unsure"], size=len(tasks)).tolist()
+    return table, tasks, said
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_thousand_questions_come_back_without_a_flag(tmp_path, name):
+    (control,), (words,) = zip(*controls_of("asked").items(), strict=True)
+    table, tasks, said = questions(900, tmp_path)
+    assert len(table) >= 1000
+    assert set(said) == set(words)
+    path = export(tmp_path, name, tasks, [{control: [word]} for word in said])
+    assert detect(path).name == "label-studio"
+    found, tally = import_answers(path)
+    assert found["item"].tolist() == [str(item) for item in table["item"]]
+    assert found["label"].tolist() == table["label"].tolist()
+    assert found["answer"].tolist() == said
+    assert set(found["question"]) == {"asked"}
+    np.testing.assert_allclose(found["probability"], table["probability"], rtol=1e-12)
+    assert set(found["annotator"]) == {"7"}
+    assert set(found["time"]) == {TIME}
+    assert found["answer_id"].is_unique
+    assert tally.remarks == []
+    assert tally.counts["asked answers"] == len(table)
+    answers = Answers.from_table(found, labels=LABELS, conflicts="keep")
+    assert answers.n_answers == len(said) - said.count("unsure")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_questions_that_nobody_answered_are_left_out(tmp_path, name):
+    """A known answer that came with a task is no answer of a person."""
+    tasks = [{"item": n, "label": "sea", "answer": word} for n, word in enumerate(["", "", "yes"])]
+    filled = [{"answer": ["No"]}, {"answer": []}, {"answer": ["skip"]}]
+    path = export(tmp_path, name, tasks, filled)
+    found, tally = import_answers(path)
+    assert found[["item", "answer"]].to_numpy().tolist() == [["0", "no"], ["2", "unsure"]]
+    assert tally.counts["empty annotations"] == 1
+
+
+# By kind of question: choices by control, options, rows (label, answer, question).
+SAID = {
+    "named": (
+        [{"not_this": ["été"]}, {"not_this": ["no"]}],
+        {"absent": ("not_this",)},
+        [("été", "no", "named"), ("no", "no", "named")],
+    ),
+    "ticked": (
+        [{"not_this": ["sea, open", "no"]}, {"not_this": ["été"]}, {"not_this": []}],
+        {"absent": ("not_this",), "question": "ticked"},
+        [
+            ("sea, open", "no", "ticked"),
+            ("no", "no", "ticked"),
+            ("été", "no", "ticked"),
+            (None, "yes", "ticked"),
+        ],
+    ),
+    "both": (
+        [{"not_this": ["no"], "this": ["été", "sea, open"]}, {"not_this": ["été"], "this": []}],
+        {"absent": ("not_this",), "present": ("this",)},
+        [
+            ("no", "no", "named"),
+            ("été", "yes", "named"),
+            ("sea, open", "yes", "named"),
+            ("été", "no", "named"),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("question", SAID)
+def test_the_other_forms_come_back(tmp_path, question, name):
+    filled, told, rows = SAID[question]
+    for control, offered in controls_of(question).items():
+        assert all(set(form[control]) <= set(offered) for form in filled)
+    tasks = [{"image": f"/{n}.jpg", "item": f"{n}.jpg"} for n in range(len(filled))]
+    path = export(tmp_path, name, tasks, filled)
+    found, _ = import_answers(path, options=Options(label_names=LABELS, **told))
+    said = found[["label", "answer", "question"]].astype(object).where(found.notna(), None)
+    assert list(map(tuple, said.to_numpy())) == rows
+    assert set(found["item"]) == {task["item"] for task in tasks}
+    assert Answers.from_table(found, labels=LABELS).n_answers == len(filled)
+
+
+YES = [{"answer": ["yes"]}, {"answer": ["no"]}]
+ABOUT_SEA = [{"item": "a", "label": "sea"}, {"item": "b", "label": "sea"}]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "filled", "options", "told"),
+    [
+        ([{"item": "a"}, {"item": "b"}], YES, {}, "'answer'.*field 'label'"),
+        ([{"item": "a"}, {"item": "b"}], YES, {"absent": ("answer",)}, "'answer'.*field 'label'"),
+        ([{"item": "a"}, {"item": "b"}], YES, {"label_names": ("sea",)}, "'answer'.*field 'label'"),
+        (ABOUT_SEA, YES, {"absent": ("answer",)}, "control 'answer' answers a question"),
+        (ABOUT_SEA, YES, {"label_names": ("Sea",)}, r"'sea' is not among .* did you mean 'Sea'"),
+        ([ABOUT_SEA[0], {"item": "b", "label": " "}], YES, {}, "label is null"),
+        ([ABOUT_SEA[0] | {"probability": 2}, ABOUT_SEA[1]], YES, {}, "probability is"),
+        ([ABOUT_SEA[0] | {"question": "Named"}, ABOUT_SEA[1]], YES, {}, "question is 'named'"),
+        ([ABOUT_SEA[0] | {"offered": "[1.5]"}, ABOUT_SEA[1]], YES, {}, "an entry of offered"),
+        (ABOUT_SEA, [{"answer": ["yes", "no"]}, {"answer": ["no"]}], {}, "several answers"),
+    ],
+)
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_form_that_is_not_understood_is_an_error(tmp_path, name, tasks, filled, options, told):
+    path = export(tmp_path, name, tasks, filled)
+    with pytest.raises(DatasetFormatError, match=told):
+        import_answers(path, options=Options(**options))
+
+
+def test_other_choices_beside_yes_and_no_are_not_understood(tmp_path):
+    filled = [{"answer": ["yes"]}, {"answer": ["perhaps"]}]
+    path = export(tmp_path, "a.json", ABOUT_SEA, filled)
+    with pytest.raises(DatasetFormatError, match=r"'answer'.*'perhaps', which is no answer"):
+        import_answers(path)
+    # Languages have such codes; no task has a label.
+    codes = export(tmp_path, "a.json", [{"item": 1}] * 2, [{"tags": ["no"]}, {"tags": ["en"]}])
+    assert import_answers(codes)[0]["label"].tolist() == ["no", "en"]
+
+
+def test_yes_and_no_are_labels_if_they_are_listed(tmp_path):
+    path = export(tmp_path, "a.json", ABOUT_SEA, YES)
+    found, _ = import_answers(path, options=Options(label_names=("yes", "no", "perhaps")))
+    assert found["label"].tolist() == ["yes", "no"]
+    assert set(found["question"]) == {"named"}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_answer_beside_other_controls(tmp_path, name):
+    filled = [{"answer": ["yes"], "also": ["city", "sky"]}, {"answer": ["no"]}]
+    path = export(tmp_path, name, ABOUT_SEA, filled)
+    found, tally = import_answers(path)
+    assert found["answer"].tolist() == ["yes", "no"]
+    assert tally.remarks == ["Not read: control 'also'. Give --absent or --present to read."]
+    found, tally = import_answers(path, options=Options(present=("also",)))
+    rows = found[["answer_id", "label", "answer"]].to_numpy().tolist()
+    assert rows == [
+        ["1001", "city", "yes"],
+        ["1001", "sky", "yes"],
+        ["1001-asked", "sea", "yes"],
+        ["1002-asked", "sea", "no"],
+    ]
+
+
+def test_random_questions_without_a_chance(tmp_path):
+    path = export(tmp_path, "a.json", ABOUT_SEA, YES)
+    options = Options(random_questions=True, label_names=("sea", "sky", "city", "fog"))
+    assert import_answers(path, options=options)[0]["probability"].tolist() == [0.25, 0.25]
+
+
+def test_an_old_csv_is_recognized_by_fewer_columns(tmp_path):
+    text = "annotation_id,answer,created_at,item,label\n1,yes,2026,a,sea\n"
+    path = write(tmp_path, "a.csv", text)
+    assert detect(path).name == "label-studio"
+    assert import_answers(path)[0]["label"].tolist() == ["sea"]
