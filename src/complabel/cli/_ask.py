@@ -77,8 +77,8 @@ def ask(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the texts of the items beside the questions, in the column text. A table"
-            " with the columns item and text.",
+            help="A table with the columns item and text. The texts of the items are written"
+            " beside the questions, in the column text.",
         ),
     ] = None,
     seed: Annotated[
