@@ -87,7 +87,7 @@ def test_of_somebody_who_judged_twice_the_first_judgement_counts(first):
 
 def test_one_person_twice_is_no_agreement():
     table = {"item": ["x", "x"], "label": ["a", "a"], "answer": ["no"] * 2, "annotator": ["p"] * 2}
-    seen = inspect_answers(Answers.from_table(table))
+    seen = inspect_answers(Answers.from_table(table, question="asked"))
     assert seen.agreement is None
     assert seen.n_repeated == 1
 

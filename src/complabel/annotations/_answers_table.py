@@ -146,7 +146,7 @@ def _refuse_unanswered(
         raise AnnotationError(
             f"row {int(rows.rows[np.argmax(open_ones)])} of the table is a yes/no question without"
             f" an answer ({int(open_ones.sum())} in all); fill in yes, no or unsure, or leave such"
-            " rows out"
+            " rows out, as complabel import does"
         )
 
 

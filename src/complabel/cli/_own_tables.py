@@ -50,7 +50,6 @@ def datasets_of(
     given = list(names or ())
     if features is None:
         others = {"--truth": truth, "--items": items, "--label-names": label_names}
-        others |= {"--question": question}
         if beside := [option for option, value in others.items() if value is not None]:
             raise InputError(
                 f"{beside[0]} is given without --features; also give the features of your items"

@@ -15,7 +15,10 @@ from complabel.importers._tabular import Table, head_rows, open_table
 from complabel.tables import COLUMNS
 
 _REQUIRED = ("item", "label")
-_WORDS = {"answer": ANSWER_WORDS, "question": {name: name for name in QUESTIONS}}
+_WORDS: dict[str, dict[str, str]] = {
+    "answer": ANSWER_WORDS,
+    "question": {name: name for name in QUESTIONS},
+}
 _SAYS_NOTHING = ("item", "label", "answer")  # without these a row is blank
 
 
@@ -124,7 +127,8 @@ def _blank(columns: dict[str, Any], name: str) -> NDArray[np.bool_]:
 
 def _all_blank(columns: dict[str, Any]) -> NDArray[np.bool_]:
     """Return which rows have no item, label and answer, (R,)."""
-    return np.logical_and.reduce([_blank(columns, name) for name in _SAYS_NOTHING])
+    blank: NDArray[np.bool_] = np.logical_and.reduce([_blank(columns, n) for n in _SAYS_NOTHING])
+    return blank
 
 
 def _says(columns: dict[str, Any], name: str, word: str) -> NDArray[np.bool_]:

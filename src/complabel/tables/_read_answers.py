@@ -167,7 +167,12 @@ def read_answers(
     ['answers for 2 of 3 items']
     """
     check_choice("contradictions", contradictions, (*CONTRADICTION_POLICIES, "keep"))
-    file, ending = source_of("path", path, TABLE_ENDINGS, "tables of answers")
+    file, ending = source_of(
+        "path",
+        path,
+        TABLE_ENDINGS,
+        "tables of answers, which complabel import makes from other files,",
+    )
     table = open_table(file, ending)
     for name in ("item", "label"):
         if name not in table.columns:
