@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-versi
 
 # An environment that was moved or copied with its checkout still imports the code of the old place.
 ifneq ($(shell cat $(VENV)/.place 2>/dev/null),$(CURDIR))
-$(shell rm -f $(VENV)/.report $(VENV)/.test $(VENV)/.docs)
+$(shell rm -f $(VENV)/.report,tables $(VENV)/.test $(VENV)/.docs)
 endif
 
 # Two workers with one thread each: more threads than cores would wait for one another.
@@ -19,7 +19,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
 
-demo: $(VENV)/.report ## Ask about the same pictures in four ways, learn from the answers, write a page
+demo: $(VENV)/.report,tables ## Ask about the same pictures in four ways, learn from the answers, write a page
 	$(BIN)/python -m complabel demo
 
 test: $(VENV)/.test lint types check ## Lint, type-check and test, as CI does

@@ -162,7 +162,7 @@ def test_the_rooms_without_tensors_load_no_torch():
     assert not loaded & {"torch", "matplotlib", "pandas"}
 
 
-def test_the_library_needs_nothing_that_only_studies_need():
+def test_the_library_loads_nothing_that_only_commands_and_studies_need():
     blocked = "import sys\nfor name in ('typer', 'rich', 'pydantic'): sys.modules[name] = None\n"
     rooms = "complabel.methods as methods, complabel.losses, complabel.paper"
     loaded = loaded_after(
@@ -186,16 +186,6 @@ def test_a_package_that_imports_names_when_they_are_used_tells_type_checkers_the
     assert {*module.__all__} <= {*dir(module)}
     with pytest.raises(AttributeError, match="no attribute 'absent'"):
         _ = module.absent
-
-
-def test_without_the_extra_the_command_says_what_to_install():
-    script = "import sys\nsys.modules['typer'] = None\nfrom complabel.__main__ import main\nmain()"
-    completed = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert completed.returncode == 1
-    assert completed.stderr.startswith("error: the command line needs typer, which is not")
-    assert 'pip install "complabel[studies]"' in completed.stderr
 
 
 def test_the_command_line_starts_without_anything_heavy():

@@ -12,7 +12,7 @@ def minima():
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"]]
-    for extra in ("studies", "cluster", "report", "tables"):
+    for extra in ("cluster", "report", "tables"):
         wanted += [line for line in extras[extra] if not line.startswith("complabel[")]
     for requirement in wanted:
         name, bound = requirement.split(">=")
