@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from complabel import metrics
-from complabel.annotations import Answers
+from complabel.annotations import Answers, pair_rows
 from complabel.methods.selection._classifier import (
     ProgressCallback,
     SelectionLikelihoodClassifier,
@@ -114,4 +114,4 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
         float
         """
         decision = self._decision(self._validate_new(X))
-        return metrics.average_precision(self._encode(y), decision)
+        return metrics.average_precision(self._encode(pair_rows(X, y)), decision)

@@ -1,0 +1,43 @@
+"""What a package index shows, and what the files about the project say."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from complabel import __version__
+
+CHECKOUT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_an_index_shows_no_link_to_a_file_that_it_does_not_have():
+    hook = PROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    shown = (CHECKOUT / hook["fragments"][0]["path"]).read_text(encoding="utf-8")
+    assert "](docs/own-data.md)" in shown
+    for each in hook["substitutions"]:
+        shown = re.sub(each["pattern"], each["replacement"], shown)
+    links = re.findall(r"\]\(([^)]*)\)", shown)
+    assert all(link.startswith("http") for link in links), links
+    assert "[Your own data]" not in shown
+    assert "Your own data" in shown
+
+
+def test_the_citation_names_this_version():
+    yaml = pytest.importorskip("yaml")
+    cited = yaml.safe_load((CHECKOUT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["version"] == __version__
+    assert cited["license"] == PROJECT["project"]["license"]
+    hosted = yaml.safe_load((CHECKOUT / ".readthedocs.yaml").read_text(encoding="utf-8"))
+    assert hosted["version"] == 2
+
+
+def test_each_python_that_may_be_used_is_a_classifier():
+    least, below = re.fullmatch(
+        r">=3\.(\d+),<3\.(\d+)", PROJECT["project"]["requires-python"]
+    ).groups()
+    said = [each for each in PROJECT["project"]["classifiers"] if ":: 3." in each]
+    assert said == [
+        f"Programming Language :: Python :: 3.{minor}" for minor in range(int(least), int(below))
+    ]
