@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from complabel.asking import _choice
@@ -11,7 +12,9 @@ from complabel.asking._inspection import ChoiceTest, Finding, Inspection, Severi
 # Estimated standard deviations of log-propensities that equal chances hardly ever give: with
 # random judgements, and from menus alone. Menus alone need more, because correlated labels can
 # look like unequal propensities there.
-_UNEQUAL, _UNEQUAL_ALONE = 0.2, 0.5
+_UNEQUAL, _UNEQUAL_ALONE = 0.25, 0.5
+# A label that is named at least this many times as readily where another one applies, or as seldom.
+_DEPENDS = 1.25
 _LARGE_ERROR = 0.1  # relative standard error of the mean number of labels
 _FEW_QUESTIONS = 4  # per label; fewer say little about each label's frequency
 
@@ -106,9 +109,11 @@ def choice(context: Context) -> Iterator[Finding]:
     tests = {test.name: test for test in seen.tests}
     spread, alone = seen.knowledge.spread or 0.0, seen.knowledge.n_random == 0
     known, expected = tests.get(_choice.KNOWN), tests.get(_choice.EXPECTED)
-    found = [test for test in (known,) if test is not None and test.p_value < _choice.LEVEL]
-    if expected is not None and expected.p_value < _choice.LEVEL and spread >= _UNEQUAL:
-        found.append(expected)
+    found = [
+        test
+        for test, effect in ((known, known and known.effect), (expected, spread))
+        if test is not None and test.p_value < _choice.LEVEL and (effect or 0.0) >= _UNEQUAL
+    ]
     by_menus = alone and spread >= _UNEQUAL_ALONE
     if found or by_menus:
         how = [_tested(test) for test in found]
@@ -127,7 +132,7 @@ def choice(context: Context) -> Iterator[Finding]:
             context.ask() if alone else "",
         )
     depends = tests.get(_choice.DEPENDS)
-    if depends is not None and depends.p_value < _choice.LEVEL:
+    if depends is not None and (depends.effect or 0.0) >= math.log(_DEPENDS):
         yield Finding(
             "choice-depends",
             "warning",

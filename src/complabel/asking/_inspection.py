@@ -208,6 +208,9 @@ class ChoiceTest:
     n_answers : int
     labels : tuple of str
         The labels, or pairs of labels, that stand out, in words.
+    effect : float or None
+        How much it matters: the standard deviation of log-propensities, or the largest change of
+        a log-propensity among the pairs that stand out; None if it is not estimated.
     """
 
     name: str
@@ -216,6 +219,7 @@ class ChoiceTest:
     p_value: float
     n_answers: int
     labels: tuple[str, ...] = ()
+    effect: float | None = None
 
 
 @dataclass(frozen=True)
