@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse, special, stats
 
 from complabel.asking._choice_known import KnownChoices, Proportional
-from complabel.asking._inspection import ChoiceTest
+from complabel.asking._inspection import DEPENDS, ChoiceTest
 from complabel.asking._statements import names_of_labels
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 KNOWN = "named against what could be named"
 EXPECTED = "named against frequencies"
-DEPENDS = "named against what else applies"
 
 LEVEL = 0.01
 """Significance level: a p-value below it is reported as a finding."""

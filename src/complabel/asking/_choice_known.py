@@ -158,7 +158,7 @@ class Proportional:
         return np.asarray(np.linalg.pinv(self.information, rcond=1e-10, hermitian=True))
 
     def spread(self, tested: NDArray[np.bool_]) -> float:
-        """Return the standard deviation of ``tested`` log-propensities (K,), without their errors."""
+        """Return the standard deviation of the ``tested`` log-propensities, less their errors."""
         if tested.sum() < 2:
             return 0.0
         errors = np.diag(self.covariance)[:-1][tested]
