@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 from tests.asking.test_inspect import draw_labels
 
 from complabel.annotations import Answers, draw_answers
 from complabel.asking import _choice, inspect_answers
+from complabel.asking._choice_known import KnownChoices, Proportional
 
 UNEQUAL = [0.3, 3.0, 1.0, 0.5, 2.0]
 
@@ -117,6 +118,43 @@ def test_an_unequal_choice_does_not_count_as_one_that_depends():
     seen = inspect_answers(Answers.concatenate([named, ticked]))
     assert "named against what could be named" in seen.finding("choice-not-uniform").what
     assert seen.finding("choice-depends") is None
+
+
+@pytest.mark.parametrize(("K", "sd"), [(5, 1.0), (8, 2.0)])
+@pytest.mark.parametrize("seed", range(2))
+def test_propensities_alone_are_not_a_choice_that_depends(K, sd, seed):
+    Y = draw_labels(5000, n_labels=K, seed=seed)
+    w = np.exp(sd * np.random.default_rng(seed).normal(size=K))
+    named = draw_answers(Y, propensities=w, random_state=seed + 1)
+    seen = inspect_answers(
+        Answers.concatenate([named, draw_answers(Y, question="ticked", random_state=seed)])
+    )
+    assert seen.finding("choice-not-uniform") is not None
+    assert seen.finding("choice-depends") is None
+
+
+def test_scores_and_information_are_those_of_enumeration():
+    could = np.array([[1, 1, 1, 0], [1, 0, 1, 1], [1, 1, 1, 1]], dtype=bool)
+    n_offered, log_w, r = np.array([4, 4, 4]), np.array([0.3, -1.0, 0.5, 0.2]), 0.3
+
+    def log_chance(parameters, row, label):
+        q = np.exp(parameters[:-1]) * could[row]
+        chance = q[label] / q.sum() + parameters[-1] / 4
+        return np.log(chance / (1 + parameters[-1] * could[row].sum() / 4))
+
+    at, expected = np.append(log_w, r), np.zeros((5, 5))
+    for row, label in np.argwhere(could):
+        slope = optimize.approx_fprime(at, log_chance, 1e-7, row, label)
+        expected += np.exp(log_chance(at, row, label)) * np.outer(slope, slope)
+    named = np.array([0, 2, 1])
+    choices = KnownChoices(could, ~could, named, n_offered, 0.1, 1.0)
+    found = Proportional._at(choices, log_w, r)
+    assert found.information == pytest.approx(expected, abs=1e-6)
+    slopes = [
+        optimize.approx_fprime(at, log_chance, 1e-7, row, label)[:-1]
+        for row, label in enumerate(named)
+    ]
+    assert found.residual == pytest.approx(np.array(slopes), abs=1e-6)
 
 
 def test_chances_on_a_menu_are_those_of_enumeration():

@@ -1,14 +1,19 @@
 """Each finding where its assumption fails, and none where answers are as they should be."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
 from tests.asking.test_inspect import draw_labels
 
+import complabel.asking
 from complabel.annotations import Answers, draw_answers
 from complabel.asking import SEVERITIES, inspect_answers
 from complabel.errors import InputError
 
+ASKING = Path(complabel.asking.__file__).parent
 ASK = "complabel ask answers.csv -n 200 --out questions.csv"
 
 
@@ -168,6 +173,69 @@ def test_labels_without_or_with_few_answers():
     assert "'0'" in seen.finding("never-mentioned").what
     assert "'5'" in seen.finding("few-answers").what
     assert not {"never-mentioned", "few-answers"} & names_of(inspect_answers(asked(draw_labels())))
+
+
+def test_labels_with_few_yes():
+    Y = np.zeros((500, 3), dtype=np.uint8)
+    Y[:40, 0], Y[:6, 1], Y[100, 2] = 1, 1, 1
+    seen = inspect_answers(asked_all(Y))
+    assert "2 of 3 labels" in seen.finding("few-yes").what
+    assert "'2' (1), '1' (6)" in seen.finding("few-yes").what
+    assert seen.finding("few-answers") is None
+    assert inspect_answers(asked_all(Y[:, :1])).finding("few-yes") is None
+
+
+def asked_all(Y):
+    return draw_answers(Y, question="ticked", random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("names", "listed", "expected"),
+    [
+        (["sea", "Sea", "sky"], True, "'sea' (30) and 'Sea' (2)"),
+        (["close up", "close-up", "sky"], True, "'close up' (30) and 'close-up' (2)"),
+        (["mountain", "mountian", "sky"], False, "'mountain' (30) and 'mountian' (2)"),
+        (["mountain", "montain", "sky"], False, "'mountain' (30) and 'montain' (2)"),
+        (["mountain", "montain", "sky"], True, None),
+        (["river", "diver", "c"], False, None),
+        (["cat", "car", "sky"], False, None),
+        (["c++", "c#", "c"], False, None),
+        (["level 1", "level 2", "sky"], False, None),
+    ],
+)
+def test_names_that_may_be_one_label(names, listed, expected):
+    marks = np.eye(3, dtype=int)[np.repeat([0, 1, 2], [30, 2, 20])]
+    seen = inspect_answers(
+        Answers.from_arrays(absent=marks, label_names=names), labels_listed=listed
+    )
+    found = seen.finding("similar-names")
+    assert (found and expected in found.what) if expected else found is None
+
+
+def judged_by_two(error_rates, n, seed=0):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, 2)) < 0.4).astype(np.uint8)
+    tables = []
+    for rate in error_rates:
+        says = np.where(rng.random(Y.shape) < rate, rng.integers(2, size=Y.shape), Y)
+        tables.append(
+            Answers.from_arrays(relevant=says, absent=1 - says, annotator=[f"p{rate}"] * n)
+        )
+    return names_of(inspect_answers(Answers.concatenate(tables)))
+
+
+def test_few_judgements_do_not_make_mistakes():
+    found = [judged_by_two([0.05, 0.051], 20, seed) for seed in range(20)]
+    assert sum("mistakes" in each for each in found) <= 1
+    assert "no-agreement" in judged_by_two([1.0, 1.01], 200)
+    assert "mistakes" in judged_by_two([0.3, 0.31], 200)
+
+
+def test_every_finding_has_a_headline():
+    from complabel.asking._inspection import TITLES
+
+    source = "".join(path.read_text() for path in ASKING.glob("_findings_*.py"))
+    assert set(re.findall(r'Finding\(\s*"([\w-]+)"', source)) == set(TITLES)
 
 
 def test_labels_nobody_listed():

@@ -83,7 +83,7 @@ def test_findings_come_first_with_words_for_their_severity(page, seen):
     assert len(items) == len(seen.findings)
     for text, finding in zip(items, seen.findings, strict=True):
         words = " ".join(text.split())
-        assert words[2:].startswith(f"{finding.severity}{finding.name}")
+        assert words[2:].startswith(f"{finding.severity}{finding.title} {finding.name}")
         assert finding.what in words
     order = [text for _, text in document.find("h2")]
     assert order[0] == "Findings"
@@ -100,6 +100,24 @@ def test_bars_are_as_long_as_the_counts(page, seen):
         for kind in ("named", "excluded", "absent", "relevant"):
             expected = 100 * getattr(label, kind) / ordered[0].mentioned
             assert float(widths[kind]) == pytest.approx(expected, abs=0.006)
+
+
+def test_shares_of_rare_labels_fill_the_scale():
+    Y = (np.random.default_rng(0).random((2000, 3)) < 0.02).astype(np.uint8)
+    found = inspect_answers(draw_answers(Y, question="ticked", random_state=0))
+    page = render_inspection(found)
+    (end,) = re.findall(r"The scale ends at ([\d.]+) %", page)
+    assert 2 < float(end) <= 5
+    dots = [float(left) for left in re.findall(r'class="dot" style="left: ([\d.]+)%', page)]
+    assert dots == pytest.approx(
+        [100 * 100 * label.frequency / float(end) for label in found.labels], abs=0.01
+    )
+
+
+def test_the_headline_counts_items_with_answers():
+    answers = Answers.from_arrays(absent=np.eye(3, dtype=int), n_items=3000)
+    (first, *_) = inspection_lines(inspect_answers(answers), 200)
+    assert first.startswith("3 answers about 3 of 3,000 items and 3 labels: ")
 
 
 def test_every_section_has_its_heading(page):
@@ -156,7 +174,7 @@ def test_lines_say_what_to_do_first(seen):
     before = text.partition("Next: ")[2]
     assert " ".join(before.split()).startswith(seen.next_step.advice)
     for finding in seen.findings:
-        assert f"{finding.severity}: {finding.name}" in text
+        assert f"{finding.severity}: {finding.title} [{finding.name}]" in text
     assert "Krippendorff" in text
     assert "<b>ann</b>" in text
 

@@ -2,6 +2,7 @@
 
 from complabel.asking._inspect import inspect_answers
 from complabel.asking._inspection import (
+    DEPENDS,
     SEVERITIES,
     Agreement,
     AnnotatorSummary,
@@ -17,6 +18,7 @@ from complabel.asking._inspection import (
 from complabel.asking._questions import suggest_questions
 
 __all__ = [
+    "DEPENDS",
     "SEVERITIES",
     "Agreement",
     "AnnotatorSummary",

@@ -73,8 +73,13 @@ class Shared:
         n_yes = np.bincount(self.pair, weights=self.yes)
         disagreeing = n_yes * (m - n_yes)  # couples of judgements, out of m (m - 1) / 2
         n, total_yes = len(self.pair), int(self.yes.sum())
-        o = float((disagreeing / (m - 1)).sum())
+        of_pairs = disagreeing / (m - 1)
+        o = float(of_pairs.sum())
         variety = total_yes * (n - total_yes)
+        # What each pair adds to alpha, by the delta method.
+        adds = of_pairs + o * (
+            m / n - (n_yes * (n - total_yes) + (m - n_yes) * total_yes) / max(variety, 1)
+        )
         couples = m * (m - 1) / 2
         share = float(disagreeing.sum() / couples.sum())
         rate = error = None
@@ -89,6 +94,7 @@ class Shared:
             n_judgements=n,
             observed=1 - 2 * o / n,
             alpha=1 - (n - 1) * o / variety if variety else None,
+            alpha_error=float((n - 1) / variety * np.sqrt(adds @ adds)) if variety else None,
             error_rate=None if rate is None else float(rate),
             error=error,
         )

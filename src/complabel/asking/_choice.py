@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import sparse, special, stats
 
-from complabel.asking._inspection import ChoiceTest
+from complabel.asking._choice_known import KnownChoices, Proportional
+from complabel.asking._inspection import DEPENDS, ChoiceTest
 from complabel.asking._statements import names_of_labels
 
 if TYPE_CHECKING:
@@ -21,15 +23,13 @@ if TYPE_CHECKING:
 
 KNOWN = "named against what could be named"
 EXPECTED = "named against frequencies"
-DEPENDS = "named against what else applies"
 
 LEVEL = 0.01
 """Significance level: a p-value below it is reported as a finding."""
 
 _LEAST_EXPECTED = 5.0  # expected counts below 5 are too small for a chi-square test
-_MOST_CELLS = 20_000_000  # answers times labels; a random part of more answers is used
 _MOST_MENUS = 20_000  # a random part of more menus is used, as each takes an integral
-_MOST_LABELS = 200  # the test against frequencies repeats all integrals for each label
+_MOST_LABELS = 200  # the tests take time in proportion to the square of the number of labels
 
 
 def tests_of_choice(statements: Statements, audit: LabelFrequencies | None) -> list[ChoiceTest]:
@@ -53,92 +53,73 @@ def _single_names(answers: Answers) -> NDArray[np.intp]:
 
 
 def _tests_of_known(statements: Statements, single: NDArray[np.intp]) -> list[ChoiceTest | None]:
-    """Test the answers for which other answers judged every offered label, one by one.
-
-    For these it is known which labels could be named. So the tests need no assumption about how
-    often labels apply.
-    """
-    answers, K = statements.answers, statements.answers.n_labels
-    judged: Any = sparse.csr_array(  # (n, K): +1 applies, -1 does not; 0 is a contradiction
-        (
-            np.where(statements.yes, 1.0, -1.0)[statements.judged],
-            tuple(np.divmod(statements.pair[statements.judged], K)),
-        ),
-        shape=answers.shape,
-    ).sign()
-    judged.eliminate_zeros()
-    listed: Any = answers.offered
-    menu = single[np.diff(listed.indptr)[single] > 0]
-    # Multiply sparse matrices; judged[answers.item[menu]] alone would copy rows for each answer.
-    on_menu = np.diff((judged[answers.item[menu]].multiply(listed[menu])).tocsr().indptr)
-    whole = menu[on_menu == np.diff(listed.indptr)[menu]]
-    of_all = np.diff(listed.indptr)[single] == 0
-    free = single[of_all & (np.diff(judged.indptr)[answers.item[single]] == K)]
-    rows = np.concatenate([whole, free])
-    if len(rows) * K > _MOST_CELLS:
-        rows = np.random.default_rng(0).permutation(rows)[: _MOST_CELLS // K]
-    state: Any = judged[answers.item[rows]]
-    could: Any = state < 0
-    menus: Any = listed[rows]
-    about_all = np.diff(menus.indptr) == 0
-    # Offered labels that do not apply; a row without a list offers all labels.
-    keep = sparse.diags_array(about_all.astype(float))
-    could = (could.multiply(menus) + keep @ could).tocsr()
-    named: Any = answers.named[rows].astype(float).multiply(could)
-    n_could = np.diff(could.indptr)
-    told = (np.diff(named.tocsr().indptr) == 1) & (n_could > 1)  # skip mistakes and forced choices
-    if told.sum() < _LEAST_EXPECTED:
+    """Test the answers for which other answers judged every offered label, one by one."""
+    if statements.answers.n_labels > _MOST_LABELS:
         return []
-    could, named, state = could[told], named.tocsr()[told], state[told]
-    share: Any = sparse.diags_array(1 / n_could[told]) @ (could != 0).astype(float)
-    names = names_of_labels(answers)
-    return [_of_labels(named, share, names), _of_pairs(named, share, (state > 0), names)]
+    choices = KnownChoices.of(statements, single)
+    if len(choices.named) < _LEAST_EXPECTED:
+        return []
+    fitted = Proportional.fit(choices)
+    names = names_of_labels(statements.answers)
+    return [_of_labels(choices, fitted, names), _of_pairs(choices, fitted, names)]
 
 
-def _of_labels(named: Any, share: Any, names: tuple[str, ...]) -> ChoiceTest | None:
+def _of_labels(
+    choices: KnownChoices, fitted: Proportional, names: tuple[str, ...]
+) -> ChoiceTest | None:
     """Test whether each label is named as often as equal chances predict."""
-    count, expected = named.sum(axis=0), share.sum(axis=0)
-    covariance = np.diag(expected) - (share.T @ share).toarray()
-    return _wald(KNOWN, count - expected, covariance, expected, named.shape[0], names)
+    share = choices.could / choices.could.sum(axis=1, keepdims=True)
+    expected = share.sum(axis=0)
+    difference = np.bincount(choices.named, minlength=len(expected)) - expected
+    covariance = np.diag(expected) - share.T @ share
+    found = _wald(KNOWN, difference, covariance, expected, len(choices.named), names)
+    spread = fitted.spread(expected >= _LEAST_EXPECTED)
+    return None if found is None else replace(found, effect=spread)
 
 
-def _of_pairs(named: Any, share: Any, applies: Any, names: tuple[str, ...]) -> ChoiceTest | None:
+def _of_pairs(
+    choices: KnownChoices, fitted: Proportional, names: tuple[str, ...]
+) -> ChoiceTest | None:
     """Test for each pair of labels if one is named more or less often where the other applies.
 
-    A label is compared with its own rate in all answers, so its own bias does not count. The
-    p-values are corrected by Holm's method [1]_.
+    A label is compared with what its own fitted propensity predicts, so unequal propensities do
+    not count. Nor does what mistakes explain: if a share of the names is denied by other answers,
+    the same share of the labels that seem free may not be, and this may depend on the labels that
+    apply. Counts may be small, so the tail of a Poisson distribution takes the place of the
+    normal one. The p-values are corrected by Holm's method [1]_.
 
     References
     ----------
     .. [1] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal
        of Statistics 6(2), 1979.
     """
-    applies = applies.astype(float)
-    own = named.sum(axis=0) / np.maximum(share.sum(axis=0), 1e-12)
-    scaled = share @ sparse.diags_array(own)  # chances if only the labels' own biases count
-    scaled = sparse.diags_array(1 / np.maximum(scaled.sum(axis=1), 1e-12)) @ scaled
-    count = (named.T @ applies).toarray()
-    expected = (scaled.T @ applies).toarray()
-    variance = expected - (scaled.power(2).T @ applies).toarray()
-    tested = (expected >= _LEAST_EXPECTED) & (variance > 0)
+    score, variance, expected, swing = fitted.pairs(choices.applies)
+    score = np.sign(score) * np.maximum(np.abs(score) - choices.wrong * swing, 0)
+    tested = (expected >= _LEAST_EXPECTED) & (variance >= _LEAST_EXPECTED / 2)
     np.fill_diagonal(tested, False)
     n_tests = int(tested.sum())
     if not n_tests:
         return None
-    z = (count - expected)[tested] / np.sqrt(variance[tested])
-    p = 2 * stats.norm.sf(np.abs(z))
+    score, variance = score[tested], variance[tested]
+    p = np.minimum(2 * special.gammainc(variance + np.abs(score), variance), 1)
     order = np.argsort(p)
     holm = np.maximum.accumulate(p[order] * np.arange(n_tests, 0, -1))
+    effect = np.abs(score / variance)[order]
     pairs = np.argwhere(tested)[order]
-    signs = np.where(z[order] > 0, "more", "less")
     shown = [
-        f"{names[j]} {sign} where {names[other]} applies"
-        for (j, other), sign, corrected in zip(pairs.tolist(), signs, holm, strict=True)
+        f"{names[j]} {'more' if above > 0 else 'less'} where {names[other]} applies"
+        for (j, other), above, corrected in zip(pairs.tolist(), score[order], holm, strict=True)
         if corrected < LEVEL
     ]
-    largest = float(np.abs(z[order[0]]))
-    smallest = float(min(holm[0], 1.0))
-    return ChoiceTest(DEPENDS, largest, n_tests, smallest, named.shape[0], tuple(shown))
+    return ChoiceTest(
+        DEPENDS,
+        float((np.abs(score) / np.sqrt(variance))[order[0]]),
+        n_tests,
+        float(min(holm[0], 1.0)),
+        len(choices.named),
+        tuple(shown),
+        effect=float(effect[holm < LEVEL].max(initial=0.0)),
+    )
 
 
 def _test_of_expected(

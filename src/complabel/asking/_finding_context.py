@@ -18,6 +18,9 @@ AUDIT = 200
 FEW_MARKS = 20
 """With fewer answers than this, hardly anything is learned about a label."""
 
+FEW_YES = 10
+"""With fewer answers that say so than this, hardly anything is learned about where it applies."""
+
 _MOST_LISTED = 5  # names in a message before the rest is only counted
 
 

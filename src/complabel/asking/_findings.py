@@ -22,6 +22,7 @@ _CHECKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     asked.audit_size,
     of_labels.hierarchy,
     asked.not_random,
+    of_labels.names,
     of_labels.labels,
     said.people,
     said.items,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from complabel.asking import _choice
-from complabel.asking._finding_context import AUDIT, FEW_MARKS, Context, num, some
+from complabel.asking._finding_context import AUDIT, Context, num, some
 from complabel.asking._inspection import ChoiceTest, Finding, Inspection, Severity
 
 # Estimated standard deviations of log-propensities that equal chances hardly ever give: with
 # random judgements, and from menus alone. Menus alone need more, because correlated labels can
 # look like unequal propensities there.
-_UNEQUAL, _UNEQUAL_ALONE = 0.2, 0.5
+_UNEQUAL, _UNEQUAL_ALONE = 0.25, 0.5
+# A label that is named at least this many times as readily where another one applies, or as seldom.
+_DEPENDS = 1.25
 _LARGE_ERROR = 0.1  # relative standard error of the mean number of labels
+_MANY_JUDGED = 100  # if 5 of 100 judgements are yes, fewer may all be no by chance
 _FEW_QUESTIONS = 4  # per label; fewer say little about each label's frequency
 
 
@@ -89,7 +93,7 @@ def only_no(context: Context) -> Iterator[Finding]:
     seen = context.seen
     judged = sum(label.judged for label in seen.labels)
     chosen = "asked" in seen.questions and seen.knowledge.n_not_random
-    if chosen and judged >= FEW_MARKS and not any(label.yes for label in seen.labels):
+    if chosen and judged >= _MANY_JUDGED and not any(label.yes for label in seen.labels):
         yield Finding(
             "only-no",
             "warning",
@@ -106,9 +110,13 @@ def choice(context: Context) -> Iterator[Finding]:
     tests = {test.name: test for test in seen.tests}
     spread, alone = seen.knowledge.spread or 0.0, seen.knowledge.n_random == 0
     known, expected = tests.get(_choice.KNOWN), tests.get(_choice.EXPECTED)
-    found = [test for test in (known,) if test is not None and test.p_value < _choice.LEVEL]
-    if expected is not None and expected.p_value < _choice.LEVEL and spread >= _UNEQUAL:
-        found.append(expected)
+    if known is not None and expected is not None and 2 * known.n_answers >= expected.n_answers:
+        expected = None  # the other test needs no assumption about label correlation
+    found = [
+        test
+        for test, effect in ((known, known and known.effect), (expected, spread))
+        if test is not None and test.p_value < _choice.LEVEL and (effect or 0.0) >= _UNEQUAL
+    ]
     by_menus = alone and spread >= _UNEQUAL_ALONE
     if found or by_menus:
         how = [_tested(test) for test in found]
@@ -127,7 +135,7 @@ def choice(context: Context) -> Iterator[Finding]:
             context.ask() if alone else "",
         )
     depends = tests.get(_choice.DEPENDS)
-    if depends is not None and depends.p_value < _choice.LEVEL:
+    if depends is not None and (depends.effect or 0.0) >= math.log(_DEPENDS):
         yield Finding(
             "choice-depends",
             "warning",

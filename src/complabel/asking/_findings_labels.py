@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from complabel.asking._finding_context import FEW_MARKS, Context, cut, num, some
-from complabel.asking._inspection import Finding
+from complabel.asking._finding_context import FEW_MARKS, FEW_YES, Context, cut, num, some
+from complabel.asking._inspection import Finding, LabelSummary
+from complabel.asking._similar_names import similar_names
 
 
 def nothing(context: Context) -> Iterator[Finding]:
@@ -17,7 +18,7 @@ def nothing(context: Context) -> Iterator[Finding]:
             "no-answers",
             "problem",
             "No answer says anything about a label.",
-            "Ask people first.",
+            "Ask people questions first, then inspect the answers again.",
             context.ask(),
         )
 
@@ -54,11 +55,30 @@ def hierarchy(context: Context) -> Iterator[Finding]:
         )
 
 
+def names(context: Context) -> Iterator[Finding]:
+    """Report names of labels that differ only in case, spaces or one letter."""
+    seen = context.seen
+    counts = {label.label: label.mentioned for label in seen.labels}
+    pairs = similar_names(counts, misspelt=not context.labels_listed)
+    if pairs:
+        yield Finding(
+            "similar-names",
+            "warning",
+            f"{num(len(pairs), 'pair')} of labels with nearly the same name: "
+            + some([f"{a!r} ({counts[a]:,}) and {b!r} ({counts[b]:,})" for a, b in pairs])
+            + " (in brackets: in how many answers). Each name counts as a label of its own.",
+            "If they are one label, use one name in all answers.",
+        )
+
+
 def labels(context: Context) -> Iterator[Finding]:
     """Report labels that few or no answers mention, and a list of labels that nobody gave."""
     seen = context.seen
     never = [repr(label.label) for label in seen.labels if not label.mentioned]
-    few = [repr(label.label) for label in seen.labels if 0 < label.mentioned < FEW_MARKS]
+    few = [label for label in seen.labels if 0 < label.mentioned < FEW_MARKS]
+    rare = sorted(
+        (label for label in seen.labels if _lacks_yes(label)), key=lambda label: label.relevant
+    )
     if never and len(never) < seen.n_labels:
         yield Finding(
             "never-mentioned",
@@ -67,14 +87,26 @@ def labels(context: Context) -> Iterator[Finding]:
             "Nothing can be learned about them. Ask about them, or leave them out of the list.",
             context.ask(),
         )
+    if rare:
+        least, most = rare[0].relevant, rare[-1].relevant
+        yield Finding(
+            "few-yes",
+            "warning",
+            f"For {len(rare):,} of {num(seen.n_labels, 'label')}, fewer than {FEW_YES} answers say"
+            f" that the label applies ({least if least == most else f'{least} to {most}'}):"
+            f" {some([f'{label.label!r} ({label.relevant})' for label in rare])}.",
+            "Hardly anything can be learned about where these labels apply. Ask more questions"
+            " about these labels, merge them with other labels, or leave them out of the list.",
+        )
+    few = [label for label in few if label not in rare]
     if few:
         yield Finding(
             "few-answers",
             "warning",
             f"{len(few):,} of {num(seen.n_labels, 'label')} are in fewer than {FEW_MARKS} answers:"
-            f" {some(few)}.",
-            "Not much can be learned about them. Ask more about them, merge them with other"
-            " labels, or leave them out of the list.",
+            f" {some([f'{label.label!r} ({label.mentioned})' for label in few])}.",
+            "Not much can be learned about these labels. Ask more questions about these labels,"
+            " merge them with other labels, or leave them out of the list.",
         )
     about_all = ~np.isin(context.answers.question, ("asked",)) & (
         np.diff(context.answers.offered.indptr) == 0
@@ -89,3 +121,10 @@ def labels(context: Context) -> Iterator[Finding]:
             "Give all labels in a file, one on each line.",
             context.command("inspect {} --label-names labels.txt"),
         )
+
+
+def _lacks_yes(label: LabelSummary) -> bool:
+    """Return whether nearly all that is known of a label are judgements, and few of them "yes"."""
+    return bool(
+        label.judged and label.named + label.excluded < FEW_MARKS and label.relevant < FEW_YES
+    )

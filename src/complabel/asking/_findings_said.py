@@ -10,7 +10,10 @@ from complabel.asking._finding_context import AUDIT, Context, num, some
 from complabel.asking._inspection import Finding
 
 _LOW_ALPHA = 0.667  # below this, Krippendorff allows not even tentative conclusions
+_NO_ALPHA = 0.2  # below this, annotators agree hardly more than by chance
 _MANY_MISTAKES = 0.1  # share of answers given at random
+_FEW_MISTAKES = 0.05  # a rate that may be as low as this is not reported
+_ONE_SIDED = 1.645  # standard errors from an estimate to its 95 % bound
 _LEAST_SHARED = 30  # agreement on fewer pairs says too little
 
 
@@ -24,25 +27,30 @@ def agreement(context: Context) -> Iterator[Finding]:
         f"On {num(found.n_pairs, 'shared pair')} annotators agree {found.observed:.0%} of the time"
         f" (Krippendorff's alpha {alpha})"
     )
-    if found.error_rate is None:
+    highest = 1.0
+    if found.alpha is not None and found.alpha_error is not None:
+        highest = found.alpha + _ONE_SIDED * found.alpha_error
+    rate, error = found.error_rate, found.error or 0.0
+    none = rate is None or highest < _NO_ALPHA
+    many = rate is not None and rate > _MANY_MISTAKES and rate - _ONE_SIDED * error > _FEW_MISTAKES
+    if none:
         yield Finding(
             "no-agreement",
             "warning",
-            f"{seen}: no more than by chance.",
-            "Check what the annotators were told. Nothing can be learned from such answers.",
+            f"{seen}: hardly more than by chance.",
+            "Check what the annotators were told. Such answers teach hardly anything.",
         )
-    elif found.error_rate > _MANY_MISTAKES and found.error is not None:
-        worst = [a for a in context.seen.annotators if (a.error_rate or 0) > 2 * found.error_rate]
+    if many and rate is not None:
+        worst = [a for a in context.seen.annotators if (a.error_rate or 0) > 2 * rate]
         most = f" Most of all: {some([repr(a.annotator) for a in worst])}." if worst else ""
         yield Finding(
             "mistakes",
             "warning",
-            f"{seen}, as if {found.error_rate:.0%} of answers (± {found.error:.0%}) were given at"
-            f" random.{most}",
+            f"{seen}, as if {rate:.0%} of answers (± {error:.0%}) were given at random.{most}",
             "Fit the selection likelihood with its setting error_rate. Check what these annotators"
             " were told.",
         )
-    elif found.alpha is not None and found.alpha < _LOW_ALPHA:
+    if highest < _LOW_ALPHA and not (none or many):
         yield Finding(
             "low-alpha",
             "note",

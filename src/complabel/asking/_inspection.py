@@ -12,6 +12,44 @@ SEVERITIES: tuple[Severity, ...] = ("problem", "warning", "note")
 """All severities, the most severe first."""
 
 
+DEPENDS = "named against what else applies"
+"""The name of the :class:`ChoiceTest` that looks at pairs of labels."""
+
+TITLES = {
+    "no-answers": "No answer says anything about a label",
+    "contradictions": "Answers contradict each other",
+    "only-no": "All judgements are no",
+    "exclusion-rates-unknown": "It is not known how often labels are excluded",
+    "choice-unchecked": "Labels were named, and nothing checks the choice",
+    "frequencies-unknown": "It is not known how often labels apply",
+    "choice-not-uniform": "Some labels are named more readily than others",
+    "choice-depends": "The choice depends on which other labels apply",
+    "no-agreement": "Annotators hardly agree",
+    "mistakes": "Annotators make many mistakes",
+    "low-alpha": "Annotators disagree about the rare answers",
+    "same-features-contradict": "Items with the same features have contradicting answers",
+    "same-features": "Some items have the same features",
+    "constant-features": "Some features are the same for all items",
+    "frequencies-from-menus": "Only menus tell how often labels apply",
+    "audit-too-small": "There are too few random questions",
+    "identical-labels": "Some labels always get the same answers",
+    "nested-exclusions": "Some labels are always excluded together",
+    "not-random": "Some questions were not drawn at random",
+    "similar-names": "One label may have two names",
+    "never-mentioned": "Some labels are in no answer",
+    "few-yes": "Few answers say that some labels apply",
+    "few-answers": "Some labels are in few answers",
+    "labels-not-listed": "The list of labels may not be complete",
+    "annotators-unknown": "It is not known who answered",
+    "one-annotator": "All answers are by one annotator",
+    "nothing-shared": "No two annotators judged the same",
+    "all-excluded": "For some items, no label is left",
+    "repeated-answers": "Some annotators repeat themselves",
+    "items-without-answers": "Some items have no answer",
+}
+"""The headline of each finding, by its name."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """An assumption that fails or cannot be checked, and what to do about it.
@@ -35,6 +73,11 @@ class Finding:
     what: str
     advice: str
     command: str = ""
+
+    @property
+    def title(self) -> str:
+        """The headline: what is found, in a few words."""
+        return TITLES[self.name]
 
 
 @dataclass(frozen=True)
@@ -147,6 +190,8 @@ class Agreement:
     alpha : float or None
         Krippendorff's alpha for two categories with gaps: 1 for full agreement, 0 for chance.
         None if all judgements are the same.
+    alpha_error : float or None
+        Standard error of alpha.
     error_rate, error : float or None
         Share of random answers that explains the disagreement, assumed equal for all annotators,
         and its standard error. None if they agree no more than by chance.
@@ -156,6 +201,7 @@ class Agreement:
     n_judgements: int
     observed: float
     alpha: float | None
+    alpha_error: float | None
     error_rate: float | None
     error: float | None
 
@@ -208,6 +254,9 @@ class ChoiceTest:
     n_answers : int
     labels : tuple of str
         The labels, or pairs of labels, that stand out, in words.
+    effect : float or None
+        How much it matters: the standard deviation of log-propensities, or the largest change of
+        a log-propensity among the pairs that stand out; None if it is not estimated.
     """
 
     name: str
@@ -216,6 +265,7 @@ class ChoiceTest:
     p_value: float
     n_answers: int
     labels: tuple[str, ...] = ()
+    effect: float | None = None
 
 
 @dataclass(frozen=True)
@@ -311,6 +361,10 @@ class Inspection:
         """Return everything as plain dicts, lists, str and numbers, with ``next_step``."""
         step = self.next_step
         found: dict[str, Any] = _plain(asdict(self))
+        found["findings"] = [
+            {**plain, "title": each.title}
+            for plain, each in zip(found["findings"], self.findings, strict=True)
+        ]
         return {"next_step": None if step is None else step.name, **found}
 
 

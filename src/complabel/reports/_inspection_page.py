@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from complabel import __version__
 from complabel._files import write_text
-from complabel.asking import Inspection
+from complabel.asking import DEPENDS, Inspection, LabelSummary
 from complabel.reports._inspection_text import (
     SIGNS,
     about_agreement,
@@ -22,6 +23,21 @@ from complabel.reports._templates import get_template
 _MOST_LABELS = 60
 _MOST_ANNOTATORS = 40
 _MOST_CONTRADICTIONS = 20
+_TOPS = (
+    0.001,
+    0.002,
+    0.005,
+    0.01,
+    0.02,
+    0.05,
+    0.1,
+    0.15,
+    0.2,
+    0.3,
+    0.4,
+    0.6,
+    0.8,
+)  # ends of a scale
 
 KINDS = {
     "named": "named: does not apply, chosen by somebody",
@@ -64,11 +80,20 @@ def render_inspection(inspection: Inspection) -> str:
         labels=labels,
         most=max([label.mentioned for label in labels], default=0) or 1,
         kinds=kinds,
+        depends=DEPENDS,
+        top=_top_of_scale(labels),
         annotators=inspection.annotators[:_MOST_ANNOTATORS],
         contradictions=inspection.contradictions[:_MOST_CONTRADICTIONS],
         signs=SIGNS,
         complabel=__version__,
     )
+
+
+def _top_of_scale(labels: Sequence[LabelSummary]) -> float:
+    """Return the share at the end of the scale: a round number that holds all that is drawn."""
+    ends = [label.at_most if label.high is None else label.high for label in labels]
+    most = max(ends, default=1.0)
+    return next((top for top in _TOPS if top >= most), 1.0)
 
 
 def write_inspection_page(inspection: Inspection, path: str | os.PathLike[str]) -> None:

@@ -21,12 +21,14 @@ def headline(inspection: Inspection) -> str:
     n_warnings = sum(each.severity != "note" for each in seen.findings)
     what = (
         f"{seen.n_answers:,} {'answer' if seen.n_answers == 1 else 'answers'} about"
-        f" {seen.n_items:,} {'item' if seen.n_items == 1 else 'items'} and {seen.n_labels:,} labels"
+        f" {_of(seen.n_items - seen.n_unanswered, seen.n_items)}"
+        f" {'item' if seen.n_items == 1 else 'items'} and {seen.n_labels:,} labels"
     )
     if step is None:
         return f"{what}: ready for a fit."
     several = "one thing" if n_warnings == 1 else f"{n_warnings} things"
-    return f"{what}: {several} to look at before a fit, {step.name} first."
+    first = "" if n_warnings == 1 else "The first: "
+    return f"{what}: {several} to look at before a fit. {first}{step.title}."
 
 
 def inspection_lines(inspection: Inspection, width: int = 80) -> list[str]:
@@ -110,7 +112,12 @@ def labels_by_answers(inspection: Inspection, most: int) -> Sequence[LabelSummar
 
 def _finding(finding: Finding, width: int, *, with_advice: bool) -> Iterator[str]:
     """Yield the lines of a finding, with a sign and a word for its severity."""
-    yield f"{SIGNS[finding.severity]} {finding.severity}: {finding.name}"
+    yield from textwrap.wrap(
+        f"{SIGNS[finding.severity]} {finding.severity}: {finding.title} [{finding.name}]",
+        width,
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+    )
     for text in (finding.what, *([f"→ {finding.advice}"] if with_advice else [])):
         yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="  ")
     if with_advice and finding.command:
@@ -173,6 +180,11 @@ def _table(columns: dict[str, list[str]]) -> list[str]:
 def _share(value: float | None) -> str:
     """Format a share as a percentage."""
     return "" if value is None else f"{value:.1%}"
+
+
+def _of(part: int, whole: int) -> str:
+    """Write how many of all; only the number if it is all."""
+    return f"{whole:,}" if part == whole else f"{part:,} of {whole:,}"
 
 
 def _short(name: str) -> str:
