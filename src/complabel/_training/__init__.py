@@ -10,7 +10,12 @@ from complabel._training._full_batch import (
     minimize_linear,
 )
 from complabel._training._linear import LinearMap, train_linear
-from complabel._training._network import network_outputs, set_output_bias, train_network
+from complabel._training._network import (
+    descend,
+    network_outputs,
+    set_output_bias,
+    train_network,
+)
 from complabel._training._saved import DeviceKind, FactoryKind, NetworkKind, linear_map_kind
 
 __all__ = [
@@ -24,6 +29,7 @@ __all__ = [
     "Scaling",
     "Schedule",
     "Spread",
+    "descend",
     "linear_map_kind",
     "minimize_linear",
     "network_outputs",
