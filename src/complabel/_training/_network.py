@@ -100,7 +100,7 @@ def descend(
                 outputs = network(_dense_rows(X, rows.numpy(), device))
                 value = objective(outputs, rows.to(device))
                 optimizer.zero_grad()
-                value.backward()
+                value.backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
                 if on_epoch is not None:
                     total += value.item() * len(rows)

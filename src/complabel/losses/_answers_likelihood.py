@@ -73,7 +73,7 @@ class AnswersLikelihood:
     Take a step of gradient descent on two of three pictures:
 
     >>> from complabel.annotations import Answers
-    >>> answers = Answers.from_arrays(absent=[[1, 0], [0, 0], [0, 1]], relevant=[[0, 0], [1, 0], [0, 0]])
+    >>> answers = Answers.from_arrays(absent=[[1, 0], [1, 0], [0, 1]])
     >>> likelihood = AnswersLikelihood(answers)
     >>> network, rows = torch.nn.Linear(4, 2), torch.tensor([2, 0])
     >>> logits = network(torch.zeros(3, 4)[rows])

@@ -30,6 +30,7 @@ from complabel.methods.gradient.complementary_loss import (
     UnbiasedBCEClassifier,
 )
 from complabel.methods.gradient.mlcl import MLCLClassifier
+from complabel.methods.gradient.network_likelihood import NetworkLikelihoodClassifier
 from complabel.methods.gradient.supervised import SupervisedClassifier
 from complabel.methods.matched._classifier import FrequencyMatchedClassifier
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
@@ -55,6 +56,7 @@ __all__ = [
     "MLCLClassifier",
     "MLKNNClassifier",
     "Method",
+    "NetworkLikelihoodClassifier",
     "PMLFPClassifier",
     "PMLLCClassifier",
     "PMLLRSClassifier",

@@ -102,7 +102,8 @@ def refuse_beyond_single(X: Features) -> None:
     """Refuse features that are too large for float32."""
     if _largest(X) <= float(np.finfo(np.float32).max):
         return
-    entries = sparse.coo_array(X if sparse.issparse(X) else _flat(X))
+    matrix: Any = X if sparse.issparse(X) else _flat(X)
+    entries = sparse.coo_array(matrix)
     at = np.argmax(np.abs(entries.data))
     raise InputError(
         f"X holds {entries.data[at]:g} in {_place(entries, at)}, too large for single"

@@ -36,6 +36,7 @@ from complabel.methods.gradient.complementary_loss import (
     UnbiasedBCEClassifier,
 )
 from complabel.methods.gradient.mlcl import MLCLClassifier
+from complabel.methods.gradient.network_likelihood import NetworkLikelihoodClassifier
 from complabel.methods.gradient.supervised import SupervisedClassifier
 from complabel.methods.matched._classifier import FrequencyMatchedClassifier
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
@@ -135,6 +136,7 @@ SAVED_AS: Mapping[str, type[ComplementaryClassifier]] = MappingProxyType(
     {
         **{name: method.classifier for name, method in METHODS.items()},
         "complementary-loss": ComplementaryLossClassifier,
+        "network-likelihood": NetworkLikelihoodClassifier,
         "frequency-matched": FrequencyMatchedClassifier,
     }
 )

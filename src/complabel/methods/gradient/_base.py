@@ -162,23 +162,27 @@ class GradientClassifier(ComplementaryClassifier):
         initial_bias : float or None, default=None
             Initial value of the biases of the outputs; None leaves them random.
         """
-        settings, model = self._settings(X, generator, stage), None
+        settings = self._settings(X, generator, stage)
+        model: Model
         if self.network is None:
             model = train_linear(X, loss, labels, initial_bias=initial_bias, **settings)
         else:
             n_labels = next(iter(labels.values())).shape[1]
-            with self._new_network(X, n_labels, generator) as model:
-                if initial_bias is not None and not set_output_bias(model, n_labels, initial_bias):
+            with self._new_network(X, n_labels, generator) as network:
+                if initial_bias is not None and not set_output_bias(
+                    network, n_labels, initial_bias
+                ):
                     raise InputError(
                         f"the last layer of the network has no bias of {n_labels} numbers, one per"
                         " label, to start from: use one that has, or leave bias_init='random'"
                     )
-                train_network(model, X, loss, labels, **settings)
+                train_network(network, X, loss, labels, **settings)
+                model = network
         self._refuse_divergence(model, X, stage)
         return model
 
     def _settings(self, X: Features, generator: torch.Generator, stage: str) -> dict[str, Any]:
-        """Return the settings of a training; remember the shape of an item if it has several axes."""
+        """Return the settings of a training; remember the shape of an item of several axes."""
         refuse_beyond_single(X)
         self._forget("_item_shape")
         if len(X.shape) > 2:
@@ -201,7 +205,7 @@ class GradientClassifier(ComplementaryClassifier):
         """
         with torch.random.fork_rng(), torch_as_released():
             torch.manual_seed(int(torch.randint(2**62, (), generator=generator, device="cpu")))
-            shape = X.shape[1] if len(X.shape) == 2 else tuple(X.shape[1:])
+            shape: Any = X.shape[1] if len(X.shape) == 2 else tuple(X.shape[1:])
             made = (self.network or torch.nn.Linear)(shape, n_labels)
             _check_network(made, tuple(X.shape[1:]), n_labels)
             yield made
