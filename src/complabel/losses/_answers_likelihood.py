@@ -229,7 +229,7 @@ class AnswersLikelihood:
     def _read_rows(self, rows: ArrayLike | Tensor) -> Tensor:
         """Return the numbers of items as a tensor, after a check."""
         found = torch.as_tensor(rows)
-        if found.ndim != 1 or found.dtype == torch.bool or found.is_floating_point():
+        if found.ndim != 1 or (len(found) and not _is_integer(found)):
             raise InputError(
                 f"rows are {found.dtype} of shape {tuple(found.shape)}; give the numbers of some"
                 " items as integers of shape (b,)"
@@ -259,3 +259,9 @@ class AnswersLikelihood:
         if self.mistakes != (error_rates is not None):
             found, advice = ("with", "give") if self.mistakes else ("without", "leave out")
             raise InputError(f"this likelihood was made {found} mistakes; {advice} error_rates")
+
+
+def _is_integer(values: Tensor) -> bool:
+    """Tell whether a tensor holds integers."""
+    kind = values.dtype
+    return not (kind == torch.bool or kind.is_floating_point or kind.is_complex)

@@ -138,11 +138,13 @@ class NetworkLikelihoodClassifier(GradientClassifier):
     def _learn(self, X: Features, answers: Answers) -> None:
         """Train the network, and propensities if the answers determine them."""
         self._forget("propensities_")
-        log_w, trained = self._start_of_propensities(answers)
+        log_w, trains = self._start_of_propensities(answers)
         generator = self._generator()
         settings = self._settings(X, generator, "classifier")
         with self._new_network(X, answers.n_labels, generator) as network:
-            start = None if log_w is None else torch.from_numpy(log_w).to(settings["device"])
+            start = (
+                None if log_w is None else torch.from_numpy(log_w).float().to(settings["device"])
+            )
             objective = _Objective(
                 AnswersLikelihood(
                     answers,
@@ -151,14 +153,16 @@ class NetworkLikelihoodClassifier(GradientClassifier):
                     dtype=torch.float32,
                     device=settings["device"],
                 ),
-                log_propensities=None if start is None else torch.nn.Parameter(start, trained),
+                log_propensities=None if start is None else torch.nn.Parameter(start, trains),
                 error_rate=self.error_rate or None,
                 cardinality=1.0 if self.cardinality is None and self._single else self.cardinality,
             )
             descend(network, X, objective, others=objective.trained, **settings)
-        if objective.log_propensities is not None:
-            found = objective.log_propensities.detach().double().cpu().numpy()
-            self.propensities_ = np.exp(found - found.mean() * trained)
+        for trained in objective.trained:
+            found = trained.detach().double().cpu().numpy()
+            log_w = found - found.mean()
+        if log_w is not None:
+            self.propensities_ = np.exp(log_w)
         self.model_ = network
         if self.network is None:
             self.model_ = LinearMap(
@@ -166,16 +170,16 @@ class NetworkLikelihoodClassifier(GradientClassifier):
             )
         self._refuse_divergence(self.model_, X, "classifier")
 
-    def _start_of_propensities(self, answers: Answers) -> tuple[NDArray[np.float32] | None, bool]:
+    def _start_of_propensities(self, answers: Answers) -> tuple[NDArray[np.float64] | None, bool]:
         """Return log-propensities (K,), or None if all are alike; and whether to train them."""
         given = given_propensities(self.propensities, answers.n_labels)
         if given is not None:
-            return np.log(given).astype(np.float32), False
+            return np.log(given), False
         kinds = AnswerKinds.of(answers)
         if self.propensities == "auto":
             refuse_undetermined_propensities(kinds)
         if self.propensities != "equal" and kinds.determine_propensities:
-            return np.zeros(answers.n_labels, dtype=np.float32), True
+            return np.zeros(answers.n_labels), True
         if self.propensities is None and kinds.free:
             warn_of_free_namings(stacklevel=_CALLER)
         return None, False
