@@ -172,7 +172,7 @@ class AnswersLikelihood:
                 trained.append(log_w.expand(self.shape))
 
         def evaluate(logits: Tensor, of_items: Tensor | None = log_w) -> tuple[Tensor, ...]:
-            found = self(logits, log_propensities=of_items, error_rates=rates)
+            found = self._evaluate(logits, of_items, rates)
             slopes = (found.through_logits, found.through_log_propensities)
             return found.values, *(slope for slope in slopes[: len(trained)] if slope is not None)
 
@@ -209,6 +209,12 @@ class AnswersLikelihood:
             or must not be given.
         """
         self._check(logits, error_rates)
+        return self._evaluate(logits, log_propensities, error_rates)
+
+    def _evaluate(
+        self, logits: Tensor, log_propensities: Tensor | None, error_rates: Tensor | None
+    ) -> Evaluation:
+        """Compute the log-likelihoods and their gradients for arguments that are checked."""
         point = Point.at(logits, log_propensities, error_rates)
         found = Evaluation.empty(point)
         if self._facts is not None:

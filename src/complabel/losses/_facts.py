@@ -82,16 +82,16 @@ class Facts:
         if len(judged):
             judgement, judged = self._by_pair.of_rows(pair)
             yes, annotator = yes[judgement], annotator[judgement]
+        # If the facts are settled, ``sign`` says all.
         settled = self.sign is not None
         return replace(
             self,
             n_items=len(rows),
             item=item,
-            label=self.label[pair],
-            # Not needed if the facts are settled: ``sign`` has it all.
+            label=self.label.index_select(0, pair),
             log_if_applies=self.log_if_applies if settled else self.log_if_applies[pair],
             log_if_not=self.log_if_not if settled else self.log_if_not[pair],
-            sign=None if self.sign is None else self.sign[pair],
+            sign=None if self.sign is None else self.sign.index_select(0, pair),
             judged=judged,
             yes=yes,
             annotator=annotator,
@@ -99,18 +99,21 @@ class Facts:
 
     def add_evidence(self, point: Point, found: Evaluation) -> None:
         """Add the log-evidence of all facts to ``found``."""
-        z = by_label(point.logits)[self.position]
-        e = point.rates_of(self.annotator)
+        z = by_label(point.logits).index_select(0, self.position)
+        slope_at = by_label(found.through_logits)
         if self.sign is not None:
-            evidence, applies = functional.logsigmoid(z * self.sign), (self.sign + 1) / 2
-        else:
-            log_a, log_b = self._log_cases(e)
-            log_a = log_a + functional.logsigmoid(z)
-            log_b = log_b + functional.logsigmoid(-z)
-            evidence = torch.logaddexp(log_a, log_b)
-            applies = torch.exp(log_a - evidence)
+            evidence = functional.logsigmoid(z * self.sign)
+            found.values.index_add_(0, self.item, evidence)
+            slope_at.index_add_(0, self.position, evidence.expm1_().mul_(self.sign), alpha=-1)
+            return
+        e = point.rates_of(self.annotator)
+        log_a, log_b = self._log_cases(e)
+        log_a = log_a + functional.logsigmoid(z)
+        log_b = log_b + functional.logsigmoid(-z)
+        evidence = torch.logaddexp(log_a, log_b)
+        applies = torch.exp(log_a - evidence)
         found.values.index_add_(0, self.item, evidence)
-        by_label(found.through_logits)[self.position] = applies - torch.sigmoid(z)
+        slope_at.index_add_(0, self.position, applies - torch.sigmoid(z))
         if len(self.judged):
             chance = applies[self.judged]
             right = torch.where(self.yes, chance, 1 - chance)
