@@ -174,10 +174,37 @@ def yes_world(per_label: float) -> World:
     return world
 
 
-NAMES = """
-boat bridge building car castle cloud coral desert eagle field flower forest garden glacier grass
-harbor horse house island leopard market meadow mountain ocean palace pillar plane plants river
-""".split()
+NAMES = [
+    "boat",
+    "bridge",
+    "building",
+    "car",
+    "castle",
+    "cloud",
+    "coral",
+    "desert",
+    "eagle",
+    "field",
+    "flower",
+    "forest",
+    "garden",
+    "glacier",
+    "grass",
+    "harbor",
+    "horse",
+    "house",
+    "island",
+    "leopard",
+    "market",
+    "meadow",
+    "mountain",
+    "ocean",
+    "palace",
+    "pillar",
+    "plane",
+    "plants",
+    "river",
+]
 
 
 def spelt(wrong: bool) -> World:

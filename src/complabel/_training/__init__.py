@@ -20,7 +20,12 @@ if TYPE_CHECKING:
         minimize_linear,
     )
     from complabel._training._linear import train_linear
-    from complabel._training._network import network_outputs, set_output_bias, train_network
+    from complabel._training._network import (
+        descend,
+        network_outputs,
+        set_output_bias,
+        train_network,
+    )
     from complabel._training._saved import DeviceKind, FactoryKind, NetworkKind
 
 __all__ = [
@@ -34,6 +39,7 @@ __all__ = [
     "Scaling",
     "Schedule",
     "Spread",
+    "descend",
     "linear_map_kind",
     "minimize_linear",
     "network_outputs",
@@ -50,7 +56,7 @@ _NAMES_IN = {
     "_device": ("resolve_device", "torch_as_released"),
     "_full_batch": ("IterationCallback", "LinearFits", "LogitObjective", "minimize_linear"),
     "_linear": ("train_linear",),
-    "_network": ("network_outputs", "set_output_bias", "train_network"),
+    "_network": ("descend", "network_outputs", "set_output_bias", "train_network"),
     "_saved": ("DeviceKind", "FactoryKind", "NetworkKind"),
 }
 _PLACES = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,42 +25,82 @@ if TYPE_CHECKING:
 PREDICTION_BATCH = 4096
 
 
+Objective = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+"""Takes the outputs (b, K) for a batch and its rows (b,), and returns the mean loss of a row."""
+
+
 def train_network(
     network: torch.nn.Module,
     X: Features,
     loss: LogitLoss,
     labels: Mapping[str, NDArray[Any]],
     *,
-    schedule: Schedule,
-    generator: torch.Generator,
     device: torch.device,
-    on_epoch: EpochCallback | None = None,
+    **settings: Any,
 ) -> None:
-    """Train a network in place; its inputs are (b, d) and its outputs (b, K).
+    """Train a network by a loss of labels; the parameters are those of :func:`train_linear`.
 
-    The other parameters are those of :func:`train_linear`. Afterwards the network is on the device
-    and in evaluation mode. Sparse rows are made dense one batch at a time.
+    The network is trained in place by :func:`descend`.
     """
-    # The caller's program may have set another mode.
-    with torch.inference_mode(False), torch.enable_grad(), no_autocast(device):
-        network.to(device).train()
+    with torch.inference_mode(False):
         loss = loss.to(device)
         tensors = {
             name: torch.from_numpy(np.asarray(matrix, dtype=np.float32)).to(device)
             for name, matrix in labels.items()
         }
+
+    def objective(outputs: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = loss(
+            outputs, **{name: tensor[rows] for name, tensor in tensors.items()}
+        )
+        return found
+
+    descend(network, X, objective, device=device, **settings)
+
+
+def descend(
+    network: torch.nn.Module,
+    X: Features,
+    objective: Objective,
+    *,
+    schedule: Schedule,
+    generator: torch.Generator,
+    device: torch.device,
+    on_epoch: EpochCallback | None = None,
+    others: Sequence[torch.nn.Parameter] = (),
+) -> None:
+    """Train a network in place; its inputs are (b, ...) as the rows of X, its outputs (b, K).
+
+    Afterwards the network is on the device and in evaluation mode. Sparse rows are made dense one
+    batch at a time.
+
+    Parameters
+    ----------
+    network : torch.nn.Module
+    X : ndarray of shape (n, ...) or CSR array of shape (n, d)
+    objective : callable
+        See ``Objective``.
+    schedule, generator, device, on_epoch
+        As for :func:`train_linear`.
+    others : sequence of torch.nn.Parameter, default=()
+        Further parameters of the objective, on the device. They are trained without weight decay.
+    """
+    # The caller's program may have set another mode.
+    with torch.inference_mode(False), torch.enable_grad(), no_autocast(device):
+        network.to(device).train()
         optimizer = optimizer_of_network(network, schedule)
+        if others:
+            optimizer.add_param_group({"params": list(others), "weight_decay": 0.0})
         for epoch in range(1, schedule.epochs + 1):
             for group in optimizer.param_groups:
                 group["lr"] = schedule.learning_rate_in(epoch)
             order = torch.randperm(X.shape[0], generator=generator, device="cpu")
             total = 0.0
             for rows in torch.split(order, schedule.batch_size):
-                on_device = rows.to(device)
-                named = {name: tensor[on_device] for name, tensor in tensors.items()}
-                value = loss(network(_dense_rows(X, rows.numpy(), device)), **named)
+                outputs = network(_dense_rows(X, rows.numpy(), device))
+                value = objective(outputs, rows.to(device))
                 optimizer.zero_grad()
-                value.backward()
+                value.backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
                 if on_epoch is not None:
                     total += value.item() * len(rows)

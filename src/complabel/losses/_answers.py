@@ -10,7 +10,6 @@ from torch import Tensor
 
 from complabel.errors import InputError
 from complabel.losses._answers_likelihood import AnswersLikelihood
-from complabel.losses._by_hand import differentiable
 from complabel.losses._settings import check_propensities, check_rates
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def answers_log_likelihood(
 
     See Also
     --------
-    AnswersLikelihood : The same without autograd, laid out once for many logits.
+    AnswersLikelihood : The same, laid out once for many logits and for batches.
     selection_log_likelihood : The case of labels that were named freely.
 
     Notes
@@ -100,16 +99,11 @@ def answers_log_likelihood(
     def tensor(values: NDArray[np.float64]) -> Tensor:
         return torch.as_tensor(values, dtype=precise.dtype, device=precise.device)
 
-    given: dict[str, Tensor] = {}
-    if mistakes:
-        given["error_rates"] = tensor(np.append(rates, unknown))
+    log_w = None
     if propensities is not None:
-        given["log_propensities"] = tensor(
-            np.log(check_propensities(propensities, answers.n_labels))
-        )
-
-    def evaluate(logits: Tensor) -> tuple[Tensor, Tensor]:
-        found = likelihood(logits, **given)
-        return found.values, found.through_logits
-
-    return differentiable(evaluate, precise).to(logits.dtype)
+        log_w = tensor(np.log(check_propensities(propensities, answers.n_labels)))
+    return likelihood.log_likelihood(
+        precise,
+        log_propensities=log_w,
+        error_rates=tensor(np.append(rates, unknown)) if mistakes else None,
+    ).to(logits.dtype)

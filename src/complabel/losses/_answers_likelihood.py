@@ -10,12 +10,14 @@ consistent, but it ignores what several answers say together.
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from complabel.errors import InputError
+from complabel.losses._by_hand import differentiable
 from complabel.losses._evaluation import Evaluation, Point
 from complabel.losses._facts import lay_out_facts
 from complabel.losses._naming_groups import lay_out_namings
@@ -23,13 +25,16 @@ from complabel.losses._namings import add_namings, add_skips
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from complabel.annotations import Answers
 
 
 class AnswersLikelihood:
-    """The likelihood of some answers, prepared once and computed for many logits.
+    """The likelihood of some answers, laid out once and computed for many logits.
+
+    In a training loop of your own, ``likelihood.batch(rows)`` is the likelihood of the answers
+    about some items, and its ``log_likelihood`` is what a network maximizes.
 
     Parameters
     ----------
@@ -40,9 +45,16 @@ class AnswersLikelihood:
     mistakes : bool, default=False
         Whether annotators make mistakes. If so, each call takes their rates.
     dtype : torch.dtype, default=torch.float64
-        Type of the logits: float64 or float32.
+        Type of the computation: float64 or float32.
     device : torch.device or str, default="cpu"
         Device of the logits.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Number of items and of labels.
+    dtype : torch.dtype
+    mistakes : bool
 
     Raises
     ------
@@ -53,7 +65,20 @@ class AnswersLikelihood:
 
     See Also
     --------
-    answers_log_likelihood : The same as one function that torch can differentiate.
+    answers_log_likelihood : The same in one call, for all items.
+    complabel.methods.NetworkLikelihoodClassifier : A training loop that is ready.
+
+    Examples
+    --------
+    Take a step of gradient descent on two of three pictures:
+
+    >>> from complabel.annotations import Answers
+    >>> answers = Answers.from_arrays(absent=[[1, 0], [1, 0], [0, 1]])
+    >>> likelihood = AnswersLikelihood(answers)
+    >>> network, rows = torch.nn.Linear(4, 2), torch.tensor([2, 0])
+    >>> logits = network(torch.zeros(3, 4)[rows])
+    >>> loss = -likelihood.batch(rows).log_likelihood(logits).mean()
+    >>> loss.backward()
     """
 
     def __init__(
@@ -69,8 +94,89 @@ class AnswersLikelihood:
         self.shape = answers.shape
         self.dtype = dtype
         self.mistakes = mistakes
-        self._facts = lay_out_facts(answers, exclusion_rates=exclusion_rates, **where)
-        self._groups = lay_out_namings(answers, **where)
+        self._device = torch.device(device)
+        self._n_rates = len(answers.annotator_names) + 1
+        # The caller may be in inference mode. Autograd does not accept tensors made in it.
+        with torch.inference_mode(False):
+            self._facts = lay_out_facts(answers, exclusion_rates=exclusion_rates, **where)
+            self._groups = lay_out_namings(answers, **where)
+
+    def batch(self, rows: ArrayLike | Tensor) -> AnswersLikelihood:
+        """Return the likelihood of the answers about some items.
+
+        It takes time and memory for these items only.
+
+        Parameters
+        ----------
+        rows : tensor or array-like of shape (b,) of int
+            Numbers of the items, in any order. An item may occur more than once.
+
+        Returns
+        -------
+        AnswersLikelihood
+            Row i of its logits is the item ``rows[i]``.
+
+        Raises
+        ------
+        InputError
+            If ``rows`` are not numbers of items.
+        """
+        rows = self._read_rows(rows)
+        batch = copy.copy(self)
+        batch.shape = len(rows), self.shape[1]
+        batch._facts = None if self._facts is None else self._facts.of_rows(rows)
+        groups = (group.of_rows(rows) for group in self._groups)
+        batch._groups = [group for group in groups if group is not None]
+        return batch
+
+    def log_likelihood(
+        self,
+        logits: Tensor,
+        *,
+        log_propensities: Tensor | None = None,
+        error_rates: Tensor | float | None = None,
+    ) -> Tensor:
+        """Compute log-likelihoods that torch can differentiate.
+
+        Parameters
+        ----------
+        logits : tensor of shape (n, K)
+            Of any float type; they are converted to ``dtype``.
+        log_propensities : tensor of shape (K,) or (n, K) or None, default=None
+            As for a call of this object. They may be a parameter to train.
+        error_rates : float, tensor of shape (R + 1,) or None, default=None
+            As for a call of this object. One number stands for all annotators. No gradient passes
+            through them.
+
+        Returns
+        -------
+        tensor of shape (n,)
+            Log-probabilities in nats, in the type of the logits; 0 for an item without an answer.
+            First derivatives by ``logits`` and ``log_propensities`` are available.
+
+        Raises
+        ------
+        InputError
+            As a call of this object.
+        """
+        precise, log_w = logits.to(self.dtype), log_propensities
+        rates = None
+        if error_rates is not None:
+            rates = torch.as_tensor(error_rates, dtype=self.dtype, device=self._device).detach()
+            rates = rates.expand(self._n_rates)
+        self._check(precise, rates)
+        trained = [precise]
+        if log_w is not None:
+            log_w = log_w.to(self.dtype)
+            if log_w.requires_grad:  # a copy for each item, so that gradients are told apart
+                trained.append(log_w.expand(self.shape))
+
+        def evaluate(logits: Tensor, of_items: Tensor | None = log_w) -> tuple[Tensor, ...]:
+            found = self._evaluate(logits, of_items, rates)
+            slopes = (found.through_logits, found.through_log_propensities)
+            return found.values, *(slope for slope in slopes[: len(trained)] if slope is not None)
+
+        return differentiable(evaluate, *trained).to(logits.dtype)
 
     @torch.no_grad()
     def __call__(
@@ -103,14 +209,19 @@ class AnswersLikelihood:
             or must not be given.
         """
         self._check(logits, error_rates)
+        return self._evaluate(logits, log_propensities, error_rates)
+
+    def _evaluate(
+        self, logits: Tensor, log_propensities: Tensor | None, error_rates: Tensor | None
+    ) -> Evaluation:
+        """Compute the log-likelihoods and their gradients for arguments that are checked."""
         point = Point.at(logits, log_propensities, error_rates)
         found = Evaluation.empty(point)
-        shift = None if self._facts is None else self._facts.add_evidence(point, found)
+        if self._facts is not None:
+            self._facts.add_evidence(point, found)
         if not self._groups:
             return found
-        given_facts = point.logits
-        if self._facts is not None and shift is not None:
-            given_facts = self._facts.shifted(point.logits, shift)
+        given_facts = point.logits if self._facts is None else self._facts.shifted(point)
         through_given = torch.zeros_like(given_facts)
         for group in self._groups:
             add_namings(group, point, given_facts, found, through_given)
@@ -120,6 +231,23 @@ class AnswersLikelihood:
         if self._facts is not None:
             self._facts.add_through_shift(point, through_given, found)
         return found
+
+    def _read_rows(self, rows: ArrayLike | Tensor) -> Tensor:
+        """Return the numbers of items as a tensor, after a check."""
+        found = torch.as_tensor(rows)
+        if found.ndim != 1 or (len(found) and not _is_integer(found)):
+            raise InputError(
+                f"rows are {found.dtype} of shape {tuple(found.shape)}; give the numbers of some"
+                " items as integers of shape (b,)"
+            )
+        if len(found):
+            least, most = (int(end) for end in torch.aminmax(found))
+            if least < 0 or most >= self.shape[0]:
+                raise InputError(
+                    f"rows hold {least if least < 0 else most}, but the answers are about"
+                    f" {self.shape[0]} items; give numbers from 0 to {self.shape[0] - 1}"
+                )
+        return found.to(self._device, torch.int64)
 
     def _check(self, logits: Tensor, error_rates: Tensor | None) -> None:
         """Refuse arguments that do not fit the settings of this likelihood."""
@@ -137,3 +265,9 @@ class AnswersLikelihood:
         if self.mistakes != (error_rates is not None):
             found, advice = ("with", "give") if self.mistakes else ("without", "leave out")
             raise InputError(f"this likelihood was made {found} mistakes; {advice} error_rates")
+
+
+def _is_integer(values: Tensor) -> bool:
+    """Tell whether a tensor holds integers."""
+    kind = values.dtype
+    return not (kind == torch.bool or kind.is_floating_point or kind.is_complex)

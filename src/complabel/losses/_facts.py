@@ -10,7 +10,9 @@ probability A / (A + B). So facts shift the logit of p.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from complabel.errors import InputError
 from complabel.losses._answer_marks import is_complete, marks_of, name_of, on_offer
 from complabel.losses._contradictions import refuse_contradictions
 from complabel.losses._evaluation import by_label
+from complabel.losses._ragged import Ragged
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,40 +46,88 @@ class Facts:
 
     ``log_if_applies`` and ``log_if_not`` (F,) are the log-probabilities of the facts that are
     certain or have a known rate. Judgements are kept apart from them, because their probability
-    depends on the annotator's error rate.
+    depends on the annotator's error rate. If every fact settles its label for certain, ``sign``
+    says how, and less has to be computed.
     """
 
-    position: Tensor  # (F,): label * n + item
-    item: Tensor  # (F,)
+    n_items: int
+    item: Tensor  # (F,), ascending
+    label: Tensor  # (F,)
     log_if_applies: Tensor  # (F,)
     log_if_not: Tensor  # (F,)
-    judged: Tensor  # (J,): the pair that each judgement is about
+    sign: Tensor | None  # (F,): 1 if the label applies, -1 if not; None if a fact is uncertain
+    judged: Tensor  # (J,), ascending: the pair that each judgement is about
     yes: Tensor  # (J,), bool
     annotator: Tensor  # (J,), -1 where unknown
 
-    def add_evidence(self, point: Point, found: Evaluation) -> Tensor:
-        """Add the log-evidence of all facts to ``found``; return the shifts of the logits (F,)."""
-        z = by_label(point.logits)[self.position]
+    @cached_property
+    def position(self) -> Tensor:
+        """The places (F,) of the pairs in a label-major matrix."""
+        return self.label * self.n_items + self.item
+
+    @cached_property
+    def _by_item(self) -> Ragged:
+        return Ragged.of(self.item, self.n_items)
+
+    @cached_property
+    def _by_pair(self) -> Ragged:
+        return Ragged.of(self.judged, len(self.item))
+
+    def of_rows(self, rows: Tensor) -> Facts | None:
+        """Return the facts about some items (b,), which become items 0 to b - 1."""
+        pair, item = self._by_item.of_rows(rows)
+        if not len(pair):
+            return None
+        judged, yes, annotator = self.judged, self.yes, self.annotator
+        if len(judged):
+            judgement, judged = self._by_pair.of_rows(pair)
+            yes, annotator = yes[judgement], annotator[judgement]
+        # If the facts are settled, ``sign`` says all.
+        settled = self.sign is not None
+        return replace(
+            self,
+            n_items=len(rows),
+            item=item,
+            label=self.label.index_select(0, pair),
+            log_if_applies=self.log_if_applies if settled else self.log_if_applies[pair],
+            log_if_not=self.log_if_not if settled else self.log_if_not[pair],
+            sign=None if self.sign is None else self.sign.index_select(0, pair),
+            judged=judged,
+            yes=yes,
+            annotator=annotator,
+        )
+
+    def add_evidence(self, point: Point, found: Evaluation) -> None:
+        """Add the log-evidence of all facts to ``found``."""
+        z = by_label(point.logits).index_select(0, self.position)
+        slope_at = by_label(found.through_logits)
+        if self.sign is not None:
+            evidence = functional.logsigmoid(z * self.sign)
+            found.values.index_add_(0, self.item, evidence)
+            slope_at.index_add_(0, self.position, evidence.expm1_().mul_(self.sign), alpha=-1)
+            return
         e = point.rates_of(self.annotator)
         log_a, log_b = self._log_cases(e)
-        shift = (log_a - log_b).clamp(-_SETTLED, _SETTLED)
         log_a = log_a + functional.logsigmoid(z)
         log_b = log_b + functional.logsigmoid(-z)
         evidence = torch.logaddexp(log_a, log_b)
         applies = torch.exp(log_a - evidence)
         found.values.index_add_(0, self.item, evidence)
-        slope = applies - torch.sigmoid(z)
-        by_label(found.through_logits).index_add_(0, self.position, slope)
+        slope_at.index_add_(0, self.position, applies - torch.sigmoid(z))
         if len(self.judged):
             chance = applies[self.judged]
             right = torch.where(self.yes, chance, 1 - chance)
             of_right, of_wrong = _slopes_of_judgements(e)
             found.add_through_log_odds(self.annotator, right * of_right + (1 - right) * of_wrong)
-        return shift
 
-    def shifted(self, logits: Tensor, shift: Tensor) -> Tensor:
+    def shifted(self, point: Point) -> Tensor:
         """Return the logits (n, K) given the facts."""
-        given_facts = logits.clone()
+        if self.sign is not None:
+            shift = self.sign * _SETTLED
+        else:
+            log_a, log_b = self._log_cases(point.rates_of(self.annotator))
+            shift = (log_a - log_b).clamp(-_SETTLED, _SETTLED)
+        given_facts = point.logits.clone()
         by_label(given_facts)[self.position] += shift
         return given_facts
 
@@ -146,15 +197,27 @@ def lay_out_facts(
 
     answer = np.concatenate([np.empty(0, dtype=np.intp), *(part[0] for part in judged)])
     yes = np.repeat([said for *_, said in judged], [len(part[0]) for part in judged])
+    of_pair = np.argsort(fact[first:], kind="stable")
+    item, label = np.divmod(position, n_labels)
     return Facts(
-        position=integers(position % n_labels * answers.n_items + position // n_labels),
-        item=integers(position // n_labels),
+        n_items=answers.n_items,
+        item=integers(item),
+        label=integers(label),
         log_if_applies=floats(log_chances[0]),
         log_if_not=floats(log_chances[1]),
-        judged=integers(fact[first:]),
-        yes=torch.as_tensor(yes, dtype=torch.bool, device=device),
-        annotator=integers(answers.annotator[answer]),
+        sign=None if len(answer) else _signs(log_chances, floats),
+        judged=integers(fact[first:][of_pair]),
+        yes=torch.as_tensor(yes[of_pair], dtype=torch.bool, device=device),
+        annotator=integers(answers.annotator[answer[of_pair]]),
     )
+
+
+def _signs(
+    log_chances: NDArray[np.float64], floats: Callable[[NDArray[np.float64]], Tensor]
+) -> Tensor | None:
+    """Return 1 for labels that certainly apply and -1 for those that do not, or None."""
+    certain = (log_chances == 0) & np.isneginf(log_chances[::-1])
+    return floats(certain[0] * 2.0 - 1) if certain.any(axis=0).all() else None
 
 
 def _judgements(answers: Answers) -> list[tuple[NDArray[np.intp], NDArray[np.intp], bool]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from complabel.losses._answer_marks import is_complete, on_offer
 from complabel.losses._evaluation import by_label
+from complabel.losses._ragged import Ragged
 from complabel.losses._selection_kernel import Namings
 
 if TYPE_CHECKING:
@@ -20,11 +22,16 @@ if TYPE_CHECKING:
     from complabel.annotations import Answers
 
 
+def pick_rows(values: Tensor, rows: Tensor) -> Tensor:
+    """Pick rows (b, L) of a label-major matrix; the result is label-major, too."""
+    return values.t().index_select(1, rows).t()
+
+
 @dataclass(frozen=True)
 class Cells:
     """The places of a group's b rows of L labels among all logits (n, K)."""
 
-    item: Tensor | None  # (b,); None if the rows are all n items in order, with all labels
+    item: Tensor | None  # (b,), ascending; None if the rows are all n items in order
     labels: Tensor | None  # (b, L); None if each row holds all K labels
 
     def of_items(self, values: Tensor) -> Tensor:
@@ -32,7 +39,7 @@ class Cells:
         if self.item is None:
             return values
         if self.labels is None:
-            return values.t().index_select(1, self.item).t()
+            return pick_rows(values, self.item)
         return values[self.item.unsqueeze(1), self.labels]
 
     def of_labels(self, values: Tensor) -> Tensor:
@@ -77,6 +84,7 @@ class Group:
     is ``picked``.
     """
 
+    n_items: int
     cells: Cells
     namings: Namings  # (b, L)
     offered: Tensor  # (b, L)
@@ -85,6 +93,34 @@ class Group:
     skipped: Tensor | None  # (b,), bool; None if True for no row
     picked: Tensor | None  # (b,), bool; None if True for no row
     complete: bool
+
+    @cached_property
+    def _by_item(self) -> Ragged | None:
+        """Where the rows of each item are; None if each item has one row, in order."""
+        item = self.cells.item
+        return None if item is None else Ragged.of(item, self.n_items)
+
+    def of_rows(self, rows: Tensor) -> Group | None:
+        """Return the namings about some items (b,), which become items 0 to b - 1."""
+        place, item = (rows, None) if self._by_item is None else self._by_item.of_rows(rows)
+        if not len(place):
+            return None
+        namings, labels = self.namings, self.cells.labels
+        return replace(
+            self,
+            n_items=len(rows),
+            cells=Cells(item, None if labels is None else labels[place]),
+            namings=replace(
+                namings,
+                named=pick_rows(namings.named, place),
+                settled=pick_rows(namings.settled, place),
+            ),
+            offered=pick_rows(self.offered, place),
+            annotator=self.annotator[place],
+            log_possible=self.log_possible[place],
+            skipped=None if self.skipped is None else self.skipped[place],
+            picked=None if self.picked is None else self.picked[place],
+        )
 
 
 @dataclass(frozen=True)
@@ -223,6 +259,7 @@ def _group(
         menu.sum(axis=1), answers.asked_for[rows], answers.all_apply[rows] == "answer"
     )
     return Group(
+        n_items=answers.n_items,
         cells=Cells(
             item=tensor(item, torch.int64) if labels is not None or not whole else None,
             labels=None if labels is None else tensor(labels, torch.int64),

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         UnbiasedBCEClassifier,
     )
     from complabel.methods.gradient.mlcl import MLCLClassifier
+    from complabel.methods.gradient.network_likelihood import NetworkLikelihoodClassifier
     from complabel.methods.gradient.supervised_bce import SupervisedBCEClassifier
     from complabel.methods.matched._classifier import FrequencyMatchedClassifier
     from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
@@ -65,6 +66,7 @@ __all__ = [
     "MLCLClassifier",
     "MLKNNClassifier",
     "Method",
+    "NetworkLikelihoodClassifier",
     "PMLFPClassifier",
     "PMLLCClassifier",
     "PMLLRSClassifier",

@@ -14,7 +14,9 @@ _PARAMETERS = {
     "network": (
         "callable or None",
         "A function: ``network(n_features, n_labels)`` returns a ``torch.nn.Module`` with K"
-        " outputs. None trains a linear map, as the papers do.",
+        " outputs. X may then have more axes, such as (n, 1, 28, 28) for pictures; the first"
+        " argument is the shape of an item, here (1, 28, 28). None trains a linear map, as the"
+        " papers do.",
     ),
     "optimizer": ('{"sgd", "adam"}', "The optimizer: SGD with momentum, or Adam."),
     "learning_rate": (

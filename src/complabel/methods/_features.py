@@ -32,12 +32,21 @@ _MOST_FOR_DISTANCES = 1e6
 def validated(
     estimator: Any, X: ArrayLike, y: Any = "no_validation", *, reset: bool = True
 ) -> Features:
-    """Return X (n, d) as an ndarray or canonical CSR; ``reset`` stores its number of columns."""
+    """Return X (n, d) as an ndarray or canonical CSR; ``reset`` stores its number of columns.
+
+    X may have more axes if the estimator's tags say so.
+    """
     # With None, scikit-learn complains that y is missing. Targets checks all other y.
     target = None if y is None else "no_validation"
     try:
         checked = validate_data(
-            estimator, X, target, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32)
+            estimator,
+            X,
+            target,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            allow_nd=estimator.__sklearn_tags__().input_tags.three_d_array,
         )
     except ValueError as error:
         raise InputError(_located(error, X)) from error
@@ -51,7 +60,7 @@ def _located(error: ValueError, X: Any) -> str:
     message = re.sub(r":\s*\n?array=.*?\.\n(?=Reshape)", ". ", message, flags=re.DOTALL)
     if "NaN" not in message and "infinity" not in message:
         return message.splitlines()[0] if "Complex data" in message else message
-    matrix: Any = X if sparse.issparse(X) else np.atleast_2d(X)
+    matrix: Any = X if sparse.issparse(X) else _flat(np.atleast_2d(X))
     try:
         entries = sparse.coo_array(matrix.astype(np.float64))
     except (TypeError, ValueError):  # not numbers: scikit-learn's message says so
@@ -103,7 +112,8 @@ def refuse_beyond_single(X: Features) -> None:
     """Refuse features that are too large for float32."""
     if _largest(X) <= float(np.finfo(np.float32).max):
         return
-    entries = sparse.coo_array(X)
+    matrix: Any = X if sparse.issparse(X) else _flat(X)
+    entries = sparse.coo_array(matrix)
     at = np.argmax(np.abs(entries.data))
     raise InputError(
         f"X holds {entries.data[at]:g} in {_place(entries, at)}, too large for single"
@@ -124,7 +134,7 @@ def far_centre(X: Features, times: float = FAR) -> NDArray[np.float64] | None:
 
     Features that differ by no more than rounding are constant, and not far from 0.
     """
-    moments = moments_of(X)
+    moments = moments_of(X if len(X.shape) == 2 else _flat(np.asarray(X)))
     spread = float(np.sqrt(moments.var_.mean()))
     far = times * spread < np.abs(moments.mean_).max() < spread / np.finfo(np.float64).eps
     return np.asarray(moments.mean_) if far else None
@@ -142,6 +152,11 @@ def refuse_lost_distances(X: Features) -> None:
 def range_of(X: Features) -> str:
     """Return a sentence with the least and the greatest value of the features."""
     return f"X holds values from {X.min():.3g} to {X.max():.3g}"
+
+
+def _flat(X: NDArray[Any]) -> NDArray[Any]:
+    """View items of any shape as rows (n, d)."""
+    return X.reshape(len(X), -1) if X.ndim > 2 else X
 
 
 def _largest(X: Features) -> float:

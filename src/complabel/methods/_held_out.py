@@ -198,10 +198,14 @@ def _without_features(
     It is a clone on a constant feature if it models answers, else the prior.
     """
     nothing = np.zeros((n_items, 1))
-    if classifier.models_the_choice and classifier.understands_answers:
-        settings = {"kernel": "linear", "scaling": "global"}
-        known = classifier.get_params(deep=False)
-        given = {name: value for name, value in settings.items() if name in known}
-        blind: ComplementaryClassifier = clone(classifier).set_params(**given)
-        return blind.fit(nothing, answers)
-    return make_classifier("prior").fit(nothing, answers)
+    if not (classifier.models_the_choice and classifier.understands_answers):
+        return make_classifier("prior").fit(nothing, answers)
+    blind: ComplementaryClassifier = clone(classifier)
+    if "network" in classifier.get_params(deep=False):
+        # A few steps of gradient descent would not reach the best constant.
+        blind = make_classifier("selection-likelihood")
+    settings = {"kernel": "linear", "scaling": "global", "callback": None}
+    known = blind.get_params(deep=False)
+    given = {**classifier.get_params(deep=False), **settings}
+    blind.set_params(**{name: value for name, value in given.items() if name in known})
+    return blind.fit(nothing, answers)

@@ -163,6 +163,7 @@ SAVED_AS: Mapping[str, str] = MappingProxyType(
     {
         **{name: method.place for name, method in METHODS.items()},
         "complementary-loss": _LOSS + "ComplementaryLossClassifier",
+        "network-likelihood": _AT + "gradient.network_likelihood:NetworkLikelihoodClassifier",
         "frequency-matched": _AT + "matched._classifier:FrequencyMatchedClassifier",
     }
 )

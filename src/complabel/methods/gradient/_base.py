@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -36,12 +37,12 @@ from complabel.methods._features import FAR, far_centre, range_of, refuse_beyond
 from complabel.persistence import Kinds, LeftOut, OneOf
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from complabel.losses import LogitLoss
 
-NetworkFactory = Callable[[int, int], torch.nn.Module]
-"""Makes a network for a number of features and a number of labels."""
+NetworkFactory = Callable[[Any, int], torch.nn.Module]
+"""Makes a network for a number of features (or the shape of an item) and a number of labels."""
 
 ProgressCallback = Callable[[str, int, int, float], None]
 """Called after each epoch with what is trained, the epoch, the number of epochs, the mean loss."""
@@ -101,6 +102,7 @@ class GradientClassifier(ComplementaryClassifier):
     callback: ProgressCallback | None = None
 
     model_: Any = dataclasses.field(init=False)
+    _item_shape: tuple[int, ...] = dataclasses.field(init=False)
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -163,33 +165,60 @@ class GradientClassifier(ComplementaryClassifier):
         initial_bias : float or None, default=None
             Initial value of the biases of the outputs; None leaves them random.
         """
-        refuse_beyond_single(X)
-        centre = self._centre(X)
-        settings: dict[str, Any] = {
-            "schedule": self._schedule(),
-            "generator": generator,
-            "device": resolve_device(self.device),
-            "on_epoch": None if self.callback is None else partial(self.callback, stage),
-        }
+        settings = self._settings(X, generator, stage)
         model: Model
+        centre = self._centre(X)
         if self.network is None:
             rows = X if centre is None else X - centre
             model = train_linear(rows, loss, labels, initial_bias=initial_bias, **settings)
             if centre is not None:
                 model = LinearMap(model.coef, model.intercept - model.coef @ centre)
         else:
-            # A factory draws from torch's global generator. Seed it here, and restore it after.
-            with torch.random.fork_rng(), torch_as_released():
-                torch.manual_seed(int(torch.randint(2**62, (), generator=generator, device="cpu")))
-                n_labels = next(iter(labels.values())).shape[1]
-                model = self.network(X.shape[1], n_labels)
-                _check_network(model, X.shape[1], n_labels)
-                if initial_bias is not None and not set_output_bias(model, n_labels, initial_bias):
+            n_labels = next(iter(labels.values())).shape[1]
+            with self._new_network(X, n_labels, generator) as network:
+                if initial_bias is not None and not set_output_bias(
+                    network, n_labels, initial_bias
+                ):
                     raise InputError(
                         f"the last layer of the network has no bias of {n_labels} numbers, one per"
                         " label, to start from: use one that has, or leave bias_init='random'"
                     )
-                train_network(model, X, loss, labels, **settings)
+                train_network(network, X, loss, labels, **settings)
+                model = network
+        self._refuse_divergence(model, X, stage)
+        return model
+
+    def _settings(self, X: Features, generator: torch.Generator, stage: str) -> dict[str, Any]:
+        """Return the settings of a training; remember the shape of an item of several axes."""
+        refuse_beyond_single(X)
+        self._forget("_item_shape")
+        if len(X.shape) > 2:
+            self._item_shape = X.shape[1:]
+        return {
+            "schedule": self._schedule(),
+            "generator": generator,
+            "device": resolve_device(self.device),
+            "on_epoch": None if self.callback is None else partial(self.callback, stage),
+        }
+
+    @contextlib.contextmanager
+    def _new_network(
+        self, X: Features, n_labels: int, generator: torch.Generator
+    ) -> Iterator[torch.nn.Module]:
+        """Make the network for the rows of X; inside the block, torch draws its random numbers.
+
+        A factory and layers such as dropout draw from torch's global generator. It is seeded for
+        the block, and restored after it.
+        """
+        with torch.random.fork_rng(), torch_as_released():
+            torch.manual_seed(int(torch.randint(2**62, (), generator=generator, device="cpu")))
+            shape: Any = X.shape[1] if len(X.shape) == 2 else tuple(X.shape[1:])
+            made = (self.network or torch.nn.Linear)(shape, n_labels)
+            _check_network(made, tuple(X.shape[1:]), n_labels)
+            yield made
+
+    def _refuse_divergence(self, model: Model, X: Features, stage: str) -> None:
+        """Refuse a trained model whose scores are not finite."""
         for rows in gen_batches(X.shape[0], _CHECKED_ROWS):
             row = _infinite_row(self._raw_outputs(model, X[rows]))
             if row is not None:
@@ -198,7 +227,22 @@ class GradientClassifier(ComplementaryClassifier):
                     f"the training of the {stage} diverged: row {rows.start + row} of X has"
                     " scores that are not finite",
                 )
-        return model
+
+    def _validate_new(self, X: ArrayLike) -> Features:
+        shape = getattr(self, "_item_shape", None)
+        found = tuple(getattr(X, "shape", None) or np.shape(X))[1:]
+        if shape is not None and found != shape:
+            raise InputError(
+                f"the items of X have shape {found}, but fit was given items of shape {shape}; give"
+                " items of the same shape"
+            )
+        return super()._validate_new(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Only networks know what to do with more than two axes.
+        tags.input_tags.three_d_array = self.network is not None
+        return tags
 
     def _centre(self, X: Features) -> NDArray[np.float64] | None:
         """Return means (d,) to subtract for the training; None if X is not far from 0.
@@ -253,21 +297,22 @@ def _infinite_row(outputs: NDArray[np.float64]) -> int | None:
     return None if finite.all() else int(np.argmin(finite))
 
 
-def _check_network(network: object, n_features: int, n_labels: int) -> None:
+def _check_network(network: object, shape: tuple[int, ...], n_labels: int) -> None:
     """Refuse, before training, an object that is not a network with K outputs."""
     if not isinstance(network, torch.nn.Module):
         raise InputError(
             f"network must return a torch.nn.Module, got {type(network).__name__};"
             " pass a factory such as lambda n_features, n_labels: torch.nn.Linear(...)"
         )
+    inputs = f"{shape[0]} features" if len(shape) == 1 else f"items of shape {shape}"
     network.eval()
     try:
         with torch.no_grad():
-            shape = tuple(network(torch.zeros(1, n_features)).shape)
-    except RuntimeError as error:
-        raise InputError(f"network does not take {n_features} features: {error}") from error
-    if shape != (1, n_labels):
+            found = tuple(network(torch.zeros(1, *shape)).shape)
+    except (RuntimeError, ValueError) as error:
+        raise InputError(f"network does not take {inputs}: {error}") from error
+    if found != (1, n_labels):
         raise InputError(
-            f"network maps one instance of {n_features} features to shape {shape},"
+            f"network maps one instance of {inputs} to shape {found},"
             f" expected (1, {n_labels}): one output per label"
         )

@@ -122,7 +122,7 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
     See Also
     --------
     FrequencyMatchedClassifier : Matches any method's scores to how often labels apply.
-    ComplementaryLossClassifier : Trains a network with a loss.
+    NetworkLikelihoodClassifier : Trains any network by the same likelihood.
     complabel.losses.answers_log_likelihood : This likelihood as a function of logits.
     complabel.losses.SelectionLikelihoodLoss : The loss for labels named freely; ``cardinality_``
         can be used for it.

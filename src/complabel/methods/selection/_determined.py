@@ -12,8 +12,14 @@ import numpy as np
 from complabel._parameters import check_real
 from complabel.annotations import Answers, AssumedUniformWarning
 from complabel.errors import AnnotationError, InputError
-from complabel.frequencies import estimate_label_frequencies, judged_at_random, rates_of_exclusion
-from complabel.losses import AnswersLikelihood, check_propensities, check_rates
+from complabel.frequencies import estimate_label_frequencies, rates_of_exclusion
+from complabel.losses import AnswersLikelihood, check_rates
+from complabel.methods._kinds import (
+    AnswerKinds,
+    given_propensities,
+    refuse_undetermined_propensities,
+    warn_of_free_namings,
+)
 from complabel.methods.selection._anchored import cardinalities_of, given_to, sharpened
 from complabel.methods.selection._choices import Choices
 from complabel.methods.selection._exclusions import named_where_excluded
@@ -71,53 +77,11 @@ class Plan:
         return replace(self, choices=choices, cardinalities=grid)
 
 
-@dataclass(frozen=True)
-class Kinds:
-    """The numbers of answers of each kind; they decide what the answers determine.
-
-    ``free`` are namings with all labels on offer. ``judged`` are judgements of random labels.
-    ``menus`` are namings from random menus that offer "all of these apply"; ``pairs`` are those of
-    two labels. ``excluded`` are exclusions, and ``all`` are all answers.
-    """
-
-    free: int
-    judged: int
-    menus: int
-    pairs: int
-    excluded: int
-    all: int
-
-    @property
-    def determining(self) -> int:
-        """The number of answers that determine the cardinality.
-
-        Exclusions count, because the number of labels that a rule leaves bounds how many apply. If
-        the cardinality were searched, held-out exclusions that are treated as named would prefer
-        values at the end of the grid.
-        """
-        return self.judged + self.pairs + self.excluded
-
-    @classmethod
-    def of(cls, answers: Answers) -> Kinds:
-        """Count answers."""
-        everything = answers.n_offered == answers.n_labels
-        naming, random = answers.question == "named", ~np.isnan(answers.probability)
-        menus = naming & ~everything & (answers.all_apply == "answer") & random
-        return cls(
-            free=int((naming & everything).sum()),
-            judged=int(judged_at_random(answers).sum()),
-            menus=int(menus.sum()),
-            pairs=int((menus & (answers.n_offered == 2)).sum()),
-            excluded=int((answers.question == "excluded").sum()),
-            all=answers.n_answers,
-        )
-
-
 def plan_for(classifier: Parameters, answers: Answers, *, n_features: int) -> Plan:
     """Return the plan that follows from a classifier's parameters and the answers."""
-    kinds = Kinds.of(answers)
+    kinds = AnswerKinds.of(answers)
     frequencies = _frequencies(classifier, kinds, answers)
-    given = _given_propensities(classifier, answers.n_labels)
+    given = given_propensities(classifier.propensities, answers.n_labels)
     spreads: Sequence[float | None] = [None]
     if frequencies is not None and given is None and classifier.propensities == "equal":
         frequencies = replace(frequencies, propensities=None)
@@ -137,7 +101,9 @@ def plan_for(classifier: Parameters, answers: Answers, *, n_features: int) -> Pl
     )
 
 
-def _frequencies(classifier: Parameters, kinds: Kinds, answers: Answers) -> LabelFrequencies | None:
+def _frequencies(
+    classifier: Parameters, kinds: AnswerKinds, answers: Answers
+) -> LabelFrequencies | None:
     """Return the label frequencies, given or estimated, that a fit should use; else None.
 
     They are not estimated if most answers determine them, because then the likelihood uses these
@@ -158,7 +124,7 @@ def _frequencies(classifier: Parameters, kinds: Kinds, answers: Answers) -> Labe
 
 def _cardinalities(
     classifier: Parameters,
-    kinds: Kinds,
+    kinds: AnswerKinds,
     n_labels: int,
     frequencies: LabelFrequencies | None,
 ) -> Sequence[float | None]:
@@ -179,7 +145,7 @@ def _cardinalities(
     return [c]  # type: ignore[list-item]
 
 
-def _ranks(classifier: Parameters, kinds: Kinds, *, most: int) -> Sequence[int | None]:
+def _ranks(classifier: Parameters, kinds: AnswerKinds, *, most: int) -> Sequence[int | None]:
     """Return the ranks to choose from; only full rank if all labels were named freely."""
     if classifier.rank != "auto":
         return [classifier.rank]  # type: ignore[list-item]
@@ -188,45 +154,18 @@ def _ranks(classifier: Parameters, kinds: Kinds, *, most: int) -> Sequence[int |
     return [None, *(rank for rank in _RANKS if rank < most)]
 
 
-def _spreads(classifier: Parameters, kinds: Kinds, n_labels: int) -> Sequence[float | None]:
+def _spreads(classifier: Parameters, kinds: AnswerKinds, n_labels: int) -> Sequence[float | None]:
     """Return the spreads of propensities to choose from; None means that all labels are alike."""
     given = classifier.propensities
-    determined = kinds.menus > 0 or (kinds.judged > 0 and kinds.free > 0)
     if given == "auto":
-        if not determined:
-            raise InputError(
-                "propensities='auto', but the answers do not determine propensities: labels that"
-                " are named freely may be easy to think of, or apply seldom. Add answers from"
-                " random menus that offer 'all of these apply', or yes/no answers about random"
-                " labels (with their probability); or give propensities, or leave them out to"
-                " treat all labels as equal"
-            )
+        refuse_undetermined_propensities(kinds)
         return _SPREADS
     enough = kinds.menus + min(kinds.judged, kinds.free) >= _ENOUGH_PER_LABEL * n_labels
-    if given is None and determined and enough:
+    if given is None and kinds.determine_propensities and enough:
         return [None, *_SPREADS]
     if given is None and kinds.free:
-        warnings.warn(
-            "labels were named freely, and the fit assumes that every label that does not apply is"
-            " equally likely to be named. These answers cannot show whether this is true. If it is"
-            " not, predictions are much worse. For some items, ask yes/no questions about random"
-            " labels, or offer small random menus (see docs/asking.md)",
-            AssumedUniformWarning,
-            stacklevel=_CALLER,
-        )
+        warn_of_free_namings(stacklevel=_CALLER)
     return [None]
-
-
-def _given_propensities(classifier: Parameters, n_labels: int) -> NDArray[np.float64] | None:
-    """Return the propensities (K,) that the caller gave; None if there are none."""
-    given = classifier.propensities
-    if given is not None and not isinstance(given, str):
-        return check_propensities(given, n_labels)
-    if given not in (None, "auto", "equal"):
-        raise InputError(
-            f"propensities is {given!r}; give None, 'auto', 'equal' or one number per label"
-        )
-    return None
 
 
 def _error_rates(
@@ -260,7 +199,7 @@ def _error_rates(
 
 def _exclusion_rates(
     classifier: Parameters,
-    kinds: Kinds,
+    kinds: AnswerKinds,
     answers: Answers,
     frequencies: LabelFrequencies | None,
 ) -> NDArray[np.float64] | None:

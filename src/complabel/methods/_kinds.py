@@ -1,0 +1,101 @@
+"""The kinds of some answers, and what they say of how readily labels come to mind."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from complabel.annotations import AssumedUniformWarning
+from complabel.errors import InputError
+from complabel.frequencies import judged_at_random
+from complabel.losses import check_propensities
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.annotations import Answers
+
+
+@dataclass(frozen=True)
+class AnswerKinds:
+    """The numbers of answers of each kind; they decide what the answers determine.
+
+    ``free`` are namings with all labels on offer. ``judged`` are judgements of random labels.
+    ``menus`` are namings from random menus that offer "all of these apply"; ``pairs`` are those of
+    two labels. ``excluded`` are exclusions, and ``all`` are all answers.
+    """
+
+    free: int
+    judged: int
+    menus: int
+    pairs: int
+    excluded: int
+    all: int
+
+    @property
+    def determining(self) -> int:
+        """The number of answers that determine the cardinality.
+
+        Exclusions count, because the number of labels that a rule leaves bounds how many apply. If
+        the cardinality were searched, held-out exclusions that are treated as named would prefer
+        values at the end of the grid.
+        """
+        return self.judged + self.pairs + self.excluded
+
+    @property
+    def determine_propensities(self) -> bool:
+        """Whether the answers show how readily labels come to mind."""
+        return self.menus > 0 or (self.judged > 0 and self.free > 0)
+
+    @classmethod
+    def of(cls, answers: Answers) -> AnswerKinds:
+        """Count answers."""
+        everything = answers.n_offered == answers.n_labels
+        naming, random = answers.question == "named", ~np.isnan(answers.probability)
+        menus = naming & ~everything & (answers.all_apply == "answer") & random
+        return cls(
+            free=int((naming & everything).sum()),
+            judged=int(judged_at_random(answers).sum()),
+            menus=int(menus.sum()),
+            pairs=int((menus & (answers.n_offered == 2)).sum()),
+            excluded=int((answers.question == "excluded").sum()),
+            all=answers.n_answers,
+        )
+
+
+def given_propensities(given: Any, n_labels: int) -> NDArray[np.float64] | None:
+    """Return the propensities (K,) that the caller gave; None if there are none."""
+    if given is not None and not isinstance(given, str):
+        return check_propensities(given, n_labels)
+    if given not in (None, "auto", "equal"):
+        raise InputError(
+            f"propensities is {given!r}; give None, 'auto', 'equal' or one number per label"
+        )
+    return None
+
+
+def refuse_undetermined_propensities(kinds: AnswerKinds) -> None:
+    """Refuse to fit propensities if the answers do not show them."""
+    if not kinds.determine_propensities:
+        raise InputError(
+            "propensities='auto', but the answers do not determine propensities: labels that"
+            " are named freely may be easy to think of, or apply seldom. Add answers from"
+            " random menus that offer 'all of these apply', or yes/no answers about random"
+            " labels (with their probability); or give propensities, or leave them out to"
+            " treat all labels as equal"
+        )
+
+
+def warn_of_free_namings(*, stacklevel: int) -> None:
+    """Warn that a fit takes all labels to come to mind alike; ``stacklevel`` is the caller's."""
+    warnings.warn(
+        "labels were named freely, and the fit assumes that every label that does not apply is"
+        " equally likely to be named. These answers cannot show whether this is true. If it is"
+        " not, predictions are much worse. For some items, ask yes/no questions about random"
+        " labels, or offer small random menus (see docs/asking.md)",
+        AssumedUniformWarning,
+        stacklevel=stacklevel + 1,
+    )

@@ -1,0 +1,237 @@
+"""The method that trains any network by the exact likelihood of answers, in mini-batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import torch
+
+from complabel._parameters import Constraints, Real
+from complabel._training import LinearMap, descend
+from complabel.annotations import Answers
+from complabel.losses import AnswersLikelihood, answers_log_likelihood, check_rates
+from complabel.methods._documented import documented
+from complabel.methods._kinds import (
+    AnswerKinds,
+    given_propensities,
+    refuse_undetermined_propensities,
+    warn_of_free_namings,
+)
+from complabel.methods.gradient._base import TEXTS, GradientClassifier
+from complabel.persistence import IfAny, Kinds, Numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from complabel.methods._arrays import Features
+
+# Standard deviation of the prior of log-propensities: at 1, one label in twenty comes to mind five
+# times as readily as a usual one. It matters only where answers say little.
+_SPREAD = 1.0
+# stacklevel of warnings: from _start_of, over _learn, _fit and fit, to its caller.
+_CALLER = 5
+
+
+@documented(**TEXTS)
+@dataclass(kw_only=True, eq=False, repr=False)
+class NetworkLikelihoodClassifier(GradientClassifier):
+    """Multi-label classifier that trains any torch network by the exact likelihood of answers.
+
+    ``fit`` takes :class:`complabel.annotations.Answers` of any kinds, or an indicator of labels
+    that were named freely. X may have any number of axes: with pictures of shape (n, 1, 28, 28),
+    the network gets batches (b, 1, 28, 28). The likelihood is that of
+    :class:`SelectionLikelihoodClassifier`. A batch costs as much as the answers in it.
+
+    Parameters
+    ----------
+    propensities : None, "auto", "equal" or array-like of shape (K,), default=None
+        How readily each label comes to mind when a person names one, relative to the others. With
+        ``"auto"``, they are trained together with the network; this is refused if the answers do
+        not determine them. Answers do if they are namings from random menus that offer "all of
+        these apply", or free namings together with yes/no answers about random labels. With None,
+        they are trained if the answers determine them; if not, all labels are treated as alike,
+        with a warning if labels were named freely. ``"equal"`` treats all labels as alike.
+    error_rate : float, default=0.0
+        The probability, in [0, 1), that an answer is a mistake: drawn at random from all answers
+        that the question allows. It must be above 0 if answers contradict each other.
+    exclusion_rates : None, float or array-like of shape (K,), default=None
+        The probability, in [0, 1], that a rule or report excludes a label that does not apply. It
+        must be given if the answers hold exclusions.
+    cardinality : float or None, default=None
+        c, the expected number of relevant labels per row: the mean of (sum_k p_k - c)^2 is added to
+        the loss. None leaves this out. Labels that were named freely say little about this number;
+        with such answers alone, take ``cardinality_`` of a :class:`SelectionLikelihoodClassifier`.
+        If ``y`` is one class per row, None is 1.
+    {parameters}
+
+    Attributes
+    ----------
+    propensities_ : ndarray of shape (K,)
+        The propensities that were given or trained; trained ones have a geometric mean of 1. Only
+        if there are some.
+    {attributes}
+
+    Warns
+    -----
+    AssumedUniformWarning
+        If labels were named freely, and the fit assumes that all come to mind equally.
+
+    See Also
+    --------
+    SelectionLikelihoodClassifier : The same likelihood with a kernel; it chooses its settings.
+    ComplementaryLossClassifier : Trains a network by any loss of labels that do not apply.
+    complabel.losses.AnswersLikelihood : The likelihood for a training loop of your own.
+
+    Notes
+    -----
+    The model of the last epoch is kept. Choose ``epochs``, ``learning_rate`` and ``weight_decay``
+    by held-out answers, with :func:`held_out_score` or a search of scikit-learn. X is copied in
+    double precision unless its type is float32; the network gets float32.
+
+    ``save`` writes networks of usual layers, as its errors say. A network with layers such as
+    convolutions is a class of your code: keep the code, and save ``model_.state_dict()`` with
+    ``torch.save``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from complabel.annotations import draw_answers
+    >>> rng = np.random.default_rng(0)
+    >>> pictures = rng.normal(size=(400, 1, 4, 4)).astype(np.float32)
+    >>> relevant = (pictures.mean(axis=(1, 3)) > 0).astype(int)  # which of its rows are bright
+    >>> answers = draw_answers(relevant, question="asked", random_state=0)
+    >>> def network(shape, n_labels):
+    ...     layers = torch.nn.Conv2d(1, 8, 3), torch.nn.ReLU(), torch.nn.Flatten()
+    ...     return torch.nn.Sequential(*layers, torch.nn.Linear(8 * 2 * 2, n_labels))
+    >>> classifier = NetworkLikelihoodClassifier(network=network, random_state=0)
+    >>> predicted = classifier.fit(pictures, answers).predict(pictures)
+    >>> float((predicted == relevant).mean().round(1))
+    0.8
+    """
+
+    models_the_choice = True
+    understands_answers = True
+    _constraints: ClassVar[Constraints] = {
+        "error_rate": Real(at_least=0, below=1),
+        "cardinality": (None, Real(above=0)),
+    }
+    _fitted: ClassVar[Kinds] = {"propensities_": IfAny(Numbers("K", at_least=0))}
+
+    propensities: str | ArrayLike | None = None
+    error_rate: float = 0.0
+    exclusion_rates: ArrayLike | None = None
+    cardinality: float | None = None
+    learning_rate: float = 0.001
+    batch_size: int = 64
+    epochs: int = 50
+
+    def _fit(
+        self, X: Features, complementary: NDArray[np.uint8], relevant: NDArray[np.uint8] | None, /
+    ) -> None:
+        self._learn(X, Answers.from_complementary(complementary, relevant=relevant))
+
+    def _fit_answers(self, X: Features, answers: Answers, /) -> None:
+        self._learn(X, answers)
+
+    def _learn(self, X: Features, answers: Answers) -> None:
+        """Train the network, and propensities if the answers determine them."""
+        self._forget("propensities_")
+        log_w, trains = self._start_of_propensities(answers)
+        generator = self._generator()
+        settings = self._settings(X, generator, "classifier")
+        centre = self._centre(X)
+        rows = X if centre is None else X - centre
+        with self._new_network(X, answers.n_labels, generator) as network:
+            start = (
+                None if log_w is None else torch.from_numpy(log_w).float().to(settings["device"])
+            )
+            objective = _Objective(
+                AnswersLikelihood(
+                    answers,
+                    exclusion_rates=self._rates_of_exclusion(answers),
+                    mistakes=self.error_rate > 0,
+                    dtype=torch.float32,
+                    device=settings["device"],
+                ),
+                log_propensities=None if start is None else torch.nn.Parameter(start, trains),
+                error_rate=self.error_rate or None,
+                cardinality=1.0 if self.cardinality is None and self._single else self.cardinality,
+            )
+            descend(network, rows, objective, others=objective.trained, **settings)
+        for trained in objective.trained:
+            found = trained.detach().double().cpu().numpy()
+            log_w = found - found.mean()
+        if log_w is not None:
+            self.propensities_ = np.exp(log_w)
+        self.model_ = network
+        if self.network is None:
+            coef, intercept = (
+                each.detach().double().cpu().numpy() for each in network.parameters()
+            )
+            self.model_ = LinearMap(
+                coef, intercept if centre is None else intercept - coef @ centre
+            )
+        self._refuse_divergence(self.model_, X, "classifier")
+
+    def _start_of_propensities(self, answers: Answers) -> tuple[NDArray[np.float64] | None, bool]:
+        """Return log-propensities (K,), or None if all are alike; and whether to train them."""
+        given = given_propensities(self.propensities, answers.n_labels)
+        if given is not None:
+            return np.log(given), False
+        kinds = AnswerKinds.of(answers)
+        if self.propensities == "auto":
+            refuse_undetermined_propensities(kinds)
+        if self.propensities != "equal" and kinds.determine_propensities:
+            return np.zeros(answers.n_labels), True
+        if self.propensities is None and kinds.free:
+            warn_of_free_namings(stacklevel=_CALLER)
+        return None, False
+
+    def _rates_of_exclusion(self, answers: Answers) -> NDArray[np.float64] | None:
+        """Return the given exclusion rates (K,), or None."""
+        if self.exclusion_rates is None:
+            return None
+        return check_rates("exclusion_rates", self.exclusion_rates, answers.n_labels, "label")
+
+    def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+        return self._answers_log_likelihood(X, Answers.from_complementary(complementary))
+
+    def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> NDArray[np.float64]:
+        found = answers_log_likelihood(
+            torch.from_numpy(self._decision(X)),
+            answers,
+            propensities=getattr(self, "propensities_", None),
+            error_rates=self.error_rate,
+            exclusion_rates=self.exclusion_rates,
+        )
+        return np.asarray(found.numpy())
+
+
+@dataclass(frozen=True)
+class _Objective:
+    """Minus the mean log-likelihood of a batch, plus penalties."""
+
+    likelihood: AnswersLikelihood
+    log_propensities: torch.nn.Parameter | None
+    error_rate: float | None
+    cardinality: float | None
+
+    @property
+    def trained(self) -> list[torch.nn.Parameter]:
+        """The log-propensities, if they are trained."""
+        log_w = self.log_propensities
+        return [] if log_w is None or not log_w.requires_grad else [log_w]
+
+    def __call__(self, logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        """Return the loss of the items ``rows`` (b,) for logits (b, K)."""
+        found = self.likelihood.batch(rows).log_likelihood(
+            logits, log_propensities=self.log_propensities, error_rates=self.error_rate
+        )
+        loss = -found.mean()
+        if self.cardinality is not None:
+            loss = loss + (torch.sigmoid(logits).sum(dim=1) - self.cardinality).square().mean()
+        for log_w in self.trained:
+            loss = loss + log_w.square().sum() / (2 * _SPREAD**2 * self.likelihood.shape[0])
+        return loss

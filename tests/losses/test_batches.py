@@ -1,0 +1,156 @@
+"""The likelihood of some of the items, laid out once: the same numbers as for all of them."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.examples import examples
+from tests.losses.answers_cases import cases
+
+from complabel.annotations import Answers, draw_answers
+from complabel.datasets import make_synthetic
+from complabel.errors import InputError
+from complabel.losses import AnswersLikelihood
+
+Y = make_synthetic(120, n_features=3, n_labels=7, random_state=0).Y
+QUESTIONS = ("free", "menu-2", "menu-4", "asked", "ticked", "excluded")
+
+
+def likelihood_of(case):
+    """The likelihood of a case, and the arguments of its calls."""
+    n_labels, settings = case.logits.shape[1], case.settings
+    rates = np.asarray(settings["error_rates"], dtype=float)
+    excluded = np.broadcast_to(settings.get("exclusion_rates", 0.5), n_labels)
+    found = AnswersLikelihood(case.answers, exclusion_rates=excluded, mistakes=rates.max() > 0)
+    given = {}
+    if found.mistakes:
+        known = np.broadcast_to(rates, len(case.answers.annotator_names))
+        given["error_rates"] = torch.tensor(np.append(known, rates.mean()))
+    if settings.get("propensities") is not None:
+        given["log_propensities"] = torch.tensor(np.log(settings["propensities"]))
+    return found, given
+
+
+def some_answers(questions, seed=0):
+    """Answers to all these questions about about half of the items each, several by item."""
+    rng, parts = np.random.default_rng(seed), []
+    for question in questions:
+        rates = {"exclusion_rates": 0.4} if question == "excluded" else {}
+        drawn = draw_answers(Y, question=question, random_state=seed, **rates)
+        parts.append(drawn.only(rng.random(drawn.n_answers) < 0.5))
+    return Answers.concatenate(parts)
+
+
+@examples(60)
+@given(cases(), st.data())
+def test_any_rows_of_any_answers(case, data):
+    likelihood, given = likelihood_of(case)
+    whole = likelihood(torch.tensor(case.logits), **given)
+    numbers = st.integers(0, len(case.logits) - 1)
+    rows = np.array(data.draw(st.lists(numbers, max_size=6)), dtype=np.int64)
+    found = likelihood.batch(rows)(torch.tensor(case.logits[rows]), **given)
+    how = {"rtol": 1e-12, "atol": case.tolerance}
+    np.testing.assert_allclose(found.values, whole.values[rows], **how)
+    np.testing.assert_allclose(found.through_logits, whole.through_logits[rows], **how)
+
+
+@pytest.mark.parametrize("mistakes", [False, True])
+@pytest.mark.parametrize("questions", [*((each,) for each in QUESTIONS), QUESTIONS], ids=str)
+def test_batches_add_up_to_all_items(questions, mistakes):
+    answers = some_answers(questions)
+    known = {"exclusion_rates": np.full(7, 0.4), "mistakes": mistakes}
+    logits = torch.randn(Y.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    given = {"log_propensities": torch.linspace(-1, 1, 7, dtype=torch.float64)}
+    if mistakes:
+        given["error_rates"] = torch.tensor([0.1], dtype=torch.float64)
+    likelihood = AnswersLikelihood(answers, **known)
+    whole = likelihood(logits, **given)
+    parts = torch.split(torch.randperm(len(Y), generator=torch.Generator().manual_seed(1)), 32)
+    found = [likelihood.batch(rows)(logits[rows], **given) for rows in parts]
+    for name in ("through_log_propensities", "through_log_odds"):
+        if getattr(whole, name) is not None:
+            total = sum(getattr(each, name) for each in found)
+            torch.testing.assert_close(total, getattr(whole, name), rtol=1e-9, atol=1e-9)
+    for rows, each in zip(parts, found, strict=True):
+        torch.testing.assert_close(each.values, whole.values[rows], rtol=1e-9, atol=1e-9)
+        # The same from a part of the answers that is laid out anew.
+        again = AnswersLikelihood(answers[rows.numpy()], **known)(logits[rows], **given)
+        torch.testing.assert_close(each.values, again.values, rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(each.through_logits, again.through_logits, rtol=1e-9, atol=1e-9)
+
+
+@examples(15)
+@given(cases(most_labels=4, most_items=2, scale=3.0, rates=(0.0, 0.2)), st.integers(0, 99))
+def test_gradients_of_weighted_items_by_finite_differences(case, seed):
+    likelihood, given = likelihood_of(case)
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(len(case.logits), size=3)
+    weights = torch.tensor(rng.uniform(0.1, 2, size=3))
+    logits = torch.tensor(case.logits[rows], requires_grad=True)
+    log_w = torch.tensor(rng.normal(size=logits.shape[1]), requires_grad=True)
+
+    def weighted(logits, log_w):
+        values = likelihood.batch(rows).log_likelihood(
+            logits, log_propensities=log_w, error_rates=given.get("error_rates")
+        )
+        return (weights * values).sum()
+
+    assert torch.autograd.gradcheck(weighted, (logits, log_w), atol=1e-4)
+
+
+@pytest.mark.parametrize("question", ["asked", "ticked"])
+def test_judgements_are_masked_cross_entropy(question):
+    answers = draw_answers(Y, question=question, random_state=0)
+    applies, no = (torch.tensor(x) for x in (answers.known_relevant, answers.complementary))
+    rows = torch.tensor([5, 0, 117, 5])
+    logits = torch.linspace(-90, 90, 28).view(4, 7).double().requires_grad_()
+    found = AnswersLikelihood(answers).batch(rows).log_likelihood(logits)
+    expected = -torch.nn.functional.binary_cross_entropy_with_logits(
+        logits, applies[rows].double(), weight=(applies | no)[rows].double(), reduction="none"
+    ).sum(dim=1)
+    torch.testing.assert_close(found, expected, rtol=1e-14, atol=1e-13)
+    slopes = [torch.autograd.grad(each.sum(), logits)[0] for each in (found, expected)]
+    torch.testing.assert_close(*slopes, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+def test_logits_of_any_float_type(dtype):
+    answers = some_answers(("free", "asked"))
+    logits = torch.ones(2, 7, dtype=dtype, requires_grad=True)
+    with torch.inference_mode():  # laid out by somebody who trains elsewhere
+        likelihood = AnswersLikelihood(answers)
+    found = likelihood.batch([3, 4]).log_likelihood(logits)
+    assert found.dtype == dtype
+    found.sum().backward()
+    assert logits.grad.dtype == dtype
+    exact = likelihood.batch([3, 4])(torch.ones(2, 7, dtype=torch.float64))
+    torch.testing.assert_close(found.double(), exact.values, rtol=1e-2, atol=0)
+
+
+@pytest.mark.parametrize("rates", [0.2, [0.2], torch.tensor([0.2])])
+def test_one_error_rate_for_all(rates):
+    likelihood = AnswersLikelihood(some_answers(("asked", "free")), mistakes=True)
+    found = likelihood.batch([1]).log_likelihood(torch.zeros(1, 7), error_rates=rates)
+    expected = likelihood(
+        torch.zeros(Y.shape, dtype=torch.float64),
+        error_rates=torch.tensor([0.2], dtype=torch.float64),
+    )
+    assert float(found) == pytest.approx(float(expected.values[1]), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[0, 120], [-1], [0.0], [True, False], [[0]], 3],
+    ids=["beyond", "negative", "float", "bool", "2-D", "number"],
+)
+def test_rows_that_are_no_items_are_refused(rows):
+    with pytest.raises(InputError, match="rows"):
+        AnswersLikelihood(some_answers(("asked",))).batch(rows)
+
+
+def test_no_rows_and_logits_of_another_number_of_rows():
+    likelihood = AnswersLikelihood(some_answers(QUESTIONS[:-1]))
+    assert likelihood.batch([]).log_likelihood(torch.zeros(0, 7)).shape == (0,)
+    with pytest.raises(InputError, match="3 items"):
+        likelihood.batch([1, 2, 3]).log_likelihood(torch.zeros(2, 7))
