@@ -242,7 +242,7 @@ def test_files_that_are_no_table_of_answers(tmp_path):
     write_text(path, "item,label\na,sea\n")
     with pytest.raises(InputError, match="contradictions must be one of 'error', 'drop'"):
         read_answers(path, contradictions="vote")
-    with pytest.raises(DatasetFormatError, match=r"tables of answers must end in \.csv"):
+    with pytest.raises(DatasetFormatError, match=r"complabel import .* must end in \.csv"):
         read_answers(write_text(tmp_path / "a.json", "[]"))
 
 
