@@ -174,37 +174,10 @@ def yes_world(per_label: float) -> World:
     return world
 
 
-NAMES = [
-    "boat",
-    "bridge",
-    "building",
-    "car",
-    "castle",
-    "cloud",
-    "coral",
-    "desert",
-    "eagle",
-    "field",
-    "flower",
-    "forest",
-    "garden",
-    "glacier",
-    "grass",
-    "harbor",
-    "horse",
-    "house",
-    "island",
-    "leopard",
-    "market",
-    "meadow",
-    "mountain",
-    "ocean",
-    "palace",
-    "pillar",
-    "plane",
-    "plants",
-    "river",
-]
+NAMES = """
+boat bridge building car castle cloud coral desert eagle field flower forest garden glacier grass
+harbor horse house island leopard market meadow mountain ocean palace pillar plane plants river
+"""
 
 
 def spelt(wrong: bool) -> World:
@@ -213,7 +186,7 @@ def spelt(wrong: bool) -> World:
     def world(rng: Rng) -> Answers:
         n, K = sizes(rng, 29)
         n = max(n, 40 * K)
-        words = rng.permutation(NAMES)[:K]
+        words = rng.permutation(NAMES.split())[:K]
         labels = words[rng.integers(K, size=n)].astype(object)
         if wrong:
             which = rng.choice([word for word in words if len(word) > 4] or [words[0]])

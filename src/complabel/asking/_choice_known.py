@@ -108,10 +108,12 @@ class Proportional:
         """Maximize the likelihood."""
         K = choices.could.shape[1]
         # Answers with the same labels to choose among and the same name count together.
-        marks = [np.packbits(choices.could, axis=1), choices.named, choices.n_offered]
-        _, first, count = np.unique(
-            np.column_stack(marks), axis=0, return_index=True, return_counts=True
-        )
+        marks: list[NDArray[Any]] = [
+            np.packbits(choices.could, axis=1),
+            choices.named[:, np.newaxis],
+            choices.n_offered[:, np.newaxis],
+        ]
+        _, first, count = np.unique(np.hstack(marks), axis=0, return_index=True, return_counts=True)
         could, named, M = choices.could[first], choices.named[first], choices.n_offered[first]
         at, n_could = np.arange(len(first)), could.sum(axis=1)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from complabel.asking import _choice
 from complabel.asking._finding_context import AUDIT, Context, num, some
-from complabel.asking._inspection import ChoiceTest, Finding, Inspection, Severity
+from complabel.asking._inspection import DEPENDS, ChoiceTest, Finding, Inspection, Severity
 
 # Estimated standard deviations of log-propensities that equal chances hardly ever give: with
 # random judgements, and from menus alone. Menus alone need more, because correlated labels can
@@ -134,7 +134,7 @@ def choice(context: Context) -> Iterator[Finding]:
             " how often labels apply, the choice can be corrected.",
             context.ask() if alone else "",
         )
-    depends = tests.get(_choice.DEPENDS)
+    depends = tests.get(DEPENDS)
     if depends is not None and (depends.effect or 0.0) >= math.log(_DEPENDS):
         yield Finding(
             "choice-depends",
