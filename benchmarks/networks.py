@@ -25,7 +25,7 @@ from complabel.methods import (
 )
 from complabel.metrics import average_precision
 
-EPOCHS, RATE = 20, 0.003
+RATE = 0.003
 
 
 def network(shape, n_labels: int) -> nn.Module:
@@ -37,7 +37,7 @@ def network(shape, n_labels: int) -> nn.Module:
     )
 
 
-def by_loop(pictures, answers, seed: int, cardinality: float | None) -> nn.Module:
+def by_loop(pictures, answers, seed: int, cardinality: float | None, epochs: int) -> nn.Module:
     """Train the network in a plain loop."""
     torch.manual_seed(seed)
     likelihood = AnswersLikelihood(answers, dtype=torch.float32)
@@ -45,7 +45,7 @@ def by_loop(pictures, answers, seed: int, cardinality: float | None) -> nn.Modul
     data = TensorDataset(images, torch.arange(len(images)))
     model = network(images.shape[1:], answers.n_labels)
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE, weight_decay=1e-4)
-    for _ in range(EPOCHS):
+    for _ in range(epochs):
         for batch, rows in DataLoader(data, batch_size=64, shuffle=True):
             logits = model(batch)
             loss = -likelihood.batch(rows).log_likelihood(logits).mean()
@@ -57,14 +57,14 @@ def by_loop(pictures, answers, seed: int, cardinality: float | None) -> nn.Modul
     return model.eval()
 
 
-def one_seed(data, question: str, seed: int):
+def one_seed(data, question: str, seed: int, epochs: int):
     """Yield the name of each way, its average precision and its seconds."""
     pictures = data.X.astype(np.float32).reshape(-1, 1, 16, 16)
     answers = draw_answers(data.Y, question=question, random_state=seed)
     order = np.random.default_rng(seed).permutation(np.unique(data.groups))
     test = np.isin(data.groups, order[:2])
     precision = lambda scores: average_precision(data.Y[test], scores)  # noqa: E731
-    settings = {"network": network, "learning_rate": RATE, "epochs": EPOCHS, "random_state": seed}
+    settings = {"network": network, "learning_rate": RATE, "epochs": epochs, "random_state": seed}
 
     started = time.process_time()
     flagship = SelectionLikelihoodClassifier(random_state=seed).fit(data.X[~test], answers[~test])
@@ -83,7 +83,7 @@ def one_seed(data, question: str, seed: int):
     yield "`NetworkLikelihoodClassifier`", precision(found.predict_proba(pictures[test])), seconds
 
     started = time.process_time()
-    model = by_loop(pictures[~test], answers[~test], seed, cardinality)
+    model = by_loop(pictures[~test], answers[~test], seed, cardinality, epochs)
     seconds = time.process_time() - started
     with torch.no_grad():
         logits = model(torch.from_numpy(pictures[test])).numpy()
@@ -102,6 +102,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--question", nargs="+", default=["asked"], help="such as: asked free")
     given = parser.parse_args()
     torch.set_num_threads(1)
@@ -112,7 +113,7 @@ def main() -> None:
     for question in given.question:
         found: dict[str, list[tuple[float, float]]] = {}
         for seed in range(given.seeds):
-            for name, precision, seconds in one_seed(data, question, seed):
+            for name, precision, seconds in one_seed(data, question, seed, given.epochs):
                 found.setdefault(name, []).append((precision, seconds))
         for name, values in found.items():
             each = ", ".join(f"{precision:.3f}" for precision, _ in values)
