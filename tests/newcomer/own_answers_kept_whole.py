@@ -33,7 +33,7 @@ np.testing.assert_allclose(again.predict_proba(X), classifier.predict_proba(X), 
 # What would turn answers into an array is refused; what splits them works.
 refused = False
 try:
-    cross_val_predict(classifier, X, answers, cv=3)
+    cross_val_predict(classifier, X, answers, cv=3, method="predict_proba")
 except AnnotationError:
     refused = True
 assert refused, "cross_val_predict turned the answers into an array"
