@@ -25,7 +25,7 @@ def test_what_to_do_comes_first_and_nothing_is_drawn_in_a_pipe(run, answers):
     code, out, err = run("inspect", answers)
     assert (code, err) == (0, "")
     assert out.startswith("3 answers about 2 items and 2 labels: ")
-    assert "✗ problem: contradictions" in out
+    assert "✗ problem: Answers contradict each other [contradictions]" in out
     assert "labels-not-listed" in out
     assert f"complabel fit {answers} --features X.csv --contradictions majority" in out
     assert "\x1b" not in out

@@ -16,7 +16,7 @@ def brief(name, **settings):
     Settings that the method does not have are left out.
     """
     settings = {"random_state": 0, "epochs": 5, "max_iter": 20, **settings}
-    if name == "selection-likelihood":
+    if name in ("selection-likelihood", "supervised"):
         kernel = {"kernel": "rbf", "gamma": 0.1, "n_components": 20}
         settings = {"alpha": 0.1, "cardinality": 1.5, **kernel, **settings}
     known = METHODS[name].classifier().get_params()

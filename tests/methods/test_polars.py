@@ -31,7 +31,7 @@ def test_answers_come_from_a_polars_table():
     columns = {
         "item": ["a", "b", "b", "c"],
         "label": ["sea", "sky", "city", "sea"],
-        "answer": ["no", "yes", None, "unsure"],
+        "answer": ["no", "yes", "no", "unsure"],
         "annotator": ["ann", None, "bob", "ann"],
     }
     table = pl.DataFrame(columns)

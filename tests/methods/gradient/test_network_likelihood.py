@@ -17,7 +17,7 @@ from complabel.methods import (
     MLCLClassifier,
     NetworkLikelihoodClassifier,
     SelectionLikelihoodClassifier,
-    SupervisedClassifier,
+    SupervisedBCEClassifier,
     held_out_score,
 )
 
@@ -177,7 +177,7 @@ def test_the_seed_alone_decides_and_torchs_settings_stay_as_they_are():
     [
         (MLCLClassifier, 1 - Y),
         (GDFClassifier, 1 - Y),
-        (SupervisedClassifier, Y),
+        (SupervisedBCEClassifier, Y),
     ],
 )
 def test_every_gradient_method_takes_pictures_with_a_network(classifier, y):

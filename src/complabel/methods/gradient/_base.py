@@ -230,8 +230,10 @@ class GradientClassifier(ComplementaryClassifier):
 
     def _validate_new(self, X: ArrayLike) -> Features:
         shape = getattr(self, "_item_shape", None)
-        found = tuple(getattr(X, "shape", None) or np.shape(X))[1:]
-        if shape is not None and found != shape:
+        if shape is None:
+            return super()._validate_new(X)
+        found = tuple(getattr(X, "shape", ()) or np.asarray(X).shape)[1:]
+        if found != shape:
             raise InputError(
                 f"the items of X have shape {found}, but fit was given items of shape {shape}; give"
                 " items of the same shape"

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from complabel import metrics
 from complabel.annotations import Answers, pair_rows
+from complabel.methods._documented import documented
 from complabel.methods.selection._classifier import (
     ProgressCallback,
     SelectionLikelihoodClassifier,
 )
+from complabel.methods.selection._texts import TEXTS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from complabel.methods._arrays import Features
 
 
+@documented(**TEXTS)
 class SupervisedClassifier(SelectionLikelihoodClassifier):
     """Selection likelihood that learns from the *relevant* labels: the reference in all tables.
 
@@ -29,8 +32,17 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
 
     Parameters
     ----------
-    alpha, scaling, kernel, gamma, n_components, rank, cv, threshold, random_state, callback
-        As in :class:`SelectionLikelihoodClassifier`, with the same defaults.
+    alpha : "auto" or float, default="auto"
+        Weight of the squared norm of W, for scaled features.
+    {of_features}
+    cv : int, default=3
+        Number of folds of the training data for the automatic choices.
+    threshold : {"probability", "minmax"}, default="probability"
+        Rule of ``predict``: p > 0.5, or the same after scaling each row of p to [0, 1].
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed of the folds, and of the rows that approximate the kernel.
+    callback : callable or None, default=None
+        As in :class:`SelectionLikelihoodClassifier`.
 
     Attributes
     ----------
