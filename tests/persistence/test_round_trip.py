@@ -185,9 +185,11 @@ def test_training_rows_are_only_where_predictions_need_them(name, path):
         for at, array in arrays.items()
         if array.ndim == 2 and known & {np.ascontiguousarray(row).tobytes() for row in array}
     }
+    kernel = {"state.model_.of.transformer.of.landmarks"}
     expected = {
         "ml-knn": {"state.X_"},
-        "selection-likelihood": {"state.model_.of.transformer.of.landmarks"},
+        "selection-likelihood": kernel,
+        "supervised": kernel,
     }
     # A centre of LIFT is a training row where a cluster has no other.
     assert kept <= {"state.centers_"} if name == "lift" else kept == expected.get(name, set())
