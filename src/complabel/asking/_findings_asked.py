@@ -12,7 +12,7 @@ from complabel.asking._inspection import DEPENDS, ChoiceTest, Finding, Inspectio
 # Estimated standard deviations of log-propensities that equal chances hardly ever give: with
 # random judgements, and from menus alone. Menus alone need more, because correlated labels can
 # look like unequal propensities there.
-_UNEQUAL, _UNEQUAL_ALONE = 0.25, 0.5
+_UNEQUAL, _UNEQUAL_ALONE = 0.25, 0.52
 # A label that is named at least this many times as readily where another one applies, or as seldom.
 _DEPENDS = 1.25
 _LARGE_ERROR = 0.1  # relative standard error of the mean number of labels
