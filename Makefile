@@ -14,7 +14,7 @@ endif
 # Two workers with one thread each: more threads than cores would wait for one another.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
 
-.PHONY: help demo test lint types check slow newcomer portability fuzz reference docs benchmark clean
+.PHONY: help demo test lint types check slow theory newcomer portability fuzz reference docs benchmark clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -35,7 +35,10 @@ check: $(VENV)/.test
 	$(PYTEST) -m "not slow"
 
 slow: $(VENV)/.test ## Test everything, also what takes long on real data
-	$(PYTEST)
+	$(PYTEST) tests src research
+
+theory: $(VENV)/.test ## Check the paper's theorems; simulate and measure what its matrices cost (10 minutes)
+	$(BIN)/python -m research.theory $(if $(DATA),--data-dir $(DATA))
 
 newcomer: ## Do what a new user does, in an environment of its own
 	$(PYTHON) tests/newcomer/session.py

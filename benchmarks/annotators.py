@@ -21,9 +21,10 @@ import numpy as np
 
 from complabel import metrics
 from complabel._training import one_thread
-from complabel.annotations import AssumedUniformWarning, draw_answers
+from complabel.answers import AssumedUniformWarning
 from complabel.datasets import MultiLabelDataset, load_dataset
 from complabel.methods import SelectionLikelihoodClassifier
+from complabel.simulate import draw_answers
 from complabel.studies import split_folds
 
 _SEED = 0

@@ -20,10 +20,11 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.model_selection import KFold
 
-from complabel.annotations import Answers, draw_answers, draw_propensities
+from complabel.answers import Answers
 from complabel.datasets import load_dataset
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.metrics import average_precision
+from complabel.simulate import draw_answers, draw_propensities
 
 
 def audit_of(Y: Any, size: int, seed: tuple[int, ...]) -> Answers:

@@ -15,9 +15,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from complabel.annotations import Answers, draw_answers
+from complabel.answers import Answers
 from complabel.datasets import load_dataset
 from complabel.losses import AnswersLikelihood
+from complabel.simulate import draw_answers
 
 BATCHES = (64, 1024)
 

@@ -30,7 +30,7 @@ import torch
 from sklearn.model_selection import KFold
 
 from complabel import metrics
-from complabel.annotations import indicator_from_indices
+from complabel.answers import indicator_from_indices
 from complabel.datasets import load_dataset
 from complabel.losses import ExponentialRankingLoss, GDFLoss, LogitLoss, LUWLoss
 from complabel.methods import make_classifier

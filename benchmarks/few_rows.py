@@ -14,10 +14,10 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from complabel._training import one_thread
-from complabel.annotations import draw_answers
 from complabel.datasets import make_synthetic
 from complabel.methods import make_classifier
 from complabel.metrics import average_precision
+from complabel.simulate import draw_answers
 
 _METHODS = ("selection-likelihood", "mlcl", "comrank", "ridge")
 _N_LABELS, _N_TEST = 8, 1000

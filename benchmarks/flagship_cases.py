@@ -22,8 +22,8 @@ from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from complabel.annotations import draw_answers, draw_complementary
 from complabel.datasets import MultiLabelDataset, load_dataset, make_digits, make_synthetic
+from complabel.simulate import draw_answers, draw_complementary
 from complabel.studies import split_folds
 
 _CHUNK_ROWS = 20_000

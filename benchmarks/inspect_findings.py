@@ -20,8 +20,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import optimize, special
 
-from complabel.annotations import Answers, draw_answers
+from complabel.answers import Answers
 from complabel.asking import inspect_answers
+from complabel.simulate import draw_answers
 
 Rng = np.random.Generator
 World = Callable[[Rng], Answers]

@@ -16,12 +16,13 @@ import numpy as np
 from scipy import special
 
 from audits import audit_of
-from complabel.annotations import Answers, draw_answers, draw_propensities
+from complabel.answers import Answers
 from complabel.datasets import load_dataset
 from complabel.frequencies._counts import Audit, Named
 from complabel.frequencies._estimate import _estimate
 from complabel.frequencies._naming import Integrals
 from complabel.frequencies._sharpen import plain
+from complabel.simulate import draw_answers, draw_propensities
 
 
 def wrong_by(Y: Any, propensities: Any) -> tuple[Any, Any]:

@@ -11,8 +11,8 @@ import argparse
 
 import numpy as np
 
-from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset, load_released
+from complabel.simulate import draw_complementary
 from complabel.studies import ExpandedRow, run_fold
 
 FOLDS = 10

@@ -19,9 +19,9 @@ from scipy.stats import spearmanr
 
 from complabel import metrics
 from complabel._training import one_thread
-from complabel.annotations import draw_complementary
 from complabel.datasets import MultiLabelDataset, load_dataset
 from complabel.methods import ComplementaryClassifier, make_classifier
+from complabel.simulate import draw_complementary
 from complabel.studies import split_folds
 
 _FOLDS = 3

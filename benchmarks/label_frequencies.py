@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from complabel.annotations import Answers, draw_answers, draw_propensities
+from complabel.answers import Answers
 from complabel.datasets import load_dataset
 from complabel.frequencies import LabelFrequencies, estimate_label_frequencies
+from complabel.simulate import draw_answers, draw_propensities
 
 _SPREADS = (0.0, 0.5, 1.0)
 _QUANTILE = 1.96

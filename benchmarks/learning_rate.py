@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from complabel import metrics
-from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset, make_synthetic
 from complabel.methods import MLCLClassifier
+from complabel.simulate import draw_complementary
 
 RATES = ("auto", 0.1, 0.01, 0.001)
 N_SIMULATED = 10

@@ -15,7 +15,6 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from complabel.annotations import draw_answers
 from complabel.datasets import make_digits
 from complabel.losses import AnswersLikelihood
 from complabel.methods import (
@@ -24,6 +23,7 @@ from complabel.methods import (
     SupervisedClassifier,
 )
 from complabel.metrics import average_precision
+from complabel.simulate import draw_answers
 
 RATE = 0.003
 

@@ -41,7 +41,7 @@ print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_m
 _MAKE = """
 import sys
 import numpy as np
-from complabel.annotations import draw_answers
+from complabel.simulate import draw_answers
 from complabel.methods import make_classifier
 folder, n_rows = sys.argv[1], int(sys.argv[2])
 rng = np.random.default_rng(0)

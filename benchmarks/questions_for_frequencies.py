@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel.annotations import Answers, draw_answers, draw_propensities
+from complabel.answers import Answers
 from complabel.datasets import load_dataset
 from complabel.methods import SelectionLikelihoodClassifier
+from complabel.simulate import draw_answers, draw_propensities
 
 Array = NDArray[np.float64]
 _PRIOR_ANSWERS = 2.0  # how much all labels together count beside the answers about one

@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
 from complabel import metrics
-from complabel.annotations import Answers, draw_answers
+from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.datasets import load_dataset
 from complabel.methods import SelectionLikelihoodClassifier
+from complabel.simulate import draw_answers
 
 Array = NDArray[np.float64]
 Pairs = NDArray[np.intp]

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from complabel import metrics
 from complabel._training import one_thread
-from complabel.annotations import Answers, AssumedUniformWarning, draw_answers
+from complabel.answers import Answers, AssumedUniformWarning
 from complabel.datasets import MultiLabelDataset, load_dataset
 from complabel.methods import ComplementaryClassifier, make_classifier
+from complabel.simulate import draw_answers
 from complabel.studies import split_folds
 
 _SEED = 0

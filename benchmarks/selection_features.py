@@ -17,10 +17,10 @@ import torch
 from numpy.typing import NDArray
 
 from complabel import metrics
-from complabel.annotations import draw_complementary
 from complabel.datasets import MultiLabelDataset, load_dataset
 from complabel.losses import selection_log_likelihood
 from complabel.methods import SelectionLikelihoodClassifier
+from complabel.simulate import draw_complementary
 from complabel.studies import split_folds
 
 _SEED = 1

@@ -16,9 +16,9 @@ import numpy as np
 import torch
 
 import plain_mlcl
-from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset
 from complabel.methods import MLCLClassifier
+from complabel.simulate import draw_complementary
 from complabel.studies import split_folds
 from random_rows import random_rows
 

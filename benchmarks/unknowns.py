@@ -19,10 +19,10 @@ from sklearn.model_selection import KFold
 from torch.nn import functional
 
 from complabel import metrics
-from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset
 from complabel.losses import GDFLoss, LogitLoss, LUWLoss, MLCLLoss
 from complabel.methods import ComplementaryLossClassifier, MLCLClassifier, make_classifier
+from complabel.simulate import draw_complementary
 
 RATES = (0.1, 0.01, 0.001)
 RATE_OF = {"yeast": 0.1, "delicious": 0.001, "scene": 0.01, "corel5k": 0.01, "corel16k": 0.01}

@@ -17,11 +17,12 @@ import complabel
 ROOMS = (
     "errors",
     "_lazy",
-    "_files",
+    "_writing",
     "_parameters",
     "persistence",
-    "annotations",
-    "tables",
+    "answers",
+    "simulate",
+    "files",
     "metrics",
     "statistics",
     "datasets",
@@ -32,7 +33,6 @@ ROOMS = (
     "frequencies",
     "_training",
     "methods",
-    "theory",
     "asking",
     "studies",
     "reports",
@@ -98,7 +98,7 @@ def test_a_room_imports_only_from_rooms_above_it(path):
         assert ROOMS.index(room) <= ROOMS.index(own), f"{module_name(path)} imports {name}"
 
 
-FAMILIES = ("bars", "candidates", "gradient", "matched", "selection")
+FAMILIES = ("baselines", "candidates", "gradient", "matched", "selection")
 
 
 @every_source

@@ -1,6 +1,6 @@
 """Transition matrices: how likely each label is chosen as complementary, given a relevant one.
 
-The estimating functions expect indicators that :func:`complabel.annotations.check_complementary`
+The estimating functions expect indicators that :func:`complabel.answers.check_complementary`
 returned. They do not check them again. The equation numbers are those of Gao, Xu and Zhang,
 "Complementary to Multiple Labels: A Correlation-Aware Correction Approach".
 """

@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from complabel.annotations import Answers, draw_answers
+from complabel.answers import Answers
 from complabel.asking import inspect_answers
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
+from complabel.simulate import draw_answers
 
 
 def draw_labels(n_items=300, n_labels=5, seed=100):

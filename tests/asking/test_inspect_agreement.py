@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from tests.asking.test_inspect import draw_labels
 
-from complabel.annotations import Answers, draw_answers
+from complabel.answers import Answers
 from complabel.asking import inspect_answers
+from complabel.simulate import draw_answers
 
 
 def answers_of(values):

@@ -5,9 +5,10 @@ import pytest
 from scipy import optimize, stats
 from tests.asking.test_inspect import draw_labels
 
-from complabel.annotations import Answers, draw_answers
+from complabel.answers import Answers
 from complabel.asking import _choice, inspect_answers
 from complabel.asking._choice_known import KnownChoices, Proportional
+from complabel.simulate import draw_answers
 
 UNEQUAL = [0.3, 3.0, 1.0, 0.5, 2.0]
 

@@ -9,9 +9,10 @@ from scipy import sparse
 from tests.asking.test_inspect import draw_labels
 
 import complabel.asking
-from complabel.annotations import Answers, draw_answers
+from complabel.answers import Answers
 from complabel.asking import SEVERITIES, inspect_answers
 from complabel.errors import InputError
+from complabel.simulate import draw_answers
 
 ASKING = Path(complabel.asking.__file__).parent
 ASK = "complabel ask answers.csv -n 200 --out questions.csv"

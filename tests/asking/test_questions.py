@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from complabel.annotations import Answers, draw_answers
+from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
+from complabel.simulate import draw_answers
 
 
 def nothing_known(n_items, n_labels):

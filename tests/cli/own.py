@@ -5,8 +5,8 @@ import json
 
 import numpy as np
 
-from complabel.annotations import draw_answers
 from complabel.datasets import make_synthetic
+from complabel.simulate import draw_answers
 
 NAMES = ("sea, open", 'the "old" town', "été", "item x")
 N_ITEMS, N_ANSWERED = 90, 60

@@ -123,7 +123,7 @@ def test_a_former_name_works_and_today_s_is_said(run, tmp_path):
     assert "FutureWarning" not in err
 
 
-HINTS = "default::complabel.annotations.IgnoredAnswersWarning"
+HINTS = "default::complabel.answers.IgnoredAnswersWarning"
 
 
 @pytest.mark.filterwarnings(HINTS)

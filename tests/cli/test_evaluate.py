@@ -7,9 +7,9 @@ import pytest
 from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, read_rows, write_files, write_table
 
 from complabel.cli import _console, _evaluate
+from complabel.files import read_answers
 from complabel.methods import make_classifier
 from complabel.metrics import complementary_ranking_error, evaluate
-from complabel.tables import read_answers
 
 MODEL = "m.safetensors"
 

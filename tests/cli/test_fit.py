@@ -6,8 +6,8 @@ from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, write_files, write_table
 
 import complabel
 from complabel.cli import _fit, _fitted
+from complabel.files import read_answers
 from complabel.methods import held_out_score, make_classifier
-from complabel.tables import read_answers
 
 # What ridge cannot use of answers, it says.
 pytestmark = [

@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.studies.test_own_tables import tables  # noqa: F401  (a fixture)
 
-pytestmark = pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ from sklearn.datasets import dump_svmlight_file
 from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, read_rows, write_files, write_table
 
 import complabel
-from complabel.annotations import draw_complementary
 from complabel.methods import make_classifier
+from complabel.simulate import draw_complementary
 
 MODEL = "my model.safetensors"
 TARGETS = draw_complementary(DATA.Y, random_state=0)
@@ -153,7 +153,7 @@ def test_ctrl_c_leaves_what_was_there(run, folder, monkeypatch):
     def stopped(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("complabel.tables.PredictionWriter.write", stopped)
+    monkeypatch.setattr("complabel.files.PredictionWriter.write", stopped)
     (folder / "p.csv").write_text("older", encoding="utf-8")
     before = sorted(folder.iterdir())
     code, out, _ = run("predict", MODEL, "X.csv", "--out", "p.csv", "--force")

@@ -30,8 +30,8 @@ COMMANDS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
-@pytest.mark.filterwarnings("ignore::complabel.annotations.UnansweredRowWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.UnansweredRowWarning")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_command_asks_and_takes_the_answer(run, folder, name):
     if name == "evaluate":

@@ -46,7 +46,7 @@ def test_the_chosen_setting_is_marked_and_ready_to_paste(tune, tmp_path):
     assert "average_precision" not in record["settings"][0]
 
 
-@pytest.mark.filterwarnings("default::complabel.annotations.IgnoredAnswersWarning")
+@pytest.mark.filterwarnings("default::complabel.answers.IgnoredAnswersWarning")
 def test_settings_may_be_chosen_by_other_answers(tune, tmp_path):
     code, out, err = tune(
         "synthetic", "--method", "ml-knn", "--grid", "n_neighbors=5,80", "--folds", 2,

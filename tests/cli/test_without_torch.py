@@ -6,8 +6,8 @@ import sys
 import pytest
 from tests.cli.own import DATA, NAMES, write_files
 
-from complabel.annotations import draw_complementary
 from complabel.methods import make_classifier
+from complabel.simulate import draw_complementary
 
 # Nothing is searched, so that the fits are quick.
 GIVEN = {"alpha": 0.1, "cardinality": 2.0, "scaling": "standardize", "gamma": 0.1, "rank": None}

@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from complabel._files import keeping
+from complabel._writing import keeping
 from complabel.datasets import download_dataset, load_dataset
 from complabel.datasets._catalog import CatalogEntry, DataFile, Layout, Statistics
 from complabel.errors import DatasetNotFoundError, DownloadError

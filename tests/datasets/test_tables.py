@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.datasets import (
     MultiLabelDataset,
     dataset_entries,

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from complabel.annotations import Answers, draw_answers
+from complabel.answers import Answers
 from complabel.frequencies._counts import Audit, Named, judged_at_random
+from complabel.simulate import draw_answers
 
 
 def judged(labels, answers, probability, **changes):

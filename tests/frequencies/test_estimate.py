@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize
 
-from complabel.annotations import Answers, draw_answers, draw_propensities
+from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import estimate_label_frequencies
 from complabel.frequencies._counts import Audit
 from complabel.frequencies._posterior import STRENGTHS, Counts, _Beta, from_audit
 from complabel.frequencies._sharpen import sharpened
+from complabel.simulate import draw_answers, draw_propensities
 
 PI = np.array([0.05, 0.1, 0.2, 0.3, 0.5, 0.7])
 

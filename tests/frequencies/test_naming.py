@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import optimize, special
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.frequencies._counts import Named
 from complabel.frequencies._naming import Integrals, NamingLikelihood
 from complabel.losses import AnswersLikelihood

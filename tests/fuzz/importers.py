@@ -38,10 +38,10 @@ from tests.fuzz.readers import AT_ONCE, SECONDS, TooSlow, prepare, say
 from tests.importers.samples import SAMPLES
 from tests.importers.test_mutants import FILES, TABLES
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.errors import ComplabelError, DatasetFormatError
+from complabel.files import COLUMNS
 from complabel.importers import FORMATS, Head, Options, Tally, import_answers
-from complabel.tables import COLUMNS
 
 TABULAR = {"open-images", "coded", "table", "replies", "openmic", "pml"}
 FORMAT = {each.name: each for each in FORMATS}

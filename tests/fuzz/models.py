@@ -34,7 +34,7 @@ from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
 from tests.persistence.files import sealed, take_apart
 
 import complabel
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.errors import ComplabelError, ModelFileError
 from complabel.losses import MLCLLoss
 from complabel.methods import (

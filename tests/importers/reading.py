@@ -3,9 +3,9 @@
 import gzip
 import json
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
+from complabel.files import COLUMNS
 from complabel.importers import FORMATS, Head, Options, Tally
-from complabel.tables import COLUMNS
 
 FORMAT = {each.name: each for each in FORMATS}
 

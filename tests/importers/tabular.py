@@ -4,9 +4,9 @@ import warnings
 
 import pandas as pd
 
-from complabel.annotations import Answers, UnlistedLabelsWarning
+from complabel.answers import Answers, UnlistedLabelsWarning
+from complabel.files import COLUMNS
 from complabel.importers import Options, import_answers, import_file
-from complabel.tables import COLUMNS
 
 
 def imported(path, content, format_=None, **options):

@@ -3,7 +3,7 @@
 import pytest
 from tests.importers.tabular import imported
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.errors import DatasetFormatError, InputError
 from complabel.importers import Options, import_answers
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError, OutputError
+from complabel.files import COLUMNS
 from complabel.importers import FORMATS, Format, Tally, detect, import_answers, import_file
-from complabel.tables import COLUMNS
 
 TEXT = "item,label,answer\na,sea,yes\nb,sky,no\n"
 

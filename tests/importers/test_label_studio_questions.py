@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 from tests.importers.reading import write
 
-from complabel.annotations import Answers, draw_answers
+from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.datasets import make_synthetic
 from complabel.errors import DatasetFormatError
 from complabel.importers import Options, detect, import_answers, label_studio_config
+from complabel.simulate import draw_answers
 
 LABELS = ("sea, open", 'the "old" town', "no", "été")
 TIME = "2026-03-09T22:16:08.728353Z"

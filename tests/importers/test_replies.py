@@ -3,7 +3,7 @@ import json
 import pytest
 from tests.importers.tabular import imported
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.errors import DatasetFormatError, InputError
 from complabel.importers import Options, detect, import_answers, write_prompts

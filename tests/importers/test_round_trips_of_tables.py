@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from scipy.io import savemat
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
+from complabel.files import AnswerWriter
 from complabel.importers import Options, import_answers
-from complabel.tables import AnswerWriter
 
 LABELS = ["sea", "a sky, blue", 'the "city"', "天空"]
 ITEMS = [f"{number:03}.jpg" for number in range(12)]

@@ -5,11 +5,11 @@ import pyarrow.parquet as pq
 import pytest
 from tests.importers.tabular import imported
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.errors import DatasetFormatError
+from complabel.files import COLUMNS, AnswerWriter
 from complabel.importers import Options, detect, import_answers
-from complabel.tables import COLUMNS, AnswerWriter
 
 PIECE = {
     "answer_id": ["a", "a", None, "c", None],

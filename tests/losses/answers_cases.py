@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from tests.losses.answers_reference import rate_of
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 
 MASKS = ("offered", "named", "absent", "relevant", "excluded")
 

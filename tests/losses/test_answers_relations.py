@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.losses.answers_cases import MASKS, cases, container, masks, some_logits
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.losses import answers_log_likelihood, selection_log_likelihood
 
 

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.losses.answers_cases import cases
 
-from complabel.annotations import Answers, draw_answers
+from complabel.answers import Answers
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.losses import AnswersLikelihood
+from complabel.simulate import draw_answers
 
 Y = make_synthetic(120, n_features=3, n_labels=7, random_state=0).Y
 QUESTIONS = ("free", "menu-2", "menu-4", "asked", "ticked", "excluded")

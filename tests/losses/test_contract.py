@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from complabel import losses
-from complabel.annotations import indicator_from_indices
+from complabel.answers import indicator_from_indices
 from complabel.errors import InputError
 from complabel.losses import LogitLoss, selection_log_likelihood
 

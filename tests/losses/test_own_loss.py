@@ -6,10 +6,10 @@ import torch
 
 from complabel import metrics
 from complabel._training import Schedule, train_linear
-from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
 from complabel.losses import GDFLoss, LogitLoss
 from complabel.methods import ComplementaryLossClassifier
+from complabel.simulate import draw_complementary
 
 PROBLEM = make_synthetic(1200, n_features=6, n_labels=5, signal=6.0, random_state=1)
 COMPLEMENTARY = draw_complementary(PROBLEM.Y, random_state=1)

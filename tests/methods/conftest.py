@@ -3,8 +3,8 @@
 import pytest
 
 from complabel import metrics
-from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic_problem
+from complabel.simulate import draw_complementary
 
 TEST = slice(1000, None)
 

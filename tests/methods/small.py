@@ -1,8 +1,8 @@
 """A small problem and brief fits, for tests that go over all methods."""
 
-from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
 from complabel.methods import METHODS, make_classifier
+from complabel.simulate import draw_complementary
 
 N_SAMPLES, N_FEATURES, N_LABELS = 90, 5, 4
 PROBLEM = make_synthetic(N_SAMPLES, n_features=N_FEATURES, n_labels=N_LABELS, random_state=3)

@@ -22,9 +22,9 @@ from tests.methods.small import (
 )
 
 from complabel import metrics
-from complabel.annotations import draw_complementary
 from complabel.errors import InputError
 from complabel.methods import METHODS, ComplementaryClassifier
+from complabel.simulate import draw_complementary
 
 X = np.where(np.abs(PROBLEM.X) < 0.3, 0.0, PROBLEM.X)
 
@@ -146,7 +146,7 @@ def test_several_complementary_labels_per_row_are_accepted(name):
 
 
 @every_method
-@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.ClassPerRowWarning")
 @pytest.mark.parametrize("dtype", [int, str])
 def test_one_class_per_row_is_predicted_as_one_class_per_row(name, dtype):
     classes = np.array([3, 5, 7, 9]).astype(dtype)

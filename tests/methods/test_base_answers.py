@@ -14,15 +14,14 @@ from tests.examples import examples
 from tests.methods.small import COMPLEMENTARY, LEARNERS, PROBLEM, brief
 
 from complabel import metrics
-from complabel.annotations import (
+from complabel.answers import (
     Answers,
     IgnoredAnswersWarning,
     UnansweredRowWarning,
     UnchosenLabelWarning,
-    draw_answers,
-    draw_complementary,
 )
 from complabel.methods import ComplementaryClassifier
+from complabel.simulate import draw_answers, draw_complementary
 
 X, Y = PROBLEM.X, PROBLEM.Y
 N_SAMPLES, N_LABELS = Y.shape
@@ -30,9 +29,9 @@ FREE = Answers.from_complementary(COMPLEMENTARY)
 QUESTIONS = ("free", "menu-2", "menu-3", "asked", "ticked", "excluded")
 
 unheard = pytest.mark.filterwarnings(
-    "ignore::complabel.annotations.IgnoredAnswersWarning",
-    "ignore::complabel.annotations.UnansweredRowWarning",
-    "ignore::complabel.annotations.UnchosenLabelWarning",
+    "ignore::complabel.answers.IgnoredAnswersWarning",
+    "ignore::complabel.answers.UnansweredRowWarning",
+    "ignore::complabel.answers.UnchosenLabelWarning",
 )
 
 
@@ -245,7 +244,7 @@ def test_what_is_ignored_and_misread_is_counted_in_one_line():
     assert caught[0].filename == __file__
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 @pytest.mark.parametrize("method", [Recorder, Understanding])
 def test_items_without_an_answer_are_counted(method):
     with pytest.warns(UnansweredRowWarning, match="2 of 7 items have no answer, so they are left"):

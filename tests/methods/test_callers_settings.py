@@ -11,9 +11,10 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from tests.methods.small import brief, targets_of
 
-from complabel.annotations import AssumedUniformWarning, draw_complementary
+from complabel.answers import AssumedUniformWarning
 from complabel.datasets import make_synthetic
 from complabel.methods import METHODS, CTLClassifier
+from complabel.simulate import draw_complementary
 
 
 @contextlib.contextmanager

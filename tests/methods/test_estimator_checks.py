@@ -11,8 +11,8 @@ from complabel.methods import METHODS, FrequencyMatchedClassifier
 # Some of the checks' tiny samples happen to leave a label unchosen, which is rightly warned of;
 # so is one class per row given by name or as a column, which may be meant otherwise.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::complabel.annotations.UnchosenLabelWarning",
-    "ignore::complabel.annotations.ClassPerRowWarning",
+    "ignore::complabel.answers.UnchosenLabelWarning",
+    "ignore::complabel.answers.ClassPerRowWarning",
     # scikit-learn skips checks of estimators that need an optional library, pandas for instance.
     "ignore::sklearn.exceptions.SkipTestWarning",
 )

@@ -7,11 +7,11 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from tests.methods.small import brief, targets_of
 
-from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.methods import METHODS, MLCLClassifier
 from complabel.metrics import average_precision
+from complabel.simulate import draw_complementary
 from complabel.transition import uniform_transition
 
 PROBLEM = make_synthetic(60, n_features=5, n_labels=4, signal=6.0, random_state=1)

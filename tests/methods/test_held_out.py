@@ -9,7 +9,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from complabel.annotations import Answers, IgnoredAnswersWarning, draw_answers
+from complabel.answers import Answers, IgnoredAnswersWarning
 from complabel.datasets import make_synthetic
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import (
@@ -20,6 +20,7 @@ from complabel.methods import (
     held_out_score,
 )
 from complabel.metrics import complementary_ranking_error
+from complabel.simulate import draw_answers
 
 
 def linear():

@@ -6,8 +6,9 @@ from scipy import sparse
 from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
 from tests.methods.test_base_answers import Recorder, Understanding, learned
 
-from complabel.annotations import Answers, IgnoredAnswersWarning, draw_answers
+from complabel.answers import Answers, IgnoredAnswersWarning
 from complabel.errors import AnnotationError, InputError
+from complabel.simulate import draw_answers
 
 X, Y = PROBLEM.X, PROBLEM.Y
 N_SAMPLES, N_LABELS = Y.shape
@@ -93,7 +94,7 @@ def test_masks_may_come_as_lists_booleans_or_sparse(form):
     assert told(absent=absent, excluded=excluded) == told(absent=given[0], excluded=given[1])
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.UnansweredRowWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.UnansweredRowWarning")
 def test_masks_are_learned_by_every_method_as_far_as_it_can():
     answers = draw_answers(Y, question="asked", random_state=0)
     absent, relevant = (np.zeros(Y.shape, dtype=int) for _ in range(2))

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.methods.small import COMPLEMENTARY, N_LABELS, N_SAMPLES, PROBLEM, brief, targets_of
 
 from complabel import metrics
-from complabel.annotations import (
+from complabel.answers import (
     Answers,
     ClassPerRowWarning,
     UnansweredRowWarning,
@@ -145,7 +145,7 @@ def shuffled_by_name():
     return pd.DataFrame(X, index=names).iloc[order], answers, order
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 @pytest.mark.parametrize("name", ["ridge", "selection-likelihood"])
 def test_a_frame_in_another_order_than_the_answers_is_paired_by_name(name):
     frame, answers, order = shuffled_by_name()
@@ -189,7 +189,7 @@ def test_labels_in_frames_are_paired_with_the_rows_of_x_by_name():
     assert supervised.score(frame, true) == pytest.approx(supervised.score(X, PROBLEM.Y))
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 def test_frames_and_answers_that_are_split_together_stay_paired():
     frame, answers, _ = shuffled_by_name()
     in_order = frame.loc[answers.item_names]

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.datasets import make_synthetic
 from complabel.methods import ComplementaryRidgeClassifier
 

@@ -16,7 +16,7 @@ from tests.methods.small import (
     targets_of,
 )
 
-from complabel.annotations import AssumedUniformWarning, UnchosenLabelWarning
+from complabel.answers import AssumedUniformWarning, UnchosenLabelWarning
 from complabel.errors import AnnotationError, ComplabelError, InputError
 from complabel.methods import METHODS, make_classifier
 

@@ -5,10 +5,11 @@ import pytest
 from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
 from tests.methods.test_base_answers import Recorder, Understanding
 
-from complabel.annotations import Answers, draw_answers
+from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import METHODS, PriorClassifier
 from complabel.metrics import complementary_log_likelihood_scorer, complementary_ranking_scorer
+from complabel.simulate import draw_answers
 
 X, Y = PROBLEM.X, PROBLEM.Y
 NAMES = ["ash", "beech", "cedar", "oak"]

@@ -10,7 +10,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from complabel import metrics
-from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.methods import (
@@ -20,6 +19,7 @@ from complabel.methods import (
     PriorClassifier,
     SelectionLikelihoodClassifier,
 )
+from complabel.simulate import draw_complementary
 
 DATASET = make_synthetic(150, n_features=6, n_labels=4, random_state=5)
 X, Y = DATASET.X, DATASET.Y
@@ -103,7 +103,7 @@ def test_known_relevant_labels_and_true_labels_travel_as_metadata():
     assert precision[1] == pytest.approx(np.mean(expected))
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.ClassPerRowWarning")
 def test_one_class_per_row_is_scored_as_well():
     classes = np.array(list("wxyz"))[COMPLEMENTARY.argmax(axis=1)]
     prior = PriorClassifier()

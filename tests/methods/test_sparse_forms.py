@@ -6,10 +6,10 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from tests.methods.small import brief, targets_of
 
-from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.methods import METHODS, make_classifier
+from complabel.simulate import draw_complementary
 
 PROBLEM = make_synthetic(60, n_features=6, n_labels=4, signal=6.0, random_state=2)
 X = np.where(np.abs(PROBLEM.X) < 0.4, 0.0, PROBLEM.X)

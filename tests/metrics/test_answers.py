@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
 from complabel.metrics import (
     complementary_log_likelihood_scorer,

@@ -6,7 +6,6 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn.metrics import log_loss
 
-from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryRidgeClassifier
@@ -16,6 +15,7 @@ from complabel.metrics import (
     complementary_ranking_error_of_rows,
     least_cardinality,
 )
+from complabel.simulate import draw_complementary
 
 
 @st.composite

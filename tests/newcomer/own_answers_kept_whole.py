@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import cross_val_predict, cross_val_score
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.datasets import make_synthetic
 from complabel.errors import AnnotationError
 from complabel.methods import SelectionLikelihoodClassifier

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from complabel.annotations import (
+from complabel.answers import (
     UnansweredRowWarning,
     indicator_from_names,
     names_from_indicator,

@@ -8,10 +8,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
 from complabel.methods import ComplementaryRidgeClassifier, SelectionLikelihoodClassifier
 from complabel.metrics import average_precision, complementary_ranking_scorer
+from complabel.simulate import draw_complementary
 
 data = make_synthetic(400, n_features=5, signal=6.0)
 y = draw_complementary(data.Y, random_state=0)

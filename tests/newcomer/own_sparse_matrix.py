@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from complabel.annotations import indicator_from_names
+from complabel.answers import indicator_from_names
 from complabel.methods import make_classifier
 
 topics = {

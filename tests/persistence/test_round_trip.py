@@ -13,7 +13,7 @@ from tests.persistence.files import take_apart
 
 import complabel
 from complabel import methods
-from complabel.annotations import Answers, ClassPerRowWarning
+from complabel.answers import Answers, ClassPerRowWarning
 from complabel.losses import (
     CCMNLoss,
     COMESHammingLoss,

@@ -17,10 +17,11 @@ import numpy as np
 
 from complabel import metrics
 from complabel._training import one_thread
-from complabel.annotations import UnchosenLabelWarning, draw_complementary
+from complabel.answers import UnchosenLabelWarning
 from complabel.datasets import load_dataset
 from complabel.losses import SelectionLikelihoodLoss
 from complabel.methods import make_classifier
+from complabel.simulate import draw_complementary
 
 FILE = Path(__file__).with_name("figures.json")
 DATASETS = ("digits", "scene", "yeast")

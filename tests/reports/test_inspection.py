@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from tests.reports.test_demo import Document
 
-from complabel.annotations import Answers, draw_answers
+from complabel.answers import Answers
 from complabel.asking import inspect_answers
 from complabel.errors import InputError, OutputError
 from complabel.reports import inspection_lines, render_inspection, write_inspection_page
+from complabel.simulate import draw_answers
 
 HOSTILE = ["<script>alert(1)</script>", "a\"b' onload=x", "sea & sky\n{{ 7*7 }}", "łódź" * 12]
 

@@ -6,7 +6,7 @@ import inspect
 import numpy as np
 import pytest
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.datasets import MultiLabelDataset, make_synthetic
 from complabel.errors import InputError, PlanError
 from complabel.methods import PriorClassifier
@@ -29,9 +29,9 @@ from complabel.studies._plan_files import make_draw
 DATASET = make_synthetic(150, n_labels=5, random_state=0)
 PRIOR = ExpandedRow(title="", published="", method="prior", settings={})
 QUIET = pytest.mark.filterwarnings(
-    "ignore::complabel.annotations.IgnoredAnswersWarning",
-    "ignore::complabel.annotations.UnansweredRowWarning",
-    "ignore::complabel.annotations.UnchosenLabelWarning",
+    "ignore::complabel.answers.IgnoredAnswersWarning",
+    "ignore::complabel.answers.UnansweredRowWarning",
+    "ignore::complabel.answers.UnchosenLabelWarning",
 )
 
 
@@ -312,7 +312,7 @@ def run(plan):
         return summary, store.results(plan.name)
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 def test_an_audit_helps_and_is_reported_where_labels_come_to_mind_unequally():
     named, both, alone = (
         run(benchmark_plan(["digits"], ["ridge", "supervised"], draw=draw, n_folds=2))
@@ -337,7 +337,7 @@ def test_an_audit_helps_and_is_reported_where_labels_come_to_mind_unequally():
     assert reference == same == same_again
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 def test_settings_are_scored_on_held_out_answers_and_not_on_an_audit():
     grid = {"alpha": [0.1, 10.0]}
     found = tune("synthetic", "ridge", grid=grid, draw={"audit": 100}, n_folds=2)

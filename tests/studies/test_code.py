@@ -135,7 +135,7 @@ HELPERS = {
         losses._answers_likelihood losses._facts losses._quadrature losses._selection_kernel
         methods.selection._choices methods.selection._determined methods.selection._model
         methods.selection._search _training._lbfgs""",
-    "ridge": "methods.bars._reduced_rank",
+    "ridge": "methods.baselines._reduced_rank",
     "pml-lrs": "methods._linear_systems methods.candidates._proximal",
     "prior": "annotations._draws metrics._ranked studies._protocol",
 }

@@ -28,7 +28,7 @@ from complabel.studies import (
 )
 from complabel.studies._outcome import fitted_scalars
 
-QUIET = pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+QUIET = pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 DATASET = make_synthetic(150, n_labels=5, random_state=0)
 DRAWN = draw_labels(DATASET, Draw(name="u"), seed=3)
 

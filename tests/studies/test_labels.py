@@ -8,17 +8,12 @@ import warnings
 import numpy as np
 import pytest
 
-from complabel.annotations import (
-    Answers,
-    IgnoredAnswersWarning,
-    draw_answers,
-    draw_complementary,
-    draw_propensities,
-)
+from complabel.answers import Answers, IgnoredAnswersWarning
 from complabel.datasets import CATALOG, MultiLabelDataset, make_synthetic, save_file
 from complabel.errors import InputError
 from complabel.methods import PriorClassifier
 from complabel.metrics import complementary_ranking_error
+from complabel.simulate import draw_answers, draw_complementary, draw_propensities
 from complabel.studies import (
     Draw,
     ExpandedRow,
@@ -179,8 +174,8 @@ def seen(monkeypatch):
     return seen
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
-@pytest.mark.filterwarnings("ignore::complabel.annotations.UnansweredRowWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.UnansweredRowWarning")
 @pytest.mark.parametrize("settings", OTHER_WAYS, ids=str)
 def test_fit_is_given_the_answers_about_its_rows_and_no_true_label(seen, settings):
     answers = draw(**settings)
@@ -198,7 +193,7 @@ def test_fit_is_given_the_answers_about_its_rows_and_no_true_label(seen, setting
             assert not np.shares_memory(array, DATASET.Y)
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 def test_the_score_is_that_of_held_out_answers():
     answers = draw(question="menu-3")
     fitted = fit_fold(DATASET, answers, PRIOR, fold=1, folds=3, seed=3)
@@ -208,7 +203,7 @@ def test_the_score_is_that_of_held_out_answers():
     assert outcome.metrics == {"score": expected, "held_out_ranking": pytest.approx(-held_out)}
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 def test_labels_that_a_row_makes_known_become_answers_yes(seen):
     row = dataclasses.replace(PRIOR, relevant_share=0.5)
     answers = draw(question="menu-2")
@@ -277,7 +272,7 @@ def test_other_warnings_of_a_fold_are_given_where_they_arise(monkeypatch):
         run(benchmark_plan(["synthetic"], ["prior"], n_folds=2))
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 def test_own_labels_of_a_file_can_be_compared(tmp_path):
     save_file(own_dataset(120), tmp_path / "mine.npz")
     plan = benchmark_plan([str(tmp_path / "mine.npz")], ["prior"], scheme="own", n_folds=2, seed=1)

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from complabel import metrics
-from complabel.annotations import draw_answers
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError, PlanError
 from complabel.methods import make_classifier
+from complabel.simulate import draw_answers
 from complabel.studies import (
     Draw,
     ExpandedRow,
@@ -33,7 +33,7 @@ N, KNOWN = 60, 40
 RIDGE = ExpandedRow(title="", published="", method="ridge", settings={})
 
 pytestmark = [
-    pytest.mark.filterwarnings(f"ignore::complabel.annotations.{name}")
+    pytest.mark.filterwarnings(f"ignore::complabel.answers.{name}")
     for name in ("IgnoredAnswersWarning", "UnansweredRowWarning")
 ]
 

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import label_ranking_average_precision_score
 
-from complabel.annotations import draw_complementary
 from complabel.datasets import MultiLabelDataset, make_digits, make_synthetic
 from complabel.errors import InputError
 from complabel.methods import PriorClassifier, SupervisedBCEClassifier
+from complabel.simulate import draw_complementary
 from complabel.studies import Draw, ExpandedRow, draw_labels, fit_fold, run_fold, split_folds
 from complabel.studies._protocol import draw_known
 

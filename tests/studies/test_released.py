@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.datasets import MultiLabelDataset, load_dataset, load_released
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
 from complabel.reports import write_report
@@ -178,7 +178,7 @@ def test_what_is_wrong_is_said_before_anything_runs(folder):
         plan_units(benchmark_plan(["synthetic"], ["prior"], draw=RELEASED), data_dir=folder)
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 def test_an_audit_may_come_besides(folder):
     scene = load_dataset("scene", data_dir=folder)
     draw = Draw(name="r", labels="released", audit=20)

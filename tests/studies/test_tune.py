@@ -8,10 +8,10 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from complabel import metrics
-from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic, save_file
 from complabel.errors import InputError
 from complabel.methods import METHODS, MLKNNClassifier, make_classifier
+from complabel.simulate import draw_complementary
 from complabel.studies import (
     Draw,
     Monitor,

@@ -15,7 +15,7 @@ from complabel.asking._statements import names_of_labels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
     from complabel.asking._statements import Statements
     from complabel.frequencies import LabelFrequencies
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from complabel.annotations import pair_rows
+from complabel.answers import pair_rows
 from complabel.asking._inspection import FeatureSummary
 from complabel.asking._statements import distinct
 from complabel.errors import InputError

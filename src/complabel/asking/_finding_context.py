@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from complabel.asking._inspection import Inspection
 
 if TYPE_CHECKING:
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
     from complabel.asking._statements import Statements
 
 AUDIT = 200

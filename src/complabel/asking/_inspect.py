@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from complabel.annotations import QUESTIONS, Answers
+from complabel.answers import QUESTIONS, Answers
 from complabel.asking._agreement import Shared
 from complabel.asking._choice import tests_of_choice
 from complabel.asking._features import look_at_features
@@ -80,7 +80,7 @@ def inspect_answers(
 
     Examples
     --------
-    >>> from complabel.annotations import draw_answers
+    >>> from complabel.simulate import draw_answers
     >>> rng = np.random.default_rng(0)
     >>> Y = (rng.random((500, 5)) < 0.3).astype(np.uint8)
     >>> named = draw_answers(Y[~Y.all(axis=1)], random_state=0)

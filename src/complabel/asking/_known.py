@@ -20,7 +20,7 @@ from complabel.frequencies import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
     from complabel.asking._statements import Statements
 
 # An estimate from named labels takes minutes with more labels, or with more menu entries.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from complabel._parameters import check_integer, check_random_state
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.asking._shares import Shares
 from complabel.errors import InputError
 

@@ -13,7 +13,7 @@ from complabel.asking._inspection import Contradiction
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
 
 KINDS = ("named", "absent", "excluded", "relevant", "implied")
 _SAYS_YES = np.array([False, False, False, True, True])  # for each of KINDS

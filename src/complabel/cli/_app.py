@@ -26,7 +26,6 @@ from complabel.cli._methods import methods
 from complabel.cli._predict import predict
 from complabel.cli._study_results import export, report, status
 from complabel.cli._study_run import reproduce, run
-from complabel.cli._theory import theory
 from complabel.cli._tune import tune
 from complabel.errors import ComplabelError
 
@@ -42,7 +41,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 add(app, demo, import_, inspect, ask, fit, predict, evaluate, labelstudio_config)
-add(app, datasets, methods, benchmark, tune, reproduce, theory)
+add(app, datasets, methods, benchmark, tune, reproduce)
 study = typer.Typer(
     cls=Group,
     help="Run a study of datasets, draws and methods, and report its results.",

@@ -18,7 +18,7 @@ from complabel.cli._working import working
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
 
 _HEADER = 4096  # most bytes of a file with a header alone
 
@@ -91,8 +91,8 @@ def ask(
     For the next round, give all answers so far and another --out.
     """
     from complabel.asking import suggest_questions
+    from complabel.files import AnswerWriter, read_texts
     from complabel.importers import write_prompts
-    from complabel.tables import AnswerWriter, read_texts
 
     files = [path for path in answers or () if not _is_blank(path)]
     said = _read(files, _items(features, items), label_names, question, contradictions)
@@ -133,7 +133,7 @@ def ask(
 
 def _items(features: Path | None, items: Path | None) -> list[str] | None:
     """Return all items to ask about; None: those that the answers mention."""
-    from complabel.tables import read_features, read_item_names
+    from complabel.files import read_features, read_item_names
 
     if features is None:
         return None if items is None else read_item_names(items)
@@ -149,8 +149,8 @@ def _read(
     contradictions: str,
 ) -> Answers:
     """Read the answers so far; with none, there are the items and the labels."""
-    from complabel.annotations import Answers
-    from complabel.tables import read_label_names
+    from complabel.answers import Answers
+    from complabel.files import read_label_names
 
     if files:
         return own.read_own_answers(

@@ -52,7 +52,7 @@ def explain(text: str) -> None:
 
 def save(path: Path, text: str) -> None:
     """Write a file and say so."""
-    from complabel._files import write_text
+    from complabel._writing import write_text
 
     write_text(path, text)
     say(f"wrote {path}")

@@ -31,7 +31,7 @@ def demo(
     The pictures show handwritten digits and come with complabel. The answers are simulated. The
     demo takes about 20 seconds.
     """
-    from complabel._files import write_text
+    from complabel._writing import write_text
     from complabel.reports import demo_meaning, render_demo, run_demo
 
     with errors().status("composing pictures") as status:

@@ -19,9 +19,9 @@ from complabel.cli._working import working
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
+    from complabel.files import Features
     from complabel.methods import ComplementaryClassifier
-    from complabel.tables import Features
 
 # With more labels than this, only the worst and the best are shown.
 _MOST_LABELS = 20
@@ -62,8 +62,8 @@ def evaluate(
     Items without a row in the table of true labels or answers are left out. Figures on answers
     stand beside those of one order, or one guess, that is the same for all items.
     """
+    from complabel.files import read_features
     from complabel.methods import load
-    from complabel.tables import read_features
 
     if (truth is None) == (answers is None):
         raise InputError("give either --truth or --answers")
@@ -82,8 +82,8 @@ def evaluate(
 
 def _on_truth(classifier: ComplementaryClassifier, found: Features, path: Path) -> dict[str, Any]:
     """Print and return the criteria on true labels, for all labels together and for each."""
+    from complabel.files import read_truth, rows_of
     from complabel.metrics import METRIC_TITLES, evaluate, evaluate_labels
-    from complabel.tables import read_truth, rows_of
 
     names = [str(name) for name in classifier.classes_]
     truth = read_truth(path, label_names=names)
@@ -245,7 +245,7 @@ def _by_label(
 
 def _part(found: Features, rows: Any) -> Features:
     """Return these rows of the features."""
-    from complabel.tables import Features
+    from complabel.files import Features
 
     return Features(found.X[rows], found.items[rows], found.feature_names)
 

@@ -72,9 +72,9 @@ def fit(
     No true labels are needed. The score is compared with that of the best constant guess, which is
     the same for all items.
     """
-    from complabel.annotations import UnansweredRowWarning
+    from complabel.answers import UnansweredRowWarning
+    from complabel.files import read_features
     from complabel.methods import FrequencyMatchedClassifier, held_out_score, make_classifier
-    from complabel.tables import read_features
 
     classifier: Any = make_classifier(method)
     own.refuse_reference(classifier, method)

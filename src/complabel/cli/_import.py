@@ -129,8 +129,8 @@ def import_(
 
     Answers that contradict each other are kept. The commands fit and inspect report them.
     """
+    from complabel.files import read_label_names
     from complabel.importers import Options, import_file
-    from complabel.tables import read_label_names
 
     told = Options(
         absent=tuple(absent or ()),

@@ -18,7 +18,7 @@ from complabel.cli._outputs import Output
 from complabel.cli._working import working
 
 if TYPE_CHECKING:
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
 
 _TABLES = (".csv", ".tsv", ".gz", ".parquet")
 # Wider lines are hard to read.
@@ -88,7 +88,7 @@ def _of_dataset(
     names: Sequence[str], features: Path | None, label_names: Path | None, data_dir: Path | None
 ) -> tuple[Answers, Any]:
     """Return the excluded labels of a dataset as answers, and its features."""
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
     from complabel.datasets import load_dataset, load_file
     from complabel.errors import DatasetNotFoundError, InputError
 
@@ -120,7 +120,7 @@ def _read(
     question: str | None,
 ) -> tuple[Answers, Any]:
     """Read answers, with their contradictions kept, and features."""
-    from complabel.tables import read_features
+    from complabel.files import read_features
 
     found = None
     if features is not None:

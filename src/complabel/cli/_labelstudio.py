@@ -49,8 +49,8 @@ def labelstudio_config(
     ] = None,
 ) -> None:
     """Write a Label Studio configuration that asks for labels that do not apply."""
+    from complabel.files import read_label_names
     from complabel.importers import label_studio_config
-    from complabel.tables import read_label_names
 
     names = () if labels is None else read_label_names(labels)
     text = label_studio_config(names, question=question, show=show, field=field)

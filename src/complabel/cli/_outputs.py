@@ -21,7 +21,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from complabel._files import behind_links, keeping
+from complabel._writing import behind_links, keeping
 from complabel.errors import ComplabelError, InputError, OutputError
 
 _MARK = b'<meta name="generator" content="complabel '

@@ -15,9 +15,9 @@ from complabel.cli._working import working
 from complabel.errors import AnnotationError, InputError
 
 if TYPE_CHECKING:
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
+    from complabel.files import AnswerFile, Features
     from complabel.methods import ComplementaryClassifier
-    from complabel.tables import AnswerFile, Features
 
 AnswersFiles = Annotated[
     list[Path],
@@ -111,8 +111,8 @@ def read_own_answers(
     settled among all files together; "keep" leaves them as they are. With ``says=False``, only
     files with answers about unknown items are reported.
     """
-    from complabel.annotations import Answers
-    from complabel.tables import read_label_names
+    from complabel.answers import Answers
+    from complabel.files import read_label_names
 
     names = read_label_names(label_names) if isinstance(label_names, Path) else label_names
     listed = names is not None
@@ -144,7 +144,7 @@ def read_own_answers(
 
 def _settled(said: Answers, paths: Sequence[Path], contradictions: Any) -> Answers:
     """Settle and print the contradictions between answers, or refuse them."""
-    from complabel.annotations import resolve_contradictions
+    from complabel.answers import resolve_contradictions
 
     lines = _contradictory(said)
     if not lines:
@@ -176,8 +176,8 @@ def read_quietly(
     question: Any = None,
 ) -> AnswerFile:
     """Read a file with its contradictions, and print nothing about what it holds."""
-    from complabel.annotations import UnlistedLabelsWarning
-    from complabel.tables import UnmatchedItemsWarning, read_answers
+    from complabel.answers import UnlistedLabelsWarning
+    from complabel.files import UnmatchedItemsWarning, read_answers
 
     with working(f"reading {path}"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
@@ -189,7 +189,7 @@ def read_quietly(
 
 def _contradictory(answers: Answers) -> list[str]:
     """Return lines with the number of contradictions and the first ones; none: an empty list."""
-    from complabel.annotations import contradictions_table
+    from complabel.answers import contradictions_table
 
     found = contradictions_table(answers)
     columns = (found[name] for name in ("item", "label", "applies_by", "denied_by"))

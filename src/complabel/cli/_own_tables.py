@@ -94,7 +94,7 @@ def _say_what_is_read(
     question: str | None,
 ) -> None:
     """Read the tables, and print what they hold and what is left out."""
-    from complabel.tables import read_features, read_label_names, read_truth, rows_of
+    from complabel.files import read_features, read_label_names, read_truth, rows_of
 
     with errors().status(f"reading {features}"):
         found = read_features(features, items=items)

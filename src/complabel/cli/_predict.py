@@ -62,8 +62,8 @@ def predict(
     """
     import numpy as np
 
+    from complabel.files import PredictionWriter, iterate_features
     from complabel.methods import load
-    from complabel.tables import PredictionWriter, iterate_features
 
     classifier = load(model)
     names = [str(name) for name in classifier.classes_]

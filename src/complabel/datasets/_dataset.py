@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.errors import InputError
 
 CSR: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
@@ -201,7 +201,7 @@ def _problems_of_answers(dataset: MultiLabelDataset) -> Iterator[str]:
     if answers is None:
         return
     if not isinstance(answers, Answers):
-        yield f"answers is a {type(answers).__name__}; give complabel.annotations.Answers"
+        yield f"answers is a {type(answers).__name__}; give complabel.answers.Answers"
     elif answers.shape != dataset.Y.shape:
         yield (
             f"answers has shape {answers.shape} (items, labels) but Y {dataset.Y.shape}; give "

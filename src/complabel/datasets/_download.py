@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-from complabel._files import replacing
+from complabel._writing import replacing
 from complabel.datasets._catalog import DataFile, catalog_entry
 from complabel.datasets._paths import StrPath, as_path
 from complabel.errors import DownloadError

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from complabel.annotations import check_indicator
+from complabel.answers import check_indicator
 from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
 from complabel.datasets._matlab import Matrix, read_matrices
 from complabel.datasets._reading import BYTES_PER_NAME, refuse_large

@@ -12,8 +12,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy import sparse
 
-from complabel._files import explained, replacing
-from complabel.annotations import check_indicator
+from complabel._writing import explained, replacing
+from complabel.answers import check_indicator
 from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
 from complabel.datasets._paths import StrPath, as_path
 from complabel.datasets._reading import BYTES_PER_NAME, check_starts, read_zipped, refuse_large

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._parameters import check_choice
-from complabel.annotations import SCHEMES, Scheme
 from complabel.datasets._dataset import MultiLabelDataset
 from complabel.datasets._locate import dataset_directories
 from complabel.datasets._paths import StrPath, is_file
 from complabel.datasets._reading import at_line, decode, numbered_lines, read_plain
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
+from complabel.simulate import SCHEMES, Scheme
 
 _FOLDER = "released"
 _ROW = "row"

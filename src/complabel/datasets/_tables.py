@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from complabel.annotations import (
+from complabel.answers import (
     Answers,
     ContradictionPolicy,
     Question,
@@ -19,7 +19,7 @@ from complabel.annotations import (
 from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
 from complabel.datasets._paths import StrPath, StrPaths, as_path, as_paths
 from complabel.errors import InputError
-from complabel.tables import (
+from complabel.files import (
     read_answers,
     read_features,
     read_label_names,
@@ -44,12 +44,12 @@ def load_tables(
     Parameters
     ----------
     features : path
-        Features of the items, as :func:`complabel.tables.read_features` reads them.
+        Features of the items, as :func:`complabel.files.read_features` reads them.
     answers : path, sequence of paths or None, default=None
-        Tables of answers, as :func:`complabel.tables.read_answers` reads them. Answers about items
+        Tables of answers, as :func:`complabel.files.read_answers` reads them. Answers about items
         without features are left out, with a warning.
     truth : path or None, default=None
-        A table of true labels, as :func:`complabel.tables.read_truth` reads it. Items may be
+        A table of true labels, as :func:`complabel.files.read_truth` reads it. Items may be
         missing in it. If no answers are given, these items are left out.
     items : path or None, default=None
         File with the id of each row of the features, one on each line, if the features have no
@@ -61,7 +61,7 @@ def load_tables(
         The question of all answers that have none in the column ``question``.
     contradictions : str, default="error"
         What to do if answers contradict each other, one of
-        :data:`complabel.annotations.CONTRADICTION_POLICIES`.
+        :data:`complabel.answers.CONTRADICTION_POLICIES`.
     name : str or None, default=None
         Name of the dataset; by default the name of the features' file without its ending.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

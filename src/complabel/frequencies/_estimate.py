@@ -22,7 +22,7 @@ from complabel.frequencies._sharpen import plain, sharpened
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
 
 
 # With a new cardinality, each logit moves by at least this share of the largest move. So all
@@ -163,7 +163,7 @@ def estimate_label_frequencies(
 
     Examples
     --------
-    >>> from complabel.annotations import draw_answers
+    >>> from complabel.simulate import draw_answers
     >>> rng = np.random.default_rng(0)
     >>> Y = (rng.random((1000, 3)) < [0.1, 0.3, 0.6]).astype(np.uint8)
     >>> asked = draw_answers(Y, question="asked", random_state=0)

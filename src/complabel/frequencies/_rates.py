@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
     from complabel.frequencies._counts import Array
 
 # Rates are kept away from 0 and 1: no sample proves that a label is never or always excluded.

@@ -109,7 +109,7 @@ class Format:
         Returns whether a file is of this kind, given its :class:`Head`. It never raises.
     read : callable
         ``read(path, options, tally)`` yields the neutral table in pieces. A piece maps columns
-        of :data:`complabel.tables.COLUMNS` to lists, NumPy or Arrow arrays of equal length;
+        of :data:`complabel.files.COLUMNS` to lists, NumPy or Arrow arrays of equal length;
         columns without content are left out. A piece should have at most about 100,000 rows, and
         the file should be read only once. A DatasetFormatError names the place in the file.
     takes_question : bool, default=False

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
+from complabel.files import AnswerWriter, answers_to_arrow
 from complabel.importers._detect import detect, format_named
 from complabel.importers._format import Format, Options, Tally
 from complabel.importers._reading import explained_reading
 from complabel.importers._rows import say_unused
 from complabel.importers._totals import Totals
-from complabel.tables import AnswerWriter, answers_to_arrow
 
 
 def import_answers(
@@ -37,8 +37,8 @@ def import_answers(
     Returns
     -------
     table : pandas.DataFrame
-        The neutral table for :meth:`complabel.annotations.Answers.from_table`, with all
-        :data:`complabel.tables.COLUMNS`. Items and labels are text, as they would be in a file.
+        The neutral table for :meth:`complabel.answers.Answers.from_table`, with all
+        :data:`complabel.files.COLUMNS`. Items and labels are text, as they would be in a file.
         Columns without content are empty.
     tally : Tally
         Counts of what was read and left out, and remarks on what was assumed.

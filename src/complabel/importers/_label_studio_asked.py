@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from complabel.annotations import ANSWER_WORDS, QUESTIONS
+from complabel.answers import ANSWER_WORDS, QUESTIONS
 from complabel.errors import DatasetFormatError
 from complabel.importers._controls import Form
 from complabel.importers._format import Options

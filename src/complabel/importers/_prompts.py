@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from complabel._files import explained, replacing
+from complabel._writing import explained, replacing
 from complabel.errors import InputError
-from complabel.tables import answers_to_arrow
+from complabel.files import answers_to_arrow
 
 ALL_APPLY = "all apply"
 """The reply if all offered labels apply."""

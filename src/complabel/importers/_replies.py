@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from complabel.errors import DatasetFormatError
+from complabel.files import COLUMNS
 from complabel.importers._format import Format, Head, Options, Tally
 from complabel.importers._parse_reply import parse_judgment, parse_naming
 from complabel.importers._reading import open_binary, text_lines
-from complabel.tables import COLUMNS
 
 _AT_ONCE = 20_000  # rows of a piece
 _MAX_SHOWN = 3  # unclear replies in a remark

@@ -17,7 +17,7 @@ ROWS_AT_ONCE = 50_000
 
 
 class Row(NamedTuple):
-    """One row of the table; the fields are :data:`complabel.tables.COLUMNS`, in this order."""
+    """One row of the table; the fields are :data:`complabel.files.COLUMNS`, in this order."""
 
     answer_id: str
     item: str

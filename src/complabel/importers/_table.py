@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel.annotations import ANSWER_WORDS, QUESTIONS
+from complabel.answers import ANSWER_WORDS, QUESTIONS
+from complabel.files import COLUMNS
 from complabel.importers._format import Format, Head, Options, Tally
 from complabel.importers._tabular import Table, head_rows, open_table
-from complabel.tables import COLUMNS
 
 _REQUIRED = ("item", "label")
 _WORDS: dict[str, dict[str, str]] = {

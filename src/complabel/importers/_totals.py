@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from complabel.annotations import QUESTIONS
+from complabel.answers import QUESTIONS
 from complabel.importers._format import Tally
 from complabel.importers._hashes import HashSet, hashes_of, paired, shared_by
 

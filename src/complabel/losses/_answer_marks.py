@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
 
 
 def marks_of(answers: Answers, name: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -15,7 +15,7 @@ from complabel.losses._settings import check_propensities, check_rates
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
 
 
 def answers_log_likelihood(
@@ -73,7 +73,7 @@ def answers_log_likelihood(
 
     Examples
     --------
-    >>> from complabel.annotations import Answers
+    >>> from complabel.answers import Answers
     >>> asked = Answers.from_arrays(relevant=[[1, 0, 0]], offered=[[1, 0, 0]])  # "is it 0?": yes
     >>> float(answers_log_likelihood(torch.zeros(1, 3), asked).exp())
     0.5

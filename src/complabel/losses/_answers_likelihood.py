@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
 
 
 class AnswersLikelihood:
@@ -72,7 +72,7 @@ class AnswersLikelihood:
     --------
     Take a step of gradient descent on two of three pictures:
 
-    >>> from complabel.annotations import Answers
+    >>> from complabel.answers import Answers
     >>> answers = Answers.from_arrays(absent=[[1, 0], [1, 0], [0, 1]])
     >>> likelihood = AnswersLikelihood(answers)
     >>> network, rows = torch.nn.Linear(4, 2), torch.tensor([2, 0])

@@ -162,7 +162,7 @@ def _wrong_labels(name: str, tensor: Tensor, expected: tuple[int, ...]) -> str:
     if not tensor.is_floating_point() and (tensor.ndim == 1 or tensor.shape[1:] == (1,)):
         return (
             f"{needed}, {found}. If these are class numbers,"
-            f" complabel.annotations.indicator_from_indices(numbers, {expected[1]}) makes an"
+            f" complabel.answers.indicator_from_indices(numbers, {expected[1]}) makes an"
             " indicator of them"
         )
     if tuple(tensor.shape) == expected[::-1]:

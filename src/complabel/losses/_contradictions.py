@@ -13,7 +13,7 @@ from complabel.losses._answer_marks import is_complete, marks_of, name_of, on_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
 
 
 def refuse_contradictions(

@@ -29,7 +29,7 @@ from complabel.losses._ragged import Ragged
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
     from complabel.losses._evaluation import Evaluation, Point
 
 # Log-odds of a label that a fact settles. They are finite, because 0 * inf would give nan.

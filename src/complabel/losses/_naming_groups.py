@@ -19,7 +19,7 @@ from complabel.losses._selection_kernel import Namings
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
 
 
 def pick_rows(values: Tensor, rows: Tensor) -> Tensor:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from complabel.methods._base import ComplementaryClassifier
     from complabel.methods._held_out import HeldOutScore, held_out_score
     from complabel.methods._saving import load
-    from complabel.methods.bars.prior import PriorClassifier
-    from complabel.methods.bars.ridge import ComplementaryRidgeClassifier
+    from complabel.methods.baselines.prior import PriorClassifier
+    from complabel.methods.baselines.ridge import ComplementaryRidgeClassifier
     from complabel.methods.candidates.fpml import FPMLClassifier
     from complabel.methods.candidates.lift import LIFTClassifier
     from complabel.methods.candidates.mlknn import MLKNNClassifier

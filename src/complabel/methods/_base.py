@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from complabel import metrics
-from complabel.annotations import Answers, check_complementary, pair_rows
+from complabel.answers import Answers, check_complementary, pair_rows
 from complabel.errors import AnnotationError
 from complabel.methods._features import validated
 from complabel.methods._hooks import Hooks
@@ -36,7 +36,7 @@ class ComplementaryClassifier(Hooks):
         Whether the method models which label is chosen as complementary. If so, ``score`` is a
         log-likelihood, and the method implements ``_log_likelihood``.
     understands_answers : bool
-        Whether the method learns from :class:`complabel.annotations.Answers` of every kind. If so,
+        Whether the method learns from :class:`complabel.answers.Answers` of every kind. If so,
         it implements ``_fit_answers``, and ``_answers_log_likelihood`` if it models the choice.
         If not, ``fit`` passes on only the labels that do not apply, as if they were named freely.
     threshold : {"probability", "minmax"}
@@ -69,13 +69,13 @@ class ComplementaryClassifier(Hooks):
               columns of a data frame name the labels.
             - One complementary class per row, (n_samples,). Then exactly one class applies to each
               row. There is a warning if these are names, because several labels may be meant.
-            - :class:`complabel.annotations.Answers` to any questions.
+            - :class:`complabel.answers.Answers` to any questions.
             - None, if all answers are in ``absent`` or ``excluded``.
 
             Rows without a label or an answer are left out with a warning. A method with
             ``learns_from = "relevant"`` takes the relevant labels instead. If X is a pandas
             data frame, Answers with ``item_names`` and labels in data frames are paired with it
-            by the names of rows, see :func:`complabel.annotations.pair_rows`; otherwise by
+            by the names of rows, see :func:`complabel.answers.pair_rows`; otherwise by
             position.
         relevant : array-like of shape (n_samples, K) or None, default=None
             Indicator of labels that are known to apply; rows may be empty. If this and ``y`` are

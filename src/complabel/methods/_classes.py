@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
-from complabel.annotations import ClassPerRowWarning
+from complabel.answers import ClassPerRowWarning
 from complabel.errors import AnnotationError
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from complabel.annotations import IgnoredAnswersWarning, check_complementary
+from complabel.answers import IgnoredAnswersWarning, check_complementary
 from complabel.errors import AnnotationError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
     from complabel.methods._arrays import Indicator
 
 

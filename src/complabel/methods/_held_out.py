@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 
 from complabel._parameters import check_integer
-from complabel.annotations import Answers, pair_rows
+from complabel.answers import Answers, pair_rows
 from complabel.errors import AnnotationError, InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._registry import make_classifier
@@ -109,7 +109,7 @@ def held_out_score(
 
     Examples
     --------
-    >>> from complabel.annotations import draw_answers
+    >>> from complabel.simulate import draw_answers
     >>> from complabel.datasets import make_synthetic
     >>> from complabel.methods import SelectionLikelihoodClassifier
     >>> data = make_synthetic(300, n_features=5, n_labels=4, signal=4.0, random_state=0)

@@ -21,7 +21,7 @@ from complabel.persistence import Kinds
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
 
 
 class Hooks(ClassifierMixin, BaseEstimator):

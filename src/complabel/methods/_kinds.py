@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from complabel.annotations import AssumedUniformWarning
+from complabel.answers import AssumedUniformWarning
 from complabel.errors import InputError
 from complabel.frequencies import judged_at_random
 from complabel.losses import check_propensities
@@ -16,7 +16,7 @@ from complabel.losses import check_propensities
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
 
 
 @dataclass(frozen=True)

@@ -95,8 +95,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 "Selection likelihood",
                 _AT + "selection._classifier:SelectionLikelihoodClassifier",
             ),
-            Method("ridge", "Ridge", _AT + "bars.ridge:ComplementaryRidgeClassifier"),
-            Method("prior", "Prior", _AT + "bars.prior:PriorClassifier"),
+            Method("ridge", "Ridge", _AT + "baselines.ridge:ComplementaryRidgeClassifier"),
+            Method("prior", "Prior", _AT + "baselines.prior:PriorClassifier"),
             Method(
                 "ml-knn",
                 "ML-KNN",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from complabel.annotations import (
+from complabel.answers import (
     Answers,
     UnansweredRowWarning,
     UnchosenLabelWarning,

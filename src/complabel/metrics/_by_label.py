@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from complabel.annotations import check_indicator
+from complabel.answers import check_indicator
 from complabel.metrics._inputs import check_same_shape, check_scores
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from complabel.annotations import IndicatorLike
+    from complabel.answers import IndicatorLike
 
 
 def evaluate_labels(

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from complabel.annotations import IndicatorLike, check_indicator
+from complabel.answers import IndicatorLike, check_indicator
 from complabel.errors import InputError
 from complabel.metrics._inputs import check_same_shape, check_scores
 from complabel.metrics._ranked import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from complabel.annotations import check_indicator
+from complabel.answers import check_indicator
 from complabel.errors import InputError
 from complabel.metrics._criteria import hamming_loss
 from complabel.metrics._inputs import check_same_shape, check_scores
@@ -26,7 +26,7 @@ from complabel.metrics._thresholds import threshold_minmax
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from complabel.annotations import IndicatorLike
+    from complabel.answers import IndicatorLike
 
 Measure = Callable[["NDArray[np.uint8]", "NDArray[np.float64]", "NDArray[np.uint8]"], float]
 """Computes a criterion from true labels, scores and predicted labels, each of shape (n, K)."""

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from complabel.annotations import (
+from complabel.answers import (
     Answers,
     IndicatorLike,
     check_complementary,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from complabel.annotations import Answers, check_complementary, check_label_names, pair_rows
+from complabel.answers import Answers, check_complementary, check_label_names, pair_rows
 from complabel.errors import AnnotationError, InputError
 from complabel.metrics._criteria import (
     average_precision,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from complabel import __version__
-from complabel._files import explained, replacing
+from complabel._writing import explained, replacing
 from complabel.errors import ModelFileError
 from complabel.persistence._file import OpenFile, opened, write_file
 from complabel.persistence._kinds import Context, refuse_other_names

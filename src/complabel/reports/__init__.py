@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from complabel.reports._render import FORMATS, render_report, write_report
     from complabel.reports._summarize import summarize_study
     from complabel.reports._summary import Summary
-    from complabel.reports._theory_page import render_theory
-    from complabel.reports._theory_text import theory_lines
 
 __all__ = [
     "FORMATS",
@@ -31,11 +29,9 @@ __all__ = [
     "render_demo",
     "render_inspection",
     "render_report",
-    "render_theory",
     "results_csv",
     "run_demo",
     "summarize_study",
-    "theory_lines",
     "write_inspection_page",
     "write_report",
 ]
@@ -60,8 +56,6 @@ _NAMES_IN = {
     ),
     "_summarize": ("summarize_study",),
     "_summary": ("Summary",),
-    "_theory_page": ("render_theory",),
-    "_theory_text": ("theory_lines",),
 }
 _PLACES = {
     name: f"{__name__}.{module}:{name}" for module, names in _NAMES_IN.items() for name in names

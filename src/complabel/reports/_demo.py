@@ -14,12 +14,7 @@ from scipy.special import ndtri
 
 from complabel._parameters import check_integer
 from complabel._training import one_thread
-from complabel.annotations import (
-    Answers,
-    AssumedUniformWarning,
-    IgnoredAnswersWarning,
-    draw_answers,
-)
+from complabel.answers import Answers, AssumedUniformWarning, IgnoredAnswersWarning
 from complabel.datasets import make_digits
 from complabel.errors import InputError
 from complabel.methods import (
@@ -30,6 +25,7 @@ from complabel.methods import (
     SupervisedClassifier,
 )
 from complabel.metrics import average_precision
+from complabel.simulate import draw_answers
 from complabel.studies import result_versions
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from complabel import __version__
-from complabel._files import write_text
+from complabel._writing import write_text
 from complabel.asking import DEPENDS, Inspection, LabelSummary
 from complabel.reports._inspection_text import (
     SIGNS,

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from complabel._files import write_texts
+from complabel._writing import write_texts
 from complabel.reports._answer_charts import answer_charts
 from complabel.reports._csv import results_csv
 from complabel.reports._factor_tables import FactorTables, factor_tables

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.studies._labels import stream
 

@@ -61,7 +61,7 @@ class Draw(BaseModel):
     ----------
     name : str
     scheme : {"uniform", "biased", "own"}, default="uniform"
-        "uniform" and "biased": see :func:`complabel.annotations.draw_complementary`; "biased"
+        "uniform" and "biased": see :func:`complabel.answers.draw_complementary`; "biased"
         is only for the question "free". "own": the dataset's real answers or ruled-out labels
         (``MultiLabelDataset.answers`` or ``excluded``); then only ``items_share`` and ``audit``
         may also be set. ``labels`` is another name of this key, except for "released".
@@ -95,7 +95,7 @@ class Draw(BaseModel):
 
     See Also
     --------
-    complabel.annotations.draw_answers : Draws the answers.
+    complabel.answers.draw_answers : Draws the answers.
     """
 
     model_config = CHECKED

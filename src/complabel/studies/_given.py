@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.datasets import load_released
 from complabel.studies._labels import draw_labels as draw_simulated
 from complabel.studies._labels import refuse_impossible

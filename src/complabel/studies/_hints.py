@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
-from complabel.annotations import AssumedUniformWarning, IgnoredAnswersWarning, UnansweredRowWarning
+from complabel.answers import AssumedUniformWarning, IgnoredAnswersWarning, UnansweredRowWarning
 
 if TYPE_CHECKING:
     from complabel.studies._units import Unit

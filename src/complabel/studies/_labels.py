@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from complabel.annotations import Answers, draw_answers, draw_propensities, draw_relevant
+from complabel.answers import Answers
 from complabel.errors import InputError
+from complabel.simulate import draw_answers, draw_propensities, draw_relevant
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

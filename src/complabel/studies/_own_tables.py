@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
-from complabel.annotations import ContradictionPolicy, Question
+from complabel.answers import ContradictionPolicy, Question
 from complabel.studies._draw import CHECKED
 
 EXAMPLE = '{ name = "mine", features = "X.csv", answers = "answers.csv", truth = "truth.csv" }'

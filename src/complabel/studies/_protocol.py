@@ -19,7 +19,7 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from complabel import metrics
 from complabel._training import one_thread
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import make_classifier
 from complabel.studies._audit import draw_audit, with_audit

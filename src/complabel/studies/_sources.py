@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from complabel.annotations import UnlistedLabelsWarning
+from complabel.answers import UnlistedLabelsWarning
 from complabel.datasets import (
     MultiLabelDataset,
     files_of_dataset,
@@ -18,8 +18,8 @@ from complabel.datasets import (
     preprocess,
 )
 from complabel.errors import ComplabelError, InputError
+from complabel.files import UnmatchedItemsWarning
 from complabel.studies._own_tables import OwnTables, paths_of
-from complabel.tables import UnmatchedItemsWarning
 
 # A study takes its datasets one after the other. Two are in use when one ends and the next begins.
 KEPT = 2

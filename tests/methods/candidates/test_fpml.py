@@ -11,11 +11,11 @@ from sklearn.model_selection import KFold
 from tests.examples import examples
 
 from complabel import metrics
-from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset, make_synthetic
 from complabel.errors import InputError
 from complabel.methods import PriorClassifier
 from complabel.methods.candidates.fpml import Factorization, Factors, FPMLClassifier
+from complabel.simulate import draw_complementary
 
 LAMBDAS = (0.7, 1.3, 0.4)
 

@@ -17,11 +17,12 @@ from sklearn.svm import SVC, LinearSVC
 from tests.examples import examples
 
 from complabel import metrics
-from complabel.annotations import UnchosenLabelWarning, draw_complementary
+from complabel.answers import UnchosenLabelWarning
 from complabel.datasets import load_dataset
 from complabel.errors import InputError
 from complabel.methods.candidates._lift_machine import SquaredHingeSVC
 from complabel.methods.candidates.lift import LIFTClassifier, _centers, _fit_label, _for_distances
+from complabel.simulate import draw_complementary
 
 SOLVERS = pytest.mark.parametrize("solver", ["libsvm", "squared_hinge"])
 # LIBLINEAR penalizes b, the less the greater the constant that b multiplies.

@@ -11,10 +11,11 @@ from sklearn.neighbors import NearestNeighbors
 from tests.examples import examples
 
 from complabel import metrics
-from complabel.annotations import UnchosenLabelWarning, draw_complementary
+from complabel.answers import UnchosenLabelWarning
 from complabel.datasets import load_dataset
 from complabel.errors import InputError
 from complabel.methods.candidates.mlknn import MLKNNClassifier
+from complabel.simulate import draw_complementary
 
 # By hand: with k = 2 the instances' neighbours carry the label 1, 1, 2, 1, 1 and 0 times.
 LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
@@ -175,7 +176,7 @@ def test_a_label_that_is_a_candidate_everywhere_is_predicted():
     assert (classifier.predict_proba(new)[:, 3] > 0.5).all()
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.UnchosenLabelWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.UnchosenLabelWarning")
 def test_without_smoothing_the_prior_stands_in_for_no_evidence():
     # Neither side of label 0 was ever seen with one such neighbour: at 5, 0/0.
     X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0], [10.0]])

@@ -8,7 +8,6 @@ from sklearn.base import clone
 from tests.methods.candidates.by_definition import costs_by_pairs
 
 from complabel import metrics
-from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset
 from complabel.errors import InputError
 from complabel.methods.candidates._rank_loss import RankLoss
@@ -19,6 +18,7 @@ from complabel.methods.candidates.pml import (
     fit_weights,
     label_prototypes,
 )
+from complabel.simulate import draw_complementary
 
 BOTH = pytest.mark.parametrize("classifier", [PMLLCClassifier, PMLFPClassifier])
 
@@ -204,7 +204,7 @@ def test_constant_feature_and_never_chosen_label_are_no_trouble(classifier):
 
 
 @BOTH
-@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.ClassPerRowWarning")
 def test_two_classes_given_as_one_per_row(classifier):
     X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
     model = classifier(C1=10.0).fit(X, np.array(["b", "b", "a", "a"]))

@@ -7,11 +7,11 @@ from scipy import linalg, sparse
 from sklearn.model_selection import KFold
 
 from complabel import metrics
-from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset, make_synthetic
 from complabel.errors import InputError
 from complabel.methods import PriorClassifier
 from complabel.methods.candidates.pml_lrs import PMLLRSClassifier, decompositions
+from complabel.simulate import draw_complementary
 
 WEIGHTS = [
     {"gamma": 3.0, "beta": 0.5, "eta": 0.2},

@@ -5,10 +5,10 @@ import pytest
 import torch
 
 import complabel
-from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.methods import MLCLClassifier
+from complabel.simulate import draw_complementary
 
 N_LABELS = 5
 STILL = {"epochs": 1, "learning_rate": 1e-12, "weight_decay": 0.0, "random_state": 0}

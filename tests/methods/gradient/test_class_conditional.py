@@ -9,7 +9,7 @@ from tests.methods.small import N_LABELS, PROBLEM
 
 import complabel
 from complabel import metrics
-from complabel.annotations import Answers, AssumedUniformWarning, draw_answers, draw_complementary
+from complabel.answers import Answers, AssumedUniformWarning
 from complabel.datasets import make_synthetic
 from complabel.errors import AnnotationError, InputError
 from complabel.frequencies import estimate_label_frequencies
@@ -22,6 +22,7 @@ from complabel.methods import (
     PriorClassifier,
     make_classifier,
 )
+from complabel.simulate import draw_answers, draw_complementary
 
 CLASSIFIERS = [CCMNClassifier, COMESHammingClassifier, COMESRankingClassifier]
 every_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS)
@@ -44,7 +45,7 @@ def named_by_class(Y, rates, *, seed):
 def test_given_frequencies_make_the_rates(classifier):
     """Label 0 is named for 2 of 4 rows and applies to 1/4: of 3 rows where it may, 2."""
     y = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]])
-    with pytest.warns(complabel.annotations.UnchosenLabelWarning):
+    with pytest.warns(complabel.answers.UnchosenLabelWarning):
         fitted = quick(classifier, label_frequencies=[0.25, 0.6, 0.1]).fit(np.eye(4), y)
     # Label 1 fails to apply to .4 of the rows and is named for .5: always, then. Label 2 never is.
     np.testing.assert_allclose(fitted.naming_rates_, [2 / 3, 1, 1])
@@ -61,7 +62,7 @@ def test_given_frequencies_make_the_rates(classifier):
 def test_one_rate_is_assumed_where_nothing_tells_frequencies(classifier, named, rate):
     y = np.eye(4, dtype=int)[named]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", complabel.annotations.UnchosenLabelWarning)
+        warnings.simplefilter("ignore", complabel.answers.UnchosenLabelWarning)
         with pytest.warns(AssumedUniformWarning, match="taken to be named equally readily"):
             fitted = quick(classifier).fit(np.eye(4), y)
     np.testing.assert_allclose(fitted.naming_rates_, rate)

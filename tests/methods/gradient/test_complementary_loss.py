@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from complabel import metrics
-from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset, make_synthetic
 from complabel.errors import InputError
 from complabel.losses import BinaryCrossEntropy, GDFLoss, MLCLLoss, SelectionLikelihoodLoss
@@ -23,6 +22,7 @@ from complabel.methods import (
     PriorClassifier,
     UnbiasedBCEClassifier,
 )
+from complabel.simulate import draw_complementary
 
 CLASSIFIERS = [
     LUWClassifier,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from complabel.annotations import draw_complementary
 from complabel.datasets import make_synthetic, make_synthetic_problem
 from complabel.errors import InputError
 from complabel.methods import MLCLClassifier
+from complabel.simulate import draw_complementary
 
 N_SAMPLES, N_FEATURES, N_LABELS = 300, 6, 5
 

@@ -8,11 +8,11 @@ import torch
 from sklearn.model_selection import KFold
 
 from complabel import metrics
-from complabel.annotations import draw_complementary
 from complabel.datasets import load_dataset
 from complabel.errors import InputError, TransitionError
 from complabel.methods import MLCLClassifier, PriorClassifier, make_classifier
 from complabel.methods.gradient._learning_rate import _better_than_usual
+from complabel.simulate import draw_complementary
 
 RATES = (0.1, 0.01, 0.001)
 

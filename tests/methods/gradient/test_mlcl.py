@@ -8,9 +8,10 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from complabel.annotations import UnchosenLabelWarning, draw_complementary, draw_relevant
+from complabel.answers import UnchosenLabelWarning
 from complabel.errors import TransitionError
 from complabel.methods import MLCLClassifier, PriorClassifier, SupervisedBCEClassifier
+from complabel.simulate import draw_complementary, draw_relevant
 from complabel.transition import (
     corrected_transition,
     label_correlation,

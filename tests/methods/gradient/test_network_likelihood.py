@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from torch import nn
 
 import complabel
-from complabel.annotations import Answers, AssumedUniformWarning, draw_answers
+from complabel.answers import Answers, AssumedUniformWarning
 from complabel.errors import AnnotationError, InputError, ModelFileError
 from complabel.losses import answers_log_likelihood
 from complabel.methods import (
@@ -20,6 +20,7 @@ from complabel.methods import (
     SupervisedBCEClassifier,
     held_out_score,
 )
+from complabel.simulate import draw_answers
 
 N, K = 240, 4
 PICTURES = np.random.default_rng(0).normal(size=(N, 1, K, 5)).astype(np.float32)

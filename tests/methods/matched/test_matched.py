@@ -18,7 +18,7 @@ from tests.methods.small import (
 )
 
 from complabel import metrics
-from complabel.annotations import Answers, IgnoredAnswersWarning, draw_answers
+from complabel.answers import Answers, IgnoredAnswersWarning
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.frequencies import estimate_label_frequencies
@@ -29,13 +29,14 @@ from complabel.methods import (
     FrequencyMatchedClassifier,
     PriorClassifier,
 )
+from complabel.simulate import draw_answers
 
 X, RELEVANT = PROBLEM.X, PROBLEM.Y
 FREQUENCIES = np.array([0.1, 0.25, 0.5, 0.7])
 NAMED = draw_answers(RELEVANT, propensities=[1, 4, 1, 2], random_state=0)
 ASKED = draw_answers(RELEVANT, question="asked", items_share=0.8, random_state=1)
 BOTH = Answers.concatenate([NAMED, ASKED])
-taken_as_named = pytest.mark.filterwarnings("ignore::complabel.annotations.IgnoredAnswersWarning")
+taken_as_named = pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 
 
 class Fixed(ComplementaryClassifier):
@@ -232,7 +233,7 @@ def test_rows_without_an_answer_are_left_out():
     assert expected.predict_proba(X[kept]).mean(axis=0) == pytest.approx(FREQUENCIES, rel=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.ClassPerRowWarning")
 @pytest.mark.parametrize("name", ["ridge", "selection-likelihood", "supervised"])
 @pytest.mark.parametrize("cv", [None, 3])
 def test_one_class_per_row(name, cv):
@@ -292,7 +293,7 @@ def test_contradictions_do_not_choose_the_scale(denied):
     assert contradicted.scale_ != plain.scale_
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.ClassPerRowWarning")
 def test_a_class_of_a_single_row_is_unknown_to_some_parts():
     y = np.arange(N_SAMPLES) % 3
     y[7] = 3
@@ -346,7 +347,7 @@ def test_without_random_answers_frequencies_have_to_be_given(y):
         matched(frequencies="auto").fit(X, y)
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.ClassPerRowWarning")
 def test_frequencies_of_classes_add_up_to_1():
     with pytest.raises(InputError, match=r"add up to 1\.2, but exactly one class applies to"):
         matched(frequencies=[0.5, 0.3, 0.4]).fit(X, np.arange(N_SAMPLES) % 3)
@@ -357,13 +358,13 @@ def test_what_is_no_classifier_is_refused():
         FrequencyMatchedClassifier("ridge", FREQUENCIES).fit(X, COMPLEMENTARY)
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.UnchosenLabelWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.UnchosenLabelWarning")
 def test_too_few_rows_for_the_parts_are_refused():
     with pytest.raises(InputError, match="n_samples=2 is less than cv=3"):
         FrequencyMatchedClassifier(Fixed(), FREQUENCIES).fit(X[:2, :4], COMPLEMENTARY[:2])
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.UnchosenLabelWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.UnchosenLabelWarning")
 def test_scores_that_are_not_finite_are_refused():
     features = np.ones((4, N_LABELS))
     with pytest.raises(InputError, match="Fixed has a score that is not finite in row 0 of X"):

@@ -5,13 +5,9 @@ import warnings
 import numpy as np
 from scipy.special import expit
 
-from complabel.annotations import (
-    Answers,
-    AssumedUniformWarning,
-    draw_answers,
-    draw_complementary,
-)
+from complabel.answers import Answers, AssumedUniformWarning
 from complabel.methods import SelectionLikelihoodClassifier
+from complabel.simulate import draw_answers, draw_complementary
 
 FIXED = {"alpha": 0.003, "cardinality": None, "scaling": "global", "kernel": "linear", "rank": None}
 NAMES = ["ann", "bob", "cleo"]

@@ -6,7 +6,7 @@ import torch
 from scipy import optimize
 from tests.methods.selection.answered import logistic_problem
 
-from complabel.annotations import Answers, draw_answers
+from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import estimate_label_frequencies
 from complabel.methods import SelectionLikelihoodClassifier
@@ -14,6 +14,7 @@ from complabel.methods.selection._choices import Choices
 from complabel.methods.selection._features import FeatureMap
 from complabel.methods.selection._setting import Setting
 from complabel.metrics import average_precision
+from complabel.simulate import draw_answers
 
 PROPENSITIES = np.array([6.0, 1.0, 0.2, 1.0])
 X, Y = logistic_problem(900)
@@ -25,8 +26,8 @@ AUDIT = draw_answers(Y[TRAIN], question="asked", items_share=0.2, random_state=4
 BOTH = Answers.concatenate([NAMED, AUDIT])
 SHARE = Y[TRAIN].mean(axis=0)
 uniform_assumed = pytest.mark.filterwarnings(
-    "ignore::complabel.annotations.AssumedUniformWarning",
-    "ignore::complabel.annotations.UnansweredRowWarning",
+    "ignore::complabel.answers.AssumedUniformWarning",
+    "ignore::complabel.answers.UnansweredRowWarning",
 )
 
 

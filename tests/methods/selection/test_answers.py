@@ -24,9 +24,10 @@ from tests.methods.selection.answered import (
     logistic_problem,
 )
 
-from complabel.annotations import Answers, UnansweredRowWarning, draw_answers
+from complabel.answers import Answers, UnansweredRowWarning
 from complabel.losses import answers_log_likelihood
 from complabel.methods import SelectionLikelihoodClassifier
+from complabel.simulate import draw_answers
 
 N, K = Y.shape
 

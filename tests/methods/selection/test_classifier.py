@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 from tests.losses.selection_reference import selection_log_likelihood_reference
 
 from complabel import metrics
-from complabel.annotations import draw_complementary, draw_relevant
 from complabel.datasets import load_dataset, preprocess
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import (
@@ -22,6 +21,7 @@ from complabel.methods import (
     SelectionLikelihoodClassifier,
     SupervisedBCEClassifier,
 )
+from complabel.simulate import draw_complementary, draw_relevant
 
 TRAIN, TEST = slice(0, 1000), slice(1000, None)
 FIXED = {"alpha": 0.01, "cardinality": 1.7, "scaling": "global", "kernel": "linear"}
@@ -294,7 +294,7 @@ def test_the_score_is_the_mean_log_likelihood_by_another_algorithm(n_per_row, ch
     assert chosen.score(X[TEST], held_out) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::complabel.annotations.ClassPerRowWarning")
+@pytest.mark.filterwarnings("ignore::complabel.answers.ClassPerRowWarning")
 def test_one_class_per_row_has_one_relevant_label(X):
     rng = np.random.default_rng(0)
     truth = X[:, :4].argmax(axis=1)

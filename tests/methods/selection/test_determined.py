@@ -18,12 +18,9 @@ from tests.methods.selection.answered import (
     fixed,
 )
 
-from complabel.annotations import (
-    Answers,
-    UnchosenLabelWarning,
-    draw_answers,
-)
+from complabel.answers import Answers, UnchosenLabelWarning
 from complabel.errors import InputError
+from complabel.simulate import draw_answers
 
 N, K = Y.shape
 RULES = ANSWERS["excluded"]

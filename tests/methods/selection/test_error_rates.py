@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.methods.selection._choices import Choices
 from complabel.methods.selection._error_rates import likeliest_rates
 

@@ -5,8 +5,9 @@ import pytest
 from tests.methods.selection import answered
 from tests.methods.selection.answered import ANSWERS, X, assumed, fixed, logistic_problem
 
-from complabel.annotations import Answers, draw_answers
+from complabel.answers import Answers
 from complabel.frequencies import estimate_label_frequencies
+from complabel.simulate import draw_answers
 
 RULES = ANSWERS["excluded"]
 

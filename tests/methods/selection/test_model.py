@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.methods.selection._choices import Choices
 
 

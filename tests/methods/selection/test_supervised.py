@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import label_ranking_average_precision_score
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.datasets import make_synthetic
 from complabel.methods import SelectionLikelihoodClassifier, SupervisedClassifier
 

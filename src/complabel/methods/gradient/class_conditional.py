@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from complabel.annotations import AssumedUniformWarning
+from complabel.answers import AssumedUniformWarning
 from complabel.errors import AnnotationError
 from complabel.frequencies import (
     LabelFrequencies,
@@ -25,7 +25,7 @@ from complabel.persistence import Kinds, Numbers, OrNone
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
     from complabel.losses import LogitLoss
     from complabel.methods._arrays import Array, Features, Indicator
 
@@ -84,7 +84,7 @@ and each item with an answer is unlabelled. Answers that a label applies are onl
     "examples": """Examples
 --------
 >>> import numpy as np
->>> from complabel.annotations import draw_answers
+>>> from complabel.simulate import draw_answers
 >>> rng = np.random.default_rng(0)
 >>> X = rng.normal(size=(400, 3))
 >>> relevant = (X > [1.0, 0.5, 0.0]).astype(int)

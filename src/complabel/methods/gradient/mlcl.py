@@ -110,7 +110,7 @@ class MLCLClassifier(GradientClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from complabel.annotations import draw_complementary
+    >>> from complabel.simulate import draw_complementary
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 3))
     >>> relevant = (X > 0.5).astype(int)

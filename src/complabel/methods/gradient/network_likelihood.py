@@ -10,7 +10,7 @@ import torch
 
 from complabel._parameters import Constraints, Real
 from complabel._training import LinearMap, descend
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.losses import AnswersLikelihood, answers_log_likelihood, check_rates
 from complabel.methods._documented import documented
 from complabel.methods._kinds import (
@@ -39,7 +39,7 @@ _CALLER = 5
 class NetworkLikelihoodClassifier(GradientClassifier):
     """Multi-label classifier that trains any torch network by the exact likelihood of answers.
 
-    ``fit`` takes :class:`complabel.annotations.Answers` of any kinds, or an indicator of labels
+    ``fit`` takes :class:`complabel.answers.Answers` of any kinds, or an indicator of labels
     that were named freely. X may have any number of axes: with pictures of shape (n, 1, 28, 28),
     the network gets batches (b, 1, 28, 28). The likelihood is that of
     :class:`SelectionLikelihoodClassifier`. A batch costs as much as the answers in it.
@@ -97,7 +97,7 @@ class NetworkLikelihoodClassifier(GradientClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from complabel.annotations import draw_answers
+    >>> from complabel.simulate import draw_answers
     >>> rng = np.random.default_rng(0)
     >>> pictures = rng.normal(size=(400, 1, 4, 4)).astype(np.float32)
     >>> relevant = (pictures.mean(axis=(1, 3)) > 0).astype(int)  # which of its rows are bright

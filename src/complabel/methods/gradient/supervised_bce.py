@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from complabel import metrics
-from complabel.annotations import pair_rows
+from complabel.answers import pair_rows
 from complabel.losses import BinaryCrossEntropy
 from complabel.methods._documented import documented
 from complabel.methods.gradient._base import TEXTS, GradientClassifier

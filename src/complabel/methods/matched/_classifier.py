@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from complabel._parameters import Constraints, Integer, Real
-from complabel.annotations import Answers, ClassPerRowWarning, UnchosenLabelWarning
+from complabel.answers import Answers, ClassPerRowWarning, UnchosenLabelWarning
 from complabel.errors import InputError
 from complabel.frequencies import (
     check_auto_or_given,
@@ -107,7 +107,7 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
     Among the labels that do not apply, people name the third label nine times as readily:
 
     >>> import numpy as np
-    >>> from complabel.annotations import draw_answers
+    >>> from complabel.simulate import draw_answers
     >>> from complabel.methods import ComplementaryRidgeClassifier
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 3))

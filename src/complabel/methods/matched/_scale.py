@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import optimize, special
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 
 if TYPE_CHECKING:
     from complabel.methods._arrays import Array, Indicator

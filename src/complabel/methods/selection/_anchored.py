@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import (
     estimate_label_frequencies,

@@ -12,7 +12,7 @@ from complabel.methods.selection._exclusions import named_where_excluded
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
     from complabel.methods.selection._choices import Choices
     from complabel.methods.selection._model import Fitted
     from complabel.methods.selection._setting import Setting

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from complabel._training import LogitObjective
-    from complabel.annotations import Answers
+    from complabel.answers import Answers
     from complabel.frequencies import LabelFrequencies
     from complabel.losses import Evaluation
     from complabel.methods.selection._setting import Setting

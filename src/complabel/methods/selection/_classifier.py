@@ -10,7 +10,7 @@ from scipy import special
 
 from complabel._parameters import Constraints, Integer, RandomState, Real
 from complabel._training import LinearMap
-from complabel.annotations import Answers
+from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._documented import documented
@@ -59,7 +59,7 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
     features phi(x) (linear or of a kernel), alpha, c, and the rank of W. No true label is used.
 
     ``fit`` takes an indicator of labels that were named freely, or
-    :class:`complabel.annotations.Answers` of any kinds. If you can, ask yes/no questions about
+    :class:`complabel.answers.Answers` of any kinds. If you can, ask yes/no questions about
     random labels: they need no assumption about which labels come to mind.
 
     Parameters
@@ -151,7 +151,7 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
     People see two labels drawn at random, and name one that does not apply, if there is one:
 
     >>> import numpy as np
-    >>> from complabel.annotations import draw_answers
+    >>> from complabel.simulate import draw_answers
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 3))
     >>> relevant = (X > 0.5).astype(int)

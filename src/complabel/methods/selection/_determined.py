@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from complabel._parameters import check_real
-from complabel.annotations import Answers, AssumedUniformWarning
+from complabel.answers import Answers, AssumedUniformWarning
 from complabel.errors import AnnotationError, InputError
 from complabel.frequencies import estimate_label_frequencies, rates_of_exclusion
 from complabel.losses import AnswersLikelihood, check_rates

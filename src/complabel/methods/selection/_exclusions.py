@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from complabel.annotations import Answers
+from complabel.answers import Answers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from complabel import metrics
-from complabel.annotations import Answers, pair_rows
+from complabel.answers import Answers, pair_rows
 from complabel.methods._documented import documented
 from complabel.methods.selection._classifier import (
     ProgressCallback,

@@ -1,0 +1,54 @@
+"""What docs/theory.md works out by hand is what the package computes."""
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from research.theory import (
+    JointDistribution,
+    check_consistency,
+    exact_transition,
+    survey_theory,
+    uniform_choice,
+)
+from research.theory._simulation import simulate_once
+
+from complabel.transition import uniform_transition
+
+PAGE = (Path(__file__).parents[3] / "docs" / "theory.md").read_text(encoding="utf-8")
+
+
+def test_the_page_shows_the_default_survey():
+    assert "survey_theory(n_distributions=1000, random_state=0)" in PAGE
+    assert survey_theory.__defaults__ == (1000,)
+    assert survey_theory.__kwdefaults__ == {"random_state": 0}
+
+
+def test_the_example_of_theorem_6():
+    pairs = JointDistribution(np.full(3, 1 / 3), np.eye(6)[[2, 4, 5]])
+    T = exact_transition(pairs, uniform_choice(3))
+    np.testing.assert_allclose(T, uniform_transition(3))
+    found = check_consistency(pairs, uniform_choice(3), T)
+    np.testing.assert_allclose(found.minimizer[0], [2 / 3, 2 / 3, 0], atol=1e-5)
+    # Cross-entropy and squared error at f = (a, a, 0), where fbar = (a/2, a/2, a):
+    # -2 log(1 - a/2) - log a and a^2/2 + (1 - a)^2 have their least value at the same a.
+    a = Fraction(2, 3)
+    assert 1 / (1 - a / 2) == 1 / a
+    assert a == 2 * (1 - a)
+
+
+def test_the_example_of_figure_2_is_on_the_page():
+    S_12, S_13, C_23, C_32 = (Fraction(*each) for each in ((3, 7), (2, 5), (3, 7), (1, 2)))
+    T_12, T_13 = S_12 + S_13 * C_23, S_13 + S_12 * C_32
+    assert f"{T_12 / (T_12 + T_13)} < T<sub>13</sub> = {T_13 / (T_12 + T_13)}" in PAGE
+
+
+@pytest.mark.slow
+def test_the_limits_of_the_simulation_are_on_the_page():
+    limits = simulate_once("several labels", [None])
+    for method in ("MLCL, exact T", "MLCL, T estimated", "MLCL, uniform T"):
+        for criterion in ("squared", "ranking"):
+            (limit,) = limits[method, criterion]
+            assert re.search(rf"^\| {method} \|.*\| {limit:.4f} \| ", PAGE, flags=re.MULTILINE)

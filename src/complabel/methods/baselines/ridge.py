@@ -1,0 +1,241 @@
+"""Ridge regression of the complementary indicator: a baseline in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy import stats
+from sklearn.model_selection import KFold
+
+from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
+from complabel.errors import InputError
+from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._decisions import log_odds_of_regression
+from complabel.methods._documented import EXAMPLE, documented
+from complabel.methods._features import refuse_overflow
+from complabel.methods._linear_systems import Gram, side_by_side
+from complabel.methods.baselines._reduced_rank import ReducedRankRidge
+from complabel.persistence import IfAny, Kinds, Numbers, Scalar, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from complabel.methods._arrays import Array, Features, Indicator
+
+# Up to this many features, d x d matrices are formed. One for each part of the data is in memory,
+# and each is factorized for every penalty.
+MAX_FORMED_FEATURES = 3000
+# Penalties go in half decades from strong to weak. The search ends when this many in a row were
+# not better.
+_STEP = 0.5
+_PATIENCE = 5
+# The weakest penalty is 10^-10. Below, it would be hidden by the rounding of a covariance matrix.
+_WEAKEST = -10
+# Relative differences of errors below this are rounding. Such ties occur: the last rank adds
+# nothing if all rows have the same number of complementary labels.
+_TIE = 1e-12
+
+
+@documented(example=EXAMPLE, settings="random_state=0")
+@dataclass(kw_only=True, eq=False, repr=False)
+class ComplementaryRidgeClassifier(ComplementaryClassifier):
+    r"""Predict by ridge regression which labels are called complementary, and rank in reverse.
+
+    X is centred and divided by one factor s, the root mean variance of its features. Then ::
+
+        minimize ||Ybar - 1 b^T - X W||^2 / n + alpha ||W||^2  over b and W of rank r
+
+    The regression estimates p(ybar_k = 1 | x). It assumes nothing about how complementary labels
+    are chosen. Labels are ranked by minus the prediction. Penalty and rank are chosen by squared
+    error on held-out complementary labels.
+
+    Parameters
+    ----------
+    alpha : float or "auto", default="auto"
+        Penalty, positive, in units of the mean variance of a feature. ``"auto"`` tries penalties
+        in half decades. It begins with one so strong that W is almost 0, and goes to weaker ones
+        until the held-out error has clearly passed its minimum.
+    rank : int, None or "auto", default="auto"
+        r, from 1 to K; ``None`` is full rank.
+    cv : int, default=5
+        Number of parts of the training data. To choose what is ``"auto"``, each part is held out
+        once.
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed of the division into parts.
+    {parameters}
+
+    Attributes
+    ----------
+    alpha_ : float
+        The penalty that was given or chosen.
+    rank_ : int
+        The rank that was given or chosen.
+    cv_results_ : dict of str to ndarray of shape (number of pairs tried,)
+        ``"param_alpha"`` and ``"param_rank"``; minus the squared error, summed over labels:
+        its mean over held-out instances (``"mean_test_score"``) and its standard deviation over
+        the ``cv`` parts (``"std_test_score"``); and ``"rank_test_score"``. Only if something was
+        chosen.
+    irrelevant_rate_ : float
+        c, see Notes.
+    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
+        The decision, 1/2 - prediction / c, as a linear map of the original features.
+    classes_ : ndarray of shape (K,)
+    n_features_in_ : int
+
+    See Also
+    --------
+    PriorClassifier : The baseline without features.
+    FrequencyMatchedClassifier : Matches the scores to how often each label applies.
+
+    Notes
+    -----
+    If an irrelevant label is chosen with probability c, the prediction estimates
+    c (1 - p(label k is relevant | x)). A label is predicted if this is below c / 2.
+    ``irrelevant_rate_`` is the larger of two lower bounds of c. The first is the rate of the label
+    that is chosen most; it is c if that label is never relevant. The second is m / (K - 1) for m
+    complementary labels per row; it is c if one label is relevant and the choice is uniform. Since
+    these are lower bounds, too few labels are predicted rather than too many. The ranking does not
+    depend on c.
+
+    ``predict_proba`` is the logistic curve that agrees with 1 - prediction / c to first order at
+    0.5. Predictions can be negative, so they are not a distribution of the complementary label. A
+    log-likelihood would depend on how they are clipped; therefore ``score`` is minus the ranking
+    error.
+
+    Known relevant labels change nothing. They are never complementary, so their target is 0
+    already.
+
+    The fit takes O(n d^2) time for dense features, and O(cv d^3) for each penalty. Sparse features
+    stay sparse. Above 3000 features no d x d matrix is formed. Then conjugate gradients solve for
+    each penalty, starting from the solution for the one before, in O(K nnz) per step.
+
+    References
+    ----------
+    A. Mukherjee and J. Zhu, "Reduced Rank Ridge Regression and Its Kernel Extensions",
+    Statistical Analysis and Data Mining, 2011.
+
+    {example}
+    """
+
+    _constraints: ClassVar[Constraints] = {
+        "alpha": ("auto", Real(above=0)),
+        "rank": ("auto", None, Integer(at_least=1)),
+        "cv": Integer(at_least=2),
+        "random_state": RandomState(),
+    }
+    _fitted: ClassVar[Kinds] = {
+        "alpha_": Scalar(Real(above=0)),
+        "rank_": Scalar(Integer(at_least=1)),
+        "cv_results_": IfAny(Table()),
+        "irrelevant_rate_": Scalar(Real()),
+        "coef_": Numbers("K", "d"),
+        "intercept_": Numbers("K"),
+    }
+
+    alpha: float | str = "auto"
+    rank: int | str | None = "auto"
+    cv: int = 5
+    threshold: str = "probability"
+    random_state: int | np.random.Generator | None = None
+
+    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
+        del relevant
+        self._forget("cv_results_")
+        refuse_overflow(X)
+        n_labels = complementary.shape[1]
+        ranks = self._ranks(n_labels)
+        parts = self._parts(X.shape[0])
+        features: Features = X.astype(np.float64, copy=False)
+        shift = np.zeros(X.shape[1])
+        if isinstance(X, np.ndarray):
+            # Without centring, the variance of features far from zero would be lost to rounding.
+            shift = features.mean(axis=0)
+            features = features - shift
+        Z = side_by_side(np.ones((X.shape[0], 1)), features, complementary.astype(np.float64))
+        max_columns = MAX_FORMED_FEATURES + 1 + n_labels
+        moments = [Gram.of(Z[part], max_columns=max_columns) for part in parts]
+        if len(parts) == 1:
+            self.alpha_, self.rank_ = float(self.alpha), int(ranks[0])
+        else:
+            self._choose(moments, ranks, n_labels)
+        ridge = ReducedRankRidge(moments, n_labels=n_labels)
+        coefficients = ridge.coefficients(self.alpha_, rank=self.rank_)
+        weights = coefficients[1:]
+        constant = coefficients[0] - shift @ weights
+        rates = ridge.target_mean
+        # c of the Notes
+        self.irrelevant_rate_ = float(max(rates.max(), rates.sum() / (n_labels - 1)))
+        self.coef_ = np.ascontiguousarray(weights.T) / -self.irrelevant_rate_
+        self.intercept_ = 0.5 - constant / self.irrelevant_rate_
+
+    def _ranks(self, n_labels: int) -> NDArray[np.intp]:
+        """Return the ranks to try."""
+        if self.rank == "auto":
+            return np.arange(1, n_labels + 1)
+        rank = n_labels if self.rank is None else int(self.rank)
+        if rank > n_labels:
+            raise InputError(
+                f"rank must be from 1 to the number of labels, {n_labels}, got {self.rank!r}"
+            )
+        return np.array([rank])
+
+    def _parts(self, n_samples: int) -> list[NDArray[np.intp]]:
+        """Divide the rows into ``cv`` parts, or into one part if there is nothing to choose."""
+        if "auto" not in (self.alpha, self.rank):
+            return [np.arange(n_samples)]
+        if n_samples < self.cv:
+            raise InputError(
+                f"n_samples={n_samples} is too few for cv={self.cv} parts; give more rows,"
+                " or both alpha and rank as numbers"
+            )
+        seed = int(check_random_state(self.random_state).integers(2**31))
+        folds = KFold(n_splits=self.cv, shuffle=True, random_state=seed)
+        return [part for _, part in folds.split(np.empty(n_samples))]
+
+    def _choose(self, parts: list[Gram], ranks: NDArray[np.intp], n_labels: int) -> None:
+        """Set penalty and rank to those with the least squared error on held-out parts."""
+        sizes = np.array([part.diagonal[0] for part in parts])  # the constant column's squares
+        others = (parts[:i] + parts[i + 1 :] for i in range(len(parts)))
+        ridges = [ReducedRankRidge(rest, n_labels=n_labels) for rest in others]
+        pairs = list(zip(ridges, parts, strict=True))
+        alphas: list[float] = []
+        tables: list[Array] = []
+        for alpha in self._alphas():
+            sums = np.array([ridge.squared_errors(part, alpha=alpha) for ridge, part in pairs])
+            alphas.append(alpha)
+            tables.append(sums[:, ranks - 1])  # (cv, R)
+            least = [table.sum(axis=0).min() for table in tables]
+            if np.argmin(least) < len(least) - _PATIENCE:
+                break
+        by_part = np.hstack(tables)  # (cv, A R)
+        means = by_part.sum(axis=0) / sizes.sum()
+        # Among equally good pairs, take the strongest penalty, then the least rank.
+        best = int(np.argmax(means <= means.min() * (1 + _TIE)))
+        self.cv_results_: dict[str, NDArray[Any]] = {
+            "param_alpha": np.repeat(alphas, len(ranks)),
+            "param_rank": np.tile(ranks, len(alphas)),
+            "mean_test_score": -means,
+            "std_test_score": (by_part / sizes[:, np.newaxis]).std(axis=0),
+            "rank_test_score": stats.rankdata(means, method="min"),
+        }
+        self.alpha_ = float(self.cv_results_["param_alpha"][best])
+        self.rank_ = int(self.cv_results_["param_rank"][best])
+
+    def _alphas(self) -> Sequence[float]:
+        """Return the penalties to try, strongest first."""
+        if self.alpha != "auto":
+            return [float(self.alpha)]
+        # The eigenvalues of the scaled covariance add up to d, so none exceeds it: a penalty of
+        # 10 d leaves W almost 0.
+        strongest = 1 + np.ceil(np.log10(self.n_features_in_))
+        return [*(10.0 ** np.arange(strongest, _WEAKEST - _STEP, -_STEP))]
+
+    def _decision(self, X: Features) -> Array:
+        return np.asarray(X @ self.coef_.T + self.intercept_)
+
+    def _log_odds(self, decision: Array) -> Array:
+        return log_odds_of_regression(decision)

@@ -1,0 +1,192 @@
+"""Draw complementary and relevant labels, and count how often labels occur together."""
+
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from complabel._parameters import check_choice, check_integer, check_random_state, check_real
+from complabel.answers import IndicatorLike, check_indicator, check_relevant, name_some
+from complabel.errors import AnnotationError
+
+Scheme: TypeAlias = Literal["uniform", "biased"]
+"""How a simulated annotator chooses the labels that do not apply."""
+
+SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
+"""All schemes of ``draw_complementary``."""
+
+
+def draw_complementary(
+    Y: IndicatorLike,
+    *,
+    scheme: Scheme = "uniform",
+    n_per_row: int = 1,
+    sharpness: float = 1.0,
+    random_state: int | np.random.Generator | None = None,
+) -> NDArray[np.uint8]:
+    """Draw complementary labels from outside each row's relevant set.
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n_samples, n_labels)
+        Relevant labels; at least one, and not all, per row.
+    scheme : {"uniform", "biased"}, default="uniform"
+        "uniform": every irrelevant label is equally likely. "biased": label j is drawn with a
+        probability proportional to ``(1 - r_j) ** sharpness``. r_j is the mean of P(label j |
+        label k) over the row's relevant labels k, estimated from ``Y``. So labels that seldom
+        occur together with the relevant ones are drawn more often.
+    n_per_row : int, default=1
+        Number of labels drawn per row, without replacement. If a row has fewer irrelevant
+        labels, all of them are drawn.
+    sharpness : float, default=1.0
+        How strongly "biased" prefers labels that seldom occur with the relevant ones, at least 0;
+        0 is uniform.
+    random_state : int, numpy.random.Generator or None, default=None
+        None draws differently every time.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels), dtype uint8
+        1 where a label was drawn.
+
+    Raises
+    ------
+    AnnotationError
+        If ``Y`` is not 2-D or not 0/1, has fewer than three labels, or has a row with no or only
+        relevant labels.
+    InputError
+        If another parameter is out of its range.
+
+    Notes
+    -----
+    Each label gets a random exponential time whose rate is the label's weight. The labels with
+    the smallest times are a weighted draw without replacement [1]_.
+
+    References
+    ----------
+    .. [1] P. Efraimidis and P. Spirakis, "Weighted random sampling with a reservoir", Information
+       Processing Letters 97(5), 2006.
+
+    Examples
+    --------
+    >>> Y = [[1, 0, 1], [1, 1, 0]]
+    >>> draw_complementary(Y, random_state=0)  # each row leaves one choice only
+    array([[0, 1, 0],
+           [0, 0, 1]], dtype=uint8)
+    """
+    relevant = check_relevant(Y)
+    check_choice("scheme", scheme, SCHEMES)
+    check_real("sharpness", sharpness, at_least=0)
+    log_weights = sharpness * _log_dissimilarity(relevant) if scheme == "biased" else 0.0
+    return _first_arrivals(relevant == 0, n_per_row, random_state, log_weights)
+
+
+def draw_relevant(
+    Y: IndicatorLike,
+    *,
+    n_per_row: int = 1,
+    random_state: int | np.random.Generator | None = None,
+) -> NDArray[np.uint8]:
+    """Draw some relevant labels of each row; all are equally likely.
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n_samples, n_labels)
+        Relevant labels; at least one, and not all, per row.
+    n_per_row, random_state
+        See :func:`draw_complementary`.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels), dtype uint8
+        1 where a label was drawn.
+
+    Raises
+    ------
+    AnnotationError, InputError
+        See :func:`draw_complementary`.
+
+    Examples
+    --------
+    >>> draw_relevant([[0, 1, 0], [0, 0, 1]], random_state=0)
+    array([[0, 1, 0],
+           [0, 0, 1]], dtype=uint8)
+    """
+    return _first_arrivals(check_relevant(Y) == 1, n_per_row, random_state)
+
+
+def cooccurrence(indicator: IndicatorLike) -> NDArray[np.float64]:
+    """Return how often each label is 1 in the rows where another label is 1.
+
+    Parameters
+    ----------
+    indicator : array-like or sparse matrix of shape (n_samples, n_labels)
+        Relevant or candidate labels.
+
+    Returns
+    -------
+    ndarray of shape (n_labels, n_labels), dtype float64
+        Entry [k, j] is the share of rows with label j among the rows with label k. The diagonal
+        is 1. The matrix is not symmetric.
+
+    Raises
+    ------
+    AnnotationError
+        If the matrix is not 2-D or not 0/1, or if a label is 1 in no row, so that its rates are
+        undefined.
+
+    Examples
+    --------
+    >>> cooccurrence([[1, 1], [1, 0]])
+    array([[1. , 0.5],
+           [1. , 1. ]])
+    """
+    checked = check_indicator(indicator)
+    absent = np.flatnonzero(~checked.any(axis=0))
+    if len(absent):
+        raise AnnotationError(
+            f"{name_some(absent, 'label')} is 1 in no row, so the rates of other labels given this "
+            "label are undefined; drop the label or add rows with it"
+        )
+    return _conditional_rates(checked)
+
+
+def _conditional_rates(indicator: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Return the rates of ``cooccurrence``, with zeros in the row of a label without rows."""
+    occurs = indicator.astype(np.float64)  # (n, K); products of integers do not use BLAS
+    together = occurs.T @ occurs  # (K, K), exact counts
+    return np.asarray(together / np.maximum(together.diagonal(), 1)[:, np.newaxis])
+
+
+def _log_dissimilarity(relevant: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Return log(1 - r_j), (n, K), for irrelevant j; relevant labels get an arbitrary 0."""
+    n_relevant = relevant.sum(axis=1, dtype=np.float64, keepdims=True)
+    rates: NDArray[np.float64] = (relevant @ _conditional_rates(relevant)) / n_relevant  # (n, K)
+    # r_j < 1 for an irrelevant j: the row itself has label k, but not label j.
+    rates[relevant == 1] = 0.0
+    np.log1p(-rates, out=rates)
+    return rates
+
+
+def _first_arrivals(
+    eligible: NDArray[np.bool_],
+    n_per_row: int,
+    random_state: int | np.random.Generator | None,
+    log_weights: NDArray[np.float64] | float = 0.0,
+) -> NDArray[np.uint8]:
+    """Mark the ``n_per_row`` eligible labels with the smallest exponential arrival times.
+
+    The rate of a label's time is its weight, so this is a weighted draw without replacement.
+    """
+    check_integer("n_per_row", n_per_row, at_least=1)
+    rng = check_random_state(random_state)
+    with np.errstate(divide="ignore"):  # a draw of exactly 0 gives log 0 = -inf: it arrives first
+        arrivals = np.log(-np.log1p(-rng.random(eligible.shape)))
+    # Logarithms of times, as a weight such as 0.01 ** 200 underflows to 0.
+    arrivals = np.where(eligible, arrivals - log_weights, np.inf)
+    n_drawn = min(n_per_row, eligible.shape[1])
+    first = np.argpartition(arrivals, n_drawn - 1, axis=1)[:, :n_drawn]
+    drawn = np.zeros(eligible.shape, dtype=np.uint8)
+    np.put_along_axis(drawn, first, 1, axis=1)
+    drawn &= eligible
+    return drawn

@@ -1,0 +1,223 @@
+"""Estimate the sharpness of a biased draw from the complementary labels that it gave."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import chdtrc, log_softmax, ndtri
+
+from complabel._parameters import check_real
+from complabel.answers import IndicatorLike, check_complementary, check_relevant, name_some
+from complabel.errors import AnnotationError
+from complabel.simulate._draws import _log_dissimilarity
+
+# Smaller differences are rounding errors, of logarithms of rates and of eigenvalues per row.
+_EQUAL = 1e-9
+
+
+@dataclass(frozen=True)
+class SharpnessEstimate:
+    """The estimated sharpness of a biased draw, and a test of the fit.
+
+    Parameters
+    ----------
+    sharpness : float
+        The maximum likelihood estimate. It is negative if the chosen labels often occur with the
+        relevant ones.
+    standard_error : float
+        Standard error of ``sharpness``, from the Fisher information.
+    against : float
+        The sharpness that is tested.
+    likelihood_ratio, p_value : float
+        Twice the difference of the log-likelihoods at the estimate and at ``against``, and the
+        probability of a value at least as large if ``against`` is true. The p-value is from the
+        chi-square distribution with one degree of freedom.
+    chi_square, fit_p_value : float
+        The distance between the counts of the chosen labels and the counts that the formula
+        expects at the estimate, and the probability of a distance at least as large if the
+        formula is true.
+    degrees_of_freedom : int
+        Degrees of freedom of ``chi_square``.
+    """
+
+    sharpness: float
+    standard_error: float
+    against: float
+    likelihood_ratio: float
+    p_value: float
+    chi_square: float
+    degrees_of_freedom: int
+    fit_p_value: float
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the confidence interval that the standard error gives.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability that the interval contains the true sharpness.
+
+        Returns
+        -------
+        tuple of float
+            The lower and the upper end.
+
+        Raises
+        ------
+        InputError
+            If the level is not between 0 and 1.
+        """
+        check_real("level", level, above=0, below=1)
+        half = float(ndtri((1 + level) / 2)) * self.standard_error
+        return self.sharpness - half, self.sharpness + half
+
+
+def estimate_sharpness(
+    Y: IndicatorLike, complementary: IndicatorLike, *, against: float = 0.0
+) -> SharpnessEstimate:
+    """Estimate how sharply complementary labels were chosen by co-occurrence.
+
+    The model is that of ``draw_complementary(Y, scheme="biased")``: label j is chosen with a
+    probability proportional to ``(1 - r_j) ** sharpness``. A sharpness of 0 is a uniform draw.
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n_samples, n_labels)
+        Relevant labels. Each row has at least one of them, and not all.
+    complementary : array-like or sparse matrix of shape (n_samples, n_labels)
+        1 at the label that was chosen, one in each row.
+    against : float, default=0.0
+        The sharpness to test.
+
+    Returns
+    -------
+    SharpnessEstimate
+
+    Raises
+    ------
+    AnnotationError
+        If a matrix cannot be read, a row does not have exactly one complementary label, a
+        complementary label is relevant, or no finite sharpness has the largest likelihood. The
+        last happens, for example, if each row has the label that occurs least with its relevant
+        ones.
+    InputError
+        If ``against`` is not a finite number.
+
+    Notes
+    -----
+    The model is an exponential family, so the log-likelihood is concave in the sharpness. The
+    test of fit compares the counts of the labels with their expectation. Because the sharpness is
+    estimated, the covariance of the difference is V - b b' / I. Here V is the sum of the
+    covariances of the rows' choices, b is the sum of their covariances with log(1 - r_j), and I
+    is the Fisher information (Andrews, Chi-square diagnostic tests for econometric models, Journal
+    of Econometrics 37, 1988). The rates r_j are computed from ``Y`` and taken as known.
+
+    Examples
+    --------
+    >>> from complabel.simulate import draw_complementary
+    >>> from complabel.datasets import make_synthetic
+    >>> Y = make_synthetic(5000, n_labels=8, random_state=0).Y
+    >>> drawn = draw_complementary(Y, scheme="biased", sharpness=2.0, random_state=0)
+    >>> found = estimate_sharpness(Y, drawn)
+    >>> abs(found.sharpness - 2) < 3 * found.standard_error
+    True
+    """
+    relevant = check_relevant(Y)
+    check_real("against", against)
+    chosen = _check_chosen(complementary, relevant)
+    rates = _log_dissimilarity(relevant)  # (n, K), log(1 - r_j)
+    eligible = relevant == 0
+    at_chosen = rates[chosen]  # (n,)
+    _refuse_infinite(at_chosen, rates, eligible)
+
+    def score(sharpness: float) -> float:
+        """Return the slope of the log-likelihood."""
+        expected = (_choice(sharpness, rates, eligible) * rates).sum(axis=1)
+        return float((at_chosen - expected).sum())
+
+    low, high = -1.0, 1.0
+    while score(low) < 0:
+        low *= 2
+    while score(high) > 0:
+        high *= 2
+    sharpness = float(brentq(score, low, high, xtol=1e-12))
+
+    q = _choice(sharpness, rates, eligible)  # (n, K)
+    centred = np.where(eligible, rates - (q * rates).sum(axis=1, keepdims=True), 0.0)
+    weighted = q * centred
+    information = float((weighted * centred).sum())
+    by_label = weighted.sum(axis=0)  # (K,), b of the notes
+    covariance = np.diag(q.sum(axis=0)) - q.T @ q - np.outer(by_label, by_label) / information
+    chi_square, rank = _distance(chosen.sum(axis=0) - q.sum(axis=0), covariance, float(q.sum()))
+    logs = (_log_choice(each, rates, eligible)[chosen].sum() for each in (sharpness, against))
+    ratio = max(2 * float(next(logs) - next(logs)), 0.0)  # rounding can make it negative
+    return SharpnessEstimate(
+        sharpness=sharpness,
+        standard_error=1 / math.sqrt(information),
+        against=float(against),
+        likelihood_ratio=ratio,
+        p_value=float(chdtrc(1, ratio)),
+        chi_square=chi_square,
+        degrees_of_freedom=rank,
+        fit_p_value=float(chdtrc(rank, chi_square)) if rank else 1.0,
+    )
+
+
+def _check_chosen(complementary: IndicatorLike, relevant: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return a mask (n, K) of the chosen labels, and refuse rows with several of them."""
+    chosen = check_complementary(complementary, relevant=relevant)
+    several = np.flatnonzero(chosen.sum(axis=1, dtype=np.intp) > 1)
+    if len(several):
+        raise AnnotationError(
+            f"complementary marks several labels in {name_some(several, 'row')}; the sharpness is"
+            " estimated from one in each row, leave the others out"
+        )
+    at: NDArray[np.bool_] = chosen == 1
+    return at
+
+
+def _choice(
+    sharpness: float, rates: NDArray[np.float64], eligible: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the probability of each label to be chosen, (n, K)."""
+    q: NDArray[np.float64] = np.exp(_log_choice(sharpness, rates, eligible))
+    return q
+
+
+def _log_choice(
+    sharpness: float, rates: NDArray[np.float64], eligible: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the logarithms of these probabilities; they are -inf for labels that apply."""
+    logs: NDArray[np.float64] = log_softmax(np.where(eligible, sharpness * rates, -np.inf), axis=1)
+    return logs
+
+
+def _refuse_infinite(
+    at_chosen: NDArray[np.float64], rates: NDArray[np.float64], eligible: NDArray[np.bool_]
+) -> None:
+    """Refuse choices whose likelihood only grows, or only falls, with the sharpness."""
+    most = np.where(eligible, rates, -np.inf).max(axis=1)
+    least = np.where(eligible, rates, np.inf).min(axis=1)
+    always_most, always_least = (np.abs(at_chosen - each).max() < _EQUAL for each in (most, least))
+    if always_most or always_least:
+        what = "least" if always_most else "most"
+        what = "equally" if always_most and always_least else what
+        raise AnnotationError(
+            f"each row has a complementary label that occurs {what} with its relevant ones among"
+            " those that do not apply, so no finite sharpness is the likeliest; give more rows"
+        )
+
+
+def _distance(
+    difference: NDArray[np.float64], covariance: NDArray[np.float64], scale: float
+) -> tuple[float, int]:
+    """Return the squared Mahalanobis distance for a singular covariance, and its rank.
+
+    Eigenvalues far below ``scale`` count as 0.
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    kept = values > _EQUAL * scale
+    along = vectors[:, kept].T @ difference
+    return float((along**2 / values[kept]).sum()), int(kept.sum())

@@ -1,0 +1,124 @@
+"""Answers as plain sets, one dictionary each, and what they come to, for tests to compare with."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from complabel.answers import Answers
+
+MASKS = ("named", "absent", "relevant", "excluded", "offered")
+
+
+@st.composite
+def records(draw, *, min_labels=2):
+    """Some answers about some items, (n_items, n_labels, list of dictionaries)."""
+    n_items, n_labels = draw(st.integers(1, 5)), draw(st.integers(min_labels, 5))
+    everything = frozenset(range(n_labels))
+
+    def subset(of, min_size=0):
+        if not of:
+            return frozenset()
+        return frozenset(draw(st.sets(st.sampled_from(sorted(of)), min_size=min_size)))
+
+    found = []
+    for _ in range(draw(st.integers(0, 8))):
+        question = draw(st.sampled_from(["named", "asked", "ticked", "excluded"]))
+        said = dict.fromkeys(MASKS, frozenset())
+        offered = subset(everything, 2 if question == "named" else 1)
+        asked_for = 0
+        if question == "named":
+            asked_for = draw(st.integers(1, len(offered)))
+            said["named"] = frozenset(sorted(subset(offered))[:asked_for])
+            said["absent"] = subset(everything - offered)
+            said["relevant"] = subset(everything - said["named"] - said["absent"])
+        elif question == "excluded":
+            said["excluded"] = subset(offered)
+            said["relevant"] = subset(everything - said["excluded"])
+        else:
+            said["absent"] = subset(offered)
+            said["relevant"] = offered - said["absent"]
+        said["offered"] = frozenset() if offered == everything else offered
+        found.append(
+            said
+            | {
+                "question": question,
+                "item": draw(st.integers(0, n_items - 1)),
+                "asked_for": asked_for,
+                "annotator": draw(st.sampled_from(["ann", "bob", "cy", None])),
+                "probability": draw(st.sampled_from([0.25, 1.0, np.nan])),
+            }
+        )
+    return n_items, n_labels, found
+
+
+def indicator(sets, n_labels):
+    """The indicator matrix of sets of labels."""
+    matrix = np.zeros((len(sets), n_labels), dtype=int)
+    for row, labels in enumerate(sets):
+        matrix[row, sorted(labels)] = 1
+    return matrix
+
+
+def make(n_items, n_labels, found, form=np.asarray):
+    """Answers of records, whose masks are given in some form."""
+    columns = {
+        name: [record[name] for record in found]
+        for name in ("question", "item", "asked_for", "probability")
+    }
+    return Answers.from_arrays(
+        **{name: form(indicator([r[name] for r in found], n_labels)) for name in MASKS},
+        question=np.array(columns["question"], dtype=str),
+        item=np.array(columns["item"], dtype=int),
+        asked_for=np.array(columns["asked_for"], dtype=int),
+        probability=np.array(columns["probability"], dtype=float),
+        annotator=np.array([record["annotator"] for record in found], dtype=object),
+        n_items=n_items,
+    )
+
+
+def back(answers):
+    """The records of answers, sorted by items."""
+    dense = {name: getattr(answers, name).toarray() for name in MASKS}
+    return [
+        {name: frozenset(np.flatnonzero(dense[name][at]).tolist()) for name in MASKS}
+        | {
+            "question": str(answers.question[at]),
+            "item": int(answers.item[at]),
+            "asked_for": int(answers.asked_for[at]),
+            "annotator": None
+            if answers.annotator[at] == -1
+            else answers.annotator_names[answers.annotator[at]],
+            "probability": answers.probability[at],
+        }
+        for at in range(answers.n_answers)
+    ]
+
+
+def same(left, right):
+    """Whether two lists of records are the same; NaN is as NaN."""
+    return list(map(repr, map(_plain, left))) == list(map(repr, map(_plain, right)))
+
+
+def _plain(record):
+    return {
+        name: sorted(value) if isinstance(value, frozenset) else value
+        for name, value in sorted(record.items())
+    } | {"probability": float(record["probability"])}
+
+
+def what_is_denied(n_items, n_labels, found):
+    """By item, the labels that an answer says not to apply."""
+    sets = [set() for _ in range(n_items)]
+    for record in found:
+        sets[record["item"]] |= record["named"] | record["absent"] | record["excluded"]
+    return indicator(sets, n_labels)
+
+
+def what_applies(n_items, n_labels, found):
+    """By item, the labels that an answer says to apply."""
+    sets = [set() for _ in range(n_items)]
+    for record in found:
+        sets[record["item"]] |= record["relevant"]
+        if record["question"] == "named" and len(record["named"]) < record["asked_for"]:
+            on_offer = record["offered"] or frozenset(range(n_labels))
+            sets[record["item"]] |= on_offer - record["named"]
+    return indicator(sets, n_labels)

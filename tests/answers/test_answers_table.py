@@ -1,0 +1,461 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.answers.records import back, make, records, same
+
+from complabel.answers import Answers, UnlistedLabelsWarning
+from complabel.errors import AnnotationError, InputError
+
+LABELS = ["city", "fog", "sea", "sky"]
+
+
+def table(*rows, columns=("item", "label", "answer")):
+    """A mapping of columns."""
+    return {name: [each[at] for each in rows] for at, name in enumerate(columns)}
+
+
+def rows_of(found):
+    """The rows of a table that say what records say."""
+    words = {"named": "no", "absent": "no", "excluded": "no", "relevant": "yes"}
+    for at, record in enumerate(found):
+        said = [(label, words[name]) for name in words for label in record[name]]
+        for label, word in said or [(None, "yes")]:
+            yield {
+                "answer_id": f"a{at}",
+                "item": record["item"],
+                "label": None if label is None else f"l{label}",
+                "answer": word,
+                "question": record["question"],
+                "offered": json.dumps([f"l{label}" for label in sorted(record["offered"])]),
+                "asked_for": record["asked_for"] or None,
+                "annotator": record["annotator"],
+                "time": "yesterday",
+                "probability": record["probability"],
+            }
+
+
+def with_the_same_meaning(found):
+    """Records that a table can tell: what was struck off is by not being offered."""
+    return [
+        record | {"absent": frozenset() if record["question"] == "named" else record["absent"]}
+        for record in found
+        # Of a menu of which nothing was named, a table says that all apply, and nothing besides.
+        if not (record["question"] == "named" and not record["named"] and record["relevant"])
+        and not (record["question"] == "excluded" and not record["excluded"] and record["relevant"])
+    ]
+
+
+@given(records(), st.randoms(use_true_random=False))
+def test_what_answers_say_survives_a_table(given_records, random):
+    n_items, n_labels, found = given_records
+    found = with_the_same_meaning(found)
+    expected = make(n_items, n_labels, found)
+    options = {
+        "items": range(n_items),
+        "labels": [f"l{label}" for label in range(n_labels)],
+        "conflicts": "keep",
+    }
+    rows = list(rows_of(found))
+    if rows:
+        frame = pd.DataFrame(rows)
+        answers = Answers.from_table(frame, **options)
+        assert same(back(answers), back(expected))
+        mapping = {name: frame[name].tolist() for name in frame}
+        assert same(back(Answers.from_table(mapping, **options)), back(expected))
+        random.shuffle(rows)
+        again = Answers.from_table(pd.DataFrame(rows), **options)
+        np.testing.assert_array_equal(again.complementary, expected.complementary)
+        np.testing.assert_array_equal(again.known_relevant, expected.known_relevant)
+        assert again.n_answers == expected.n_answers
+
+
+def test_questions_are_inferred_where_the_table_has_none():
+    columns = ("answer_id", "item", "label", "answer", "offered", "asked_for")
+    answers = Answers.from_table(
+        table(
+            (1, "x", "sea", "no", "", None),  # asked about one label
+            (2, "x", "sea", "no", '["sea", "sky"]', None),  # chosen from a menu
+            (3, "x", "sky", "yes", '["sky"]', None),  # asked
+            (4, "x", "sea", "no", None, 1),  # chosen from all labels
+            (5, "x", None, "yes", '["sky", "fog"]', None),  # all of these apply
+            (6, "x", "sky", "yes", "[]", None),
+            (6, "x", "sea", "no", None, None),
+            columns=columns,
+        ),
+        labels=LABELS,
+        conflicts="keep",
+    )
+    assert answers.question.tolist() == ["asked", "named", "asked", "named", "named", "asked"]
+    assert answers.asked_for.tolist() == [0, 1, 0, 1, 1, 0]
+    assert answers.n_offered.tolist() == [1, 2, 1, 4, 2, 2]
+    np.testing.assert_array_equal(answers[0].known_relevant, [[0, 1, 0, 1]])
+    assert answers.label_names == tuple(LABELS)
+    assert answers.item_names.tolist() == ["x"]
+
+
+def test_a_table_needs_no_more_than_items_and_labels():
+    two = {"item": ["b", "a", "b"], "label": ["sea", "sky", "fog"]}
+    answers = Answers.from_table(two, question="asked")
+    assert answers.label_names == ("fog", "sea", "sky")
+    assert answers.item_names.tolist() == ["a", "b"]
+    assert answers.question.tolist() == ["asked"] * 3
+    np.testing.assert_array_equal(answers.complementary, [[0, 0, 1], [1, 1, 0]])
+    assert np.isnan(answers.probability).all()
+    assert (answers.annotator == -1).all()
+    assert answers[[1, 0]].item_names.tolist() == ["b", "a"]
+
+
+def test_who_is_unsure_says_nothing():
+    columns = ("answer_id", "item", "label", "answer", "question", "offered")
+    answers = Answers.from_table(
+        table(
+            ("a", 0, "sea", "unsure", "asked", None),
+            ("b", 1, "sea", "unsure", "asked", '["sea", "sky"]'),
+            ("b", 1, "sky", "yes", "asked", '["sea", "sky"]'),
+            ("c", 2, "sea", "unsure", "ticked", None),
+            ("c", 2, "sky", "no", "ticked", None),
+            ("d", 3, None, "unsure", "ticked", None),
+            columns=columns,
+        ),
+        labels=LABELS,
+        items=range(4),
+    )
+    np.testing.assert_array_equal(answers.answered, [False, True, True, False])
+    np.testing.assert_array_equal(answers.offered.toarray(), [[0, 0, 0, 1], [1, 1, 0, 1]])
+    np.testing.assert_array_equal(answers[2].known_relevant, [[1, 1, 0, 0]])
+    np.testing.assert_array_equal(answers[2].complementary, [[0, 0, 0, 1]])
+
+
+def test_numbers_may_be_text_or_have_gaps():
+    columns = ("answer_id", "item", "label", "question", "asked_for", "annotator", "probability")
+    rows = [
+        ("a", 5, "sea", "named", "2", 7, "0.5"),
+        ("a", None, "sky", None, None, None, None),  # gaps say nothing else
+        ("b", 4, "sea", " Named ", 1.0, None, np.nan),
+    ]
+    frame = pd.DataFrame(rows, columns=list(columns))
+    for given_table in (table(*rows, columns=columns), frame, frame.convert_dtypes()):
+        answers = Answers.from_table(given_table, labels=LABELS)
+        assert answers.item_names.tolist() == [4, 5]
+        assert answers.asked_for.tolist() == [1, 2]
+        assert answers.probability.tolist()[1] == 0.5
+        assert answers.annotator_names == ("7",)
+        assert answers.annotator.tolist() == [-1, 0]
+
+
+def test_labels_may_be_numbers_and_menus_lists():
+    answers = Answers.from_table(
+        {"item": [0, 1], "label": [10, 2], "offered": [[10, 2], np.array([9, 2])]}
+    )
+    assert answers.label_names == ("2", "9", "10")
+    np.testing.assert_array_equal(answers.offered.toarray(), [[1, 0, 1], [1, 1, 0]])
+    assert answers.question.tolist() == ["named", "named"]
+
+
+def test_a_label_may_be_called_as_a_gap_is():
+    answers = Answers.from_table({"item": [0, 1], "label": ["None", "nan"]}, question="asked")
+    assert answers.label_names == ("None", "nan")
+
+
+def test_items_are_in_the_order_of_the_features_rows():
+    said = {"item": ["b", "c"], "label": ["sea", "sky"]}
+    answers = Answers.from_table(said, items=["c", "a", "b"], labels=LABELS, question="asked")
+    np.testing.assert_array_equal(answers.complementary, np.eye(4)[[3, 0, 2]] * [[1], [0], [1]])
+    assert answers.item_names.tolist() == ["c", "a", "b"]
+
+
+def test_labels_that_nobody_mentioned_are_warned_of():
+    said = {"item": [0, 1], "label": ["sea", "sky"], "question": ["named", "asked"]}
+    with pytest.warns(
+        UnlistedLabelsWarning, match="1 answers are about all labels.*mentions 2"
+    ) as w:
+        Answers.from_table(said)
+    assert w[0].filename == __file__
+    Answers.from_table(said, labels=LABELS)
+    Answers.from_table(said | {"offered": ['["sea", "sky"]', ""]})
+
+
+REFUSED = {
+    "no column": ({"item": [1], "labels": ["sea"]}, "no column 'label'; it has item, labels"),
+    "lengths": ({"item": [1, 2], "label": ["sea"]}, "column 'label' has 1 rows, but 'item' 2"),
+    "one value": (
+        {"item": [1], "label": ["sea"], "probability": 0.5},
+        "column 'probability' is the single value 0.5; give a list with a value for each row",
+    ),
+    "one array without axes": (
+        {"item": [1], "label": ["sea"], "asked_for": np.array(1)},
+        r"column 'asked_for' is the single value array\(1\); give a list",
+    ),
+    "one text": ({"item": "a", "label": ["sea"]}, "column 'item' is the single value 'a'"),
+    "one menu": (
+        {"item": [1], "label": ["sea"], "offered": '["sea", "sky"]'},
+        "column 'offered' is the single value '.*'; give a list",
+    ),
+    "word": (
+        table((1, "sea", "no"), (1, "sky", "maybe")),
+        "row 1 of the table has answer 'maybe'; it must be one of yes, y, true, 1, no, n,",
+    ),
+    "number as word": (table((1, "sea", 2)), "row 0 of the table has answer 2; it must be one of"),
+    "question": (
+        {"item": [1], "label": ["sea"], "question": ["told"]},
+        "row 0 of the table has question 'told'; it must be one of named, asked, ticked, excluded",
+    ),
+    "asked_for": (
+        {"item": [1], "label": ["sea"], "asked_for": ["two"]},
+        "row 0 of the table has asked_for 'two'; it must be a whole number",
+    ),
+    "half a mark": (
+        {"item": [1], "label": ["sea"], "asked_for": [1.5]},
+        "row 0 of the table has asked_for 1.5; it must be a whole number",
+    ),
+    "probability": (
+        {"item": [1], "label": ["sea"], "probability": ["half"]},
+        "row 0 of the table has probability 'half'; it must be a number",
+    ),
+    "menu": (
+        {"item": [1], "label": ["sea"], "offered": ["sea, sky"]},
+        "row 0 of the table has offered 'sea, sky'; it must be a JSON list",
+    ),
+    "menu of a name": (
+        {"item": [1], "label": ["sea"], "offered": ['"sea"']},
+        "has offered '\"sea\"'; it must be a JSON list",
+    ),
+    "label": (
+        table((1, "sea", "no"), (1, "Sky", "no")),
+        "row 1 of the table has label 'Sky'; 'Sky' is not among labels; did you mean 'sky'?",
+    ),
+    "offered label": (
+        {"item": [1], "label": ["sea"], "offered": ['["sea", "skye"]']},
+        "'skye' is not among labels; did you mean 'sky'?",
+    ),
+    "no item": (table((None, "sea", "no")), "row 0 of the table has no item"),
+    "no label": (table((1, " ", "no")), "row 0 of the table says 'no' without a label; fill in"),
+    "asked of nothing": (
+        table((1, None, "yes", "asked"), columns=("item", "label", "answer", "question")),
+        "row 0 of the table is asked without a label; fill in",
+    ),
+    "all apply and not": (
+        table(
+            ("a", 1, None, "yes"),
+            ("a", 1, "sea", "no"),
+            columns=("answer_id", "item", "label", "answer"),
+        ),
+        "answer 'a' says 'yes' about all offered labels and 'no' about one",
+    ),
+    "two items in one answer": (
+        table(
+            ("b", 9, "sea"),
+            ("a", 1, "sea"),
+            ("a", 2, "sky"),
+            columns=("answer_id", "item", "label"),
+        ),
+        "answer 'a' has item 1 in row 1 of the table and 2 in row 2; the rows of one answer must",
+    ),
+    "two questions in one answer": (
+        table(
+            ("a", 1, "sea", "asked"),
+            ("a", 1, "sky", "ticked"),
+            columns=("answer_id", "item", "label", "question"),
+        ),
+        "answer 'a' has question 'asked' in row 0 of the table and 'ticked' in row 1",
+    ),
+    "two menus in one answer": (
+        table(
+            ("a", 1, "sea", '["sea", "sky"]'),
+            ("a", 1, "sky", '["sea", "fog", "sky"]'),
+            columns=("answer_id", "item", "label", "offered"),
+        ),
+        "answer 'a' has offered .* in row 0 of the table and .* in row 1",
+    ),
+    "yes and no in one answer": (
+        table(
+            ("a", "x", "sea", "no"),
+            ("a", "x", "sea", "yes"),
+            columns=("answer_id", "item", "label", "answer"),
+        ),
+        r"answer 'a' \(item 'x'\) gives label 'sea' as relevant and as absent",
+    ),
+    "asked but not offered": (
+        {"item": ["x"], "label": ["sea"], "offered": ['["sky"]'], "question": ["asked"]},
+        r"row 0 of the table \(item 'x'\) judges label 'sea', which was not offered",
+    ),
+    "named but not offered": (
+        {"item": ["x"], "label": ["sea"], "offered": ['["sky", "fog"]']},
+        r"row 0 of the table \(item 'x'\) names label 'sea', which was not offered",
+    ),
+    "unsure of all that was to be ticked": (
+        table(
+            ("a", 1, "sea", "unsure", '["sea"]'),
+            ("a", 1, None, "yes", '["sea"]'),
+            columns=("answer_id", "item", "label", "answer", "offered"),
+        )
+        | {"question": ["ticked", "ticked"]},
+        "answer 'a' is unsure about every offered label; leave it out",
+    ),
+    "contradiction": (
+        table(("x", "sea", "no"), ("x", "sea", "yes"), ("y", "sky", "no")),
+        r"contradict each other about label 'sea' of item 'x' \(1 in all\).*conflicts=\"keep\"",
+    ),
+}
+
+
+@pytest.mark.parametrize(("said", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_a_table_must_not_say_is_refused_with_its_row(said, message):
+    with pytest.raises(AnnotationError, match=message):
+        Answers.from_table(said, labels=LABELS)
+
+
+def test_contradictions_are_kept_on_demand():
+    said = table(*((item, "sea", word) for item in range(7) for word in ("no", "yes")))
+    with pytest.raises(AnnotationError, match=r"'sea' of item 4, ... \(7 in all\)"):
+        Answers.from_table(said)
+    assert len(Answers.from_table(said, conflicts="keep").contradictions()) == 7
+    with pytest.raises(InputError, match="conflicts must be one of 'error', 'keep', got 'drop'"):
+        Answers.from_table(said, conflicts="drop")
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        (["a", "c"], r"the table has 'b' \(1 in all\), which are not in items; leave these"),
+        (["a", "b", "a"], "items has 'a' more than once"),
+        ([1], r"the table has 'a', 'b' \(2 in all\), which are not in items"),
+    ],
+)
+def test_items_that_do_not_fit_are_refused(items, message):
+    with pytest.raises(AnnotationError, match=message):
+        Answers.from_table({"item": ["a", "b"], "label": ["sea", "sky"]}, items=items)
+
+
+def test_numbers_and_text_are_different_items():
+    with pytest.raises(AnnotationError, match="they are int in the table, but str in items"):
+        Answers.from_table({"item": [1], "label": ["sea"]}, items=["0", "1"])
+    mixed = Answers.from_table(
+        {"item": [1, "a"], "label": ["sea", "sky"]}, question="named", labels=LABELS
+    )
+    assert mixed.item_names.tolist() == [1, "a"]
+
+
+@pytest.mark.parametrize("said", [[("a", "sea")], "item,label", None, np.eye(2)])
+def test_what_is_no_table_is_refused(said):
+    with pytest.raises(AnnotationError, match=r"the table is a .*give a pandas.DataFrame or a map"):
+        Answers.from_table(said)
+
+
+def test_a_table_without_labels_is_refused():
+    with pytest.raises(AnnotationError, match="the table has no label"):
+        Answers.from_table({"item": [1], "label": [None], "answer": ["yes"]})
+    empty = Answers.from_table({"item": [], "label": []}, labels=LABELS, items=[3, 4])
+    assert empty.shape == (2, 4)
+    assert empty.n_answers == 0
+
+
+def test_a_mapping_is_read_without_pandas():
+    script = """
+import sys
+sys.modules["pandas"] = None
+from complabel.answers import Answers
+said = {
+    "item": ["x", "x", "y", "y"],
+    "label": ["sea", "sky", float("nan"), "fog"],
+    "answer": ["no", "yes", "yes", "unsure"],
+    "offered": [None, "", ["sea", "sky"], float("nan")],
+}
+answers = Answers.from_table(said)
+print(answers, answers.label_names, answers.known_relevant.tolist())
+"""
+    completed = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert completed.stdout == (
+        "Answers(2 items, 3 labels, 3 answers: 1 named, 2 asked) "
+        "('fog', 'sea', 'sky') [[0, 0, 1], [0, 1, 1]]\n"
+    )
+
+
+def test_a_random_question_without_an_answer_is_not_taken_as_no():
+    table = {"item": [0, 1, 2], "label": ["a", "b", "a"], "question": ["asked"] * 3}
+    open_ones = table | {"answer": ["yes", None, "no"], "probability": [0.5, 0.5, 0.5]}
+    with pytest.raises(AnnotationError, match="row 1 of the table is a yes/no question"):
+        Answers.from_table(open_ones)
+    with pytest.raises(AnnotationError, match=r"without an answer \(3 in all\)"):
+        Answers.from_table(table | {"probability": [0.5, 0.5, 0.5]})
+    filled = Answers.from_table(open_ones | {"answer": ["yes", "unsure", "no"]})
+    assert filled.n_answers == 2
+    with pytest.raises(AnnotationError, match=r"row 1 .* without an answer \(1 in all\)"):
+        Answers.from_table(table | {"answer": ["yes", " ", "no"]})
+    # Without any answer in the table, questions that nobody drew at random keep the default.
+    assert Answers.from_table(table).complementary.sum() == 3
+
+
+TWO = {"item": ["x", "x"], "label": ["sea", "sky"]}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"answer": ["no", "no"]}, {"question": ["named", None]}, {"answer": ["", "unsure"]}],
+)
+def test_what_was_asked_is_not_guessed(more):
+    with pytest.raises(AnnotationError, match=r"row [01] .*nothing says what was asked.*question="):
+        Answers.from_table(TWO | more, labels=LABELS)
+
+
+@pytest.mark.parametrize(
+    "more", [{"answer": ["no", "yes"]}, {"probability": [0.25, 0.25], "answer": ["no", "no"]}]
+)
+def test_a_yes_or_a_chance_tells_that_people_were_asked(more):
+    assert Answers.from_table(TWO | more).question.tolist() == ["asked", "asked"]
+
+
+@pytest.mark.parametrize("question", ["named", "asked", "ticked", "excluded"])
+def test_the_question_may_be_told_for_all_rows_that_have_none(question):
+    told = Answers.from_table(TWO | {"item": ["x", "y"]}, labels=LABELS, question=question)
+    assert told.question.tolist() == [question] * 2
+    mixed = TWO | {"question": ["excluded", None]}
+    mixed = Answers.from_table(mixed, labels=LABELS, question=question, conflicts="keep")
+    assert mixed.question.tolist() == ["excluded", question]
+    with pytest.raises(InputError, match="question must be"):
+        Answers.from_table(TWO, question="chosen")
+
+
+def test_ticked_labels_of_one_answer_need_its_id():
+    with pytest.raises(AnnotationError, match=r"row 0 .*give all rows of one answer the"):
+        Answers.from_table(TWO, labels=LABELS, question="ticked")
+    joined = Answers.from_table(TWO | {"answer_id": [1, 1]}, labels=LABELS, question="ticked")
+    assert joined.complementary.tolist() == [[0, 0, 1, 1]]
+    Answers.from_table(TWO | {"annotator": ["a", "b"]}, labels=LABELS, question="ticked",
+                       conflicts="keep")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "meaning"),
+    [
+        (["y", "YES", " Yes ", "true", True, 1, 1.0, "1", np.True_], "yes"),
+        (["n", "NO", "No", "FALSE", False, 0, 0.0, "0"], "no"),
+        (["unsure", "Unsure", "?", "skip"], "unsure"),
+    ],
+)
+def test_words_for_an_answer(words, meaning):
+    rows = [(at, "sea", word, "asked") for at, word in enumerate([*words, "yes", "no"])]
+    answers = Answers.from_table(table(*rows, columns=("item", "label", "answer", "question")))
+    said = {"yes": answers.known_relevant, "no": answers.complementary}
+    n_said = {word: int(each.sum()) - 1 for word, each in said.items()}
+    assert n_said == {word: len(words) * (word == meaning) for word in said}
+
+
+def test_a_comma_may_be_the_decimal_point():
+    rows = [(0, "sea", "yes", "0,25"), (1, "sea", "no", "0.5")]
+    answers = Answers.from_table(table(*rows, columns=("item", "label", "answer", "probability")))
+    assert answers.probability.tolist() == [0.25, 0.5]
+
+
+def test_numbers_as_labels_are_in_their_order_however_long():
+    long = "9" * 5000
+    table = {"item": ["a"] * 5, "label": [long, "10", "9", "007", "0"], "answer": ["yes"] * 5}
+    assert Answers.from_table(table).label_names == ("0", "007", "9", "10", long)

@@ -1,0 +1,233 @@
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from complabel.answers import (
+    UnchosenLabelWarning,
+    check_complementary,
+    check_indicator,
+    check_known,
+    check_label_names,
+    check_relevant,
+    label_names_of,
+    warn_unchosen,
+)
+from complabel.errors import AnnotationError
+
+VALID = np.array([[0, 1, 0, 0], [1, 0, 0, 1], [0, 0, 1, 0]])
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32, np.float64, object])
+@pytest.mark.parametrize(
+    "container",
+    [np.asarray, np.asfortranarray, np.ndarray.tolist],
+)
+def test_every_dense_form_gives_the_same_matrix(dtype, container):
+    checked = check_complementary(container(VALID.astype(dtype)))
+    assert checked.dtype == np.uint8
+    np.testing.assert_array_equal(checked, VALID)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok", "bsr"])
+@pytest.mark.parametrize("make", [sparse.coo_array, sparse.coo_matrix])
+def test_every_sparse_form_gives_the_same_matrix(kind, make):
+    checked = check_complementary(make(VALID.astype(float)).asformat(kind))
+    assert checked.dtype == np.uint8
+    np.testing.assert_array_equal(checked, VALID)
+
+
+def test_a_data_frame_is_a_matrix():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(VALID, columns=list("abcd"))
+    np.testing.assert_array_equal(check_complementary(frame), VALID)
+
+
+@pytest.mark.parametrize("kind", ["coo", "csr"])
+def test_checking_leaves_a_sparse_input_with_duplicates_as_it_was(kind):
+    # Two stored halves at one cell are a one.
+    cells = ([0, 0, 1], [1, 1, 2])
+    halves = sparse.coo_array((np.array([0.5, 0.5, 1.0]), cells), shape=(2, 3))
+    if kind == "csr":
+        halves = sparse.csr_array((halves.data, [1, 1, 2], [0, 2, 3]), shape=(2, 3))
+    np.testing.assert_array_equal(check_complementary(halves), [[0, 1, 0], [0, 0, 1]])
+    assert halves.nnz == 3
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([0, 1, 0], r"shape \(3,\)"),
+        (np.zeros((2, 3, 1)), r"shape \(2, 3, 1\)"),
+        ([[0, 1, 0], [0, 0, 2]], "holds 2 at row 1, label 2"),
+        ([[0, 1, 0], [-1, 0, 1]], "holds -1 at row 1, label 0"),
+        ([[0, 1, np.nan], [1, 0, 1]], "holds nan at row 0, label 2"),
+        (sparse.csr_array([[0, 1.0, 0], [0, 0.5, 1]]), "holds 0.5 at row 1, label 1"),
+        ([["a", "b", "c"]], "it holds 'a' at row 0, label 0; .*indicator_from_names"),
+        ([[0, 1, 0], [1, 0]], "not a matrix of numbers: row 0 has 3 entries and row 1 has 2 ent"),
+        ([["a"], ["b", "c"]], "row 0 has 1 entry and row 1 has 2 entries; .*indicator_from_names"),
+        ([[0, 1, 1], [1, 0, "x"]], "not a matrix of numbers: it holds 'x' at row 1, label 2"),
+        (np.array([[0, 1, 0], [1, 0, "x"]], object), "it holds 'x' at row 1, label 2"),
+        (np.array([[0], [1, 0, 1]], object), "row 0 has 1 entry and row 1 has 3 entries"),
+        ([[0, 1, np.nan], [1, 0, 1]], "give 0 if there is no answer"),
+    ],
+)
+@pytest.mark.parametrize("check", [check_indicator, check_complementary, check_relevant])
+def test_what_is_no_indicator_matrix_is_refused(check, values, message):
+    with pytest.raises(AnnotationError, match=message):
+        check(values)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[0, 1], [1, 0]], "has 2 labels"),
+        (np.zeros((0, 3)), "no rows"),
+        ([[0, 1, 0], [0, 0, 0]], "no label in row 1;"),
+        ([[0, 1, 0], [1, 1, 1]], "all 3 labels in row 1;"),
+        (np.zeros((17, 3)), r"rows 0, 1, 2, 3, 4, \.\.\. \(17 in all\)"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("check", "name"), [(check_complementary, "complementary"), (check_relevant, "relevant")]
+)
+def test_rows_that_say_nothing_or_everything_are_refused(check, name, values, message):
+    with pytest.raises(AnnotationError, match=f"^{name} .*{message}"):
+        check(values)
+
+
+@pytest.mark.parametrize("check", [check_complementary, check_relevant])
+def test_too_few_labels_come_with_advice(check):
+    with pytest.raises(AnnotationError, match=r"2 labels .* with two, 'not a' means 'b'"):
+        check([[0, 1], [1, 0]])
+    with pytest.raises(AnnotationError, match=r"1 label \(column\);.* give one column per label"):
+        check([[0], [1]])
+
+
+def test_rows_without_an_answer_are_allowed_where_asked_for():
+    rows = [[0, 1, 0], [0, 0, 0]]
+    np.testing.assert_array_equal(check_complementary(rows, allow_unanswered=True), rows)
+    with pytest.raises(AnnotationError, match=r"no label in rows 0, 1 .*at least one row needs"):
+        check_complementary(np.zeros((2, 3)), allow_unanswered=True)
+    with pytest.raises(AnnotationError, match="all 3 labels in row 1"):
+        check_complementary([[0, 0, 0], [1, 1, 1]], allow_unanswered=True)
+
+
+class Frame:
+    """As much of a data frame as is read: polars has no more, pandas has."""
+
+    def __init__(self, values, columns):
+        self.values, self.columns = np.asarray(values), columns
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+def test_a_data_frame_names_its_labels():
+    assert label_names_of(Frame(VALID, ["a", "b", "c", "d"])) == ["a", "b", "c", "d"]
+    assert label_names_of(Frame(VALID, range(4))) is None
+    assert label_names_of(Frame(VALID, ["a", "b", "c", 3])) is None
+    assert label_names_of(VALID) is None
+    assert label_names_of(sparse.csr_array(VALID)) is None
+    with pytest.raises(AnnotationError, match="two columns are named 'b'"):
+        label_names_of(Frame(VALID, ["a", "b", "c", "b"]))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["a", "sea", "city", "d"], "y has its columns in another order than fit: column 1 is 'se"),
+        (["a", "city", "see", "d"], "y has the column 'see', .*did you mean 'sea'?"),
+        (["a", "city", "zebra", "d"], "the 4 known labels are 'a', 'city', 'sea', 'd'"),
+        (["a", "city", "sea"], "y lacks the column 'd', which fit was given"),
+    ],
+)
+def test_columns_of_other_labels_are_refused(columns, message):
+    with pytest.raises(AnnotationError, match=message):
+        check_label_names(Frame(VALID, columns), ["a", "city", "sea", "d"])
+
+
+def test_columns_are_held_against_names_only():
+    check_label_names(Frame(VALID, ["a", "b", "c", "d"]), range(4))
+    check_label_names(Frame(VALID, range(4)), ["a", "b", "c", "d"])
+    check_label_names(Frame(VALID, ["a", "b", "c", "d"]), np.array(["a", "b", "c", "d"]))
+
+
+def test_relevant_labels_must_have_the_columns_of_the_complementary_ones():
+    complementary = Frame(VALID, ["a", "b", "c", "d"])
+    nothing = np.zeros_like(VALID)
+    check_complementary(complementary, relevant=Frame(nothing, ["a", "b", "c", "d"]))
+    check_complementary(complementary, relevant=nothing)
+    with pytest.raises(AnnotationError, match="relevant has the column 'x', which y was not given"):
+        check_complementary(complementary, relevant=Frame(nothing, ["a", "b", "c", "x"]), name="y")
+
+
+def test_an_indicator_may_have_rows_that_a_set_of_labels_may_not():
+    np.testing.assert_array_equal(check_indicator([[0, 0], [1, 1]]), [[0, 0], [1, 1]])
+
+
+@pytest.mark.parametrize(
+    "relevant",
+    [
+        [[1, 0, 0, 0], [0, 1, 1, 0], [1, 1, 0, 1]],
+        [[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]],  # nothing known of two rows
+    ],
+)
+def test_relevant_labels_that_fit_are_accepted(relevant):
+    np.testing.assert_array_equal(check_complementary(VALID, relevant=relevant), VALID)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "message"),
+    [
+        ([[1, 0, 0], [0, 1, 0], [1, 0, 0]], r"shape \(3, 3\) but complementary \(3, 4\)"),
+        ([[1, 0, 0, 0], [0, 1, 0, 1], [1, 0, 1, 0]], r"row 1 gives label 3 .*\(2 in all\)"),
+        ([[1, 0, 0, 0], [0, 3, 0, 0], [1, 0, 0, 0]], "relevant holds 3 at row 1, label 1"),
+    ],
+)
+def test_relevant_labels_that_contradict_are_refused(relevant, message):
+    with pytest.raises(AnnotationError, match=message):
+        check_complementary(VALID, relevant=relevant)
+
+
+@pytest.mark.parametrize(
+    ("labels", "shown"), [(None, "3"), (["sea", "sky", "sun", "fog"], "'fog'"), ([2, 4, 6, 8], "8")]
+)
+def test_a_contradiction_is_told_in_the_words_of_the_labels(labels, shown):
+    relevant = np.zeros_like(VALID)
+    relevant[1, 3] = 1
+    with pytest.raises(AnnotationError, match=f"row 1 gives label {shown} as complementary and as"):
+        check_known(relevant, VALID.astype(np.uint8), labels)
+    if labels is None or isinstance(labels[0], str):
+        frame = VALID if labels is None else Frame(VALID, labels)
+        with pytest.raises(AnnotationError, match=f"row 1 gives label {shown} as"):
+            check_complementary(frame, relevant=relevant)
+
+
+def test_known_labels_are_returned_after_they_were_held_against_names():
+    known = check_known(
+        Frame(1 - VALID, ["a", "b", "c", "d"]), VALID.astype(np.uint8), list("abcd")
+    )
+    assert known.dtype == np.uint8
+    np.testing.assert_array_equal(known, 1 - VALID)
+    with pytest.raises(AnnotationError, match="relevant lacks the column 'd', which y was given"):
+        check_known(
+            Frame(VALID[:, :3], list("abc")), VALID.astype(np.uint8), list("abcd"), name="y"
+        )
+
+
+def test_a_label_never_chosen_is_allowed_but_warned_of():
+    unchosen = check_complementary([[0, 1, 0], [0, 1, 0]])
+    with pytest.warns(UnchosenLabelWarning, match="labels 0, 2;"):
+        warn_unchosen(unchosen)
+    with pytest.warns(UnchosenLabelWarning, match="labels city, water;"):
+        warn_unchosen(unchosen, ["city", "desert", "water"])
+    with pytest.warns(UnchosenLabelWarning, match="label 2;"):
+        warn_unchosen(np.array([[0, 1, 0], [1, 0, 0]], dtype=np.uint8))
+
+
+def test_no_warning_where_every_label_was_chosen():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_unchosen(VALID)

@@ -1,0 +1,245 @@
+"""Contradictions between answers, resolved by each policy, beside plain sets in Python."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from tests.answers.records import MASKS, back, make, records, same
+from tests.examples import examples
+
+from complabel.answers import (
+    CONTRADICTION_POLICIES,
+    Answers,
+    contradictions_table,
+    resolve_contradictions,
+)
+from complabel.errors import AnnotationError, InputError
+
+RESOLVING = [policy for policy in CONTRADICTION_POLICIES if policy != "error"]
+each_policy = pytest.mark.parametrize("policy", RESOLVING)
+
+
+def on_offer(record, n_labels):
+    return record["offered"] or frozenset(range(n_labels))
+
+
+def affirmed(record, n_labels):
+    """Labels that an answer says to apply."""
+    fewer = record["question"] == "named" and len(record["named"]) < record["asked_for"]
+    return record["relevant"] | (on_offer(record, n_labels) - record["named"] if fewer else set())
+
+
+def denied(record):
+    return record["named"] | record["absent"] | record["excluded"]
+
+
+def struck_by_policy(found, n_labels, policy):
+    """By answer, the labels that are struck out: an independent reading of the rules."""
+    yes, no = defaultdict(list), defaultdict(list)
+    for at, record in enumerate(found):
+        for label in affirmed(record, n_labels):
+            yes[record["item"], label].append(at)
+        for label in denied(record):
+            no[record["item"], label].append(at)
+    struck = defaultdict(set)
+    for pair in yes.keys() & no.keys():
+        voters = [
+            {at if found[at]["annotator"] is None else found[at]["annotator"] for at in side[pair]}
+            for side in (yes, no)
+        ]
+        losing = {
+            "drop": [yes, no],
+            "trust-relevant": [no],
+            "majority": [yes] * (len(voters[0]) <= len(voters[1]))
+            + [no] * (len(voters[1]) <= len(voters[0])),
+        }[policy]
+        for side in losing:
+            for at in side[pair]:
+                struck[at].add(pair[1])
+    return struck
+
+
+def resolved_by_hand(found, n_labels, policy):
+    struck = struck_by_policy(found, n_labels, policy)
+    kept = []
+    for at, record in enumerate(found):
+        out = struck[at]
+        if not out:
+            kept.append(record)
+            continue
+        left = {name: record[name] - out for name in MASKS}
+        if record["question"] == "named":
+            complete = len(record["named"]) < record["asked_for"]
+            if out & record["named"] or (complete and out & on_offer(record, n_labels)):
+                continue
+            kept.append(record | left | {"offered": record["offered"]})
+            continue
+        left["offered"] = on_offer(record, n_labels) - out
+        marks = left["absent"] | left["relevant"] | left["excluded"]
+        if marks and left["offered"]:
+            kept.append(record | left)
+    return kept
+
+
+@each_policy
+@given(given_records=records())
+@examples(80)
+def test_each_policy_strikes_what_it_says(given_records, policy):
+    n_items, n_labels, found = given_records
+    answers = make(n_items, n_labels, found)
+    resolved = resolve_contradictions(answers, policy)
+    ordered = sorted(found, key=lambda record: record["item"])
+    assert same(back(resolved), resolved_by_hand(ordered, n_labels, policy))
+    assert resolved.shape == answers.shape
+    assert resolved.annotator_names == answers.annotator_names
+
+
+@each_policy
+@given(given_records=records())
+@examples(80)
+def test_afterwards_there_are_no_contradictions_and_nothing_new_is_said(given_records, policy):
+    answers = make(*given_records)
+    resolved = resolve_contradictions(answers, policy)
+    assert not len(resolved.contradictions())
+    assert (resolved.complementary <= answers.complementary).all()
+    assert (resolved.known_relevant <= answers.known_relevant).all()
+    if not len(answers.contradictions()):
+        assert resolved is answers
+
+
+@each_policy
+@given(given_records=records())
+@examples(80)
+def test_what_is_left_passes_the_checks_of_new_answers(given_records, policy):
+    resolved = resolve_contradictions(make(*given_records), policy)
+    again = Answers.from_arrays(
+        **{name: getattr(resolved, name) for name in MASKS},
+        question=resolved.question,
+        item=resolved.item,
+        annotator=resolved.annotator,
+        asked_for=resolved.asked_for,
+        probability=resolved.probability,
+        n_items=resolved.n_items,
+    )
+    for name in MASKS:
+        assert (getattr(again, name) != getattr(resolved, name)).nnz == 0
+
+
+@given(given_records=records(), data=st.data())
+def test_answers_about_other_items_do_not_matter(given_records, data):
+    n_items, n_labels, found = given_records
+    policy = data.draw(st.sampled_from(RESOLVING))
+    item = data.draw(st.integers(0, n_items - 1))
+    all_at_once = resolve_contradictions(make(n_items, n_labels, found), policy)[[item]]
+    alone = resolve_contradictions(make(n_items, n_labels, found)[[item]], policy)
+    assert same(back(all_at_once), back(alone))
+
+
+def example():
+    """Three people about one photograph, one about another; two disagree about the sea."""
+    return Answers.from_table(
+        {
+            "item": ["b.jpg", "b.jpg", "b.jpg", "a.jpg", "b.jpg"],
+            "label": ["sea", "sea", "sea", "sky", "sky"],
+            "answer": ["yes", "no", "no", "yes", "no"],
+            "annotator": ["ann", "bob", None, "ann", "ann"],
+            "probability": [0.5, 0.5, None, 1, 0.5],
+        },
+        conflicts="keep",
+    )
+
+
+@pytest.mark.parametrize(
+    ("policy", "applies", "does_not"),
+    [
+        ("drop", [[0, 1], [0, 0]], [[0, 0], [0, 1]]),
+        ("majority", [[0, 1], [0, 0]], [[0, 0], [1, 1]]),
+        ("trust-relevant", [[0, 1], [1, 0]], [[0, 0], [0, 1]]),
+    ],
+)
+def test_an_example_by_hand(policy, applies, does_not):
+    resolved = resolve_contradictions(example(), policy)
+    assert resolved.known_relevant.tolist() == applies
+    assert resolved.complementary.tolist() == does_not
+    assert resolved.item_names.tolist() == ["a.jpg", "b.jpg"]
+    assert resolved.label_names == ("sea", "sky")
+
+
+def test_the_error_names_item_label_and_people():
+    with pytest.raises(AnnotationError) as refusal:
+        resolve_contradictions(example())
+    assert str(refusal.value) == (
+        "answers contradict each other about label 'sea' of item 'b.jpg' (applies: 'ann'; "
+        "does not apply: 'bob') (1 in all); correct them, or choose how to resolve them: \"drop\", "
+        '"majority" or "trust-relevant"'
+    )
+
+
+def test_of_many_contradictions_the_error_lists_a_few():
+    both = np.ones((12, 1))
+    answers = Answers.from_arrays(
+        absent=np.vstack([both, 0 * both]),
+        relevant=np.vstack([0 * both, both]),
+        item=[*range(12), *range(12)],
+    )
+    with pytest.raises(AnnotationError, match=r"of item 4 .*1 answer\); \.{3} \(12 in all") as no:
+        resolve_contradictions(answers)
+    assert "item 5" not in str(no.value)
+
+
+def test_the_table_lists_both_sides():
+    assert contradictions_table(example()) == {
+        "item": ["b.jpg"],
+        "label": ["sea"],
+        "n_applies": [1],
+        "n_denied": [2],
+        "applies_by": [("ann",)],
+        "denied_by": [("bob",)],
+    }
+
+
+@given(given_records=records())
+def test_the_table_has_the_contradictions_and_their_people(given_records):
+    n_items, n_labels, found = given_records
+    answers = make(n_items, n_labels, found)
+    table = contradictions_table(answers)
+    pairs = list(zip(table["item"], table["label"], strict=True))
+    assert pairs == list(map(tuple, answers.contradictions().tolist()))
+    for at, (item, label) in enumerate(pairs):
+        for side, names in (("applies", "applies_by"), ("denied", "denied_by")):
+            by = [
+                record["annotator"]
+                for record in found
+                if record["item"] == item
+                and label in (affirmed(record, n_labels) if side == "applies" else denied(record))
+            ]
+            assert table[f"n_{side}"][at] == len(by)
+            assert list(table[names][at]) == sorted({each for each in by if each is not None})
+
+
+def test_one_annotator_has_one_voice_on_each_side():
+    answers = Answers.from_arrays(
+        absent=[[1], [1], [1], [0], [0]],
+        relevant=[[0], [0], [0], [1], [1]],
+        item=[0] * 5,
+        annotator=["ann", "ann", "ann", "bob", "cy"],
+    )
+    assert resolve_contradictions(answers, "majority").known_relevant.tolist() == [[1]]
+
+
+def test_many_labels_and_items_stay_sparse():
+    n_items, n_labels = 3_000_000, 2_000  # 6 GB if dense
+    marks = [sparse.csr_array(([1], ([row], [7])), shape=(2, n_labels)) for row in (0, 1)]
+    answers = Answers.from_arrays(
+        absent=marks[0], relevant=marks[1], item=[n_items - 1] * 2, n_items=n_items
+    )
+    assert contradictions_table(answers)["item"] == [n_items - 1]
+    assert resolve_contradictions(answers, "drop").n_answers == 0
+
+
+def test_an_unknown_policy_is_refused():
+    with pytest.raises(InputError, match="policy must be one of 'error', 'drop'"):
+        resolve_contradictions(example(), "guess")

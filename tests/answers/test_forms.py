@@ -1,0 +1,190 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.preprocessing import MultiLabelBinarizer
+
+from complabel.answers import (
+    candidates_from_complementary,
+    indicator_from_indices,
+    indicator_from_names,
+    indices_from_indicator,
+    names_from_indicator,
+)
+from complabel.errors import AnnotationError
+
+NAMES = ["beach", "sunset", "fall foliage", "field", "mountain", "urban"]
+ROWS = st.lists(
+    st.lists(st.integers(0, len(NAMES) - 1), min_size=1, unique=True), min_size=1, max_size=20
+)
+
+
+@given(ROWS)
+def test_label_numbers_make_scikit_learns_indicator_and_come_back(rows):
+    indicator = indicator_from_indices(rows, len(NAMES))
+    expected = MultiLabelBinarizer(classes=range(len(NAMES))).fit_transform(rows)
+    np.testing.assert_array_equal(indicator, expected)
+    for form in (indicator, sparse.csr_array(indicator)):
+        assert [row.tolist() for row in indices_from_indicator(form)] == list(map(sorted, rows))
+
+
+@given(ROWS)
+def test_label_names_make_the_same_indicator_and_come_back(rows):
+    named = [{NAMES[label] for label in row} for row in rows]
+    indicator = indicator_from_names(named, NAMES)
+    np.testing.assert_array_equal(indicator, indicator_from_indices(rows, len(NAMES)))
+    back = names_from_indicator(indicator, NAMES)
+    assert back == [tuple(NAMES[label] for label in sorted(row)) for row in rows]
+
+
+@pytest.mark.parametrize(
+    "indices",
+    [
+        [2, 0, 1],
+        np.array([2, 0, 1]),
+        np.array([[2], [0], [1]], dtype=np.uint8),
+        [(2,), np.array([0]), {1}],
+        [2, [0], np.int32(1)],
+    ],
+)
+def test_one_label_per_row_may_be_given_bare(indices):
+    indicator = indicator_from_indices(indices, 3)
+    assert indicator.dtype == np.uint8
+    np.testing.assert_array_equal(indicator, [[0, 0, 1], [1, 0, 0], [0, 1, 0]])
+
+
+@pytest.mark.parametrize("number", [float("inf"), -float("inf"), 0.5, 3, -1])
+def test_a_number_of_no_label_is_refused_without_a_warning(number):
+    with pytest.raises(AnnotationError, match="row 0 has label number"):
+        indicator_from_indices([number, 1], 3)
+
+
+def test_a_bare_name_is_one_label():
+    np.testing.assert_array_equal(
+        indicator_from_names(["b", ["a", "c"]], ["a", "b", "c"]), [[0, 1, 0], [1, 0, 1]]
+    )
+
+
+@pytest.mark.parametrize(
+    ("indices", "message"),
+    [
+        ([0, 3], "row 1 has label number 3, but with 3 labels the numbers go from 0 to 2"),
+        ([[0], [1, -1]], "row 1 has label number -1"),
+        (np.array([0, 1, 7]), "row 2 has label number 7"),
+        (np.array([0, 1, 7], dtype=np.uint8).reshape(-1, 1), "row 2 has label number 7"),
+        ([0, 2**70], f"row 1 has label number {2**70}, but"),
+        ([0.0, 1.5], "row 1 has label number 1.5, but"),
+        ([0.0, 1e300], r"row 1 has label number 1e\+300, but"),
+        ([[0, True]], "row 0 holds True, which is not a label number"),
+        (np.array([True, False]), "row 0 holds True, which is not a label number"),
+        (["0", "1"], "row 0 holds '0', which is not a label number"),
+        ([0, {1: False}], "row 1 is {1: False}, neither a label number nor"),
+        ({"a": 0}, "the label numbers are a single dict; give a list"),
+        ([], "no rows"),
+        (np.zeros(0, dtype=int), "no rows"),
+        (np.zeros((2, 2, 2), dtype=int), r"row 0 holds \[0, 0\], which is not a label number"),
+        (np.eye(3, dtype=int), "this is an indicator matrix already"),
+        ([[0, 1, 0], [1, 0, 0]], "this is an indicator matrix already"),
+    ],
+)
+def test_label_numbers_that_make_no_indicator_are_refused(indices, message):
+    with pytest.raises(AnnotationError, match=message):
+        indicator_from_indices(indices, 3)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["beach", "sunsett"], "row 1 has the unknown label 'sunsett'; did you mean 'sunset'?"),
+        ([["beach"], ["urban", "Mountain"]], "row 1 .* did you mean 'mountain'"),
+        ([["beach"], ["SUNSET "]], "row 1 .* did you mean 'sunset'"),
+        (["zebra"], "unknown label 'zebra'; the 6 known labels are 'beach', .*'mountain', ...$"),
+        ([3], "row 0 is 3, neither a label name nor"),
+        ([["beach"], [["urban"]]], r"row 1 holds \['urban'\], which is not a label name"),
+        ([["beach"], ["urban", 3]], "row 1 holds 3, which is not a label name"),
+        ([{"beach": False}], "row 0 is {'beach': False}, neither a label name nor"),
+        ("beach", "the label names are a single str; give a list"),
+        ({"item": "beach"}, "the label names are a single dict; give a list"),
+        ([], "no rows"),
+    ],
+)
+def test_names_that_make_no_indicator_are_refused(names, message):
+    with pytest.raises(AnnotationError, match=message):
+        indicator_from_names(names, NAMES)
+
+
+@pytest.mark.parametrize("gap", [None, np.nan, np.float32("nan"), "", "  ", ()])
+def test_a_row_that_nobody_answered_is_a_row_of_zeros(gap):
+    inside = None if isinstance(gap, tuple) else gap
+    found = indicator_from_names(["b", gap, ["c", inside]], ["a", "b", "c"])
+    np.testing.assert_array_equal(found, [[0, 1, 0], [0, 0, 0], [0, 0, 1]])
+    if not isinstance(gap, str):
+        np.testing.assert_array_equal(indicator_from_indices([1, gap, [2, inside]], 3), found)
+
+
+def test_a_data_frame_has_one_annotator_a_column_and_gaps():
+    pandas = pytest.importorskip("pandas")
+    labels = ["beach", "city", "sea"]
+    answers = {"first": ["sea", None, "city", ""], "second": ["sea", pandas.NA, "beach", np.nan]}
+    expected = [[0, 0, 1], [0, 0, 0], [1, 1, 0], [0, 0, 0]]
+    frame = pandas.DataFrame(answers)
+    for form in (frame, frame.astype("string"), frame.astype("category"), frame.to_numpy()):
+        np.testing.assert_array_equal(indicator_from_names(form, labels), expected)
+    numbers = pandas.DataFrame({"first": [2, None, 1, None], "second": [2, None, 0, None]})
+    for form in (numbers, numbers.astype("Int64"), numbers.to_numpy()):
+        np.testing.assert_array_equal(indicator_from_indices(form, 3), expected)
+    series = pandas.Series(["sea", pandas.NA], dtype="string")
+    np.testing.assert_array_equal(indicator_from_names(series, labels), [[0, 0, 1], [0, 0, 0]])
+
+
+@given(ROWS)
+def test_what_two_annotators_say_alike_is_marked_once(rows):
+    twice = [[*row, *row] for row in rows]
+    expected = indicator_from_indices(rows, len(NAMES))
+    np.testing.assert_array_equal(indicator_from_indices(twice, len(NAMES)), expected)
+    named = [[NAMES[label] for label in row] for row in twice]
+    np.testing.assert_array_equal(indicator_from_names(named, NAMES), expected)
+
+
+def test_names_come_back_as_plain_strings_from_an_array_of_names():
+    found = names_from_indicator([[1, 0, 1]], np.array(["a", "b", "c"]))
+    assert found == [("a", "c")]
+    assert {type(name) for name in found[0]} == {str}
+
+
+@pytest.mark.parametrize(
+    ("label_names", "message"),
+    [
+        ("abc", "label_names is the string 'abc'; give a list"),
+        (["a", "", "c"], r"label_names\[1\] is ''; every label needs a name"),
+        (["a", None, "c"], r"label_names\[1\] is None"),
+    ],
+)
+def test_every_label_needs_a_name(label_names, message):
+    with pytest.raises(AnnotationError, match=message):
+        indicator_from_names(["a"], label_names)
+
+
+def test_label_names_must_differ_and_match_the_columns():
+    with pytest.raises(AnnotationError, match="repeats 'a'"):
+        indicator_from_names(["a"], ["a", "b", "a"])
+    with pytest.raises(AnnotationError, match="2 label names for 3 columns"):
+        names_from_indicator([[1, 0, 0]], ["a", "b"])
+
+
+def test_a_row_without_labels_has_no_numbers_and_no_names():
+    assert [row.tolist() for row in indices_from_indicator([[0, 0], [0, 1], [0, 0]])] == [
+        [],
+        [1],
+        [],
+    ]
+    assert names_from_indicator([[0, 0]], ["a", "b"]) == [()]
+
+
+def test_candidates_are_what_is_not_complementary():
+    candidates = candidates_from_complementary(sparse.csr_array([[0, 1, 0], [1, 0, 1]]))
+    assert candidates.dtype == np.uint8
+    np.testing.assert_array_equal(candidates, [[1, 0, 1], [0, 1, 0]])
+    with pytest.raises(AnnotationError, match="complementary holds 2"):
+        candidates_from_complementary([[0, 2, 0]])

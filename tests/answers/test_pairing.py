@@ -1,0 +1,68 @@
+"""Rows of X and answers about them are paired by the names that both have."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from complabel.answers import Answers, pair_rows
+from complabel.errors import InputError
+
+
+def answers_about(names):
+    """Answers of which the one about item i denies label i of a table that lists the names."""
+    table = {"item": names, "label": [str(at) for at in range(len(names))]}
+    return Answers.from_table(table, items=names, question="asked")
+
+
+def frame(index):
+    return pd.DataFrame({"x": np.arange(len(index))}, index=index)
+
+
+def order_of(y):
+    """The item that each row had before."""
+    return (y.complementary if isinstance(y, Answers) else y.to_numpy()).argmax(axis=1).tolist()
+
+
+@pytest.mark.parametrize(
+    ("index", "names", "order"),
+    [
+        (["c", "a", "b"], ["a", "b", "c"], [2, 0, 1]),
+        (["a", "b", "c"], ["a", "b", "c"], [0, 1, 2]),
+        ([12, 10, 11], [10, 11, 12], [2, 0, 1]),
+        ([12, 10, 11], ["10", "11", "12"], [2, 0, 1]),
+        (["12", "10", "11"], [10, 11, 12], [2, 0, 1]),
+        ([2, 0, 1], [0, 1, 2], [2, 0, 1]),
+        (pd.RangeIndex(3), [2, 1, 0], [0, 1, 2]),  # the default index names nothing
+        ([7, 2, 4], ["a", "b", "c"], [0, 1, 2]),  # row numbers, as after a split
+        (pd.RangeIndex(3, 6), ["a", "b", "c"], [0, 1, 2]),
+    ],
+)
+def test_rows_are_paired_by_name_if_both_have_names(index, names, order):
+    answers = answers_about(names)
+    assert order_of(pair_rows(frame(index), answers)) == order
+    assert order_of(pair_rows(frame(index).to_numpy(), answers)) == [0, 1, 2]
+    assert list(pair_rows(frame(index), frame(names))["x"]) == order
+
+
+@pytest.mark.parametrize(
+    ("index", "names", "found"),
+    [
+        (["a", "b", "d"], ["a", "b", "c"], r"1 of 3 names are only in X \('d'\) and 1 of 3"),
+        (["b", "a"], ["a", "b", "c"], r"1 of 3 names are only in y \('c'\); keep"),
+        (["a", "b", "c", "d"], ["b", "a"], r"2 of 4 names are only in X \('c', 'd'\); keep"),
+        (["a", "b"], ["c", "d"], "2 of 2 names are only in X"),
+        ([1, 2, 3], [2, 3, 4], r"only in X \(1\)"),
+    ],
+)
+def test_different_names_are_refused_and_counted(index, names, found):
+    with pytest.raises(InputError, match=found):
+        pair_rows(frame(index), answers_about(names))
+    with pytest.raises(InputError, match=found):
+        pair_rows(frame(index), frame(pd.Index(names)))
+
+
+def test_names_that_occur_twice_are_paired_only_in_the_same_order():
+    answers = answers_about(["a", "b", "c"])[[0, 1, 1, 2]]
+    assert pair_rows(frame(["a", "b", "b", "c"]), answers) is answers
+    with pytest.raises(InputError, match="some occur more than once"):
+        pair_rows(frame(["b", "a", "b", "c"]), answers)

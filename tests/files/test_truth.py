@@ -1,0 +1,81 @@
+"""True labels as wide tables of zeros and ones."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.files.files import write_text
+
+from complabel.errors import DatasetFormatError, DatasetNotFoundError
+from complabel.files import read_truth
+
+Y = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0], [1, 1, 1]])
+LABELS = ["sea, calm", 'a "sky"', "city"]
+IDS = ["007", "7", "x\ny", "ü"]
+
+
+def write(path, kind, order=(0, 1, 2)):
+    table = pd.DataFrame(Y.astype(kind), columns=LABELS)[[LABELS[at] for at in order]]
+    table.insert(1, "item", IDS)
+    if path.suffix == ".parquet":
+        table.to_parquet(path)
+    else:
+        table.to_csv(path, index=False, sep="\t" if ".tsv" in path.name else ",")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["int64", "float32", "uint8"])
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "tsv", "parquet"])
+def test_round_trip_in_any_order(ending, kind, tmp_path):
+    path = write(tmp_path / f"truth.{ending}", kind, order=(2, 0, 1))
+    truth = read_truth(path, label_names=LABELS)
+    np.testing.assert_array_equal(truth.Y, Y)
+    assert truth.Y.dtype == np.uint8
+    assert truth.items.tolist() == IDS
+    assert truth.label_names == tuple(LABELS)
+    as_it_is = read_truth(path)
+    assert as_it_is.label_names == (LABELS[2], LABELS[0], LABELS[1])
+    np.testing.assert_array_equal(as_it_is.Y, Y[:, [2, 0, 1]])
+
+
+def test_booleans_in_parquet(tmp_path):
+    np.testing.assert_array_equal(read_truth(write(tmp_path / "t.parquet", "bool")).Y, Y)
+
+
+FAULTS = {
+    "two": ("item,sea\na,1\nb,2\n", "line 3: column 'sea' holds 2; give 1 if"),
+    "half": ("item,sea\na,0.5\n", "line 2: column 'sea' holds 0.5"),
+    "blank": ("item,sea,sky\na,1,0\nb,,0\n", "line 3: column 'sea' is blank; give 1"),
+    "word": ("item,sea\na,1\nb,yes\n", "line 3: column 'sea' must hold numbers; give 1 .*'yes'"),
+    "no ids": (
+        "sea,sky\n1,0\n",
+        "there is no column 'item' .*, only 'sea', 'sky'",
+    ),
+    "blank id": ("item,sea\n,1\n", "line 2: 'item' is blank"),
+    "repeated id": (
+        "item,sea\na,1\nb,0\na,1\n",
+        "item 'a' occurs more than once, in line 2 and l",
+    ),
+    "no rows": ("item,sea\n", "there are no rows"),
+    "no labels": ("item\na\n", "there is no column but the ids"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults(name, tmp_path):
+    text, message = FAULTS[name]
+    path = write_text(tmp_path / "truth.csv", text)
+    with pytest.raises(DatasetFormatError, match=rf"truth\.csv(, |: ){message}"):
+        read_truth(path)
+
+
+def test_other_labels_are_refused_by_name(tmp_path):
+    path = write_text(tmp_path / "truth.csv", "item,sea,fog\na,1,0\n")
+    with pytest.raises(
+        DatasetFormatError,
+        match="no column for label 'sky' and a column 'fog', which is not a label; give one column",
+    ):
+        read_truth(path, label_names=["sea", "sky"])
+    with pytest.raises(DatasetFormatError, match="there is a column 'fog', which is not a label"):
+        read_truth(path, label_names=["sea"])
+    with pytest.raises(DatasetNotFoundError, match="no such file"):
+        read_truth(tmp_path / "none.csv")

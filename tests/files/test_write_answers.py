@@ -1,0 +1,179 @@
+import csv
+import gzip
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from complabel.errors import InputError, OutputError
+from complabel.files import COLUMNS, AnswerWriter, answers_to_arrow
+
+PIECES = (
+    {
+        "answer_id": ["a", "a", None],
+        "item": [7, 7, 8],
+        "label": ["sea", "sky, blue", ""],
+        "answer": ["no", "no", "yes"],
+        "question": ["named"] * 3,
+        "offered": [["sea", "sky, blue"], ["sea", "sky, blue"], None],
+        "asked_for": [2.0, 2.0, np.nan],
+    },
+    {"item": np.array(["x"]), "label": ['a "b"'], "probability": [0.1], "time": ["2026-01-01"]},
+)
+ROWS = [
+    ["a", "7", "sea", "no", "named", '["sea", "sky, blue"]', "2", "", "", ""],
+    ["a", "7", "sky, blue", "no", "named", '["sea", "sky, blue"]', "2", "", "", ""],
+    ["", "8", "", "yes", "named", "", "", "", "", ""],
+    ["", "x", 'a "b"', "", "", "", "", "", "2026-01-01", "0.1"],
+]
+
+
+def write(path, pieces=PIECES):
+    with AnswerWriter(path) as writer:
+        for piece in pieces:
+            writer.write(piece)
+    return path
+
+
+def read_csv(path):
+    unpack = gzip.open if path.suffix == ".gz" else open
+    with unpack(path, "rt", encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".CSV"])
+def test_csv_holds_each_row_as_python_reads_it(tmp_path, ending):
+    path = write(tmp_path / f"answers{ending}")
+    assert read_csv(path) == [list(COLUMNS), *ROWS]
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_parquet_holds_the_same_rows_with_numbers_as_numbers(tmp_path):
+    table = pd.read_parquet(write(tmp_path / "answers.parquet"))
+    assert list(table) == list(COLUMNS)
+    assert table["asked_for"].dropna().tolist() == [2, 2]
+    assert table["probability"].dropna().tolist() == [0.1]
+    texts = table.drop(columns=["asked_for", "probability"]).astype(object)
+    wanted = pd.DataFrame(ROWS, columns=COLUMNS)[list(texts)]
+    assert texts.where(texts.notna(), "").to_numpy().tolist() == wanted.to_numpy().tolist()
+
+
+def test_text_that_needs_no_quotes_gets_none(tmp_path):
+    path = write(tmp_path / "answers.csv", [{"item": ["x"], "label": ["sea"]}])
+    assert path.read_text().splitlines()[1] == ",x,sea,,,,,,,"
+
+
+def test_the_same_answers_make_the_same_bytes(tmp_path):
+    one, two = (write(tmp_path / f"{name}.csv.gz").read_bytes() for name in ("one", "two"))
+    assert one == two
+
+
+def test_many_small_pieces_are_written_together(tmp_path, monkeypatch):
+    monkeypatch.setattr("complabel.files._write_answers._ROWS", 10)
+    pieces = [{"item": [number], "label": ["sea"]} for number in range(35)]
+    path = write(tmp_path / "answers.parquet", pieces)
+    groups = pq.ParquetFile(path).metadata
+    sizes = [groups.row_group(each).num_rows for each in range(groups.num_row_groups)]
+    assert sizes == [10, 10, 10, 5]
+    assert pd.read_parquet(path)["item"].tolist() == [str(number) for number in range(35)]
+
+
+def test_without_rows_there_is_a_header(tmp_path):
+    assert read_csv(write(tmp_path / "answers.csv", [])) == [list(COLUMNS)]
+    assert list(pd.read_parquet(write(tmp_path / "answers.parquet", []))) == list(COLUMNS)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, FileNotFoundError])
+def test_after_a_failure_the_old_file_is_there_and_nothing_else(tmp_path, ending, error):
+    path = tmp_path / f"answers{ending}"
+    path.write_text("old")
+
+    def fail():
+        with AnswerWriter(path) as writer:
+            writer.write(PIECES[0])
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path):
+    with (
+        pytest.raises(OutputError, match="cannot be written"),
+        AnswerWriter(tmp_path / "no" / "answers.csv"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("name", ["answers.json", "answers", "answers.gz"])
+def test_other_endings_are_refused_before_anything_is_written(tmp_path, name):
+    with pytest.raises(InputError, match=r"\.csv, \.csv\.gz, \.parquet"):
+        AnswerWriter(tmp_path / name)
+
+
+def test_it_writes_in_a_with_block_only(tmp_path):
+    with pytest.raises(InputError, match="with block"):
+        AnswerWriter(tmp_path / "answers.csv").write(PIECES[0])
+
+
+@pytest.mark.parametrize(
+    ("piece", "told"),
+    [
+        ({"item": [1], "lable": ["sea"]}, "no column 'lable'"),
+        ({"label": ["sea"]}, "a column 'item'"),
+        ({"item": [1, 2], "label": ["sea"]}, "'item': 2, 'label': 1"),
+        ({"item": [None], "label": ["sea"]}, "no item"),
+        ({"item": [""], "label": ["sea"]}, "no item"),
+        ({"item": [1], "asked_for": [1.5]}, "'asked_for'"),
+        ({"item": [1], "asked_for": ["many"]}, "'asked_for'"),
+        ({"item": [1], "probability": ["often"]}, "'probability'"),
+        ({"item": [1], "label": ["\ud800"]}, "'label' holds text that is not valid Unicode"),
+    ],
+)
+def test_what_is_no_table_of_answers_is_refused(piece, told):
+    with pytest.raises(InputError, match=told):
+        answers_to_arrow(piece)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, "b", 2.0, None],
+        ["1", "b", "2", ""],
+        np.array([1, "b", 2.0, None], dtype=object),
+        pd.Series(["1", "b", "2", None]),
+        pa.array(["1", "b", "2", None]).dictionary_encode(),
+        pa.chunked_array([["1", "b"], ["2", None]]),
+    ],
+    ids=["mixed", "text", "objects", "pandas", "dictionary", "chunks"],
+)
+def test_names_become_text_whatever_holds_them(values):
+    table = answers_to_arrow({"item": [1, 2, 3, 4], "label": values})
+    assert table["label"].to_pylist() == ["1", "b", "2", None]
+
+
+def test_menus_become_json_whatever_holds_them():
+    menus = [["a", "ü"], None, []]
+    wanted = ['["a", "ü"]', None, None]
+    for values in (menus, pa.array(menus), [json.dumps(menus[0], ensure_ascii=False), None, ""]):
+        table = answers_to_arrow({"item": [1, 2, 3], "offered": values})
+        assert table["offered"].to_pylist() == wanted
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5)
+
+
+@given(st.lists(st.tuples(TEXT.filter(bool), TEXT), min_size=1, max_size=4))
+def test_any_text_comes_back(tmp_path_factory, rows):
+    items, labels = map(list, zip(*rows, strict=True))
+    path = tmp_path_factory.mktemp("any") / "answers.csv"
+    found = read_csv(write(path, [{"item": items, "label": labels}]))[1:]
+    assert [row[1:3] for row in found] == [[item, label] for item, label in rows]

@@ -1,0 +1,205 @@
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse, stats
+from tests.examples import examples
+
+from complabel.answers import indices_from_indicator
+from complabel.errors import AnnotationError, InputError
+from complabel.simulate import SCHEMES, draw_complementary, draw_relevant
+
+PATTERNS = np.array(
+    [
+        [1, 0, 0, 0, 0],
+        [1, 1, 0, 0, 0],
+        [1, 1, 1, 0, 0],
+        [0, 1, 0, 1, 0],
+        [0, 0, 0, 1, 1],
+        [1, 0, 0, 0, 1],
+    ]
+)
+COPIES = 4000
+MANY = np.repeat(PATTERNS, COPIES, axis=0)
+GOLDEN_Y = np.array([[(3 * i + j * j + i * j) % 7 < 3 for j in range(8)] for i in range(10)])
+
+
+@st.composite
+def relevant_sets(draw):
+    n_labels = draw(st.integers(3, 8))
+    codes = draw(st.lists(st.integers(1, 2**n_labels - 2), min_size=1, max_size=15))
+    return (np.array(codes)[:, np.newaxis] >> np.arange(n_labels)) & 1
+
+
+def weights_by_definition(pattern, Y, sharpness):
+    """(1 - r_j)^sharpness of the irrelevant labels j of one row, label by label."""
+    weights = {}
+    for j in np.flatnonzero(pattern == 0):
+        rates = [Y[Y[:, k] == 1, j].mean() for k in np.flatnonzero(pattern)]
+        weights[int(j)] = (1 - np.mean(rates)) ** sharpness
+    return weights
+
+
+def set_probabilities(weights, size):
+    """The probability of every set, over the orders in which its labels can be drawn."""
+    probabilities = {}
+    for order in permutations(weights, min(size, len(weights))):
+        remaining, probability = dict(weights), 1.0
+        for label in order:
+            probability *= remaining[label] / sum(remaining.values())
+            del remaining[label]
+        key = tuple(sorted(order))
+        probabilities[key] = probabilities.get(key, 0.0) + probability
+    return probabilities
+
+
+def assert_frequencies(drawn, expected_of_pattern):
+    for at, pattern in enumerate(PATTERNS):
+        expected = expected_of_pattern(pattern)
+        sets, counts = np.unique(drawn[at * COPIES : (at + 1) * COPIES], axis=0, return_counts=True)
+        observed = dict(zip(map(tuple, indices_from_indicator(sets)), counts, strict=True))
+        assert observed.keys() <= expected.keys()
+        if len(expected) > 1:
+            result = stats.chisquare(
+                [observed.get(key, 0) for key in expected],
+                [COPIES * probability for probability in expected.values()],
+            )
+            assert result.pvalue > 1e-3
+
+
+@pytest.mark.parametrize("n_per_row", [1, 2, 3])
+@pytest.mark.parametrize("options", [{}, {"scheme": "biased", "sharpness": 0.0}])
+def test_uniform_frequencies(n_per_row, options):
+    drawn = draw_complementary(MANY, n_per_row=n_per_row, random_state=11, **options)
+    assert_frequencies(
+        drawn,
+        lambda pattern: set_probabilities(weights_by_definition(pattern, PATTERNS, 0), n_per_row),
+    )
+
+
+@pytest.mark.parametrize("n_per_row", [1, 2])
+@pytest.mark.parametrize("sharpness", [1.0, 3.5])
+def test_biased_frequencies(n_per_row, sharpness):
+    drawn = draw_complementary(
+        MANY, scheme="biased", sharpness=sharpness, n_per_row=n_per_row, random_state=12
+    )
+    assert_frequencies(
+        drawn,
+        lambda pattern: set_probabilities(
+            weights_by_definition(pattern, PATTERNS, sharpness), n_per_row
+        ),
+    )
+
+
+@pytest.mark.parametrize("n_per_row", [1, 2])
+def test_relevant_frequencies(n_per_row):
+    drawn = draw_relevant(MANY, n_per_row=n_per_row, random_state=13)
+    assert_frequencies(
+        drawn,
+        lambda pattern: set_probabilities(
+            dict.fromkeys(map(int, np.flatnonzero(pattern)), 1.0), n_per_row
+        ),
+    )
+
+
+def test_an_extreme_sharpness_always_draws_what_seldom_co_occurs():
+    # The weights, such as 0.6 ** 10000, are below the smallest floating-point number.
+    Y = np.array(
+        [[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 1, 1, 1]]
+    )
+    drawn = draw_complementary(Y, scheme="biased", sharpness=1e4, random_state=0)
+    for row, pattern in zip(drawn, Y, strict=True):
+        weights = weights_by_definition(pattern, Y, 1.0)
+        likeliest = [label for label in weights if weights[label] > max(weights.values()) - 1e-12]
+        assert np.flatnonzero(row) in likeliest
+
+
+def test_biased_draws_allow_a_label_that_is_never_relevant():
+    Y = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0]])
+    drawn = draw_complementary(Y, scheme="biased", random_state=0)
+    assert not (drawn & Y).any()
+    np.testing.assert_array_equal(drawn[2], [0, 0, 1])
+
+
+@given(Y=relevant_sets(), n_per_row=st.integers(1, 9), seed=st.integers(0, 2**32 - 1))
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_draws_lie_outside_the_relevant_set_and_are_as_many_as_asked(scheme, Y, n_per_row, seed):
+    drawn = draw_complementary(Y, scheme=scheme, n_per_row=n_per_row, random_state=seed)
+    assert drawn.dtype == np.uint8
+    assert not (drawn & Y).any()
+    np.testing.assert_array_equal(drawn.sum(axis=1), np.minimum(n_per_row, (Y == 0).sum(axis=1)))
+    one_more = draw_complementary(Y, scheme=scheme, n_per_row=n_per_row + 1, random_state=seed)
+    assert (drawn <= one_more).all()
+
+
+@given(Y=relevant_sets(), n_per_row=st.integers(1, 9), seed=st.integers(0, 2**32 - 1))
+def test_relevant_draws_lie_in_the_relevant_set(Y, n_per_row, seed):
+    drawn = draw_relevant(Y, n_per_row=n_per_row, random_state=seed)
+    assert (drawn <= Y).all()
+    np.testing.assert_array_equal(drawn.sum(axis=1), np.minimum(n_per_row, Y.sum(axis=1)))
+
+
+@examples(30)
+@given(Y=relevant_sets(), seed=st.integers(0, 2**32 - 1))
+def test_a_seed_a_generator_of_it_and_a_sparse_matrix_draw_the_same(Y, seed):
+    expected = draw_complementary(Y, scheme="biased", random_state=seed)
+    generator = np.random.default_rng(seed)
+    again = draw_complementary(sparse.csr_array(Y), scheme="biased", random_state=generator)
+    np.testing.assert_array_equal(again, expected)
+
+
+def test_a_generator_moves_on_and_no_seed_is_fresh():
+    generator = np.random.default_rng(0)
+    first = draw_complementary(MANY, random_state=generator)
+    assert (first != draw_complementary(MANY, random_state=generator)).any()
+    assert (draw_complementary(MANY) != draw_complementary(MANY)).any()
+
+
+def test_draws_leave_the_global_generator_alone():
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    draw_complementary(MANY, scheme="biased", random_state=0)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+@pytest.mark.parametrize(
+    ("draw", "options", "expected"),
+    [
+        (draw_complementary, {}, [5, 6, 6, 3, 7, 6, 1, 2, 7, 7]),
+        (
+            draw_complementary,
+            {"scheme": "biased", "sharpness": 5.0},
+            [5, 6, 5, 3, 1, 6, 1, 2, 7, 5],
+        ),
+        (draw_relevant, {}, [6, 4, 4, 5, 4, 1, 4, 0, 4, 3]),
+    ],
+)
+def test_the_same_seed_gives_the_same_labels_on_every_machine(draw, options, expected):
+    drawn = draw(GOLDEN_Y, random_state=2024, **options)
+    assert np.argmax(drawn, axis=1).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scheme": "skewed"}, "scheme must be .*'uniform'.*'biased', got 'skewed'"),
+        ({"n_per_row": 0}, "n_per_row must be an integer of at least 1, got 0"),
+        ({"n_per_row": 1.5}, "n_per_row must be an integer of at least 1, got 1.5"),
+        ({"random_state": "now"}, "random_state must be a non-negative integer, .*, got 'now'"),
+        (
+            {"scheme": "biased", "sharpness": -1.0},
+            "sharpness must be a finite number of at least 0",
+        ),
+        ({"scheme": "biased", "sharpness": np.inf}, "sharpness must be .*, got inf"),
+    ],
+)
+def test_impossible_options_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        draw_complementary(PATTERNS, **options)
+
+
+@pytest.mark.parametrize("draw", [draw_complementary, draw_relevant])
+def test_rows_without_a_choice_are_refused(draw):
+    with pytest.raises(AnnotationError, match="all 3 labels in row 1"):
+        draw([[1, 0, 0], [1, 1, 1]], random_state=0)

@@ -1,0 +1,109 @@
+import errno
+import os
+
+import pytest
+
+from complabel._writing import keeping, replacing, write_text, write_texts
+from complabel.errors import OutputError
+
+
+def test_a_file_is_written_and_replaced(tmp_path):
+    target = tmp_path / "a.txt"
+    write_text(target, "first")
+    write_text(target, "zweite Fassung: ü")
+    assert target.read_text(encoding="utf-8") == "zweite Fassung: ü"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, OSError("disk full")])
+def test_an_interruption_leaves_the_old_file_and_no_other(tmp_path, interruption):
+    target = tmp_path / "a.txt"
+    target.write_text("old")
+
+    def interrupted():
+        with replacing(target) as partial:
+            partial.write_text("half")
+            raise interruption
+
+    with pytest.raises((KeyboardInterrupt, OSError)):
+        interrupted()
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_several_files_are_written_together_or_not_at_all(tmp_path):
+    folder = tmp_path / "made" / "report"
+    write_texts(folder, {"a.txt": "a", "b.txt": "b"})
+    with pytest.raises(OutputError, match="cannot be written"):
+        write_texts(folder, {"a.txt": "new", "no/such/folder.txt": "c"})
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {
+        "a.txt": "a",
+        "b.txt": "b",
+    }
+
+
+def test_a_folder_made_for_files_that_cannot_be_written_goes_again(tmp_path):
+    with pytest.raises(OutputError, match="choose another path"):
+        write_texts(tmp_path / "made" / "report", {"a.txt": "a", "no/such.txt": "c"})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_written_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    for write in (
+        lambda: write_text(tmp_path / "none" / "a.txt", ""),
+        lambda: write_texts(tmp_path / "file", {"a.txt": ""}),
+    ):
+        with pytest.raises(OutputError, match="An older file is unchanged"):
+            write()
+    assert (tmp_path / "file").read_text() == ""
+
+
+def test_a_folder_in_the_place_of_a_file_leaves_the_others_as_they_were(tmp_path):
+    (tmp_path / "a.csv").write_text("old", encoding="utf-8")
+    (tmp_path / "b.html").mkdir()
+    with pytest.raises(OutputError, match="An older file is unchanged"):
+        write_texts(tmp_path, {"b.html": "new", "a.csv": "new"})
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8") == "old"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def appears_while_written(path):
+    with replacing(path) as partial:
+        partial.write_text("lost")
+        path.write_text("kept")
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_file_that_is_kept_is_not_replaced_and_a_new_one_is_written(
+    tmp_path, monkeypatch, has_links
+):
+    def refused(*_):
+        raise OSError(errno.EPERM, "this file system has no links")
+
+    if not has_links:
+        monkeypatch.setattr(os, "link", refused)
+    old, new, ours = (tmp_path / name for name in ("old", "new", "ours"))
+    old.write_text("old")
+    ours.write_text("ours")
+    with keeping({ours}):
+        with pytest.raises(OutputError, match="there is a file of this name"):
+            write_text(old, "lost")
+        write_text(new, "new")
+        write_text(ours, "replaced")
+        with pytest.raises(OutputError, match="there is a file of this name"):
+            write_texts(tmp_path, {"another": "", "new": "lost"})
+        with pytest.raises(FileExistsError):
+            appears_while_written(tmp_path / "appeared")
+    found = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert found == {"old": "old", "new": "new", "ours": "replaced", "appeared": "kept"}
+    write_text(old, "in Python, files are replaced")
+    assert old.read_text().startswith("in Python")
+
+
+def test_a_link_stays_and_leads_to_what_was_written(tmp_path):
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    write_text(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "new"
