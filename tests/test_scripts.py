@@ -41,7 +41,7 @@ def test_each_script_is_named_where_its_figures_stand_or_used_by_one_that_is():
     code = "\n".join(path.read_text(encoding="utf-8") for path in {*OUTSIDE, *SCRIPTS})
     for path in SCRIPTS:
         named = path.name in text
-        used = re.search(rf"\b(import|from) {path.stem}\b|{path.name}|\"{path.stem}:", code)
+        used = re.search(rf"(import|from) {path.stem}\b|{path.name}|\b{path.stem}:[A-Z]", code)
         assert named or used, f"{path.name}: no page names it; name it, or delete it"
 
 
