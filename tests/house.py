@@ -27,6 +27,7 @@ ROOMS = (
     "errors",
     "_lazy",
     "_writing",
+    "_opening",
     "_parameters",
     "persistence",
     "answers",
