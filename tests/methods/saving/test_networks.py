@@ -3,7 +3,7 @@ import pytest
 import torch
 from sklearn.base import clone
 from tests.methods.small import COMPLEMENTARY, PROBLEM
-from tests.persistence.files import changed
+from tests.methods.saving.files import changed
 
 import complabel
 from complabel.errors import InputError, ModelFileError

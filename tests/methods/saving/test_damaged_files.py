@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import safetensors.numpy
 from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
-from tests.persistence.files import KEY, array, canonical, changed, one, refused, sealed, take_apart
+from tests.methods.saving.files import KEY, array, canonical, changed, one, refused, sealed, take_apart
 
 import complabel
 from complabel.errors import ModelFileError, OutputError
 from complabel.methods import PriorClassifier
-from complabel.persistence import read_header
+from complabel.methods import read_header
 
 
 @pytest.fixture

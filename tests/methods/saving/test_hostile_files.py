@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
-from tests.persistence.files import array, changed, one, refused, setting, without
+from tests.methods.saving.files import array, changed, one, refused, setting, without
 
 from complabel.methods import FrequencyMatchedClassifier
 

@@ -9,7 +9,7 @@ import torch
 from scipy import sparse
 from sklearn.base import clone
 from tests.methods.small import COMPLEMENTARY, N_SAMPLES, PROBLEM, brief, targets_of
-from tests.persistence.files import take_apart
+from tests.methods.saving.files import take_apart
 
 import complabel
 from complabel import methods
@@ -32,8 +32,8 @@ from complabel.methods import (
     PriorClassifier,
     SelectionLikelihoodClassifier,
 )
-from complabel.methods._registry import SAVED_AS
-from complabel.persistence import read_header
+from complabel.methods._places import PLACES
+from complabel.methods import read_header
 
 FORMS = {
     "dense": np.asarray,
@@ -244,7 +244,7 @@ def test_every_classifier_of_the_package_has_a_name_in_files():
         for each in public
         if isinstance(each, type) and issubclass(each, ComplementaryClassifier)
     } - {ComplementaryClassifier}
-    assert classifiers == {*map(resolve_name, SAVED_AS.values())}
+    assert classifiers == {*map(resolve_name, PLACES.values())}
 
 
 def test_annotators_are_named_only_where_they_have_error_rates(path):
