@@ -108,6 +108,8 @@ def factory_of(parts: Any) -> LayersAgain | None:
     """Return a callable that makes the described layers, or None."""
     if parts is None:
         return None
+    if not isinstance(parts, dict) or parts.keys() != {"layers", "n_features", "n_labels"}:
+        raise InputError("network is no list of layers")
     network_of(parts["layers"], device="meta")
     return LayersAgain(**parts)
 
