@@ -30,8 +30,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from complabel._parameters import check_real
-from complabel.losses._base import LogitLoss, check_labels
-from complabel.losses._by_hand import differentiable
+from complabel.losses._base import LogitLoss, check_labels, differentiable
 from complabel.losses._selection_kernel import Namings, log_likelihood_and_gradient
 from complabel.losses._settings import check_propensities
 

@@ -226,7 +226,7 @@ class Choices:
             self._laid_out[key] = AnswersLikelihood(
                 self.answers,
                 exclusion_rates=self.exclusion_rates,
-                mistakes=rates is not None,
+                with_error_rates=rates is not None,
                 dtype=logits.dtype,
             )
         return self._laid_out[key](
