@@ -23,7 +23,9 @@ def likelihood_of(case):
     n_labels, settings = case.logits.shape[1], case.settings
     rates = np.asarray(settings["error_rates"], dtype=float)
     excluded = np.broadcast_to(settings.get("exclusion_rates", 0.5), n_labels)
-    found = AnswersLikelihood(case.answers, exclusion_rates=excluded, mistakes=rates.max() > 0)
+    found = AnswersLikelihood(
+        case.answers, exclusion_rates=excluded, with_error_rates=rates.max() > 0
+    )
     given = {}
     if found.mistakes:
         known = np.broadcast_to(rates, len(case.answers.annotator_names))
@@ -131,7 +133,7 @@ def test_logits_of_any_float_type(dtype):
 
 @pytest.mark.parametrize("rates", [0.2, [0.2], torch.tensor([0.2])])
 def test_one_error_rate_for_all(rates):
-    likelihood = AnswersLikelihood(some_answers(("asked", "free")), mistakes=True)
+    likelihood = AnswersLikelihood(some_answers(("asked", "free")), with_error_rates=True)
     found = likelihood.batch([1]).log_likelihood(torch.zeros(1, 7), error_rates=rates)
     expected = likelihood(
         torch.zeros(Y.shape, dtype=torch.float64),

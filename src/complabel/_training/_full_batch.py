@@ -148,7 +148,11 @@ def minimize_linear(
                 on_iteration(number, max_iter, float(values.mean()))
 
         found = minimize(
-            problem.evaluate, first, after_iteration, tolerance=tolerance, max_iter=max_iter
+            problem.evaluate,
+            first,
+            tolerance=tolerance,
+            max_iter=max_iter,
+            after_iteration=after_iteration,
         )
         models, unknowns = problem.maps_of(found.vectors)
     if warn and not bool(found.converged.all()):

@@ -40,10 +40,10 @@ class Minimum:
 def minimize(
     evaluate: Evaluate,
     start: Tensor,
-    after_iteration: AfterIteration,
     *,
     tolerance: float,
     max_iter: int,
+    after_iteration: AfterIteration = lambda number, values: None,
 ) -> Minimum:
     """Minimize B functions of P numbers each, from start vectors (B, P).
 
