@@ -27,7 +27,7 @@ def likelihood_of(case):
         case.answers, exclusion_rates=excluded, with_error_rates=rates.max() > 0
     )
     given = {}
-    if found.mistakes:
+    if found.with_error_rates:
         known = np.broadcast_to(rates, len(case.answers.annotator_names))
         given["error_rates"] = torch.tensor(np.append(known, rates.mean()))
     if settings.get("propensities") is not None:

@@ -9,8 +9,7 @@ from sklearn.preprocessing import Normalizer
 from complabel._parameters import Integer, Real
 from complabel._training import LinearMap, linear_map_kind
 from complabel.methods.selection._annotators import Annotators
-from complabel.methods.selection._features import SCALINGS, MappedLinear
-from complabel.methods.selection._kernel import LandmarkKernel
+from complabel.methods.selection._features import SCALINGS, LandmarkKernel, MappedLinear
 from complabel.persistence import (
     Context,
     IfAny,
