@@ -62,7 +62,7 @@ def test_any_rows_of_any_answers(case, data):
 @pytest.mark.parametrize("questions", [*((each,) for each in QUESTIONS), QUESTIONS], ids=str)
 def test_batches_add_up_to_all_items(questions, mistakes):
     answers = some_answers(questions)
-    known = {"exclusion_rates": np.full(7, 0.4), "mistakes": mistakes}
+    known = {"exclusion_rates": np.full(7, 0.4), "with_error_rates": mistakes}
     logits = torch.randn(Y.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     given = {"log_propensities": torch.linspace(-1, 1, 7, dtype=torch.float64)}
     if mistakes:

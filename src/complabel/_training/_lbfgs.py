@@ -43,7 +43,7 @@ def minimize(
     *,
     tolerance: float,
     max_iter: int,
-    after_iteration: AfterIteration = lambda number, values: None,
+    after_iteration: AfterIteration = lambda *_: None,
 ) -> Minimum:
     """Minimize B functions of P numbers each, from start vectors (B, P).
 

@@ -144,10 +144,12 @@ class AnswersLikelihood:
         logits : tensor of shape (n, K)
             Of any float type; they are converted to ``dtype``.
         log_propensities : tensor of shape (K,) or (n, K) or None, default=None
-            As for a call of this object. They may be a parameter to train.
+            Logarithms of how readily labels come to mind: one for each label, or for each item and
+            label. None: all labels come to mind alike. They may be a parameter to train.
         error_rates : float, tensor of shape (R + 1,) or None, default=None
-            As for a call of this object. One number stands for all annotators. No gradient passes
-            through them.
+            Rates in [0, 1] of the R annotators; the last is that of unknown ones. One number
+            stands for all. They must be given if the likelihood was made with
+            ``with_error_rates=True``, and only then. No gradient passes through them.
 
         Returns
         -------
@@ -158,7 +160,8 @@ class AnswersLikelihood:
         Raises
         ------
         InputError
-            As a call of this object.
+            If the logits' shape is not that of the likelihood, or error rates are missing or must
+            not be given.
         """
         precise, log_w = logits.to(self.dtype), log_propensities
         rates = None
@@ -189,25 +192,7 @@ class AnswersLikelihood:
     ) -> Evaluation:
         """Compute the log-likelihoods and their gradients, without autograd.
 
-        Parameters
-        ----------
-        logits : tensor of shape (n, K)
-        log_propensities : tensor of shape (K,) or (n, K) or None, default=None
-            Logarithms of how readily labels come to mind: one for each label, or for each item and
-            label. None: all labels come to mind alike.
-        error_rates : tensor of shape (R + 1,) or None, default=None
-            Rates in [0, 1] of the R annotators; the last is that of unknown ones. They must be
-            given if the likelihood was made with ``with_error_rates=True``, and only then.
-
-        Returns
-        -------
-        Evaluation
-
-        Raises
-        ------
-        InputError
-            If the logits' shape or dtype is not that of the likelihood, or error rates are missing
-            or must not be given.
+        Arguments are those of :meth:`log_likelihood`, in the likelihood's dtype.
         """
         self._check(logits, error_rates)
         return self._evaluate(logits, log_propensities, error_rates)
@@ -215,7 +200,6 @@ class AnswersLikelihood:
     def _evaluate(
         self, logits: Tensor, log_propensities: Tensor | None, error_rates: Tensor | None
     ) -> Evaluation:
-        """Compute the log-likelihoods and their gradients for arguments that are checked."""
         point = Point.at(logits, log_propensities, error_rates)
         found = Evaluation.empty(point)
         if self._facts is not None:
@@ -234,7 +218,6 @@ class AnswersLikelihood:
         return found
 
     def _read_rows(self, rows: ArrayLike | Tensor) -> Tensor:
-        """Return the numbers of items as a tensor, after a check."""
         found = torch.as_tensor(rows)
         if found.ndim != 1 or (len(found) and not _is_integer(found)):
             raise InputError(
@@ -251,7 +234,6 @@ class AnswersLikelihood:
         return found.to(self._device, torch.int64)
 
     def _check(self, logits: Tensor, error_rates: Tensor | None) -> None:
-        """Refuse arguments that do not fit the settings of this likelihood."""
         if tuple(logits.shape) != self.shape:
             raise InputError(
                 f"logits have shape {tuple(logits.shape)}, but the answers are about"
@@ -363,6 +345,5 @@ def answers_log_likelihood(
 
 
 def _is_integer(values: Tensor) -> bool:
-    """Tell whether a tensor holds integers."""
     kind = values.dtype
     return not (kind == torch.bool or kind.is_floating_point or kind.is_complex)

@@ -66,23 +66,13 @@ class Point:
 class Evaluation:
     """Log-likelihoods of items, and the gradients of their sum. Each kind of answer adds its part.
 
-    Attributes
-    ----------
-    values : tensor of shape (n,)
-        Log-likelihoods of the items.
-    through_logits : tensor of shape (n, K)
-        Gradient by the logits.
-    through_log_propensities : tensor or None
-        Gradient by the log-propensities, in their shape; None if there are none.
-    through_log_odds : tensor of shape (R + 1,) or None
-        Gradient by the log-odds of each annotator's error rate, the unknown annotator last; None
-        if there are no mistakes.
+    ``through_log_odds`` is the gradient by the log-odds of error rates, the unknown annotator last.
     """
 
-    values: Tensor
-    through_logits: Tensor
-    through_log_propensities: Tensor | None
-    through_log_odds: Tensor | None
+    values: Tensor  # (n,)
+    through_logits: Tensor  # (n, K)
+    through_log_propensities: Tensor | None  # in their shape; None if there are none
+    through_log_odds: Tensor | None  # (R + 1,); None if there are no error rates
 
     @classmethod
     def empty(cls, point: Point) -> Evaluation:

@@ -101,9 +101,9 @@ class Group:
     offered: Tensor  # (b, L)
     annotator: Tensor  # (b,), -1 where unknown
     log_possible: Tensor  # (b,): log of the number of answers that the question allows
-    skipped: Tensor | None  # (b,), bool; None if True for no row
-    picked: Tensor | None  # (b,), bool; None if True for no row
-    complete: bool
+    skipped: Tensor | None = None  # (b,), bool; None if True for no row
+    picked: Tensor | None = None  # (b,), bool; None if True for no row
+    complete: bool = False
 
     @cached_property
     def _by_item(self) -> Ragged | None:
@@ -222,29 +222,6 @@ def _log_all_apply(group: Group, z: Tensor) -> tuple[Tensor, Tensor]:
     return log_all, torch.sigmoid(-z) * group.offered
 
 
-@dataclass(frozen=True)
-class _Batch:
-    """Namings before they are laid out in groups; b of them, some are several merged answers."""
-
-    # The first answer of each naming.
-
-    answer: NDArray[np.intp]  # (b,)
-    named: Any  # sparse (b, K): how often each label was named
-    skipped: NDArray[np.bool_]  # (b,)
-    picked: NDArray[np.bool_]  # (b,)
-    complete: bool
-
-    def __getitem__(self, rows: NDArray[np.intp]) -> _Batch:
-        """Return some of the namings."""
-        return _Batch(
-            self.answer[rows],
-            self.named[rows],
-            self.skipped[rows],
-            self.picked[rows],
-            self.complete,
-        )
-
-
 def lay_out_namings(
     answers: Answers, *, with_error_rates: bool, dtype: torch.dtype, device: torch.device
 ) -> list[Group]:
@@ -253,34 +230,38 @@ def lay_out_namings(
     Without error rates, all namings of one label each about the same item from the same menu are
     one row of a group. Complete namings are then facts, and not in a group.
     """
-    numbers = np.flatnonzero(answers.question == "named")
-    complete = answers.exhausted[numbers]
+    kept, complete = answers.question == "named", answers.exhausted
     if not with_error_rates:
         # Keep complete namings that are skipped if all labels apply: that there is an answer
         # tells something.
-        kept = ~complete | (answers.all_apply[numbers] == "skip")
-        numbers, complete = numbers[kept], complete[kept]
+        kept = kept & (~complete | (answers.all_apply == "skip"))
     groups: list[Group] = []
     for kind in (False, True):
-        batch = _batch(
-            answers, numbers[complete == kind], complete=kind, merging=not with_error_rates
-        )
-        repeated = batch.named.sum(axis=1) > answers.asked_for[batch.answer]
-        widths = _widths(np.diff(answers.offered.indptr)[batch.answer], answers.n_labels)
+        rows = np.flatnonzero(kept & (complete == kind))
+        named, first, place = answers.named[rows], np.arange(len(rows)), np.arange(len(rows))
+        if not (with_error_rates or kind or (np.diff(answers.item[rows]) > 0).all()):
+            named, first, place = _merged(answers, rows)
+        # A merged naming counts as skipped if at least one of its annotators skips a question of
+        # which all labels apply. It counts as picked only if all of them pick any label.
+        skips, picks = (answers.all_apply[rows] == word for word in ("skip", "pick"))
+        skipped = np.bincount(place, weights=skips) > 0
+        picked = np.bincount(place, weights=~picks) == 0
+        rows = rows[first]
+        repeated = named.sum(axis=1) > answers.asked_for[rows]
+        widths = _widths(np.diff(answers.offered.indptr)[rows], answers.n_labels)
         for width, again in np.unique(np.stack([widths, repeated]), axis=1).T:
             alike = np.flatnonzero((widths == width) & (repeated == again))
-            shape: Any = {"width": int(width), "repeated": bool(again)}
-            groups.append(_group(answers, batch[alike], **shape, dtype=dtype, device=device))
+            group = _group(answers, rows[alike], named[alike], int(width), dtype, device)
+            groups.append(
+                replace(
+                    group,
+                    namings=replace(group.namings, repeated=bool(again)),
+                    skipped=_if_any(skipped[alike], device),
+                    picked=_if_any(picked[alike], device),
+                    complete=kind,
+                )
+            )
     return groups
-
-
-def _batch(answers: Answers, rows: NDArray[np.intp], *, complete: bool, merging: bool) -> _Batch:
-    """Collect the namings in some rows; merge those of one item and menu if ``merging``."""
-    named, first, place = answers.named[rows], np.arange(len(rows)), np.arange(len(rows))
-    if merging and not complete and not (np.diff(answers.item[rows]) > 0).all():
-        named, first, place = _merged(answers, rows)
-    skipped, picked = _if_all_apply(answers, rows, place)
-    return _Batch(rows[first], named, skipped, picked, complete)
 
 
 def _merged(
@@ -303,18 +284,6 @@ def _merged(
     return sparse.csr_array(adding @ answers.named[rows].astype(np.float64)), first, place.ravel()
 
 
-def _if_all_apply(
-    answers: Answers, rows: NDArray[np.intp], place: NDArray[np.intp]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell which merged namings (b,) are skipped, and which picked, if all labels on offer apply.
-
-    A merged naming counts as skipped if at least one of its annotators skips such a question. It
-    counts as picked only if all of them pick any label.
-    """
-    skips, picks = (answers.all_apply[rows] == word for word in ("skip", "pick"))
-    return np.bincount(place, weights=skips) > 0, np.bincount(place, weights=~picks) == 0
-
-
 def _widths(sizes: NDArray[np.intp], n_labels: int) -> NDArray[np.intp]:
     """Return the number of labels that a row needs in its group: a power of two, or K."""
     widths = 2 ** np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.intp)
@@ -323,26 +292,25 @@ def _widths(sizes: NDArray[np.intp], n_labels: int) -> NDArray[np.intp]:
 
 def _group(
     answers: Answers,
-    batch: _Batch,
-    *,
+    rows: NDArray[np.intp],
+    named: Any,
     width: int,
-    repeated: bool,
     dtype: torch.dtype,
     device: torch.device,
 ) -> Group:
-    """Lay out namings in rows of ``width`` labels."""
-    rows, listed = batch.answer, answers.offered[batch.answer]
+    """Lay out namings in rows of ``width`` labels; ``named`` (b, K) is sparse."""
     labels = None
     if width == answers.n_labels:
-        marks: Any = batch.named.toarray()
+        marks: Any = named.toarray()
         menu: Any = on_offer(answers, rows)
     else:
+        listed = answers.offered[rows]
         row, label = listed.nonzero()
         place = np.arange(len(row)) - listed.indptr[row]
         labels = np.zeros((len(rows), width), dtype=np.int64)
         labels[row, place] = label
         marks, menu = np.zeros((2, len(rows), width))
-        marks[row, place] = np.asarray(batch.named[row, label]).ravel()
+        marks[row, place] = np.asarray(named[row, label]).ravel()
         menu[row, place] = 1
 
     def tensor(values: Any, kind: torch.dtype = dtype) -> Tensor:
@@ -350,9 +318,6 @@ def _group(
 
     def label_major(values: NDArray[Any]) -> Tensor:
         return tensor(np.ascontiguousarray(values.T)).t()
-
-    def if_any(which: NDArray[np.bool_]) -> Tensor | None:
-        return tensor(which, torch.bool) if which.any() else None
 
     item = answers.item[rows]
     whole = len(item) == answers.n_items and bool((np.diff(item) == 1).all())
@@ -365,16 +330,15 @@ def _group(
             item=tensor(item, torch.int64) if labels is not None or not whole else None,
             labels=None if labels is None else tensor(labels, torch.int64),
         ),
-        namings=Namings(
-            label_major(marks), settled=label_major((marks > 0) | (menu == 0)), repeated=repeated
-        ),
+        namings=Namings(label_major(marks), settled=label_major((marks > 0) | (menu == 0))),
         offered=label_major(menu),
         annotator=tensor(answers.annotator[rows], torch.int64),
         log_possible=tensor(log_possible),
-        skipped=if_any(batch.skipped),
-        picked=if_any(batch.picked),
-        complete=batch.complete,
     )
+
+
+def _if_any(which: NDArray[np.bool_], device: torch.device) -> Tensor | None:
+    return torch.as_tensor(which, device=device) if which.any() else None
 
 
 def _log_possible(

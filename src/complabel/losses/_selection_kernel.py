@@ -39,9 +39,8 @@ _FEW_LABELS = 6
 # For m > 1, the product of factors can be as small as exp(-K / e) where it matters. With more
 # labels than these it could underflow, so the sum of logarithms is used.
 _DIRECT_LABELS = {torch.float32: 128, torch.float64: 1024}
-MOST_EXACT_LABELS = 24
-"""Up to this many labels, at most twelve nodes integrate exactly."""
-
+# Up to this many labels, at most twelve nodes integrate exactly.
+_MOST_EXACT_LABELS = 24
 # Rows of: the most labels named, the number of nodes, and S / a. Checked on random rows and a scan
 # of the worst cases: for up to 1,000 labels the error is below 6e-10 of the integral.
 _RISING = ((1, 12, 16.0), (5, 16, 24.0), (10, 20, 32.0))
@@ -68,42 +67,22 @@ _NODES_IN_FLOAT32, _USUAL_IN_FLOAT32 = 24, 4.0
 class Namings:
     """The named labels of b rows with L labels each.
 
-    Parameters
-    ----------
-    named : tensor of shape (b, L)
-        1 if a label is named, else 0; if ``repeated``, how many people named it.
-    settled : tensor of shape (b, L)
-        1 if a label is named, or for another reason not in the product.
-    repeated : bool, default=False
-        If True, a row holds several namings of one label each, by people who saw the same menu. If
-        False, it holds one naming of a set of labels.
+    If ``repeated``, a row holds several namings of one label each, by people who saw the same menu;
+    else it holds one naming of a set of labels.
     """
 
-    named: Tensor
-    settled: Tensor
+    named: Tensor  # (b, L): 1 if a label is named; if repeated, how many people named it
+    settled: Tensor  # (b, L): 1 if a label is named, or for another reason not in the product
     repeated: bool = False
 
 
 def log_likelihood_and_gradient(
     logits: Tensor, namings: Namings, log_propensities: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Return the log-probability of each row's namings, and its gradients.
+    """Return the log-probability of each row's namings (b,), and its gradients.
 
-    Parameters
-    ----------
-    logits : tensor of shape (b, L)
-    namings : Namings
-    log_propensities : tensor of shape (L,) or (b, L) or None, default=None
-        None: all labels come to mind alike.
-
-    Returns
-    -------
-    values : tensor of shape (b,)
-        Log-probabilities in nats.
-    gradient : tensor of shape (b, L)
-        Their gradient by the logits.
-    through_log_w : tensor of shape (b, L) or None
-        Their gradient by the log-propensities; None if there are none.
+    These are by the logits (b, L), and by the log-propensities, (L,) or (b, L): also (b, L), or
+    None if all labels come to mind alike.
     """
     counts = namings.named.sum(dim=1)
     most_named = max(1, int(counts.max())) if len(counts) else 1
@@ -355,7 +334,7 @@ def rule_for(n_labels: int, most_named: int) -> Rule | None:
 
     The result is None if m is too large for a rule of few nodes.
     """
-    if n_labels <= MOST_EXACT_LABELS:
+    if n_labels <= _MOST_EXACT_LABELS:
         # The degree is K - 1: K - m from the other labels, and m - 1 from (1 - t)^(m - 1).
         return _gauss((n_labels + 1) // 2)
     for most, n_nodes, divisor in _RISING:
@@ -365,7 +344,6 @@ def rule_for(n_labels: int, most_named: int) -> Rule | None:
 
 
 def _gauss(n_nodes: int, divisor: float | None = None) -> Rule:
-    """Return the Gauss-Legendre rule on [0, 1]."""
     nodes, weights = special.roots_legendre(n_nodes)
     return Rule(np.log((1 + nodes) / 2), np.log(weights / 2), divisor)
 
