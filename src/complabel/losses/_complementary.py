@@ -29,7 +29,7 @@ def implied_complementary(scores: Tensor, transition: Tensor) -> Tensor:
     Parameters
     ----------
     scores : tensor of shape (b, K)
-        The scores f(x), each in [0, 1].
+        f(x), each in [0, 1].
     transition : tensor of shape (K, K)
         T; rows sum to 1.
 
@@ -80,10 +80,6 @@ class MLCLLoss(LogitLoss):
         T; rows sum to 1, the diagonal is 0.
     beta : float, default=1.0
         Weight of the MSE regularizer.
-
-    See Also
-    --------
-    complabel.methods.MLCLClassifier : Trains with this loss.
 
     References
     ----------
@@ -148,10 +144,6 @@ class BinaryCrossEntropy(LogitLoss):
     It is the loss of the supervised reference, because it needs the true labels of every training
     instance.
 
-    See Also
-    --------
-    complabel.methods.SupervisedClassifier : Trains with this loss.
-
     Examples
     --------
     >>> loss = BinaryCrossEntropy()
@@ -178,10 +170,6 @@ class GDFLoss(LogitLoss):
 
     With one complementary label per instance this is the published loss. With several, each of
     them counts as irrelevant.
-
-    See Also
-    --------
-    complabel.methods.GDFClassifier : Trains with this loss.
 
     References
     ----------
@@ -216,10 +204,6 @@ class UnbiasedBCELoss(LogitLoss):
     An instance has s complementary labels. There are 2^(K-s) - 1 non-empty label sets that avoid
     them; a is the share of these sets that hold a given candidate, and b = 1 - a. If all these
     sets are equally likely, the mean of this loss is the risk under full supervision.
-
-    See Also
-    --------
-    complabel.methods.UnbiasedBCEClassifier : Trains with this loss.
 
     Notes
     -----
@@ -275,10 +259,6 @@ class LUWLoss(LogitLoss):
     Q lies in [0.5, 0.73]. For a label that is chosen less than half the time, the best Q is 0.5.
     So the loss pulls every g towards 1.
 
-    See Also
-    --------
-    complabel.methods.LUWClassifier : Trains with this loss.
-
     References
     ----------
     Gao and Zhang, "Discriminative Complementary-Label Learning with Weighted Loss", ICML 2021,
@@ -327,10 +307,6 @@ class CTLLoss(LogitLoss):
     candidates with 0 < z_j <= 0.3. Here z are the instance's scores f, scaled to [0, 1] by their
     minimum and maximum; no gradient flows through z. So the label with the lowest score is never
     doubted. A row of equal scores is not scaled.
-
-    See Also
-    --------
-    complabel.methods.CTLClassifier : Trains with this loss.
 
     References
     ----------
@@ -383,10 +359,6 @@ class ExponentialRankingLoss(LogitLoss):
     candidates j, and takes the mean over its complementary labels k. The paper has one
     complementary label per instance. With several, the mean gives all instances the same weight.
     Since exp(f_k - f_j) = exp(f_k) exp(-f_j), the code computes two sums instead of all pairs.
-
-    See Also
-    --------
-    complabel.methods.ComRankClassifier : Trains with this loss.
 
     References
     ----------

@@ -20,18 +20,9 @@ _MOST_DIFFERENCES = 2**22
 
 
 class NamingRateLoss(LogitLoss):
-    """Base of losses for labels that are named with one probability each.
+    """Base of losses for labels that are named with one probability each, ``naming_rates`` (K,).
 
-    Parameters
-    ----------
-    naming_rates : array-like of shape (K,)
-        p_j in (0, 1]: the probability that label j is named for an instance to which it does
-        not apply. It does not depend on the other labels. A label that applies is never named.
-
-    Raises
-    ------
-    InputError
-        If a rate is not in (0, 1].
+    It does not depend on the other labels. A label that applies is never named.
     """
 
     naming_rates: Tensor
@@ -120,9 +111,9 @@ class COMESHammingLoss(NamingRateLoss):
     Parameters
     ----------
     naming_rates : array-like of shape (K,)
-        p_j in (0, 1]: the probability that label j is named for an instance to which it does
-        not apply. Label j is named for a share p_j (1 - pi_j) of the instances. So each
-        complementary label is divided by p_j, which gives the two conditional means.
+        p_j, as for :class:`CCMNLoss`. Label j is named for a share p_j (1 - pi_j) of the
+        instances. So each complementary label is divided by p_j, which gives the two conditional
+        means.
     corrected : bool, default=True
         Whether to take the absolute value of A_j. If not, the loss equals :class:`CCMNLoss`.
 
@@ -191,9 +182,8 @@ class COMESRankingLoss(NamingRateLoss):
     Parameters
     ----------
     naming_rates : array-like of shape (K,)
-        p_j in (0, 1]: the probability that label j is named for an instance to which it does
-        not apply. Division by p_j gives the terms (1 - pi_j) E[. | j named] of the paper, as in
-        :class:`COMESHammingLoss`.
+        p_j, as for :class:`CCMNLoss`. Division by p_j gives the terms (1 - pi_j) E[. | j named] of
+        the paper.
     flooding : float, default=0.0
         beta, the flood level. If L is the mean over a batch, the loss is \|L - beta\| + beta.
         With 0, the loss is L.
