@@ -95,7 +95,7 @@ def test_gradients_of_propensities_and_rates(case, seed):
     rng = np.random.default_rng(seed)
     log_w, odds = rng.normal(size=n_labels), rng.normal(size=len(answers.annotator_names) + 1)
     known = {"exclusion_rates": np.broadcast_to(case.settings["exclusion_rates"], n_labels)}
-    likelihood = AnswersLikelihood(answers, mistakes=True, **known)
+    likelihood = AnswersLikelihood(answers, with_error_rates=True, **known)
     found = likelihood(
         torch.tensor(case.logits),
         log_propensities=torch.tensor(log_w),

@@ -218,7 +218,7 @@ def test_many_pairs_are_added_up_in_parts(monkeypatch):
     loss, logits = COMESRankingLoss(RATES[4]), logits_of(4, 9)
     complementary = tensor(np.random.default_rng(3).random((9, 4)) < 0.5)
     whole = loss.logit_gradient(logits, complementary)
-    monkeypatch.setattr("complabel.losses._comes._MOST_DIFFERENCES", 12)
+    monkeypatch.setattr("complabel.losses._naming_rates._MOST_DIFFERENCES", 12)
     torch.testing.assert_close(loss.logit_gradient(logits, complementary), whole)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from complabel._training import Scaling, Spread
-from complabel._training._coordinates import Coordinates
+from complabel._training._full_batch import Coordinates
 
 EPS = np.finfo(float).eps
 

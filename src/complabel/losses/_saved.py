@@ -10,13 +10,17 @@ import torch
 
 from complabel.errors import InputError
 from complabel.losses._base import LogitLoss
-from complabel.losses._ccmn import CCMNLoss
-from complabel.losses._comes import COMESHammingLoss, COMESRankingLoss
-from complabel.losses._complementary import ComplementaryCrossEntropy, MLCLLoss
-from complabel.losses._cross_entropy import BinaryCrossEntropy, GDFLoss, UnbiasedBCELoss
-from complabel.losses._ctl import CTLLoss
-from complabel.losses._luw import LUWLoss
-from complabel.losses._ranking import ExponentialRankingLoss
+from complabel.losses._complementary import (
+    BinaryCrossEntropy,
+    ComplementaryCrossEntropy,
+    CTLLoss,
+    ExponentialRankingLoss,
+    GDFLoss,
+    LUWLoss,
+    MLCLLoss,
+    UnbiasedBCELoss,
+)
+from complabel.losses._naming_rates import CCMNLoss, COMESHammingLoss, COMESRankingLoss
 from complabel.losses._selection import SelectionLikelihoodLoss
 
 _LOSSES: dict[str, type[LogitLoss]] = {

@@ -12,7 +12,7 @@ from complabel.frequencies import estimate_label_frequencies
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.methods.selection._choices import Choices
 from complabel.methods.selection._features import FeatureMap
-from complabel.methods.selection._setting import Setting
+from complabel.methods.selection._choices import Setting
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers
 

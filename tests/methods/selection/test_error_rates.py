@@ -6,7 +6,7 @@ from scipy import optimize, special
 
 from complabel.answers import Answers
 from complabel.methods.selection._choices import Choices
-from complabel.methods.selection._error_rates import likeliest_rates
+from complabel.methods.selection._trials import likeliest_rates
 
 
 def yes_no(n, rates, rng):
