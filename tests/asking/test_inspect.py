@@ -32,9 +32,9 @@ def mixed():
             draw_answers(Y, question="free", items_share=0.4, random_state=1),
             draw_answers(Y, question="menu-2", items_share=0.7, random_state=2),
             draw_answers(
-                Y, question="asked", mistakes=[0.4, 0.2, 0.0], answers_per_item=3, random_state=3
+                Y, question="asked", error_rate=[0.4, 0.2, 0.0], answers_per_item=3, random_state=3
             ),
-            draw_answers(Y, question="ticked", items_share=0.1, mistakes=[0.3], random_state=4),
+            draw_answers(Y, question="ticked", items_share=0.1, error_rate=[0.3], random_state=4),
             draw_answers(
                 Y, question="excluded", exclusion_rates=0.2, items_share=0.3, random_state=5
             ),
