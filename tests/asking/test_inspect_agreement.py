@@ -21,7 +21,7 @@ def answers_of(values):
     ]
     columns = zip(*table, strict=True)
     named = dict(zip(("item", "label", "answer", "annotator"), columns, strict=True))
-    return Answers.from_table(named, contradictions="keep", labels=["a", "b"])
+    return Answers.from_table(named, contradictions="keep", label_names=["a", "b"])
 
 
 def alpha_by_definition(values):

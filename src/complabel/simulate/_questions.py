@@ -197,12 +197,13 @@ class _Streams(NamedTuple):
         """Use the state itself for choices, as ``draw_complementary`` does; spawn the others."""
         choices = check_random_state(random_state)
         try:
-            return cls(*choices.spawn(1)[0].spawn(4), choices)
+            items, menus, errors, people = choices.spawn(1)[0].spawn(4)
         except TypeError as error:
             raise InputError(
                 f"random_state cannot be split into separate streams ({error}); give an integer "
                 "or numpy.random.default_rng(seed)"
             ) from error
+        return cls(items, menus, errors, people, choices)
 
 
 @dataclass(frozen=True)
