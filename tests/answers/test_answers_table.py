@@ -228,11 +228,11 @@ REFUSED = {
     ),
     "label": (
         table((1, "sea", "no"), (1, "Sky", "no")),
-        "row 1 of the table has label 'Sky'; 'Sky' is not among label_names; did you mean 'sky'?",
+        "row 1 of the table has label 'Sky'; 'Sky' is not among labels; did you mean 'sky'?",
     ),
     "offered label": (
         {"item": [1], "label": ["sea"], "offered": ['["sea", "skye"]']},
-        "'skye' is not among label_names; did you mean 'sky'?",
+        "'skye' is not among labels; did you mean 'sky'?",
     ),
     "no item": (table((None, "sea", "no")), "row 0 of the table has no item"),
     "no label": (table((1, " ", "no")), "row 0 of the table says 'no' without a label; fill in"),

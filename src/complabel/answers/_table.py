@@ -281,7 +281,7 @@ def _labels_of(
 
     def find(name: str) -> int:
         if name not in number:
-            raise AnnotationError(f"{name!r} is not among label_names{suggest(name, names)}")
+            raise AnnotationError(f"{name!r} is not among labels{suggest(name, names)}")
         return number[name]
 
     numbers = column.read(find, "").numbers()
