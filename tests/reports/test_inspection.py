@@ -34,7 +34,7 @@ def seen():
             draw_answers(Y, random_state=1),
             draw_answers(Y, question="ticked", random_state=2, items_share=0.3),
             draw_answers(
-                Y, question="asked", mistakes=[0.3, 0.1], answers_per_item=3, random_state=3
+                Y, question="asked", error_rate=[0.3, 0.1], answers_per_item=3, random_state=3
             ),
             draw_answers(Y, question="excluded", exclusion_rates=0.3, random_state=4),
         ]
@@ -181,7 +181,7 @@ def test_lines_say_what_to_do_first(seen):
 
 
 def test_lines_without_findings_say_so():
-    asked = draw_answers(draw_labels(), question="ticked", mistakes=[0.0], random_state=1)
+    asked = draw_answers(draw_labels(), question="ticked", error_rate=[0.0], random_state=1)
     (first, *_) = inspection_lines(inspect_answers(asked), 100)
     assert first == "400 answers about 400 items and 4 labels: ready for a fit."
 

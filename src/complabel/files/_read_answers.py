@@ -188,7 +188,7 @@ def read_answers(
         everything = Answers.from_table(
             columns,
             items=None if wanted is None else [*wanted, *unmatched],
-            labels=label_names,
+            label_names=label_names,
             question=question,
             contradictions="keep",
         )

@@ -265,8 +265,8 @@ def test_knowing_nothing_relevant_is_the_same_as_not_being_told(X, complementary
 def test_more_complementary_labels_per_row_teach_more(precision_of, X, relevant):
     rows = np.flatnonzero(relevant[TRAIN].sum(axis=1) <= 2)[:100]
     found = []
-    for n_per_row in (1, 3):
-        several = draw_complementary(relevant[rows], n_per_row=n_per_row, random_state=0)
+    for asked_for in (1, 3):
+        several = draw_complementary(relevant[rows], asked_for=asked_for, random_state=0)
         found.append(precision_of(fixed().fit(X[rows], several)))
     assert found[1] > found[0]
 
@@ -287,9 +287,9 @@ def test_the_right_propensities_help_where_the_choice_is_uneven(problem, X, rele
     assert told.score(X[TEST], uneven[TEST]) > untold.score(X[TEST], uneven[TEST])
 
 
-@pytest.mark.parametrize("n_per_row", [1, 2])
-def test_the_score_is_the_mean_log_likelihood_by_another_algorithm(n_per_row, chosen, X, relevant):
-    held_out = draw_complementary(relevant[TEST], n_per_row=n_per_row, random_state=5)
+@pytest.mark.parametrize("asked_for", [1, 2])
+def test_the_score_is_the_mean_log_likelihood_by_another_algorithm(asked_for, chosen, X, relevant):
+    held_out = draw_complementary(relevant[TEST], asked_for=asked_for, random_state=5)
     expected = selection_log_likelihood_reference(chosen.predict_proba(X[TEST]), held_out).mean()
     assert chosen.score(X[TEST], held_out) == pytest.approx(expected, rel=1e-9)
 
