@@ -32,7 +32,7 @@ def demo(
     demo takes about 20 seconds.
     """
     from complabel._writing import write_text
-    from complabel.reports import demo_meaning, render_demo, run_demo
+    from complabel.reports import render_demo, run_demo
 
     with errors().status("composing pictures") as status:
         tell = status.update if errors().is_terminal else remark
@@ -40,25 +40,22 @@ def demo(
         status.update("drawing the page")
         write_text(report, render_demo(summary))
     _print(summary)
-    say(demo_meaning(summary))
+    say(summary["meaning"])
     say(f"wrote {report.resolve()}: open it in a browser")
     say(f"next: {command('import', '--help')}")
 
 
 def _print(summary: Mapping[str, Any]) -> None:
     """Print a table that compares the ways of asking."""
-    from complabel.reports import demo_titles
-
     table = new_table(
         f"{summary['n_train']:,} pictures, one answer each; tested on {summary['n_test']:,} others",
         "way of asking",
     )
     for heading in ("average precision", "digits found"):
         table.add_column(heading, justify="right")
-    titles = demo_titles(summary)
     for part in (summary["ways"], summary["references"]):
         for name, figures in part.items():
             found = f"{100 * figures['found']:.0f} %"
-            table.add_row(titles[name], f"{figures['average_precision']:.3f}", found)
+            table.add_row(summary["titles"][name], f"{figures['average_precision']:.3f}", found)
         table.add_section()
     output().print(table)
