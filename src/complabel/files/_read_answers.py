@@ -190,7 +190,7 @@ def read_answers(
             items=None if wanted is None else [*wanted, *unmatched],
             labels=label_names,
             question=question,
-            conflicts="keep",
+            contradictions="keep",
         )
         answers = everything if wanted is None else everything[: len(wanted)]
         found = contradictions_table(answers)
