@@ -10,14 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli import _own_data as own
-from complabel.cli import _own_tables as tables
-from complabel.cli._completion import complete_dataset, complete_method
-from complabel.cli._console import explain, new_table, remark, save, say, show
-from complabel.cli._help import with_examples
-from complabel.cli._next import command
+from complabel.cli import _own as own
+from complabel.cli._console import command, explain, new_table, remark, save, say, show
 from complabel.cli._outputs import claim_store
-from complabel.cli._running import at, say_failed, watched
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,7 +22,7 @@ if TYPE_CHECKING:
 _RANKING = "held_out_ranking"
 
 
-@with_examples(
+@options.with_examples(
     "benchmark synthetic --method ridge",
     "benchmark scene yeast --data-dir data --method ridge --method mlcl",
     "benchmark mine.arff --method ridge --folds 5",
@@ -38,24 +33,22 @@ _RANKING = "held_out_ranking"
 def benchmark(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="DATASET", help=options.DATASET_HELP, autocompletion=complete_dataset
-        ),
+        options.argument("DATASET", options.DATASET_HELP, autocompletion=options.complete_dataset),
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="METHOD",
-            help=f"Method to run; repeat for more. {options.METHOD_HELP} [default: prior and mlcl]",
-            autocompletion=complete_method,
+        options.option(
+            "METHOD",
+            f"Method to run; repeat for more. {options.METHOD_HELP} [default: prior and mlcl]",
+            autocompletion=options.complete_method,
         ),
     ] = None,
     *,
-    features: tables.FeaturesFile = None,
-    truth: tables.TruthFile = None,
-    items: own.ItemsFile = None,
-    label_names: own.LabelNames = None,
-    contradictions: own.Contradictions = "error",
+    features: options.OwnFeaturesFile = None,
+    truth: options.OwnTruthFile = None,
+    items: options.ItemsFile = None,
+    label_names: options.LabelNames = None,
+    contradictions: options.Contradictions = "error",
     draw: dict[str, Any],
     match_frequencies: options.MatchFrequencies = False,
     folds: options.Folds = 10,
@@ -72,16 +65,17 @@ def benchmark(
 
     After an interruption, the same command continues where it stopped.
     """
+    from complabel.cli._running import say_failed, watched
     from complabel.studies import Store, benchmark_plan, run_study
 
     claim_store(store)
-    datasets = tables.datasets_of(
+    datasets = own.datasets_of(
         names,
         features,
         truth=truth,
         items=items,
         label_names=label_names,
-        question=tables.question_of(draw, names if features else None),
+        question=own.question_of(draw, names if features else None),
         contradictions=contradictions,
     )
     plan = benchmark_plan(
@@ -113,10 +107,10 @@ def benchmark(
     if json_file is not None and (records := results.records()):
         save(json_file, json.dumps(records, indent=1) + "\n")
     if plan.criteria:
-        say(f"next: {command('study', 'report', plan.name, store=at(store))}")
-    if running := results.having("running"):
+        say(f"next: {command('study', 'report', plan.name, store=options.at(store))}")
+    if elsewhere := results.having("running"):
         remark(
-            f"another run works on {len(running)} folds; give this command again when it has"
+            f"another run works on {len(elsewhere)} folds; give this command again when it has"
             " finished"
         )
     if results.having("failed"):

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli._completion import complete_catalog, complete_dataset
+from complabel.cli import _own as own
 from complabel.cli._console import complain, errors, explain, new_table, say, show
-from complabel.cli._help import with_examples
 from complabel.cli._outputs import Output
-from complabel.cli._running import hint_at_other_half
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,24 +23,24 @@ _FEWEST_LABELS = 3
 _SHOWN = 12
 
 
-@with_examples("datasets", "datasets mine.arff", "datasets --download scene")
+@options.with_examples("datasets", "datasets mine.arff", "datasets --download scene")
 def datasets(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="DATASET",
-            help=f"{options.DATASET_HELP} [default: all datasets with a name]",
-            autocompletion=complete_dataset,
+        options.argument(
+            "DATASET",
+            f"{options.DATASET_HELP} [default: all datasets with a name]",
+            autocompletion=options.complete_dataset,
         ),
     ] = None,
     data_dir: options.DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     download: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Download this dataset first; repeat the option for more.",
-            autocompletion=complete_catalog,
+        options.option(
+            "NAME",
+            "Download this dataset first; repeat the option for more.",
+            autocompletion=options.complete_catalog,
         ),
         Output(later=True),
     ] = None,
@@ -62,22 +60,22 @@ def datasets(
 
     for name in download or []:
         _download(name, data_dir)
-    hint_at_other_half(names or [])
+    own.hint_at_other_half(names or [])
     entries = dataset_entries(names or [*CATALOG, *EMBEDDED])
     known = [entry for entry in entries if isinstance(entry, str)]
     with errors().status("reading datasets"):
         described = describe_datasets(data_dir, names=known)
-        own = [
+        files = [
             {**describe_file(entry["file"]), "name": entry["name"]}
             for entry in entries
             if not isinstance(entry, str)
         ]
     if as_json:
-        typer.echo(json.dumps([*described, *own], indent=1))
+        typer.echo(json.dumps([*described, *files], indent=1))
         return
     if described:
         _show(described)
-    for entry in own:
+    for entry in files:
         _show_own(entry)
 
 

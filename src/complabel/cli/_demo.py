@@ -6,24 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from complabel.cli._console import errors, new_table, output, remark, say
-from complabel.cli._help import with_examples
-from complabel.cli._next import command
+from complabel.cli import _options as options
+from complabel.cli._console import command, errors, new_table, output, remark, say
 from complabel.cli._outputs import Output
 
 
-@with_examples("demo", "demo --seed 1 --output page.html")
+@options.with_examples("demo", "demo --seed 1 --output page.html")
 def demo(
     report: Annotated[
-        Path,
-        typer.Option("--output", metavar="FILE", help="File to write the page to."),
-        Output(page=True),
+        Path, options.option("FILE", "File to write the page to.", "--output"), Output(page=True)
     ] = Path("complabel-demo.html"),
     seed: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, help="Seed of the pictures, the answers and the methods."),
+        int, options.option("N", "Seed of the pictures, the answers and the methods.", min=0)
     ] = 0,
 ) -> None:
     """Ask about the same pictures in four ways, and compare what is learned from each.

@@ -8,14 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from complabel.cli import _options as options
-from complabel.cli import _own_data as own
-from complabel.cli._console import explain, new_table, remark, save, say, show
-from complabel.cli._help import with_examples
-from complabel.cli._next import command
-from complabel.cli._working import working
+from complabel.cli import _own as own
+from complabel.cli._console import command, explain, new_table, remark, save, say, show, working
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,34 +22,29 @@ if TYPE_CHECKING:
 _MOST_LABELS = 20
 
 
-@with_examples(
+@options.with_examples(
     "evaluate model.safetensors X.csv --truth truth.csv",
     "evaluate model.safetensors X.csv --answers held-out.csv",
 )
 def evaluate(
-    model: own.ModelFile,
+    model: options.ModelFile,
     features: Annotated[
         Path,
-        typer.Argument(
-            metavar="FEATURES", help="Features of the items: .csv, .parquet, .npy, .npz or .svm."
-        ),
+        options.argument("FEATURES", "Features of the items: .csv, .parquet, .npy, .npz or .svm."),
     ],
     truth: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="True labels: a table with the column item and a column of 0 and 1 per label.",
+        options.option(
+            "FILE", "True labels: a table with the column item and a column of 0 and 1 per label."
         ),
     ] = None,
     answers: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Instead of --truth: answers that the model did not learn from."
-        ),
+        options.option("FILE", "Instead of --truth: answers that the model did not learn from."),
     ] = None,
-    items: own.ItemsFile = None,
-    question: own.Question = None,
-    contradictions: own.Contradictions = "error",
+    items: options.ItemsFile = None,
+    question: options.Question = None,
+    contradictions: options.Contradictions = "error",
     json_file: options.JsonFile = None,
 ) -> None:
     """Measure a model on true labels, or on answers that it did not learn from.

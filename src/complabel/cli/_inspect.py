@@ -8,14 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from complabel.cli import _options as options
-from complabel.cli import _own_data as own
-from complabel.cli._console import output, save, say
-from complabel.cli._help import with_examples
+from complabel.cli import _own as own
+from complabel.cli._console import output, save, say, working
 from complabel.cli._outputs import Output
-from complabel.cli._working import working
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
@@ -25,7 +21,7 @@ _TABLES = (".csv", ".tsv", ".gz", ".parquet")
 _MOST_COLUMNS = 100
 
 
-@with_examples(
+@options.with_examples(
     "inspect answers.csv",
     "inspect answers.csv answered-questions.csv --features X.csv --html page.html",
     "inspect mirflickr --data-dir DIR --json found.json",
@@ -33,22 +29,21 @@ _MOST_COLUMNS = 100
 def inspect(
     answers: Annotated[
         list[str],
-        typer.Argument(
-            metavar="ANSWERS",
-            help="Tables of answers, as complabel import writes; or one dataset in which people"
+        options.argument(
+            "ANSWERS",
+            "Tables of answers, as complabel import writes; or one dataset in which people"
             " ruled labels out, such as mirflickr.",
         ),
     ],
     features: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Features of all items, with or without an answer."),
+        Path | None, options.option("FILE", "Features of all items, with or without an answer.")
     ] = None,
-    items: own.ItemsFile = None,
-    label_names: own.LabelNames = None,
-    question: own.Question = None,
+    items: options.ItemsFile = None,
+    label_names: options.LabelNames = None,
+    question: options.Question = None,
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also write a web page with charts to this file."),
+        options.option("FILE", "Also write a web page with charts to this file."),
         Output(page=True),
     ] = None,
     json_file: options.JsonFile = None,

@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli import _own_data as own
-from complabel.cli import _own_tables as tables
-from complabel.cli._completion import complete_dataset, complete_method
+from complabel.cli import _own as own
 from complabel.cli._console import complain, new_table, save, say, show
-from complabel.cli._help import with_examples
 from complabel.cli._outputs import claim_store
-from complabel.cli._running import watched
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,7 +19,7 @@ if TYPE_CHECKING:
     from complabel.studies import TunedSetting, TuningResult
 
 
-@with_examples(
+@options.with_examples(
     "tune synthetic --method ml-knn",
     "tune mine.arff --method lift --grid ratio=0.05,0.1,0.2",
     "tune answers.csv --features X.csv --method ml-knn",
@@ -32,32 +28,30 @@ if TYPE_CHECKING:
 def tune(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="DATASET", help=options.DATASET_HELP, autocompletion=complete_dataset
-        ),
+        options.argument("DATASET", options.DATASET_HELP, autocompletion=options.complete_dataset),
     ] = None,
     method: Annotated[
         str,
-        typer.Option(
-            metavar="METHOD",
-            help=f"Method to tune. {options.METHOD_HELP}",
-            autocompletion=complete_method,
+        options.option(
+            "METHOD",
+            f"Method to tune. {options.METHOD_HELP}",
+            autocompletion=options.complete_method,
         ),
     ] = "mlcl",
     grid: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE,...",
-            help="Values to try for a parameter; repeat the option for more parameters. [default:"
+        options.option(
+            "NAME=VALUE,...",
+            "Values to try for a parameter; repeat the option for more parameters. [default:"
             " depends on the method]",
         ),
     ] = None,
     *,
-    features: tables.FeaturesFile = None,
-    truth: tables.TruthFile = None,
-    items: own.ItemsFile = None,
-    label_names: own.LabelNames = None,
-    contradictions: own.Contradictions = "error",
+    features: options.OwnFeaturesFile = None,
+    truth: options.OwnTruthFile = None,
+    items: options.ItemsFile = None,
+    label_names: options.LabelNames = None,
+    contradictions: options.Contradictions = "error",
     draw: dict[str, Any],
     match_frequencies: options.MatchFrequencies = False,
     folds: options.Folds = 3,
@@ -79,16 +73,17 @@ def tune(
     After an interruption, the same command continues where it stopped.
     """
     from complabel import studies
+    from complabel.cli._running import watched
 
     values = parse_grid(grid) if grid else None
     claim_store(store)
-    datasets = tables.datasets_of(
+    datasets = own.datasets_of(
         names,
         features,
         truth=truth,
         items=items,
         label_names=label_names,
-        question=tables.question_of(draw, names if features else None),
+        question=own.question_of(draw, names if features else None),
         contradictions=contradictions,
     )
     with studies.Store(store) as opened, watched("tune", store) as progress:

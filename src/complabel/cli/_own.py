@@ -1,97 +1,23 @@
-"""Options and functions of the commands that read the user's answers, features and models."""
+"""The user's own answers, features and models: reads them and says what they hold."""
 
 from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from complabel.cli._console import remark, say
-from complabel.cli._working import working
+from complabel.cli._console import errors, remark, say, working
+from complabel.cli._options import QUESTIONS
 from complabel.errors import AnnotationError, InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.files import AnswerFile, Features
     from complabel.methods import ComplementaryClassifier
-
-AnswersFiles = Annotated[
-    list[Path],
-    typer.Argument(metavar="ANSWERS", help="Tables of answers, as complabel import writes."),
-]
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File that complabel fit wrote.")]
-FeaturesFile = Annotated[
-    Path,
-    typer.Option(
-        "--features",
-        metavar="FILE",
-        help="Features of the items: .csv, .parquet, .npy, .npz or .svm.",
-    ),
-]
-ItemsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--items",
-        metavar="FILE",
-        help="File with the item of each row of the features, one on each line. [default: the"
-        " column item of the features, else row numbers from 0]",
-    ),
-]
-LabelNames = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="File with all labels, one on each line. [default: the labels that the answers"
-        " mention]",
-    ),
-]
-_POLICIES = ("error", "drop", "majority", "trust-relevant")
-
-
-def _policy(given: str) -> str:
-    """Refuse an unknown policy before any file is read."""
-    if given not in _POLICIES:
-        raise typer.BadParameter(f"{given!r} is none of {', '.join(_POLICIES)}")
-    return given
-
-
-Contradictions = Annotated[
-    str,
-    typer.Option(
-        metavar="POLICY",
-        callback=_policy,
-        autocompletion=lambda incomplete: [p for p in _POLICIES if p.startswith(incomplete)],
-        help="What to do if one answer says that a label applies to an item and another denies it."
-        " error: stop; drop: drop both; majority: keep what most annotators say; trust-relevant:"
-        " the label applies.",
-    ),
-]
-
-QUESTIONS = ("named", "asked", "ticked", "excluded")
-
-
-def _question(given: str | None) -> str | None:
-    """Refuse an unknown question before any file is read."""
-    if given is not None and given not in QUESTIONS:
-        raise typer.BadParameter(f"{given!r} is none of {', '.join(QUESTIONS)}")
-    return given
-
-
-Question = Annotated[
-    str | None,
-    typer.Option(
-        metavar="QUESTION",
-        callback=_question,
-        autocompletion=lambda incomplete: [q for q in QUESTIONS if q.startswith(incomplete)],
-        help="What was asked, where the answers do not say it. named: somebody named a label that"
-        " does not apply. asked: somebody was asked about this label. ticked: all labels that do"
-        " not apply were ticked. excluded: a rule says that the label does not apply.",
-    ),
-]
 
 _MOST_SHOWN = 5
 
@@ -143,7 +69,6 @@ def read_own_answers(
 
 
 def _settled(said: Answers, paths: Sequence[Path], contradictions: Any) -> Answers:
-    """Settle and print the contradictions between answers, or refuse them."""
     from complabel.answers import resolve_contradictions
 
     lines = _contradictory(said)
@@ -164,7 +89,6 @@ def _settled(said: Answers, paths: Sequence[Path], contradictions: Any) -> Answe
 
 
 def _all_items(several: Sequence[Answers]) -> list[str]:
-    """Return the names of all items in several files, sorted."""
     named = (answers.item_names for answers in several)
     return sorted({str(each) for names in named if names is not None for each in names})
 
@@ -260,9 +184,100 @@ def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
 
 
 def _framed(X: Any, names: Any) -> Any:
-    """Return a dense matrix as a data frame, and a sparse one unchanged."""
     if hasattr(X, "tocsr"):
         return X
     import pandas as pd
 
     return pd.DataFrame(X, columns=list(names), copy=False)
+
+
+def datasets_of(
+    names: Sequence[str] | None,
+    features: Path | None,
+    *,
+    truth: Path | None,
+    items: Path | None,
+    label_names: Path | None,
+    contradictions: str,
+    question: str | None = None,
+) -> list[str | Mapping[str, Any]]:
+    """Return the datasets of a plan: names or files, or one entry for the user's tables.
+
+    Prints what the tables hold, as ``complabel fit`` does.
+    """
+    given = list(names or ())
+    if features is None:
+        others = {"--truth": truth, "--items": items, "--label-names": label_names}
+        if beside := [option for option, value in others.items() if value is not None]:
+            raise InputError(
+                f"{beside[0]} is given without --features; also give the features of your items"
+            )
+        if not given:
+            raise typer.BadParameter(
+                "no dataset is given; give one, or --features with tables of answers or --truth"
+            )
+        hint_at_other_half(given)
+        return list(given)
+    if not given and truth is None:
+        raise InputError(
+            "--features is given without labels; also give tables of answers, or --truth"
+        )
+    _say_what_is_read(given, features, truth, items, label_names, contradictions, question)
+    files = {"truth": truth, "items": items, "label_names": label_names}
+    entry = {key: str(path) for key, path in files.items() if path is not None}
+    entry |= {} if question is None else {"question": question}
+    return [
+        {"features": str(features), **({"answers": given} if given else {}), **entry}
+        | ({} if contradictions == "error" else {"contradictions": contradictions})
+    ]
+
+
+def question_of(draw: dict[str, Any], answers: Sequence[str] | None) -> str | None:
+    """Take the question of the user's own answers out of the settings of a draw.
+
+    ``--question`` says what is simulated. If answers are given, nothing is simulated, and it says
+    what people were asked.
+    """
+    is_own = answers and draw.get("scheme", "own") == "own" and "labels" not in draw
+    return draw.pop("question") if is_own and draw["question"] in QUESTIONS else None
+
+
+def _say_what_is_read(
+    answers: Sequence[str],
+    features: Path,
+    truth: Path | None,
+    items: Path | None,
+    label_names: Path | None,
+    contradictions: str,
+    question: str | None,
+) -> None:
+    from complabel.files import read_features, read_label_names, read_truth, rows_of
+
+    with errors().status(f"reading {features}"):
+        found = read_features(features, items=items)
+    say(f"{features}: {found.X.shape[0]:,} items, {found.X.shape[1]:,} features")
+    names = None if label_names is None else read_label_names(label_names)
+    if truth is not None:
+        true = read_truth(truth, label_names=names)
+        names = true.label_names
+        n_known = len(rows_of(true.items, found.items, truth))
+        lacking = "" if answers else "; the others are left out" * (n_known < len(found.items))
+        say(f"{truth}: true labels of {n_known:,} of {len(found.items):,} items{lacking}")
+    if answers:
+        read_own_answers(
+            [Path(path) for path in answers],
+            list(found.items),
+            label_names=names,
+            question=question,
+            contradictions=contradictions,
+        )
+
+
+def hint_at_other_half(names: Sequence[str]) -> None:
+    """Print a hint if only one of a dataset's two files is given, train or test."""
+    from complabel.datasets import CATALOG, EMBEDDED, other_half
+
+    for name in names:
+        other = "" if name in (*CATALOG, *EMBEDDED) else other_half(name)
+        if other and other not in names and Path(other).is_file():
+            remark(f"hint: {other} is not read; give both files to use them as one dataset")
