@@ -29,12 +29,9 @@ _RANKING = "held_out_ranking"
     "benchmark mine-train.arff mine-test.arff --method ridge",
     "benchmark answers.csv --features X.csv --truth truth.csv",
 )
-@options.with_draw
+@options.with_tables_and_draw
 def benchmark(
-    names: Annotated[
-        list[str] | None,
-        options.argument("DATASET", options.DATASET_HELP, autocompletion=options.complete_dataset),
-    ] = None,
+    names: options.Datasets = None,
     method: Annotated[
         list[str] | None,
         options.option(
@@ -44,11 +41,7 @@ def benchmark(
         ),
     ] = None,
     *,
-    features: options.OwnFeaturesFile = None,
-    truth: options.OwnTruthFile = None,
-    items: options.ItemsFile = None,
-    label_names: options.LabelNames = None,
-    contradictions: options.Contradictions = "error",
+    tables: dict[str, Any],
     draw: dict[str, Any],
     match_frequencies: options.MatchFrequencies = False,
     folds: options.Folds = 10,
@@ -69,15 +62,7 @@ def benchmark(
     from complabel.studies import Store, benchmark_plan, run_study
 
     claim_store(store)
-    datasets = own.datasets_of(
-        names,
-        features,
-        truth=truth,
-        items=items,
-        label_names=label_names,
-        question=own.question_of(draw, names if features else None),
-        contradictions=contradictions,
-    )
+    datasets = own.datasets_of(names, tables, draw)
     plan = benchmark_plan(
         datasets,
         method or ["prior", "mlcl"],

@@ -6,7 +6,7 @@ The shell completes at each press of the Tab key, so nothing here loads NumPy or
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -150,24 +150,6 @@ Question = Annotated[
         **_one_of(*QUESTIONS),
     ),
 ]
-OwnFeaturesFile = Annotated[
-    Path | None,
-    option(
-        "FILE",
-        "Features of your items, as for complabel fit. Each DATASET is then a table of answers"
-        " about these items.",
-        "--features",
-    ),
-]
-OwnTruthFile = Annotated[
-    Path | None,
-    option(
-        "FILE",
-        "Only with --features: a table of true labels, with the column item and a column of 0"
-        " and 1 per label. Some items may be missing.",
-        "--truth",
-    ),
-]
 MatchFrequencies = Annotated[
     bool,
     typer.Option(
@@ -216,6 +198,37 @@ DATASET_HELP = (
     " .arff file needs an .xml file of the same name beside it (Mulan), or '-C' in its relation"
     " (MEKA). If you give both mine-train.arff and mine-test.arff, they become one dataset."
 )
+
+
+Datasets = Annotated[
+    list[str] | None, argument("DATASET", DATASET_HELP, autocompletion=complete_dataset)
+]
+
+
+def _tables(
+    features: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "Features of your items, as for complabel fit. Each DATASET is then a table of answers"
+            " about these items.",
+            "--features",
+        ),
+    ] = None,
+    truth: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "Only with --features: a table of true labels, with the column item and a column of 0"
+            " and 1 per label. Some items may be missing.",
+            "--truth",
+        ),
+    ] = None,
+    items: ItemsFile = None,
+    label_names: LabelNames = None,
+    contradictions: Contradictions = "error",
+) -> None:
+    """Options about the user's own tables, for studies."""
 
 
 def _draw(
@@ -269,32 +282,32 @@ def _draw(
             "N", "Also ask N yes/no questions about random labels of random training rows.", min=0
         ),
     ] = 0,
-) -> dict[str, Any]:
-    """Return the settings of a draw, as complabel.studies.Draw takes them."""
-    return {
-        **({} if scheme is None else {"scheme": scheme}),
-        **({} if labels is None else {"labels": labels}),
-        "question": question,
-        "propensity_sd": propensity_sd,
-        "mistakes": mistakes,
-        "answers_per_item": answers_per_item,
-        "items_share": items_share,
-        "audit": audit,
-    }
+) -> None:
+    """Options that describe a draw, as :class:`complabel.studies.Draw` takes them."""
 
 
-def with_draw(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter ``draw`` of a command by the options that describe a draw."""
-    signature = inspect.signature(command, eval_str=True)
-    options = inspect.signature(_draw, eval_str=True).parameters
+def with_tables_and_draw(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace two parameters by options: ``tables``, the user's own, and ``draw``, what is asked.
+
+    The command gets dictionaries of those options that are not None.
+    """
+    groups = {"tables": _options_of(_tables), "draw": _options_of(_draw)}
 
     def called(**given: Any) -> None:
-        draw = _draw(**{name: given.pop(name) for name in options})
-        command(**given, draw=draw)
+        grouped = {
+            name: {each: value for each in options if (value := given.pop(each)) is not None}
+            for name, options in groups.items()
+        }
+        command(**given, **grouped)
 
-    own = signature.parameters.values()
-    parameters = [part for p in own for part in (options.values() if p.name == "draw" else [p])]
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in _options_of(command).items():
+        parameters += groups[name].values() if name in groups else [parameter]
     return with_parameters(command, called, parameters)
+
+
+def _options_of(function: Callable[..., None]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function, eval_str=True).parameters
 
 
 def at(store: Path) -> Path | None:

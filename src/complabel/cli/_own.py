@@ -118,7 +118,8 @@ def _contradictory(answers: Answers) -> list[str]:
     found = contradictions_table(answers)
     columns = (found[name] for name in ("item", "label", "applies_by", "denied_by"))
     shown = [
-        f"{item}: {label} applies, says {_people(yes)}; does not, says {_people(no)}"
+        f"{item}: {label} applies, says {', '.join(yes) or 'somebody'}; does not, says"
+        f" {', '.join(no) or 'somebody'}"
         for item, label, yes, no in zip(*columns, strict=True)
     ]
     if not shown:
@@ -127,11 +128,6 @@ def _contradictory(answers: Answers) -> list[str]:
     some = shown[:_MOST_SHOWN] + ([f"and {more:,} more"] if more > 0 else [])
     counted = "1 contradiction" if len(shown) == 1 else f"{len(shown):,} contradictions"
     return [f"{counted} about whether a label applies to an item", *some]
-
-
-def _people(names: Sequence[str]) -> str:
-    """Join the names of annotators; "somebody" if they have none."""
-    return ", ".join(names) or "somebody"
 
 
 def refuse_reference(classifier: ComplementaryClassifier, method: str) -> None:
@@ -153,11 +149,7 @@ def refuse_lone_items(items: Path | None, features: Path | None) -> None:
 
 def with_names(found: Features) -> Any:
     """Return features as a data frame, if the columns have names."""
-    if found.feature_names is None or hasattr(found.X, "tocsr"):
-        return found.X
-    import pandas as pd  # type: ignore[import-untyped]
-
-    return pd.DataFrame(found.X, columns=list(found.feature_names), copy=False)
+    return found.X if found.feature_names is None else _framed(found.X, found.feature_names)
 
 
 def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
@@ -177,86 +169,65 @@ def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
             f"the features lack {len(missing)} columns that the model was fitted to: {some}; give"
             " the same features as in fit"
         )
+    if tuple(found.feature_names) == tuple(wanted):
+        return _framed(found.X, wanted)
     place = {name: at for at, name in enumerate(found.feature_names)}
-    order = [place[name] for name in wanted]
-    same = order == list(range(len(found.feature_names)))
-    return _framed(found.X if same else found.X[:, order], wanted)
+    return _framed(found.X[:, [place[name] for name in wanted]], wanted)
 
 
 def _framed(X: Any, names: Any) -> Any:
     if hasattr(X, "tocsr"):
         return X
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped]
 
     return pd.DataFrame(X, columns=list(names), copy=False)
 
 
 def datasets_of(
-    names: Sequence[str] | None,
-    features: Path | None,
-    *,
-    truth: Path | None,
-    items: Path | None,
-    label_names: Path | None,
-    contradictions: str,
-    question: str | None = None,
+    names: Sequence[str] | None, tables: Mapping[str, Any], draw: dict[str, Any]
 ) -> list[str | Mapping[str, Any]]:
     """Return the datasets of a plan: names or files, or one entry for the user's tables.
 
-    Prints what the tables hold, as ``complabel fit`` does.
+    Prints what the tables hold, as ``complabel fit`` does. If answers are given, nothing is
+    simulated: ``--question`` then says what people were asked, and no longer belongs to ``draw``.
     """
-    given = list(names or ())
+    given, features = list(names or ()), tables.get("features")
+    files = {name: tables[name] for name in ("truth", "items", "label_names") if name in tables}
     if features is None:
-        others = {"--truth": truth, "--items": items, "--label-names": label_names}
-        if beside := [option for option, value in others.items() if value is not None]:
+        if files:
+            option = next(iter(files)).replace("_", "-")
             raise InputError(
-                f"{beside[0]} is given without --features; also give the features of your items"
+                f"--{option} is given without --features; also give the features of your items"
             )
         if not given:
             raise typer.BadParameter(
                 "no dataset is given; give one, or --features with tables of answers or --truth"
             )
         hint_at_other_half(given)
-        return list(given)
-    if not given and truth is None:
+        return [*given]
+    if not given and "truth" not in files:
         raise InputError(
             "--features is given without labels; also give tables of answers, or --truth"
         )
-    _say_what_is_read(given, features, truth, items, label_names, contradictions, question)
-    files = {"truth": truth, "items": items, "label_names": label_names}
-    entry = {key: str(path) for key, path in files.items() if path is not None}
-    entry |= {} if question is None else {"question": question}
-    return [
-        {"features": str(features), **({"answers": given} if given else {}), **entry}
-        | ({} if contradictions == "error" else {"contradictions": contradictions})
-    ]
+    entry = {"features": features, **files} | ({"answers": given} if given else {})
+    is_own = given and draw.get("scheme", "own") == "own" and "labels" not in draw
+    if is_own and draw["question"] in QUESTIONS:
+        entry["question"] = draw.pop("question")
+    if tables["contradictions"] != "error":
+        entry["contradictions"] = tables["contradictions"]
+    _say_what_is_read(entry, tables["contradictions"])
+    return [{key: str(v) if isinstance(v, Path) else v for key, v in entry.items()}]
 
 
-def question_of(draw: dict[str, Any], answers: Sequence[str] | None) -> str | None:
-    """Take the question of the user's own answers out of the settings of a draw.
-
-    ``--question`` says what is simulated. If answers are given, nothing is simulated, and it says
-    what people were asked.
-    """
-    is_own = answers and draw.get("scheme", "own") == "own" and "labels" not in draw
-    return draw.pop("question") if is_own and draw["question"] in QUESTIONS else None
-
-
-def _say_what_is_read(
-    answers: Sequence[str],
-    features: Path,
-    truth: Path | None,
-    items: Path | None,
-    label_names: Path | None,
-    contradictions: str,
-    question: str | None,
-) -> None:
+def _say_what_is_read(entry: Mapping[str, Any], contradictions: str) -> None:
     from complabel.files import read_features, read_label_names, read_truth, rows_of
 
+    features, truth = entry["features"], entry.get("truth")
     with errors().status(f"reading {features}"):
-        found = read_features(features, items=items)
+        found = read_features(features, items=entry.get("items"))
     say(f"{features}: {found.X.shape[0]:,} items, {found.X.shape[1]:,} features")
-    names = None if label_names is None else read_label_names(label_names)
+    names = read_label_names(entry["label_names"]) if "label_names" in entry else None
+    answers = [Path(path) for path in entry.get("answers", ())]
     if truth is not None:
         true = read_truth(truth, label_names=names)
         names = true.label_names
@@ -265,10 +236,10 @@ def _say_what_is_read(
         say(f"{truth}: true labels of {n_known:,} of {len(found.items):,} items{lacking}")
     if answers:
         read_own_answers(
-            [Path(path) for path in answers],
+            answers,
             list(found.items),
             label_names=names,
-            question=question,
+            question=entry.get("question"),
             contradictions=contradictions,
         )
 

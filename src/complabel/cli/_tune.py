@@ -24,12 +24,9 @@ if TYPE_CHECKING:
     "tune mine.arff --method lift --grid ratio=0.05,0.1,0.2",
     "tune answers.csv --features X.csv --method ml-knn",
 )
-@options.with_draw
+@options.with_tables_and_draw
 def tune(
-    names: Annotated[
-        list[str] | None,
-        options.argument("DATASET", options.DATASET_HELP, autocompletion=options.complete_dataset),
-    ] = None,
+    names: options.Datasets = None,
     method: Annotated[
         str,
         options.option(
@@ -47,11 +44,7 @@ def tune(
         ),
     ] = None,
     *,
-    features: options.OwnFeaturesFile = None,
-    truth: options.OwnTruthFile = None,
-    items: options.ItemsFile = None,
-    label_names: options.LabelNames = None,
-    contradictions: options.Contradictions = "error",
+    tables: dict[str, Any],
     draw: dict[str, Any],
     match_frequencies: options.MatchFrequencies = False,
     folds: options.Folds = 3,
@@ -77,15 +70,7 @@ def tune(
 
     values = parse_grid(grid) if grid else None
     claim_store(store)
-    datasets = own.datasets_of(
-        names,
-        features,
-        truth=truth,
-        items=items,
-        label_names=label_names,
-        question=own.question_of(draw, names if features else None),
-        contradictions=contradictions,
-    )
+    datasets = own.datasets_of(names, tables, draw)
     with studies.Store(store) as opened, watched("tune", store) as progress:
         result = studies.tune(
             datasets,
@@ -101,7 +86,7 @@ def tune(
             n_jobs=jobs,
             monitor=progress,
         )
-    _show(result, answered=features is not None and bool(names))
+    _show(result, answered="features" in tables and bool(names))
     if json_file is not None:
         save(json_file, result.as_json())
 
