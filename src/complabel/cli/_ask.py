@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
-from complabel.cli._console import command, say, working
+from complabel.cli._console import command, say
 from complabel.cli._outputs import Output, unused
 from complabel.errors import InputError
 
@@ -109,7 +109,7 @@ def ask(
         items=items if features else None,
         label_names=label_names,
         question=question,
-        contradictions=None if contradictions == "error" else contradictions,
+        contradictions=contradictions,
         out="model.safetensors",
     )
     if prompts is None:
@@ -123,12 +123,11 @@ def ask(
 
 def _items(features: Path | None, items: Path | None) -> list[str] | None:
     """Return all items to ask about; None: those that the answers mention."""
-    from complabel.files import read_features, read_item_names
+    from complabel.files import read_item_names
 
     if features is None:
         return None if items is None else read_item_names(items)
-    with working(f"reading {features}"):
-        return list(read_features(features, items=items).items)
+    return list(own.read_own_features(features, items).items)
 
 
 def _read(
@@ -172,6 +171,5 @@ def _is_blank(path: Path) -> bool:
 
 
 def _answered(path: Path) -> Path:
-    """Return the path for the answers to the questions in ``path``."""
     name = path.name.removesuffix(".gz").rpartition(".")[0]
     return path.with_name(f"answered-{name}.csv")

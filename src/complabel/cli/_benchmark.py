@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
-from complabel.cli._console import command, explain, new_table, remark, save, say, show
+from complabel.cli._console import command, explain, new_table, remark, save_json, say, show
 from complabel.cli._outputs import claim_store
 
 if TYPE_CHECKING:
@@ -89,8 +88,7 @@ def benchmark(
                 _show(opened.results(plan.name), data_dir)
         results = opened.results(plan.name)
     # Not after Ctrl-C: the same command would find the file and refuse to continue.
-    if json_file is not None and (records := results.records()):
-        save(json_file, json.dumps(records, indent=1) + "\n")
+    save_json(json_file, results.records() or None)
     if plan.criteria:
         say(f"next: {command('study', 'report', plan.name, store=options.at(store))}")
     if elsewhere := results.having("running"):
@@ -104,7 +102,6 @@ def benchmark(
 
 
 def _show(results: StudyResults, data_dir: Path | None) -> None:
-    """Print a table of finished rows for each dataset, and how to read it."""
     records = results.records()
     for name in results.plan.datasets:
         finished = [record for record in records if record["dataset"] == name]
@@ -162,7 +159,6 @@ def _table(
 
 
 def _scores(results: StudyResults, records: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a table of the methods' scores on answers that they did not learn from."""
     from rich.text import Text
 
     plan, first = results.plan, records[0]
@@ -181,7 +177,6 @@ def _scores(results: StudyResults, records: Sequence[Mapping[str, Any]]) -> Tabl
 
 
 def _say_best(records: Sequence[Mapping[str, Any]]) -> None:
-    """Print the method with the best score on answers that it did not learn from."""
     scores = {
         record["row"]: record["metrics"][_RANKING]["mean"]
         for record in records

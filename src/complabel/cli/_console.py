@@ -64,6 +64,14 @@ def save(path: Path, text: str) -> None:
     say(f"wrote {path}")
 
 
+def save_json(path: Path | None, found: object) -> None:
+    """Write what was found to a file, if one is given and something was found, and say so."""
+    import json
+
+    if path is not None and found is not None:
+        save(path, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+
+
 def remark(text: str, style: str = "") -> None:
     """Print a line unchanged on standard error."""
     errors().print(_shown(text), style=style, markup=False, highlight=False, soft_wrap=True)
@@ -192,7 +200,7 @@ def command(name: str, *given: object, **options: object) -> str:
     """
     words = [*_typed(), name, *map(str, given)]
     for option, value in options.items():
-        if value is not None and value is not False and value != "":
+        if value not in (None, False, "") and (option, value) != ("contradictions", "error"):
             value = unused(Path(str(value))) if option == "out" else value
             called = option.rstrip("_").replace("_", "-")
             words += [f"--{called}"] if value is True else [f"--{called}", str(value)]

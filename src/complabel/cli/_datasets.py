@@ -80,7 +80,6 @@ def datasets(
 
 
 def _show(described: list[dict[str, Any]]) -> None:
-    """Print the datasets of the catalog, and how to get missing ones."""
     show(_table(described))
     for entry in described:
         if entry["problem"]:
@@ -93,7 +92,6 @@ def _show(described: list[dict[str, Any]]) -> None:
 
 
 def _show_own(entry: Mapping[str, Any]) -> None:
-    """Print how a file of the user's is read, and which instances are used."""
     say(f"{entry['name']}: {entry['format']}", style="bold")
     for file in entry["files"]:
         say(f"  {_short(Path(file))}")
@@ -131,20 +129,19 @@ def _some(names: Sequence[str]) -> str:
 
 def _table(described: list[dict[str, Any]]) -> Table:
     """Return a table of datasets; a missing one is dim and has its published size."""
-    table = new_table("", "dataset", "at hand")
-    for heading in ("instances", "features", "labels", "cardinality"):
-        table.add_column(heading, justify="right")
+    sizes = ("instances", "features", "labels", "cardinality")
+    table = new_table("", "dataset", "at hand", numbers=sizes)
     table.add_column("where", overflow="fold")
     for entry in described:
         prefix = "" if entry["available"] and not entry["problem"] else "expected_"
-        sizes = [
+        found = [
             _size(entry[prefix + key])
             for key in ("n_samples", "n_features", "n_labels", "label_cardinality")
         ]
         table.add_row(
             entry["name"],
             "yes" if entry["available"] else "no",
-            *sizes,
+            *found,
             entry["location"] or entry["source"],
             style="" if entry["available"] else "dim",
         )
@@ -159,7 +156,6 @@ def _size(value: float | int | None) -> str:
 
 
 def _download(name: str, data_dir: Path | None) -> None:
-    """Download a dataset into its folder, with a progress bar."""
     from rich.progress import DownloadColumn, Progress, TransferSpeedColumn
 
     from complabel.datasets import load_dataset

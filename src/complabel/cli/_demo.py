@@ -40,13 +40,11 @@ def demo(
 
 
 def _print(summary: Mapping[str, Any]) -> None:
-    """Print a table that compares the ways of asking."""
     table = new_table(
         f"{summary['n_train']:,} pictures, one answer each; tested on {summary['n_test']:,} others",
         "way of asking",
+        numbers=("average precision", "digits found"),
     )
-    for heading in ("average precision", "digits found"):
-        table.add_column(heading, justify="right")
     for part in (summary["ways"], summary["references"]):
         for name, figures in part.items():
             found = f"{100 * figures['found']:.0f} %"

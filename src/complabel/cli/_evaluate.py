@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
-from complabel.cli._console import command, explain, new_table, remark, save, say, show, working
+from complabel.cli._console import (
+    command,
+    explain,
+    new_table,
+    remark,
+    save_json,
+    say,
+    show,
+    working,
+)
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,26 +60,22 @@ def evaluate(
     Items without a row in the table of true labels or answers are left out. Figures on answers
     stand beside those of one order, or one guess, that is the same for all items.
     """
-    from complabel.files import read_features
     from complabel.methods import load
 
     if (truth is None) == (answers is None):
         raise InputError("give either --truth or --answers")
     classifier = load(model)
-    with working(f"reading {features}"):
-        found = read_features(features, items=items, n_features=classifier.n_features_in_)
+    found = own.read_own_features(features, items, classifier.n_features_in_)
     if truth is not None:
         result = _on_truth(classifier, found, truth)
     else:
         assert answers is not None
         result = _on_answers(classifier, found, answers, question, contradictions)
-    if json_file is not None:
-        save(json_file, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    save_json(json_file, result)
     say(f"next: {command('predict', model, features, items=items, out='predictions.csv')}")
 
 
 def _on_truth(classifier: ComplementaryClassifier, found: Features, path: Path) -> dict[str, Any]:
-    """Print and return the criteria on true labels, for all labels together and for each."""
     from complabel.files import read_truth, rows_of
     from complabel.metrics import METRIC_TITLES, evaluate, evaluate_labels
 
@@ -82,8 +86,8 @@ def _on_truth(classifier: ComplementaryClassifier, found: Features, path: Path) 
     with working(f"predicting {len(rows):,} items"):
         predicted, probabilities = classifier.predict_with_proba(X)
     values = evaluate(truth.Y, probabilities, predicted, skip_trivial_rows=True)
-    table = new_table(f"{len(rows):,} items, {len(names)} labels", "criterion")
-    table.add_column("value", justify="right")
+    size = f"{len(rows):,} items, {len(names)} labels"
+    table = new_table(size, "criterion", numbers=["value"])
     for name, title in METRIC_TITLES.items():
         table.add_row(title, f"{values[name]:.4f}")
     show(table)
@@ -120,10 +124,8 @@ def _show_labels(labels: Mapping[str, Mapping[str, float | None]]) -> None:
         shown = list(dict.fromkeys([*ranked[:few], *ranked[-few:]])) if ranked else []
     if title:
         explain(f"{title}:")
-    table = new_table("", "label")
-    first = next(iter(labels.values()), {})
-    for heading in first:
-        table.add_column("F1" if heading == "f1" else heading.replace("_", " "), justify="right")
+    headings = (heading.replace("_", " ") for heading in next(iter(labels.values()), {}))
+    table = new_table("", "label", numbers=("F1" if each == "f1" else each for each in headings))
     for name in shown:
         table.add_row(Text(name), *(_shown(*each) for each in labels[name].items()))
     show(table)
@@ -192,7 +194,6 @@ def _on_answers(
 
 
 def _constant(answers: Answers, *, explains: bool) -> dict[str, float]:
-    """Return the scores of a method that ignores the features, fitted to these very answers."""
     import numpy as np
 
     from complabel.methods import make_classifier
@@ -213,7 +214,6 @@ def _constant(answers: Answers, *, explains: bool) -> dict[str, float]:
 def _by_label(
     classifier: ComplementaryClassifier, X: Any, answers: Answers
 ) -> dict[str, dict[str, float | None]]:
-    """Return the figures of each label that somebody judged, over the items of these answers."""
     import numpy as np
 
     from complabel.metrics import evaluate_labels
@@ -234,7 +234,6 @@ def _by_label(
 
 
 def _part(found: Features, rows: Any) -> Features:
-    """Return these rows of the features."""
     from complabel.files import Features
 
     return Features(found.X[rows], found.items[rows], found.feature_names)

@@ -71,7 +71,6 @@ def fit(
     the same for all items.
     """
     from complabel.answers import UnansweredRowWarning
-    from complabel.files import read_features
     from complabel.methods import FrequencyMatchedClassifier, held_out_score, make_classifier
 
     classifier: Any = make_classifier(method)
@@ -80,8 +79,7 @@ def fit(
         classifier = FrequencyMatchedClassifier(classifier)
     if "random_state" in classifier.get_params():
         classifier.set_params(random_state=seed)
-    with working(f"reading {features}"):
-        found = read_features(features, items=items)
+    found = own.read_own_features(features, items)
     said = own.read_own_answers(
         answers,
         list(found.items),
@@ -128,7 +126,7 @@ def fit(
                 items=items,
                 label_names=label_names,
                 question=question,
-                contradictions=None if contradictions == "error" else contradictions,
+                contradictions=contradictions,
                 out="questions.csv",
             )
             remark(f"  {asked}", style="yellow")

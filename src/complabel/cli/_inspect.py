@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
-from complabel.cli._console import output, save, say, working
+from complabel.cli._console import output, save_json, say, working
 from complabel.cli._outputs import Output
 
 if TYPE_CHECKING:
@@ -75,14 +74,12 @@ def inspect(
     if html is not None:
         write_inspection_page(found, html)
         say(f"wrote {html}")
-    if json_file is not None:
-        save(json_file, json.dumps(found.as_json(), indent=1, ensure_ascii=False) + "\n")
+    save_json(json_file, found.as_json())
 
 
 def _of_dataset(
     names: Sequence[str], features: Path | None, label_names: Path | None, data_dir: Path | None
 ) -> tuple[Answers, Any]:
-    """Return the excluded labels of a dataset as answers, and its features."""
     from complabel.answers import Answers
     from complabel.datasets import load_dataset, load_file
     from complabel.errors import DatasetNotFoundError, InputError
@@ -114,13 +111,7 @@ def _read(
     label_names: Path | None,
     question: str | None,
 ) -> tuple[Answers, Any]:
-    """Read answers, with their contradictions kept, and features."""
-    from complabel.files import read_features
-
-    found = None
-    if features is not None:
-        with working(f"reading {features}"):
-            found = read_features(features, items=items)
+    found = None if features is None else own.read_own_features(features, items)
     said = own.read_own_answers(
         [Path(path) for path in paths],
         None if found is None else list(found.items),
@@ -135,7 +126,6 @@ def _read(
 def _typed(
     answers: Sequence[str], items: Path | None, label_names: Path | None, question: str | None
 ) -> str:
-    """Return the arguments that the next command has to repeat."""
     words = [*answers]
     given = {"--items": items, "--label-names": label_names, "--question": question}
     for option, value in given.items():

@@ -96,7 +96,6 @@ QUESTIONS = ("named", "asked", "ticked", "excluded")
 
 
 def _one_of(*words: str) -> dict[str, Any]:
-    """Return what makes an option refuse other words before any file is read."""
 
     def check(given: str | None) -> str | None:
         if given is not None and given not in words:

@@ -51,8 +51,6 @@ class Output:
 
 @dataclass
 class _Claims:
-    """The outputs of the command that runs, and the files that it reads."""
-
     force: bool
     read: Sequence[Path]
     replaceable: set[Path] = field(default_factory=set)
@@ -208,7 +206,6 @@ def _try(folder: Path, path: Path) -> None:
 
 @contextlib.contextmanager
 def _explained(shown: str) -> Iterator[None]:
-    """Turn an OSError about an output into an OutputError that says what to do."""
     try:
         yield
     except ComplabelError:
@@ -228,7 +225,6 @@ def _is_own_page(path: Path) -> bool:
 
 
 def _is_own_report(paths: Sequence[Path]) -> bool:
-    """Return whether files are a page and others that were written together and not changed."""
     pages = [path for path in paths if path.suffix == ".html"]
     times = {path.lstat().st_mtime_ns for path in paths}
     return bool(pages) and len(times) == 1 and all(map(_is_own_page, pages))

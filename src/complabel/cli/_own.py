@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from complabel.cli._console import errors, remark, say, working
+from complabel.cli._console import remark, say, working
 from complabel.cli._options import QUESTIONS
 from complabel.errors import AnnotationError, InputError
 
@@ -147,6 +147,16 @@ def refuse_lone_items(items: Path | None, features: Path | None) -> None:
         )
 
 
+def read_own_features(
+    path: Path, items: Path | None = None, n_features: int | None = None
+) -> Features:
+    """Read features, and show that it is done."""
+    from complabel.files import read_features
+
+    with working(f"reading {path}"):
+        return read_features(path, items=items, n_features=n_features)
+
+
 def with_names(found: Features) -> Any:
     """Return features as a data frame, if the columns have names."""
     return found.X if found.feature_names is None else _framed(found.X, found.feature_names)
@@ -220,11 +230,10 @@ def datasets_of(
 
 
 def _say_what_is_read(entry: Mapping[str, Any], contradictions: str) -> None:
-    from complabel.files import read_features, read_label_names, read_truth, rows_of
+    from complabel.files import read_label_names, read_truth, rows_of
 
     features, truth = entry["features"], entry.get("truth")
-    with errors().status(f"reading {features}"):
-        found = read_features(features, items=entry.get("items"))
+    found = read_own_features(features, entry.get("items"))
     say(f"{features}: {found.X.shape[0]:,} items, {found.X.shape[1]:,} features")
     names = read_label_names(entry["label_names"]) if "label_names" in entry else None
     answers = [Path(path) for path in entry.get("answers", ())]

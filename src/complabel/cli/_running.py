@@ -238,9 +238,7 @@ def _table(
     lines: Mapping[str, tuple[str, str]],
     found: Mapping[tuple[str, str, str], str],
 ) -> Table:
-    table = new_table("", heading)
-    for dataset in datasets:
-        table.add_column(dataset, justify="right")
+    table = new_table("", heading, numbers=datasets)
     for name, (draw, row) in lines.items():
         values = [found.get((draw, dataset, row), _NONE) for dataset in datasets]
         if set(values) != {_NONE}:

@@ -215,10 +215,8 @@ def export(
 def _table(results: StudyResults) -> Table:
     from rich.text import Text
 
-    table = new_table("", "")
     columns = list(dict.fromkeys((unit.dataset, unit.draw) for unit in results.units))
-    for dataset, draw in columns:
-        table.add_column(f"{dataset}\n{draw}", justify="right")
+    table = new_table("", "", numbers=(f"{dataset}\n{draw}" for dataset, draw in columns))
     for row in dict.fromkeys(unit.row for unit in results.units):
         cells = []
         for column in columns:

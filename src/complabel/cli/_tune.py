@@ -120,7 +120,6 @@ def _literal(text: str) -> Any:
 
 
 def _show(result: TuningResult, *, answered: bool) -> None:
-    """Print the table, the chosen settings and the code to use them."""
     best = result.best
     show(_table(result, result.draw.title_with(answers=answered)))
     for complaint in dict.fromkeys(setting.error for setting in result.settings if setting.error):
@@ -174,7 +173,6 @@ def _table(result: TuningResult, asked: str) -> Table:
 
 
 def _cells(setting: TunedSetting, *, chosen: bool) -> list[str]:
-    """Return the cells of one setting's row."""
     cells = ["→" if chosen else "", *map(str, setting.parameters.values())]
     failed = math.isnan(setting.score)
     cells.append("failed" if failed else f"{setting.score:.4f}±{setting.standard_error:.4f}")

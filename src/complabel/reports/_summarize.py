@@ -220,7 +220,6 @@ def _judged(
 
 
 def _wins_ties_losses(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Comparison]:
-    """Yield how often the reference row was better, equal and worse, for each draw and row."""
     for draw, row in itertools.product(places.draws, places.rows):
         tested = [cell for cell in cells if (cell.draw, cell.row) == (draw, row)]
         plain = [cell.plain for cell in tested if cell.plain]
