@@ -6,7 +6,7 @@ What needs torch is imported when it is first used.
 from typing import TYPE_CHECKING
 
 from complabel._lazy import lazily
-from complabel._training._map import LinearMap, linear_map_kind, one_thread
+from complabel._training._map import LinearMap, one_thread
 
 if TYPE_CHECKING:
     from complabel._training._descent import (
@@ -26,29 +26,29 @@ if TYPE_CHECKING:
         Spread,
         minimize_linear,
     )
-    from complabel._training._saved import DeviceKind, FactoryKind, NetworkKind
+    from complabel._training._saved import factory_of, factory_parts, network_parts, trained_network
 
 __all__ = [
-    "DeviceKind",
-    "FactoryKind",
     "IterationCallback",
     "LinearFits",
     "LinearMap",
     "LogitObjective",
-    "NetworkKind",
     "Scaling",
     "Schedule",
     "Spread",
     "descend",
-    "linear_map_kind",
+    "factory_of",
+    "factory_parts",
     "minimize_linear",
     "network_outputs",
+    "network_parts",
     "one_thread",
     "resolve_device",
     "set_output_bias",
     "torch_as_released",
     "train_linear",
     "train_network",
+    "trained_network",
 ]
 _NAMES_IN = {
     "_descent": (
@@ -60,7 +60,7 @@ _NAMES_IN = {
         *("IterationCallback", "LinearFits", "LogitObjective", "Scaling", "Spread"),
         "minimize_linear",
     ),
-    "_saved": ("DeviceKind", "FactoryKind", "NetworkKind"),
+    "_saved": ("factory_of", "factory_parts", "network_parts", "trained_network"),
 }
 _PLACES = {
     name: f"{__name__}.{module}:{name}" for module, names in _NAMES_IN.items() for name in names

@@ -11,8 +11,6 @@ import numpy as np
 from sklearn.utils import gen_batches
 from threadpoolctl import threadpool_limits
 
-from complabel.persistence import Kind, Numbers, Record
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -36,11 +34,6 @@ class LinearMap:
             logits[batch] = X[batch] @ self.coef.T
         logits += self.intercept
         return logits
-
-
-def linear_map_kind(columns: str = "d") -> Kind:
-    """Return the kind of a linear map; ``columns`` names the axis of its features."""
-    return Record(LinearMap, coef=Numbers("K", columns), intercept=Numbers("K"))
 
 
 @contextlib.contextmanager

@@ -15,7 +15,8 @@ from complabel.losses._complementary import (
 )
 from complabel.losses._evaluation import Evaluation as Evaluation
 from complabel.losses._naming_rates import CCMNLoss, COMESHammingLoss, COMESRankingLoss
-from complabel.losses._saved import LossKind as LossKind
+from complabel.losses._saved import loss_of as loss_of
+from complabel.losses._saved import loss_parts as loss_parts
 from complabel.losses._selection import SelectionLikelihoodLoss, selection_log_likelihood
 from complabel.losses._settings import check_propensities as check_propensities
 from complabel.losses._settings import check_rates as check_rates
