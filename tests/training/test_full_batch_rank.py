@@ -88,13 +88,6 @@ def test_a_low_rank_is_the_best_of_many_starts(rank, scaled, X, Y, cross_entropy
     assert found.values == pytest.approx(at_the_model, rel=1e-9)
 
 
-def test_every_rank_there_can_be_is_no_restriction(X, cross_entropy):
-    settings = {"start": [zero()], "alpha": 0.02, **SETTINGS}
-    full = minimize_linear(X, cross_entropy, **settings)
-    found = minimize_linear(X, cross_entropy, rank=K, **settings)
-    np.testing.assert_allclose(found.models[0].coef, full.models[0].coef, atol=1e-4)
-
-
 def test_a_start_of_full_rank_loses_what_is_too_much(X, cross_entropy):
     settings = {"alpha": 0.02, "rank": 2, **SETTINGS}
     full = minimize_linear(X, cross_entropy, start=[zero()], alpha=0.02)
