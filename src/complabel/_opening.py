@@ -182,7 +182,7 @@ def refuse_large(source: object, what: str, n_bytes: int, limit: int) -> None:
         raise fault(
             source,
             f"{what} would take {n_bytes:,} bytes, more than {limit:,}, the limit that keeps a"
-            " damaged or hostile file from filling the memory; unpack it by hand, or split it",
+            " damaged or hostile file from filling the memory; store it unpacked, or split it",
         )
 
 
