@@ -29,6 +29,9 @@ _UNPACK: dict[str, Callable[[Any], Any]] = {
     ".bz2": bz2.BZ2File,
 }
 _CHUNK = 1 << 20
+_LEAST_LIMIT = 1 << 30  # bytes that any file may unpack to
+# Sound archives of features shrink up to a hundredfold; a hostile one a thousandfold and more.
+_MOST_SHRUNK = 100
 _LONGEST = 1 << 24  # bytes of a line, so that a damaged file cannot fill the memory
 
 
@@ -169,11 +172,8 @@ def read_members(
 
 
 def limit_of(path: Path) -> int:
-    """Return how many bytes a file may become in memory.
-
-    Sound archives of features shrink up to a hundredfold; a hostile one a thousandfold and more.
-    """
-    return max(1 << 30, 100 * path.stat().st_size)
+    """Return how many bytes a file may become in memory."""
+    return max(_LEAST_LIMIT, _MOST_SHRUNK * path.stat().st_size)
 
 
 def refuse_large(source: object, what: str, n_bytes: int, limit: int) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from complabel._opening import fault, read_bytes, read_members
+from complabel._opening import existing, fault, read_bytes, read_members
 from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
 
@@ -66,7 +66,7 @@ def read_arff(path: Path, *, member: str | None = None, encoding: str | None = N
 
     A file that is not UTF-8 is read in ``encoding`` if given, else in Latin-1.
     """
-    source, raw = str(path), b""
+    source = str(existing("path", path))
     if zipfile.is_zipfile(path):
         ((inside, raw),) = read_members(path, lambda names: [_choose(path, names, member)])
         source = f"{path}!{inside}"

@@ -16,9 +16,9 @@ from complabel._opening import (
     StrPaths,
     as_path,
     existing_ones,
+    explained,
     fault,
     is_file,
-    read_bytes,
     wrong_type,
 )
 from complabel._parameters import check_choice
@@ -74,9 +74,8 @@ def read_mulan(
     Notes
     -----
     If a label is missing in the XML file, its column becomes a feature, and this feature gives the
-    label away. So an attribute between the labels that holds only 0 and 1 is refused. One next to
-    the labels may as well be a feature; it is reported in the log if it is declared as 0/1 like
-    the labels, but not all features are.
+    label away. So an attribute between the labels that looks like a label (0/1 as the labels are)
+    is refused. Next to the labels, it may as well be a feature: the log has a warning.
 
     A file that is not UTF-8 is read in the encoding that the XML file declares, else in Latin-1.
 
@@ -215,7 +214,8 @@ def _find_xml(arff: Path) -> Path:
 
 def _read_label_names(xml: Path) -> tuple[list[str], str | None]:
     """Return the names of all label elements, at any depth, and the declared encoding."""
-    raw = read_bytes(xml)
+    with explained(xml, "check the file"):
+        raw = xml.read_bytes()  # the parser knows about encodings
     found = _DECLARED.match(raw)
     encoding = found[1].decode("ascii", "replace") if found else None
     root = _parse_xml(xml, raw, encoding)
@@ -260,33 +260,31 @@ def _parse_xml(xml: Path, raw: bytes, encoding: str | None) -> ElementTree.Eleme
 def _refuse_unnamed_labels(
     tables: Sequence[ArffTable], is_label: NDArray[np.bool_], xml: Path
 ) -> None:
-    """Refuse attributes of 0 and 1 between labels; report those next to them that stand out."""
-    binary = tables[0].binary
+    """Refuse attributes between labels that look like labels; report those next to them."""
+    looks = tables[0].binary
+    if not looks[is_label].all():
+        looks = looks | np.logical_and.reduce([_only_zeros_and_ones(table) for table in tables])
     between = np.logical_or.accumulate(is_label)
     between &= np.logical_or.accumulate(is_label[::-1])[::-1]
-    looks = binary | np.logical_and.reduce([_only_zeros_and_ones(table) for table in tables])
-    suspects = np.flatnonzero((binary if binary[is_label].all() else looks) & ~is_label & between)
-    if suspects.size:
-        more = f" (and {suspects.size - 1} more)" if suspects.size > 1 else ""
+    refused = np.flatnonzero(looks & ~is_label & between)
+    suspects = (
+        refused if refused.size else np.flatnonzero(looks & ~is_label & _beside(is_label, looks))
+    )
+    if not suspects.size:
+        return
+    more = f" (and {suspects.size - 1} more)" if suspects.size > 1 else ""
+    told = (
+        f"attribute {tables[0].names[suspects[0]]!r}{more} holds only 0 and 1 and is"
+        f" {'between' if refused.size else 'next to'} the labels, but {xml} does not name it. If it"
+        ' is a label, it must not become a feature: add <label name="..."> there'
+    )
+    if refused.size:
         raise fault(
             tables[0].source,
-            f"attribute {tables[0].names[suspects[0]]!r}{more} holds only 0 and 1 and is between"
-            f" the labels, but {xml} does not name it. If it is a label, it must not become a"
-            ' feature: add <label name="..."> there. If not, read the file with'
-            " read_mulan(..., xml_is_complete=True); save_file then saves it for commands",
+            f"{told}. If not, read the file with read_mulan(..., xml_is_complete=True); save_file"
+            " then saves it for commands",
         )
-    if (binary | is_label).all():
-        return  # the features are all 0/1, as in bags of words
-    runs = np.cumsum(np.diff(binary | is_label, prepend=False))  # of columns that are 0/1
-    beside = np.flatnonzero(np.isin(runs, runs[is_label]) & ~is_label)
-    if beside.size and binary[is_label].all():
-        _logger.warning(
-            "%s: attribute %r, 0 or 1, is next to the labels, but %s does not name it, so it is a"
-            " feature; if it is a label, name it there",
-            tables[0].source,
-            tables[0].names[beside[0]],
-            xml,
-        )
+    _logger.warning("%s: %s", tables[0].source, told)
 
 
 def _only_zeros_and_ones(table: ArffTable) -> NDArray[np.bool_]:
@@ -297,3 +295,18 @@ def _only_zeros_and_ones(table: ArffTable) -> NDArray[np.bool_]:
     only = np.ones(values.shape[1], dtype=bool)
     only[values.indices[values.data != 1]] = False  # zeros are not stored
     return only
+
+
+def _beside(is_label: NDArray[np.bool_], looks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the attributes next to labels that may be labels, too."""
+    if not (looks | is_label).all():
+        # Number the unbroken runs of 0/1 columns, and mark the runs that contain a label.
+        stretch = np.cumsum(np.diff(looks | is_label, prepend=False))
+        return np.isin(stretch, stretch[is_label])
+    positions = np.flatnonzero(is_label)
+    n_before, n_after = int(positions[0]), int(is_label.size - 1 - positions[-1])
+    rarer = np.zeros_like(looks)
+    if n_before and n_after:
+        rarer[: n_before if n_before <= n_after else 0] = True
+        rarer[is_label.size - (n_after if n_after <= n_before else 0) :] = True
+    return rarer
