@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import contextlib
+import errno
 import gzip
 import io
 import os
@@ -57,7 +58,8 @@ def explained(
     except UnicodeDecodeError as cause:
         raise fault(source, NOT_UTF8) from cause
     except kinds as cause:
-        if isinstance(cause, OSError) and cause.errno is not None:
+        # A damaged zip may ask for a place before its beginning, which is an invalid argument.
+        if isinstance(cause, OSError) and cause.errno not in (None, errno.EINVAL):
             told = f"{source}: cannot be read ({cause.strerror})"
             raise DatasetNotFoundError(told) from cause
         reason = (str(cause).splitlines() or [type(cause).__name__])[0]
