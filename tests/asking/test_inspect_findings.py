@@ -1,6 +1,7 @@
 """Each finding where its assumption fails, and none where answers are as they should be."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -232,11 +233,13 @@ def test_few_judgements_do_not_make_mistakes():
     assert "mistakes" in judged_by_two([0.3, 0.31], 200)
 
 
-def test_every_finding_has_a_headline():
-    from complabel.asking._inspection import TITLES
-
-    source = "".join(path.read_text() for path in ASKING.glob("_findings_*.py"))
-    assert set(re.findall(r'Finding\(\s*"([\w-]+)"', source)) == set(TITLES)
+def test_the_table_has_every_finding_that_a_test_can_yield():
+    table = tomllib.loads((ASKING / "findings.toml").read_text(encoding="utf-8"))
+    source = (ASKING / "_findings.py").read_text(encoding="utf-8")
+    assert set(re.findall(r'yield "([\w-]+)"', source)) == set(table)
+    for row in table.values():
+        assert row["severity"] in SEVERITIES
+        assert row["title"]
 
 
 def test_labels_nobody_listed():
