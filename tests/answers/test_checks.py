@@ -150,17 +150,6 @@ def test_columns_are_held_against_names_only():
 
 
 @pytest.mark.parametrize(
-    "relevant",
-    [
-        [[1, 0, 0, 0], [0, 1, 1, 0], [1, 1, 0, 1]],
-        [[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]],  # nothing known of two rows
-    ],
-)
-def test_relevant_labels_that_fit_are_accepted(relevant):
-    np.testing.assert_array_equal(check_complementary(VALID, relevant=relevant), VALID)
-
-
-@pytest.mark.parametrize(
     ("relevant", "message"),
     [
         ([[1, 0, 0], [0, 1, 0], [1, 0, 0]], r"shape \(3, 3\) but complementary \(3, 4\)"),
@@ -170,7 +159,7 @@ def test_relevant_labels_that_fit_are_accepted(relevant):
 )
 def test_relevant_labels_that_contradict_are_refused(relevant, message):
     with pytest.raises(AnnotationError, match=message):
-        check_complementary(VALID, relevant=relevant)
+        check_known(relevant, VALID.astype(np.uint8))
 
 
 @pytest.mark.parametrize(
@@ -181,10 +170,6 @@ def test_a_contradiction_is_told_in_the_words_of_the_labels(labels, shown):
     relevant[1, 3] = 1
     with pytest.raises(AnnotationError, match=f"row 1 gives label {shown} as complementary and as"):
         check_known(relevant, VALID.astype(np.uint8), labels)
-    if labels is None or isinstance(labels[0], str):
-        frame = VALID if labels is None else Frame(VALID, labels)
-        with pytest.raises(AnnotationError, match=f"row 1 gives label {shown} as"):
-            check_complementary(frame, relevant=relevant)
 
 
 def test_known_labels_are_returned_after_they_were_held_against_names():
