@@ -1,10 +1,22 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn import metrics as sklearn_metrics
+from sklearn.metrics import average_precision_score, precision_recall_fscore_support
 
 from complabel.errors import AnnotationError, InputError
-from complabel.metrics import CRITERIA, HIGHER_IS_BETTER, METRIC_NAMES, Criterion, evaluate
+from complabel.metrics import (
+    CRITERIA,
+    HIGHER_IS_BETTER,
+    METRIC_NAMES,
+    Criterion,
+    evaluate,
+    evaluate_labels,
+    threshold_minmax,
+)
 
 
 @pytest.fixture
@@ -102,3 +114,68 @@ def test_no_row_to_rank_is_said_unless_nothing_is_ranked():
     unranked = [criterion for criterion in CRITERIA if criterion.of_rows is None]
     values = evaluate(Y, Y + 0.5, Y, criteria=unranked, skip_trivial_rows=True)
     assert values["hamming_loss"] == 0
+
+
+def test_figures_of_each_label_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    true, scores = rng.integers(2, size=(60, 4)), rng.normal(size=(60, 4))
+    predicted = (scores > 0.3).astype(int)
+    found = evaluate_labels(true, scores, predicted)
+    expected = precision_recall_fscore_support(true, predicted)
+    for at, each in enumerate(found):
+        assert [each[name] for name in ("precision", "recall", "f1")] == pytest.approx(
+            [column[at] for column in expected[:3]]
+        )
+        assert each["average_precision"] == average_precision_score(true[:, at], scores[:, at])
+        assert each["applies"] == pytest.approx(true[:, at].mean())
+        assert each["predicted"] == pytest.approx(predicted[:, at].mean())
+
+
+@pytest.mark.parametrize(
+    ("true", "predicted", "undefined"),
+    [
+        (0, 0, {"precision", "recall", "f1", "average_precision"}),
+        (0, 1, {"recall", "average_precision"}),
+        (1, 0, {"precision"}),
+        (1, 1, set()),
+    ],
+)
+def test_what_is_not_defined_is_none(true, predicted, undefined):
+    (found,) = evaluate_labels([[true]] * 3, [[0.1], [0.2], [0.3]], [[predicted]] * 3)
+    assert {name for name, value in found.items() if value is None} == undefined
+
+
+def test_shapes_and_values_of_each_label_are_checked():
+    with pytest.raises(InputError):
+        evaluate_labels([[1, 0]], [[0.1]], [[1, 0]])
+    with pytest.raises(AnnotationError):
+        evaluate_labels([[2]], [[0.1]], [[1]])
+
+
+def test_minmax_worked_by_hand():
+    scores = [[-3.0, 1.0, 0.0, -1.0], [0.01, 0.02, 0.04, 0.03], [0.5, 0.5, 0.5, 0.5]]
+    predicted = threshold_minmax(scores)
+    assert predicted.dtype == np.uint8
+    # The middle itself, -1 in the first row, is not above the middle.
+    np.testing.assert_array_equal(predicted, [[0, 1, 1, 0], [0, 0, 1, 1], [0, 0, 0, 0]])
+
+
+@given(
+    hnp.arrays(
+        np.int64, st.tuples(st.integers(1, 8), st.integers(1, 6)), elements=st.integers(-9, 9)
+    )
+)
+def test_minmax_equals_the_comparison_in_whole_numbers(scores):
+    lowest, highest = scores.min(axis=1, keepdims=True), scores.max(axis=1, keepdims=True)
+    above_middle = 2 * scores > lowest + highest
+    expected = np.where(lowest == highest, scores >= 1, above_middle)
+    np.testing.assert_array_equal(threshold_minmax(scores), expected)
+
+
+def test_scores_that_are_no_finite_matrix_are_refused():
+    with pytest.raises(InputError, match="nan at row 1, label 0"):
+        threshold_minmax([[0.1, 0.2], [np.nan, 0.2]])
+    with pytest.raises(InputError, match=r"shape \(2,\)"):
+        threshold_minmax([0.1, 0.2])
+    with pytest.raises(InputError, match=r"shape \(0, 2\)"):
+        threshold_minmax(np.zeros((0, 2)))

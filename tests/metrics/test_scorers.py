@@ -14,7 +14,11 @@ from sklearn.preprocessing import FunctionTransformer
 from complabel import metrics
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import PriorClassifier
-from complabel.metrics import complementary_log_likelihood_scorer, complementary_ranking_scorer
+from complabel.metrics import (
+    TrueLabelScorer,
+    complementary_log_likelihood_scorer,
+    complementary_ranking_scorer,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 4))
@@ -22,8 +26,9 @@ Y = (RNG.random((30, 4)) < 0.4).astype(int)
 Y[Y.all(axis=1), 0] = 0
 COMPLEMENTARY = np.eye(4, dtype=int)[np.argmin(Y, axis=1)]
 TRUE_LABEL_SCORERS = {
-    name: getattr(metrics, f"{name}_scorer")
-    for name in ("average_precision", "hamming_loss", "ranking_loss", "one_error", "coverage")
+    "average_precision": metrics.average_precision_scorer,
+    "hamming_loss": TrueLabelScorer(metrics.hamming_loss, response="predict"),
+    "coverage": TrueLabelScorer(metrics.coverage),
 }
 
 
@@ -199,7 +204,7 @@ def test_the_request_can_be_changed_and_the_original_stays(routing):
 
 def test_missing_true_labels_are_asked_for():
     with pytest.raises(InputError, match=r"coverage_scorer got no true_labels; .*routing"):
-        metrics.coverage_scorer(Base(), X, COMPLEMENTARY)
+        TRUE_LABEL_SCORERS["coverage"](Base(), X, COMPLEMENTARY)
 
 
 @pytest.mark.parametrize("name", TRUE_LABEL_SCORERS)
