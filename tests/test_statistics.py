@@ -10,19 +10,17 @@ from scipy import stats
 from tests.examples import examples
 
 from complabel.errors import InputError
-from complabel.statistics._paired import (
+from complabel.statistics import (
     Summary,
     WinTieLoss,
-    judge,
-    paired_t_test,
-    summarize,
-    win_tie_loss,
-)
-from complabel.statistics._ranks import (
     average_ranks,
     critical_difference,
     friedman_test,
     groups_not_different,
+    judge,
+    paired_t_test,
+    summarize,
+    win_tie_loss,
 )
 
 # Demsar (2006), Table 6: ranks of four variants of C4.5 on 14 data sets.
@@ -312,6 +310,7 @@ class TestCriticalDifference:
         expected = stats.norm.isf(0.025) / math.sqrt(20)
         assert critical_difference(2, 20) == pytest.approx(expected)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("seed", range(3))
     def test_inverts_the_nemenyi_p_values_of_another_library(self, seed):
         from scikit_posthocs import posthoc_nemenyi_friedman
@@ -363,7 +362,7 @@ class TestGroups:
         assert groups_not_different([1, 2, 3], 1) == []
         assert groups_not_different([1], 1) == []
 
-    @examples(200)
+    @examples(50)
     @given(
         hnp.arrays(float, st.integers(2, 7), elements=st.integers(4, 28).map(lambda r: r / 4)),
         st.integers(1, 24).map(lambda eighths: eighths / 8),
