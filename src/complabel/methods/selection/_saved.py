@@ -12,8 +12,7 @@ from complabel._training import LinearMap
 from complabel.errors import InputError
 from complabel.methods._saving import MISSING, Numbers, Rows, Texts
 from complabel.methods.selection._annotators import Annotators
-from complabel.methods.selection._features import SCALINGS, MappedLinear
-from complabel.methods.selection._kernel import LandmarkKernel
+from complabel.methods.selection._features import SCALINGS, LandmarkKernel, MappedLinear
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
