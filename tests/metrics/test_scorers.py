@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.metrics import label_ranking_average_precision_score
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -168,27 +167,6 @@ def test_cross_validation_hands_each_scorer_its_part_of_the_true_labels(name, ro
     np.testing.assert_allclose(results["test_true"], expected)
     of_ranking = [complementary_ranking_scorer(Base(), X[p], COMPLEMENTARY[p]) for p in parts]
     np.testing.assert_allclose(results["test_ranking"], of_ranking)
-
-
-def test_a_search_by_true_labels_equals_scikit_learns_measure(routing):
-    search = GridSearchCV(
-        Base(),
-        {"factor": [-1.0, 1.0]},
-        scoring=metrics.average_precision_scorer,
-        cv=2,
-        error_score="raise",
-    )
-    search.fit(X, COMPLEMENTARY, true_labels=Y)
-    expected = [
-        np.mean(
-            [
-                label_ranking_average_precision_score(Y[part], factor * X[part])
-                for part in (slice(0, 15), slice(15, 30))
-            ]
-        )
-        for factor in (-1.0, 1.0)
-    ]
-    np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected)
 
 
 def test_the_request_can_be_changed_and_the_original_stays(routing):
