@@ -61,12 +61,6 @@ def test_total_is_equation_12_of_equations_10_and_11(beta):
     assert float(found) == pytest.approx(expected, rel=1e-13)
 
 
-def test_beta_is_one_unless_said_otherwise():
-    arguments = tensor(LOGITS), tensor(COMPLEMENTARY)
-    default = MLCLLoss(tensor(TRANSITION))(*arguments)
-    assert torch.equal(default, MLCLLoss(tensor(TRANSITION), beta=1.0)(*arguments))
-
-
 @pytest.mark.parametrize("beta", [0.0, 1.0])
 def test_rows_with_known_relevant_labels_are_equation_13_and_the_others_12(beta):
     scores = expit(LOGITS)
