@@ -77,25 +77,6 @@ def test_comes_rl_has_the_supervised_ranking_loss_and_a_constant_as_its_mean(n_l
         assert found == pytest.approx(truth, rel=1e-12, abs=1e-14)
 
 
-@every_size
-def test_one_name_of_a_uniform_choice_is_unbiased_where_all_sets_have_one_size(n_labels):
-    """Choosing one of K - c labels names each with the chance 1 / (K - c)."""
-    logits = logits_of(n_labels)
-    for cardinality in range(1, n_labels):
-        rates = np.full(n_labels, 1 / (n_labels - cardinality))
-        losses = CCMNLoss(rates), COMESRankingLoss(rates)
-        for relevant in label_sets(n_labels):
-            if relevant.sum() != cardinality:
-                continue
-            one_each = np.eye(n_labels)[relevant == 0]
-            found = [
-                np.mean([float(loss(logits, tensor([y]))) for y in one_each]) for loss in losses
-            ]
-            truth = float(BinaryCrossEntropy()(logits, tensor(relevant[np.newaxis])))
-            assert found[0] == pytest.approx(truth, rel=1e-12)
-            assert found[1] == pytest.approx(supervised_ranking(logits, relevant), rel=1e-12)
-
-
 def test_comes_hl_is_the_risk_of_its_paper_in_the_limit():
     """With x of three values: priors, conditional means, and the supervised risk, enumerated."""
     rng = np.random.default_rng(0)

@@ -253,10 +253,8 @@ def train_linear(
     loss : LogitLoss
     labels : mapping of str to ndarray of shape (n, K)
         Indicators under the names of the loss's arguments.
-    schedule : Schedule
     generator : torch.Generator
         It draws the initial weights and the order of each epoch; it must be on the CPU.
-    device : torch.device
     on_epoch : callable or None, default=None
         See ``EpochCallback``. The value of the loss is computed only if this is given.
     initial_bias : float or None, default=None
