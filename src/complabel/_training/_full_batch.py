@@ -28,7 +28,7 @@ from complabel._training._map import LinearMap
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel._training._descent import Features
+    from complabel._training._map import Features
 
 LogitObjective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 """Takes the logits (N, K) of B maps, stacked map by map, and further unknowns (B, E).
@@ -256,6 +256,7 @@ class Spread:
 
     @classmethod
     def of(cls, X: Features, scaling: Scaling) -> Spread:
+        """Measure the spread of scaled features."""
         n, d = X.shape
         if sparse.issparse(X):
             second = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64)
