@@ -100,18 +100,6 @@ def test_one_menu_shown_to_several(n_labels, n_offered, r, different, shift):
     assert value == pytest.approx(float(expected), rel=1e-12, abs=1e-8)
 
 
-@pytest.mark.parametrize(("m", "shift"), [(1, 2.0), (4, -4.0)])
-def test_single_precision(m, shift):
-    logits, facts, offered, named = scene(m, 1000, m, 600, shift)
-    logits = logits.astype(np.float32)
-    row = {"item": 0, "question": "named", "offered": offered, "named": named, "asked_for": m}
-    a, b = cases_of(logits.astype(float), facts, 0.1)
-    expected = by_counts(a, b, offered, named, lambda n: 1 / math.comb(n, m))
-    value, gradient = found(logits, container([facts, row], 1, 1000), error_rates=[0.0, 0.1])
-    assert value == pytest.approx(float(expected), rel=1e-4)
-    assert gradient.dtype == np.float32
-
-
 def by_quadrature(a, b, weights, offered, named, n_digits=25):
     """log P of one naming of some labels by propensities, by mpmath's doubly exponential rule."""
     p, q = a / (a + b), b / (a + b)

@@ -53,44 +53,41 @@ def draw(seed, n_labels):
 def test_by_hand():
     # Three labels at one half: N = 1, 2, 3 in 3, 3, 1 of 8 sets; a label is in N / 3 of them.
     assert found([0.5] * 3, [0]) == pytest.approx((1 + 1 + 1 / 3 * 1 / 1) / 8)
-    # Sure that only label 0 applies: one of the two others.
-    assert found([1 - 1e-15, 1e-15, 1e-15], [1]) == pytest.approx(0.5)
+    # Sure that only label 0 applies: two of the three others.
     assert found([1 - 1e-15, 1e-15, 1e-15, 1e-15], [1, 3]) == pytest.approx(1 / 3)
 
 
-@pytest.mark.parametrize("n_labels", [2, 3, 6, 10])
-def test_one_label_equals_the_sum_over_all_label_sets(n_labels):
-    p = draw(n_labels, n_labels)
-    for label in range(n_labels):
-        assert found(p, [label]) == pytest.approx(enumerate_choice(p, [label]), rel=1e-12)
+WILD = [1e-4, 1e4, 1, 3, 0.01, 100, 7, 1]
 
 
-@pytest.mark.parametrize("chosen", [(0, 2), (1, 3, 4), (0, 1, 2, 5), tuple(range(1, 8))])
-def test_several_labels_equal_the_sum_over_all_label_sets(chosen):
-    p = draw(3, 8)
-    assert found(p, chosen) == pytest.approx(enumerate_choice(p, chosen), rel=1e-12)
-
-
-@pytest.mark.parametrize("chosen", [(0,), (0, 2), (4, 5, 6)])
-@pytest.mark.parametrize("known", [(1,), (1, 3, 7)])
-def test_known_relevant_labels_equal_the_sum_over_all_label_sets(chosen, known):
-    p = draw(4, 8)
-    expected = enumerate_choice(p, chosen, known=known)
-    assert found(p, chosen, known=known) == pytest.approx(expected, rel=1e-12)
-
-
+@pytest.mark.parametrize("known", [(), (6,), (3, 6, 7)])
 @pytest.mark.parametrize(
-    "propensities",
-    [[1, 1, 1, 1, 1, 1, 1], [2, 0.3, 1, 1.7, 0.9, 5, 1], [1e-4, 1e4, 1, 3, 0.01, 100, 7]],
-    ids=["equal", "mild", "wild"],
+    ("chosen", "propensities"),
+    [
+        ((0,), None),
+        ((0, 2), None),
+        ((0, 1, 2, 5), None),
+        ((1,), [2, 0.3, 1, 1.7, 0.9, 5, 1, 1]),
+        ((0,), WILD),
+        ((1,), WILD),
+    ],
 )
-@pytest.mark.parametrize("known", [(), (5,)])
-def test_propensities_equal_the_sum_over_all_label_sets(propensities, known):
-    p = draw(5, 7)
-    for label in (0, 1, 6):
-        expected = enumerate_choice(p, [label], known=known, propensities=propensities)
-        value = found(p, [label], known=known, propensities=propensities)
-        assert value == pytest.approx(expected, rel=1e-12)
+def test_choices_equal_the_sum_over_all_label_sets(chosen, known, propensities):
+    p = draw(4, 8)
+    expected = enumerate_choice(p, chosen, known=known, propensities=propensities)
+    value = found(p, chosen, known=known, propensities=propensities)
+    assert value == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize("n_labels", [2, 3, 6, 10])
+def test_each_label_equals_the_sum_over_all_label_sets(n_labels):
+    p, weights = draw(n_labels, n_labels), np.linspace(0.5, 3, n_labels)
+    for propensities in (None, weights):
+        for label in range(n_labels):
+            expected = enumerate_choice(p, [label], propensities=propensities)
+            assert found(p, [label], propensities=propensities) == pytest.approx(
+                expected, rel=1e-11
+            )
 
 
 @given(

@@ -78,15 +78,6 @@ def test_the_mean_held_out_likelihood_is_that_of_refits(X, complementary):
     assert results["std_test_score"][results["chosen"]] == pytest.approx(np.std(of_folds), abs=1e-3)
 
 
-def test_the_curve_over_cardinalities_peaks_near_the_truth(chosen, relevant):
-    curve = chosen.cardinality_curve_
-    assert (np.diff(curve["cardinality"]) > 0).all()
-    truth = relevant.sum(axis=1).mean()
-    best = curve["cardinality"][curve["mean_log_likelihood"].argmax()]
-    assert abs(np.log(best / truth)) < np.log(1.5)
-    assert chosen.cardinality_ in curve["cardinality"]
-
-
 def test_a_fit_minimizes_the_stated_objective(X, complementary):
     classifier = fixed().fit(X[TRAIN], complementary[TRAIN])
     scale = np.sqrt(X[TRAIN].var(axis=0).mean())
