@@ -98,33 +98,3 @@ def test_a_plan_names_files(run, tmp_path):
     assert run("study", "run", plan, "--jobs", 1)[0] == 0
     assert "mine" in run("study", "status")[1]
     assert run("study", "report", "own")[0] == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["benchmark", "bare.arff"], "bare.arff: nothing says which attributes are labels"),
-        (["tune", "bare.arff", "--method", "ml-knn"], "nothing says which attributes are labels"),
-        (["datasets", "bare.arff"], "nothing says which attributes are labels"),
-        (["datasets", "sceen"], "did you mean 'scene'"),
-        (["benchmark", "none.arff"], "none.arff: no such file; check the path"),
-        (["benchmark", "."], "a folder; give a file in it"),
-        (["benchmark", "pics.xml"], "names the labels of an ARFF file; give the ARFF file, too"),
-        (["benchmark", "synthetic", "pics.xml"], "names the labels of an ARFF file"),
-        (["benchmark", "scene.arff"], "scene.arff would be called 'scene'"),
-        (["benchmark", "answers.csv"], "answers.csv: no such file"),
-        (["tune", "meka.arff", "pics-train.arff"], "a search needs one dataset"),
-        (["study", "run", "own.toml"], "gone.arff: no such file; check the path"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_read_is_said_in_one_sentence_and_nothing_runs(
-    run, tmp_path, arguments, message
-):
-    (tmp_path / "own.toml").write_text(PLAN.replace("FILE", '"gone.arff"'), encoding="utf-8")
-    code, out, err = run(*arguments)
-    assert code == 1
-    assert message in err
-    said = [line for line in err.splitlines() if line.strip()]
-    assert said[-1].startswith("error: ")
-    assert "Traceback" not in err + out
-    assert not list(tmp_path.glob("*.sqlite")) or "no study yet" in run("study", "status")[2]

@@ -99,30 +99,3 @@ def test_a_plan_names_tables(run, folder):
     )
     assert run("study", "run", "mine.toml", "--jobs", 1)[0] == 0
     assert "2 of 2 units done, 0 failed" in run("study", "status")[1]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["benchmark"], 2, "no dataset is given; give one, or --features"),
-        (["benchmark", "--features", "X.csv"], 1, "--features is given without labels"),
-        (["tune", "synthetic", "--truth", "truth.csv"], 1, "--truth is given without --features"),
-        (["benchmark", "none.csv", "--features", "X.csv"], 1, "none.csv: no such file"),
-        (["benchmark", "truth.csv", "--features", "X.csv"], 1, "there is no column 'label'"),
-        (
-            ["benchmark", "answers.csv", "--features", "X.csv", "--scheme", "uniform"],
-            1,
-            "drawn labels need the true labels of all rows, but X has them for 0 of its 60 rows",
-        ),
-        (
-            ["tune", "answers.csv", "--features", "X.csv", "--reveal", "--method", "ml-knn"],
-            1,
-            "X has no true labels, which the criteria need",
-        ),
-    ],
-    ids=["nothing", "alone", "beside", "none", "column", "uniform", "reveal"],
-)
-def test_what_cannot_be_is_said_in_a_sentence(run, arguments, code, message):
-    got, _, err = run(*arguments)
-    assert got == code
-    assert message in " ".join(err.split())

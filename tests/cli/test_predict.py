@@ -116,39 +116,6 @@ def test_the_most_probable_labels(run, folder, expected):
         np.testing.assert_allclose(list(line["labels"].values()), row[best], rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["none.safetensors", "X.csv"], "none.safetensors cannot be loaded"),
-        (["X.csv", "X.csv"], "X.csv cannot be loaded: it is not a safetensors file"),
-        ([MODEL, "none.csv"], "none.csv: no such file"),
-        (
-            [MODEL, "truth.csv"],
-            "the features lack 5 columns that the model was fitted to: f0, f1, f2, f3, f4",
-        ),
-        ([MODEL, "narrow.npy"], "the features have 3 columns, but the model was fitted to 5"),
-        ([MODEL, "nan.npy"], "nan.npy, row 80: column 1 is missing or NaN"),
-        ([MODEL, "X.csv", "--top", "9"], "top is 9, but there are 4 labels"),
-        ([MODEL, "X.csv", "--top", "1", "--threshold", "0.5"], "choose one of them"),
-        ([MODEL, "X.csv", "--out", "p.txt"], "end it in .csv, .csv.gz, .parquet or .jsonl"),
-        ([MODEL, "X.csv", "--out", "none/p.csv"], "there is no folder none"),
-    ],
-)
-def test_what_is_wrong_is_said_and_an_older_file_stays(run, folder, arguments, message):
-    np.save(folder / "narrow.npy", DATA.X[:, :3])
-    nan = DATA.X.copy()
-    nan[80, 1] = np.nan
-    np.save(folder / "nan.npy", nan)
-    (folder / "p.csv").write_text("older", encoding="utf-8")
-    before = sorted(folder.iterdir())
-    code, out, err = run("predict", "--rows", 10, "--force", "--out", "p.csv", *arguments)
-    assert (code, out) == (1, "")
-    assert err.startswith("error: ")
-    assert message in err
-    assert sorted(folder.iterdir()) == before
-    assert (folder / "p.csv").read_text(encoding="utf-8") == "older"
-
-
 def test_ctrl_c_leaves_what_was_there(run, folder, monkeypatch):
     def stopped(*_):
         raise KeyboardInterrupt
