@@ -190,7 +190,7 @@ def test_the_summary_reads_back_as_it_was(which, request):
     assert read["missing"] == summary.missing
 
 
-def test_a_form_is_a_function_and_an_entry(results, tmp_path):
+def test_a_form_is_a_function_and_an_entry(results, tmp_path, without_charts):
     """The example of the room's README."""
     readme = (Path(reports.__file__).parent / "README.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
