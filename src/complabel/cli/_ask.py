@@ -159,7 +159,7 @@ def _read(
         )
     labels = read_label_names(label_names)
     say(f"no answers yet: {len(items):,} items, {len(labels)} labels")
-    return Answers.from_table({"item": [], "label": []}, items=items, labels=labels)
+    return Answers.from_table({"item": [], "label": []}, items=items, label_names=labels)
 
 
 def _is_blank(path: Path) -> bool:
