@@ -4,8 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from scipy import sparse
-from sklearn.datasets import dump_svmlight_file
 from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, read_rows, write_files, write_table
 
 import complabel
@@ -69,28 +67,6 @@ def test_columns_are_found_by_name(run, folder, expected):
     write_table(folder / "other.csv", ["item", *(COLUMNS[at] for at in order)], rows)
     assert run("predict", MODEL, "other.csv", "--out", "p.csv")[0] == 0
     np.testing.assert_array_equal(predicted(folder / "p.csv"), expected.astype(np.float32))
-
-
-def test_svmlight(run, folder, expected):
-    make_classifier("ridge", random_state=0).fit(DATA.X, TARGETS).save("plain.safetensors")
-    X = sparse.csr_array(DATA.X)
-    dump_svmlight_file(X, np.zeros(len(ITEMS)), str(folder / "X.svm"), zero_based=False)
-    arguments = ("X.svm", "--items", "ids.txt", "--out", "p.csv")
-    assert run("predict", "plain.safetensors", *arguments)[0] == 0
-    header, *rows = read_rows(folder / "p.csv")
-    assert header == ["item", "0", "1", "2", "3"]
-    np.testing.assert_allclose(np.array(rows)[:, 1:].astype(float), expected, atol=1e-6)
-
-
-def test_parquet_is_the_same_table(run, folder):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    run("predict", MODEL, "X.csv", "--out", "p.csv")
-    assert run("predict", MODEL, "X.csv", "--out", "p.parquet")[0] == 0
-    table = parquet.read_table(folder / "p.parquet")
-    assert table.column_names == ["item", *NAMES]
-    found = np.column_stack([table[name].to_numpy() for name in NAMES])
-    assert found.dtype == np.float32
-    np.testing.assert_array_equal(found, predicted(folder / "p.csv"))
 
 
 def test_a_threshold_is_compared_with_what_the_model_says(run, folder, expected):

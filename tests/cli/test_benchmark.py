@@ -1,9 +1,11 @@
+"""`complabel benchmark`, `tune` and `datasets` as they are typed."""
+
 import json
-import sys
 
 import pytest
 
-from complabel.datasets import CATALOG, make_synthetic, save_file
+from complabel.cli._tune import parse_grid
+from complabel.datasets import CATALOG
 from complabel.metrics import METRIC_NAMES
 
 
@@ -14,68 +16,27 @@ def folder(monkeypatch, tmp_path):
 
 
 def test_benchmark_prints_a_table_and_writes_json(run, tmp_path):
-    target = tmp_path / "results.json"
     code, out, _ = run(
-        "benchmark", "synthetic", "--method", "prior", "--method", "supervised",
-        "--folds", 2, "--json", target,
-    )  # fmt: skip
+        "benchmark synthetic --method prior --method supervised --folds 2 --json results.json"
+    )
     assert code == 0
     assert "synthetic: 1000 x 20, 6 labels, uniform complementary labels, 2 folds" in out
     assert "Supervised †" in out
-    prior, supervised = json.loads(target.read_text())
+    prior, supervised = json.loads((tmp_path / "results.json").read_text())
     assert (prior["method"], supervised["method"]) == ("prior", "supervised")
     assert tuple(prior["metrics"]) == METRIC_NAMES
     assert f"{prior['metrics']['average_precision']['mean']:.3f}±" in out
     assert "next: complabel study report benchmark-synthetic-" in out
 
 
-def test_the_same_benchmark_again_goes_on_and_says_so(run, tmp_path):
-    arguments = ("benchmark", "synthetic", "--method", "prior", "--folds", 2)
-    first = run(*arguments, "--json", "first.json")
-    code, out, err = run(*arguments, "--json", "again.json")
-    assert code == 0
-    assert "2 of 2 units are already in the store" in err
-    assert out.replace("again", "first") == first[1]
-    assert (tmp_path / "first.json").read_text() == (tmp_path / "again.json").read_text()
-    assert "2 of 2 units done" in run("study", "status")[1]
-    assert run("study", "report")[0] == 0
-
-
-def test_a_file_and_a_class_of_ones_own_can_be_compared(run, tmp_path, data_dir, monkeypatch):
-    save_file(make_synthetic(200, random_state=3), tmp_path / "mine.npz")
-    (tmp_path / "mymethods.py").write_text(
-        "from complabel.methods import PriorClassifier\nclass Mine(PriorClassifier): pass\n",
-        encoding="utf-8",
-    )
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    code, out, _ = run(
-        "benchmark", "mine.npz", "--folds", 2, "--json", "mine.json",
-        "--method", "prior", "--method", "mymethods:Mine", "--method", "mlcl:epochs=2",
-    )  # fmt: skip
-    assert code == 0
-    assert "mine: 200 x 20, 6 labels" in out
-    assert "MLCL (epochs = 2)" in out
-    prior, mine, _ = json.loads((tmp_path / "mine.json").read_text())
-    assert mine["method"] == "mymethods:Mine"
-    assert mine["metrics"] == prior["metrics"]
-
-
 def test_a_method_that_fails_is_said_and_the_others_are_shown(run):
-    arguments = ("--method", "mlcl:learning_rate=-1", "--method", "prior", "--folds", 2)
-    code, out, err = run("benchmark", "synthetic", *arguments)
+    code, out, err = run(
+        "benchmark synthetic --method mlcl:learning_rate=-1 --method prior --folds 2"
+    )
     assert code == 1
     assert "Prior" in out
     assert "learning_rate must be" in err
     assert "Traceback" not in err
-
-
-@pytest.mark.filterwarnings("default::FutureWarning")
-def test_a_former_name_works_and_today_s_is_said(run, tmp_path):
-    code, out, err = run("benchmark", "synthetic", "--method", "fpml-rank-1", "--folds", 2)
-    assert code == 0
-    assert "fPML (rank = 1)" in out
-    assert "hint: the method 'fpml-rank-1' is now spelled 'fpml:rank=1'\n" in err
-    assert "FutureWarning" not in err
 
 
 HINTS = "default::complabel.answers.IgnoredAnswersWarning"
@@ -84,10 +45,10 @@ HINTS = "default::complabel.answers.IgnoredAnswersWarning"
 @pytest.mark.filterwarnings(HINTS)
 def test_a_benchmark_may_ask_another_question(run, tmp_path):
     code, out, err = run(
-        "benchmark", "synthetic", "--method", "prior", "--method", "ridge", "--folds", 2,
-        "--question", "menu-2", "--propensity-sd", 0.5, "--mistakes", 0.1,
-        "--answers-per-item", 2, "--items-share", 0.5, "--labels", "uniform", "--json", "a.json",
-    )  # fmt: skip
+        "benchmark synthetic --method prior --method ridge --folds 2 --question menu-2"
+        " --propensity-sd 0.5 --mistakes 0.1 --answers-per-item 2 --items-share 0.5"
+        " --labels uniform --json a.json"
+    )
     assert code == 0
     title = " ".join(out.split())
     assert (
@@ -111,9 +72,9 @@ def test_a_benchmark_may_ask_another_question(run, tmp_path):
 @pytest.mark.filterwarnings(HINTS)
 def test_a_benchmark_may_have_an_audit_and_match_every_method_to_it(run, tmp_path):
     code, out, _ = run(
-        "benchmark", "synthetic", "--method", "ridge", "--method", "supervised", "--folds", 2,
-        "--audit", 300, "--match-frequencies", "--json", "a.json",
-    )  # fmt: skip
+        "benchmark synthetic --method ridge --method supervised --folds 2 --audit 300"
+        " --match-frequencies --json a.json"
+    )
     assert code == 0
     shown = " ".join(out.split())
     assert "complementary labels, an audit of 300 random yes/no answers in each training" in shown
@@ -135,9 +96,7 @@ def test_a_benchmark_may_have_an_audit_and_match_every_method_to_it(run, tmp_pat
 
 
 def test_benchmark_shows_published_figures(run, data_dir):
-    code, out, _ = run(
-        "benchmark", "yeast", "--method", "mlcl", "--folds", 2, "--data-dir", data_dir
-    )
+    code, out, _ = run(f"benchmark yeast --method mlcl:epochs=2 --folds 2 --data-dir {data_dir}")
     assert code == 0
     published = next(line for line in out.splitlines() if "published" in line)
     for figure in ("0.235±0.008", "0.211±0.013", "0.251±0.023", "0.525±0.021", "0.718±0.019"):
@@ -171,3 +130,83 @@ def test_datasets_table_names_what_is_missing(run, tmp_path, monkeypatch):
     row = next(line for line in out.splitlines() if "bookmark" in line)
     assert " no " in row
     assert "38912" in row
+
+
+def test_the_chosen_setting_is_marked_and_ready_to_paste(run, tmp_path):
+    code, out, _ = run(
+        "tune synthetic --method ml-knn --grid n_neighbors=5,80 --folds 2 --seed 3 --scheme biased"
+        " --json search.json"
+    )
+    assert code == 0
+    record = json.loads((tmp_path / "search.json").read_text())
+    assert {key: record[key] for key in ("dataset", "method", "labels", "folds", "seed")} == {
+        "dataset": "synthetic", "method": "ml-knn", "labels": "biased", "folds": 2, "seed": 3,
+    }  # fmt: skip
+    best = record["best"]["n_neighbors"]
+    marked = next(line for line in out.splitlines() if "→" in line)
+    score = max(setting["score"] for setting in record["settings"])
+    assert f" {best} " in marked
+    assert f"{score:.4f}±" in marked
+    assert f"chosen: n_neighbors={best}\n" in out
+    pasted = out[out.index("from complabel") : out.index("\n\nHeld-out")]
+    names = {}
+    exec(pasted, names)
+    assert names["classifier"].n_neighbors == best
+    assert "minus complementary ranking error" in out
+    assert "average precision" not in out.lower()
+    assert "average_precision" not in record["settings"][0]
+
+
+@pytest.mark.filterwarnings(HINTS)
+def test_settings_may_be_chosen_by_other_answers(run, tmp_path):
+    code, out, err = run(
+        "tune synthetic --method ml-knn --grid n_neighbors=5,80 --folds 2 --question asked"
+        " --json search.json"
+    )
+    assert code == 0
+    assert "a yes/no question about a random label, 2 folds" in " ".join(out.split())
+    assert err.count("hint: ml-knn: ") == 1
+    record = json.loads((tmp_path / "search.json").read_text())
+    assert (record["labels"], record["question"], record["mistakes"]) == ("uniform", "asked", 0.0)
+    assert all(-1 < setting["score"] < 0 for setting in record["settings"])
+
+
+def test_the_same_search_again_goes_on_and_is_shown_but_has_no_report(run):
+    first, again = (
+        run("tune synthetic --method ml-knn --grid n_neighbors=5 --folds 2") for _ in range(2)
+    )
+    assert again[1] == first[1]
+    assert "2 of 2 units are already in the store" in again[2]
+    assert "2 of 2 units done" in run("study", "status")[1]
+    for command in ("report", "export all.csv"):
+        code, _, err = run(f"study {command}")
+        assert (code, err.count("\n")) == (1, 1)
+        assert "is a search by complabel tune" in err
+    assert run("study", "export", "all.json")[0] == 0
+
+
+def test_the_default_method_is_compared_by_likelihood(run):
+    code, out, _ = run(
+        "tune synthetic --grid learning-rate=0.1 --grid epochs=2 --grid beta=1,0.5 --folds 2"
+    )
+    assert code == 0
+    assert "complementary log-likelihood" in out
+    assert "MLCLClassifier(" in out
+
+
+def test_what_failed_is_told_once(run):
+    code, out, err = run("tune synthetic --method ml-knn --grid n_neighbors=0,5 --folds 2")
+    assert code == 0
+    assert next(line for line in out.splitlines() if "failed" in line).split()[0] == "0"
+    assert err.count("failed: n_neighbors must be an integer of at least 1, got 0") == 1
+
+
+def test_values_are_read_as_python_or_taken_as_text():
+    grid = parse_grid(["rank=2,None", "optimizer=adam, sgd", "fit-intercept=True", "C2=1e-3"])
+    assert grid == {
+        "rank": [2, None],
+        "optimizer": ["adam", "sgd"],
+        "fit_intercept": [True],
+        "C2": [0.001],
+    }
+    assert type(grid["rank"][0]) is int
