@@ -56,7 +56,7 @@ def test_settings_may_be_chosen_by_other_answers(tune, tmp_path):
     assert "a yes/no question about a random label, 2 folds" in " ".join(out.split())
     assert err.count("hint: ml-knn: ") == 1
     record = json.loads((tmp_path / "search.json").read_text())
-    assert (record["labels"], record["question"], record["mistakes"]) == ("uniform", "asked", 0.0)
+    assert (record["labels"], record["question"], record["error_rate"]) == ("uniform", "asked", 0.0)
     assert all(-1 < setting["score"] < 0 for setting in record["settings"])
 
 

@@ -9,7 +9,7 @@ import pytest
 from complabel.datasets import make_synthetic, save_file
 from complabel.errors import DatasetNotFoundError, InputError, PlanError
 from complabel.metrics import METRIC_NAMES
-from complabel.studies import Store, StudyResults, _code, benchmark_plan, run_study
+from complabel.studies import Store, StudyResults, benchmark_plan, run_study
 
 
 def run(plan, **options):
@@ -55,7 +55,7 @@ def test_a_record_has_what_the_interface_promises():
     assert json.loads(json.dumps(records)) == records
     record, reference = records
     assert list(record) == [
-        "dataset", "labels", "question", "propensity_sd", "mistakes", "answers_per_item",
+        "dataset", "labels", "question", "propensity_sd", "error_rate", "answers_per_item",
         "items_share", "audit", "row", "method", "match_frequencies", "learns_from", "seed",
         "folds", "seconds", "metrics", "fitted",
     ]  # fmt: skip
@@ -153,7 +153,6 @@ def test_a_class_of_ones_own_runs_in_workers_and_counts_in_the_key(tmp_path, mon
     (tmp_path / "own_method.py").write_text(OWN_METHOD, encoding="utf-8")
     (tmp_path / "own_constant.py").write_text("LEVEL = 1.0\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert {"own_method", "own_constant"} <= _code._reached(["own_method"])
     names = ["own_method:Level", "own_method:Level:shift=2.0"]
     plan = benchmark_plan(["synthetic"], names, n_folds=3)
     assert [row.title for row in plan.expanded_rows()] == ["Level", "Level (shift = 2.0)"]

@@ -1,16 +1,15 @@
 """What a draw costs annotators, by hand."""
 
-import hashlib
-
 import pytest
 from pydantic import ValidationError
 
-from complabel.studies import Draw, Plan, Seconds, answers_of, benchmark_plan, read_plan, seconds_of
+from complabel.studies import Draw, Plan, answers_of, read_plan, seconds_of
+from complabel.studies._draw import Seconds
 
 # (draw, answers about 120 items, seconds with 6 labels)
 BY_HAND = {
     "named freely": ({}, 120, 600),
-    "two labels each": ({"labels_per_row": 2}, 240, 1200),
+    "two labels each": ({"asked_for": 2}, 240, 1200),
     "a menu, half of the items": ({"question": "menu-3", "items_share": 0.5}, 60, 180),
     "asked, four answers": ({"question": "asked", "answers_per_item": 4}, 480, 720),
     "ticked": ({"question": "ticked"}, 120, 1080),
@@ -46,13 +45,6 @@ def test_nobody_was_asked_for_a_datasets_own_labels():
 def test_seconds_are_positive_numbers(value):
     with pytest.raises(ValidationError):
         Seconds(menu=value)
-
-
-def test_names_of_studies_are_those_of_before_seconds():
-    plan = benchmark_plan(["synthetic"], ["prior"])
-    assert "seconds" not in plan.model_dump_json()
-    before = plan.model_copy(update={"name": "benchmark"}).model_dump_json()
-    assert plan.name.endswith(hashlib.sha256(before.encode()).hexdigest()[: len(plan.name[-8:])])
 
 
 def test_other_seconds_are_stored_with_the_plan():

@@ -7,8 +7,9 @@ import pytest
 
 from complabel import metrics
 from complabel.datasets import make_synthetic, save_file
-from complabel.studies import ExpandedRow, fit_fold, run_fold
-from complabel.studies._sources import fetch
+from complabel.studies import ExpandedRow, run_fold
+from complabel.studies._data import fetch
+from complabel.studies._fold import fit_fold
 
 RIDGE = ExpandedRow(title="", published="", method="ridge", settings={})
 

@@ -1,7 +1,6 @@
 """How long a run will take, by the times in a store."""
 
 import dataclasses
-import sqlite3
 
 import pytest
 
@@ -50,8 +49,3 @@ def test_units_by_other_code_say_it_and_failed_or_damaged_ones_do_not(units, tmp
         store.finish(other, Outcome(metrics=METRICS, fit_seconds=2.0, predict_seconds=0.0))
         store.finish(prior, Outcome(error="ValueError: no"))
         assert forecast(store, units) == Forecast(12, 6, 12.0)
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE results SET identity = '{'")
-    connection.close()
-    with Store(path) as store:
-        assert forecast(store, units).n_known == 0

@@ -15,17 +15,15 @@ from complabel.studies import (
     Draw,
     ExpandedRow,
     Plan,
-    Row,
     Store,
-    _units,
     benchmark_plan,
-    draw_labels,
-    fit_fold,
     plan_units,
     run_study,
     split_folds,
     tune,
 )
+from complabel.studies._fold import fit_fold
+from complabel.studies._labels import draw_labels
 from complabel.studies._outcome import fitted_scalars
 
 QUIET = pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
@@ -136,7 +134,7 @@ def test_epochs_of_a_matched_method_are_told():
             "mlcl has no parameter label_frequencies; add match_frequencies = true, or leave"
             ' label_frequencies out, or write leave_out = ["mlcl"]',
         ),
-        ({"method": TOLD, "label_frequencies": "auto"}, "label_frequencies is 'auto', but a row"),
+        ({"method": TOLD, "label_frequencies": "auto"}, "Input should be '' or 'true'"),
         (
             {
                 "method": TOLD,
@@ -195,15 +193,6 @@ def test_titles_say_what_a_row_is_told():
     ]
 
 
-def test_rows_without_frequencies_are_written_as_before():
-    written = Row(method="prior").model_dump()
-    assert "label_frequencies" not in written
-    assert "match_frequencies" not in written
-    row = Row(method="prior", match_frequencies=True)
-    assert json.loads(row.model_dump_json())["match_frequencies"] is True
-    assert Row.model_validate(row.model_dump()) == row
-
-
 def units(row, method="ridge"):
     draws = [{"name": "a", "audit": 9}]
     return plan_units(make_plan({"method": method, **row}, draws=draws))[0]
@@ -219,18 +208,6 @@ def test_results_of_matched_and_told_rows_have_keys_and_parameters_of_their_own(
     told = units({"label_frequencies": "true"}, TOLD)[0]
     assert told.parameters == {"label_frequencies": "true"}
     assert told.key != units({}, TOLD)[0].key
-
-
-def test_the_code_that_matches_counts_where_it_is_used(monkeypatch):
-    modules = []
-    monkeypatch.setattr(_units, "code_digest", lambda *names: modules.append(names) or "d")
-    units({})
-    assert not any("frequencies" in name for names in modules for name in names)
-    modules.clear()
-    units({"match_frequencies": True})
-    own = FrequencyMatchedClassifier.__module__
-    assert modules
-    assert all(own in names for names in modules)
 
 
 @QUIET

@@ -19,15 +19,15 @@ from complabel.studies import (
     Plan,
     Store,
     benchmark_plan,
-    draw_labels,
     fetch,
-    fit_fold,
     read_plan,
     run_fold,
     run_study,
     split_folds,
     tune,
 )
+from complabel.studies._fold import fit_fold
+from complabel.studies._labels import draw_labels
 
 N, KNOWN = 60, 40
 RIDGE = ExpandedRow(title="", published="", method="ridge", settings={})
@@ -108,12 +108,15 @@ def test_tables_of_a_plan_are_meant_from_its_folder(tables, tmp_path, monkeypatc
 @pytest.mark.parametrize(
     ("own", "message"),
     [
-        ('features = "X.csv"', "X.csv: features without labels tell nothing; also give answers"),
+        (
+            'features = "X.csv"',
+            "'mine', X.csv: features without labels tell nothing; also",
+        ),
         ('features = "X.csv", truth = 5', "the dataset 'mine', truth: Input should be a valid"),
         ('features = "X.csv", answers = [""]', "the dataset 'mine', answers: "),
         (
             'features = "X.csv", labels = "l"',
-            "the dataset 'mine' has the unknown key 'labels'; known",
+            "the dataset 'mine' has the unknown key 'labels'; write",
         ),
         ('answers = "a.csv"', "or tables as { name = "),
         ('features = "X.csv", truth = "t", contradictions = "x"', "'mine', contradictions: "),
@@ -124,14 +127,6 @@ def test_what_is_no_table_in_a_plan_is_said(tmp_path, own, message):
         read_plan(plan_with(tmp_path, own))
     assert message in str(refusal.value)
     assert len(str(refusal.value).splitlines()) == 2
-
-
-def test_plans_without_tables_are_called_as_they_always_were():
-    assert benchmark_plan(["synthetic"], ["prior"]).name == "benchmark-synthetic-b370b6b2"
-    assert (
-        benchmark_plan(["synthetic"], ["prior"], scheme="own").name
-        == "benchmark-synthetic-e6d5f502"
-    )
 
 
 def test_own_labels_are_the_answers_and_a_share_is_one_of_answered_items(tables):

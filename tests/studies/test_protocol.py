@@ -9,8 +9,9 @@ from complabel.datasets import MultiLabelDataset, make_digits, make_synthetic
 from complabel.errors import InputError
 from complabel.methods import PriorClassifier, SupervisedBCEClassifier
 from complabel.simulate import draw_complementary
-from complabel.studies import Draw, ExpandedRow, draw_labels, fit_fold, run_fold, split_folds
-from complabel.studies._protocol import draw_known
+from complabel.studies import Draw, ExpandedRow, run_fold, split_folds
+from complabel.studies._fold import fit_fold
+from complabel.studies._labels import draw_known, draw_labels
 
 UNIFORM = Draw(name="uniform")
 
@@ -142,7 +143,7 @@ def test_labels_drawn_by_either_scheme_differ_and_repeat(dataset):
 
 
 def test_all_that_a_draw_says_reaches_the_labels(dataset):
-    draw = Draw(name="sharp", scheme="biased", labels_per_row=2, sharpness=5.0)
+    draw = Draw(name="sharp", scheme="biased", asked_for=2, sharpness=5.0)
     expected = draw_complementary(
         dataset.Y, scheme="biased", n_per_row=2, sharpness=5.0, random_state=1
     )

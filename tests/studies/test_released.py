@@ -7,20 +7,12 @@ import numpy as np
 import pytest
 
 from complabel.answers import Answers
-from complabel.datasets import MultiLabelDataset, load_dataset, load_released
-from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
+from complabel.datasets import load_dataset, load_released
+from complabel.errors import DatasetFormatError, DatasetNotFoundError
 from complabel.reports import write_report
-from complabel.studies import (
-    Draw,
-    Store,
-    benchmark_plan,
-    draw_labels,
-    plan_units,
-    read_plan,
-    run_study,
-    tune,
-)
-from complabel.studies._work import run_unit
+from complabel.studies import Draw, Store, benchmark_plan, plan_units, read_plan, run_study, tune
+from complabel.studies._labels import draw_labels
+from complabel.studies._run import run_unit
 
 N = 60
 RELEASED = {"labels": "released"}
@@ -201,11 +193,3 @@ def test_published_figures_stand_beside_them():
     assert benchmark_plan(["scene"], ["prior"], draw=RELEASED).published == "table2"
     both = {**RELEASED, "scheme": "biased"}
     assert benchmark_plan(["scene"], ["prior"], draw=both).published == "table3"
-
-
-def test_rows_without_a_label_cannot_have_released_ones():
-    known = np.array([True, False, True])
-    Y = np.array([[1, 0, 0], [0, 0, 0], [0, 1, 0]], dtype=np.uint8)
-    data = MultiLabelDataset("scene", np.eye(3), Y, tuple("abc"), tuple("xyz"), known=known)
-    with pytest.raises(InputError, match="take labels own"):
-        draw_labels(data, Draw(name="r", labels="released"), seed=0)

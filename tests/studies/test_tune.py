@@ -18,12 +18,12 @@ from complabel.studies import (
     Store,
     TunedSetting,
     TuningResult,
-    _protocol,
-    _work,
+    _fold,
+    _run,
     split_folds,
 )
 from complabel.studies import tune as tune_any
-from complabel.studies._tune import LOG_LIKELIHOOD, RANKING_ERROR, expand_grid
+from complabel.studies._tune import _LOG_LIKELIHOOD, _RANKING_ERROR, expand_grid
 
 DATASET = make_synthetic(120, n_features=5, n_labels=4, random_state=2)
 
@@ -96,13 +96,13 @@ def test_the_search_equals_scikit_learns(tune):
     errors = [setting.standard_error for setting in found.settings]
     # scikit-learn divides by n where a sample's deviation takes n - 1.
     np.testing.assert_allclose(errors, search.cv_results_["std_test_score"] / 3**0.5)
-    assert found.criterion == RANKING_ERROR
+    assert found.criterion == _RANKING_ERROR
 
 
 def test_methods_with_a_likelihood_are_compared_by_it(tune):
     grid = {"learning_rate": [0.1], "epochs": [3]}
     found = tune("mlcl", grid=grid, scheme="biased", n_folds=2)
-    assert found.criterion == LOG_LIKELIHOOD
+    assert found.criterion == _LOG_LIKELIHOOD
     assert found.labels == "biased"
     assert found.best.score < -1  # nats: chance has -log 4 = -1.39, a ranking error is above -1
 
@@ -110,7 +110,7 @@ def test_methods_with_a_likelihood_are_compared_by_it(tune):
 def test_no_true_label_reaches_a_fit_or_the_choice(tune, tmp_path, monkeypatch):
     grid = {"n_neighbors": [3, 20]}
     complementary = draw_complementary(DATASET.Y, random_state=0)
-    monkeypatch.setattr(_work, "_drawn", lambda *_, **__: complementary)
+    monkeypatch.setattr(_run, "_drawn", lambda *_, **__: complementary)
     plain = tune("ml-knn", grid=grid)
     assert plain.best.average_precision is None
     turned = tmp_path / "turned.npz"
@@ -125,7 +125,7 @@ def test_without_reveal_no_criterion_on_true_labels_is_computed(tune, monkeypatc
     def refuse(*arguments):
         raise AssertionError
 
-    monkeypatch.setattr(_protocol.metrics, "evaluate", refuse)
+    monkeypatch.setattr(_fold.metrics, "evaluate", refuse)
     assert not np.isnan(tune("prior", grid={}).best.score)
 
 
@@ -230,7 +230,7 @@ def test_of_equal_settings_the_first_is_chosen_and_written_as_python():
         setting([-1.5, -0.5], beta=0.25),
         setting([np.nan, 0.0], beta=4.0),
     )
-    result = TuningResult("toy", "mlcl", Draw(name="uniform"), 0, 2, LOG_LIKELIHOOD, settings)
+    result = TuningResult("toy", "mlcl", Draw(name="uniform"), 0, 2, _LOG_LIKELIHOOD, settings)
     assert result.best is settings[1]
     names = {}
     exec(result.code(), names)
@@ -242,6 +242,7 @@ def test_of_equal_settings_the_first_is_chosen_and_written_as_python():
     assert settings[0].standard_error == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_workers_give_the_same(tune):
     grid = {"learning_rate": [0.1, 0.01], "epochs": [2]}
     alone = tune("mlcl", grid=grid, n_folds=2)

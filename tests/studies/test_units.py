@@ -2,9 +2,11 @@ import dataclasses
 import json
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+import complabel
 from complabel.methods import MLCLClassifier
 from complabel.studies import Draw, Plan, Row, _units, plan_units
 
@@ -70,7 +72,7 @@ def test_a_key_is_the_same_every_time():
         {"folds": 4},
         {"datasets": ["digits"]},
         {"draws": [Draw(name="d", scheme="biased")]},
-        {"draws": [Draw(name="d", labels_per_row=2)]},
+        {"draws": [Draw(name="d", asked_for=2)]},
         {"rows": [Row(method="mlcl", settings={"epochs": 7})]},
         {"rows": [Row(method="mlcl", none=["correlation"])]},
         {"rows": [Row(method="mlcl", relevant_per_row=1)]},
@@ -116,7 +118,7 @@ def test_a_reference_that_learns_from_true_labels_does_not_depend_on_the_draw():
 
 def test_edited_code_is_run_again(monkeypatch):
     before = keys()
-    monkeypatch.setattr(_units, "code_digest", lambda *modules: f"edited {modules}")
+    monkeypatch.setattr(_units, "_computing_code", lambda: "edited")
     assert not before & keys()
 
 
@@ -146,3 +148,36 @@ def test_units_can_be_told_apart_by_value():
     again, _ = plan_units(plan())
     assert units == again
     assert units[0] != dataclasses.replace(units[0], fold=9)
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Write a module of the user's; a package beside it counts where it is imported."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def write(file, text):
+        path = tmp_path / file
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return [file.name for file in _units.own_files("own_top")]
+
+    return write
+
+
+def test_modules_beside_a_module_count_where_it_imports_them(own):
+    own("own_far.py", "from own_top import Mine\n")
+    own("own_package/__init__.py", "")
+    own("own_package/inner.py", "")
+    own("unused.py", "")
+    assert own("own_top.py", "X = 'own_near'\n") == ["own_top.py"]
+    files = own("own_top.py", "def f():\n    from own_near import g\nimport own_package\n")
+    assert files == ["__init__.py", "inner.py", "own_top.py"]
+    files = own("own_near.py", "import own_far, json\n")
+    assert files == ["own_far.py", "own_near.py", "__init__.py", "inner.py", "own_top.py"]
+    own("somebody-1.0.dist-info/METADATA", "")  # a folder of installed packages
+    assert own("unused.py", "") == ["own_top.py"]
+
+
+def test_the_files_that_compute_are_there():
+    places = [Path(complabel.__file__).parent / place for place in _units._COMPUTING]
+    assert all(place.exists() for place in places)

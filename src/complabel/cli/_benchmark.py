@@ -114,11 +114,6 @@ def benchmark(
         save(json_file, json.dumps(records, indent=1) + "\n")
     if plan.criteria:
         say(f"next: {command('study', 'report', plan.name, store=at(store))}")
-    if running := results.having("running"):
-        remark(
-            f"another run works on {len(running)} folds; give this command again when it has"
-            " finished"
-        )
     if results.having("failed"):
         say_failed(results)
         raise typer.Exit(1)

@@ -134,10 +134,15 @@ def _draw(
         float,
         typer.Option(metavar="SD", min=0, help="How unequally labels come to mind; 0: all alike."),
     ] = 0.0,
-    mistakes: Annotated[
+    error_rate: Annotated[
         float,
         typer.Option(
-            metavar="SHARE", min=0, max=1, help="Share of answers that are given at random."
+            "--error-rate",
+            "--mistakes",
+            metavar="SHARE",
+            min=0,
+            max=1,
+            help="Share of answers that are given at random.",
         ),
     ] = 0.0,
     answers_per_item: Annotated[
@@ -159,12 +164,14 @@ def _draw(
     ] = 0,
 ) -> dict[str, Any]:
     """Return the settings of a draw, as complabel.studies.Draw takes them."""
+    # All but "released" is another name of --scheme.
+    source = "labels" if labels is Labels.released or scheme is not None else "scheme"
     return {
         **({} if scheme is None else {"scheme": scheme.value}),
-        **({} if labels is None else {"labels": labels.value}),
+        **({} if labels is None else {source: labels.value}),
         "question": question,
         "propensity_sd": propensity_sd,
-        "mistakes": mistakes,
+        "error_rate": error_rate,
         "answers_per_item": answers_per_item,
         "items_share": items_share,
         "audit": audit,

@@ -56,8 +56,6 @@ def _say_done(name: str, summary: RunSummary, store: Path) -> None:
     remarks = [ran, f"in {duration(summary.seconds)}"]
     if summary.n_failed:
         remarks.append(f"{summary.n_failed} failed")
-    if summary.n_elsewhere:
-        remarks.append(f"{summary.n_elsewhere} were left to another run that uses {store}")
     if summary.n_by_other_code:
         remarks.append(
             f"{summary.n_by_other_code} older results in {store} were not used: other code or"

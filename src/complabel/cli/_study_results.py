@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 
 @with_examples("study status", "study status benchmark-mine-1a2b3c4d")
 def status(study_name: options.StudyName = None, store: options.StorePath = options.STORE) -> None:
-    """Show how many units are done, failed, running and still to do."""
+    """Show how many units are done, failed and still to do, and which run writes the store."""
     results = opened_results(store, study_name)
     say(
         f"{results.plan.name}: {len(results.having('done'))} of {len(results.units)} units done,"
-        f" {len(results.having('failed'))} failed, {len(results.having('running'))} running"
+        f" {len(results.having('failed'))} failed"
     )
+    if results.writer:
+        say(f"a run writes {store} now: {results.writer}")
     show(_table(results))
     say_missing(results.missing)
     say_failed(results)

@@ -45,7 +45,7 @@ def answer_points(places: Places, cells: Sequence[Cell]) -> Iterator[AnswerPoint
 
 def _asked(draw: Draw) -> tuple[object, ...]:
     """Return the question and the amounts of a draw, without how people answer."""
-    amounts = draw.labels_per_row, draw.answers_per_item, draw.items_share, draw.audit
+    amounts = draw.asked_for, draw.answers_per_item, draw.items_share, draw.audit
     return (draw.scheme == "own", draw.question, *amounts)
 
 

@@ -98,7 +98,6 @@ def _units(results: StudyResults, places: Places) -> Units:
         without_data=per_dataset * len(results.missing),
         done=len(results.having("done")),
         failed=len(results.having("failed")),
-        running=len(results.having("running")),
         pending=len(results.having("pending")),
     )
 
