@@ -130,7 +130,7 @@ HINTS = "default::complabel.answers.IgnoredAnswersWarning"
 def test_a_benchmark_may_ask_another_question(run, tmp_path):
     code, out, err = run(
         "benchmark", "synthetic", "--method", "prior", "--method", "ridge", "--folds", 2,
-        "--question", "menu-2", "--propensity-sd", 0.5, "--mistakes", 0.1,
+        "--question", "menu-2", "--propensity-sd", 0.5, "--error-rate", 0.1,
         "--answers-per-item", 2, "--items-share", 0.5, "--labels", "uniform", "--json", "a.json",
     )  # fmt: skip
     assert code == 0
@@ -141,7 +141,7 @@ def test_a_benchmark_may_ask_another_question(run, tmp_path):
     ) in title
     prior, ridge = json.loads((tmp_path / "a.json").read_text())
     assert {key: prior[key] for key in list(prior)[1:7]} == {
-        "labels": "uniform", "question": "menu-2", "propensity_sd": 0.5, "mistakes": 0.1,
+        "labels": "uniform", "question": "menu-2", "propensity_sd": 0.5, "error_rate": 0.1,
         "answers_per_item": 2, "items_share": 0.5,
     }  # fmt: skip
     assert ridge["fitted"]["alpha"] > 0
@@ -183,7 +183,7 @@ def test_what_people_are_asked_is_told_where_options_are():
     for command in ("benchmark", "tune"):
         shown = CliRunner().invoke(_app.app, [command, "--help"], env={"COLUMNS": "200"}).output
         for option in (
-            "--scheme", "--labels", "--question", "--propensity-sd", "--mistakes",
+            "--scheme", "--labels", "--question", "--propensity-sd", "--error-rate",
             "--answers-per-item", "--items-share", "--audit", "--match-frequencies",
         ):  # fmt: skip
             assert option in shown
@@ -218,7 +218,7 @@ def test_benchmark_shows_published_figures(run, data_dir):
         (["benchmark", "synthetic", "--labels", "released"], "no released labels of synthetic"),
         (
             ["benchmark", "synthetic", "--labels", "uniform", "--scheme", "uniform"],
-            "labels is another name of scheme unless it is",
+            "labels: Input should be 'simulated' or 'released'",
         ),
         (
             ["benchmark", "synthetic", "--question", "none"],
@@ -236,8 +236,8 @@ def test_benchmark_shows_published_figures(run, data_dir):
             "take labels uniform, or leave the question out",
         ),
         (
-            ["tune", "synthetic", "--labels", "own", "--mistakes", "0.1"],
-            "mistakes cannot be set",
+            ["tune", "synthetic", "--labels", "own", "--error-rate", "0.1"],
+            "error_rate cannot be set",
         ),
     ],
 )

@@ -69,7 +69,7 @@ def draw_labels(
         return Answers.from_complementary(np.zeros_like(dataset.Y))
     chosen: dict[str, Any] = {"scheme": draw.scheme, "sharpness": draw.sharpness}
     if draw.is_plain:
-        return draw_complementary(dataset.Y, **chosen, n_per_row=draw.asked_for, random_state=seed)
+        return draw_complementary(dataset.Y, **chosen, asked_for=draw.asked_for, random_state=seed)
     propensities = None
     if draw.propensity_sd:
         propensities = draw_propensities(
@@ -79,10 +79,10 @@ def draw_labels(
         dataset.Y,
         question=draw.question,
         **chosen,
-        n_per_row=draw.asked_for,
+        asked_for=draw.asked_for,
         answers_per_item=draw.answers_per_item,
         items_share=draw.items_share,
-        mistakes=draw.error_rate,
+        error_rate=draw.error_rate,
         propensities=propensities,
         random_state=seed,
     )
@@ -106,7 +106,7 @@ def draw_known(
     known = _stream(seed, _KNOWN)
     relevant = np.zeros_like(dataset.Y)
     if row.relevant_per_row:
-        relevant |= draw_relevant(dataset.Y, n_per_row=row.relevant_per_row, random_state=known)
+        relevant |= draw_relevant(dataset.Y, asked_for=row.relevant_per_row, random_state=known)
     relevant |= dataset.Y & (known.random(dataset.Y.shape) < row.relevant_share)
     return relevant
 
