@@ -186,7 +186,8 @@ def test_the_lock_of_a_process_that_is_gone_is_void(store, path):
     [
         ("results", "metrics", "{"),
         ("results", "fit_seconds", "long"),
-        ("members", "parameters", "none"),
+        ("studies", "units", "none"),
+        ("studies", "units", "[{}]"),
         ("studies", "plan", "{"),
         ("studies", "plan", '{"name": "small", "repeats": 3}'),
         ("studies", "plan", PLAN.model_copy(update={"name": "other"}).model_dump_json()),

@@ -45,16 +45,8 @@ def fetch(
 ) -> MultiLabelDataset:
     """Load a dataset of a plan; the latest two stay in memory.
 
-    Parameters
-    ----------
-    name : str
-    file : str, sequence of str or tables, default=""
-        Your own file, or the files of one dataset, as for :func:`complabel.datasets.load_file`.
-        All its labels are kept. Instances with none or all of the labels are left out, unless
-        the file has excluded labels. Or tables, as ``Plan.file_of`` returns them; tables with
-        answers are kept whole.
-    data_dir : path or None, default=None
-        Folder with the files of the catalog's datasets.
+    All labels of a user's ``file`` are kept. Instances with none or all of the labels are left out,
+    unless the file has excluded labels. Tables with answers are kept whole.
 
     Raises
     ------

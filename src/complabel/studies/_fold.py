@@ -119,22 +119,11 @@ def run_fold(
 ) -> Outcome:
     """Fit a method to the training part of a fold, and measure it on the test part.
 
-    Parameters
-    ----------
-    dataset, labels, row, fold, folds, seed, audit
-        See :func:`fit_fold`.
-    criteria : bool, default=True
-        Measure the criteria of :data:`complabel.metrics.METRIC_NAMES`, on true labels.
-    score : bool, default=False
-        Also measure the method's ``score`` on held-out labels, as ``"score"``. On Answers,
-        measure ``"held_out_ranking"``, too: minus the complementary ranking error, which can be
-        compared between all methods. It is left out if no answer says that a label does not
-        apply.
-
-    Returns
-    -------
-    Outcome
-        Without the memory and the machine.
+    With ``criteria``, the criteria of :data:`complabel.metrics.METRIC_NAMES` are measured on true
+    labels. With ``score``, also the method's ``score`` on held-out labels; and on Answers
+    ``"held_out_ranking"``: minus the complementary ranking error, which can be compared between all
+    methods. It is left out if no answer says that a label does not apply. The other parameters are
+    those of :func:`fit_fold`. The outcome lacks the memory and the machine.
     """
     curves: dict[str, list[float]] = {}
 
@@ -200,11 +189,9 @@ def fit_fold(
     labels : ndarray of shape (n_samples, K), uint8, or Answers
         The result of :func:`draw_labels`. A reference learns from the relevant labels instead.
     row : ExpandedRow
-        The method and its settings. Parameters that the row does not set have the values that
-        the paper states for the dataset.
-    fold : int
-        Number of the fold, from 0.
-    folds : int
+        Parameters that it does not set have the values that the paper states for the dataset.
+    fold, folds : int
+        Number of the fold, from 0, and of all folds.
     seed : int
         Seed of known relevant labels, the audit, the folds and the method.
     audit : int, default=0

@@ -35,25 +35,12 @@ def draw_labels(
     seed: int,
     data_dir: str | Path | None = None,
 ) -> GivenLabels:
-    """Get the complementary labels or answers for a dataset that a draw describes.
+    """Get the labels (n_samples, K) or answers for a dataset that a draw describes.
 
-    Parameters
-    ----------
-    dataset : MultiLabelDataset
-    draw : Draw
-    seed : int
-        The same seed gives the same labels on every machine. Draws that differ in
-        ``propensity_sd`` have the same z_k under one seed. Released labels are the same under
-        every seed.
-    data_dir : path or None, default=None
-        Folder with released labels. It is only used if the draw takes released labels.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, K), uint8, or Answers
-        Complementary labels if ``draw.is_plain``: named freely, one answer for each instance,
-        without errors or an audit. Else answers about ``n_samples`` items. The answers of an
-        audit are not included, because they depend on the fold.
+    They are an indicator of complementary labels if ``draw.is_plain``, else answers about
+    ``n_samples`` items. The answers of an audit are not included, because they depend on the fold.
+    The same seed gives the same labels on every machine; draws that differ in ``propensity_sd``
+    have the same z_k under one seed. Released labels are read from ``data_dir``.
 
     Raises
     ------

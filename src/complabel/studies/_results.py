@@ -29,21 +29,9 @@ Status = Literal["done", "failed", "pending"]
 class UnitResult(Outcome):
     """The outcome of one fold and its place in the study; the outcome is empty before the run.
 
-    Parameters
-    ----------
-    key : str
-        Checksum of everything that can change the result.
-    dataset, draw, row : str
-        Its place in the study: names of the dataset and of the draw, title of the row.
-    method : str
-        As for :func:`complabel.methods.get_method`.
-    parameters : mapping of str to object
-        All parameters of the classifier, as plain data.
-    fold : int
-        Number of the fold, from 0.
-    status : {"done", "failed", "pending"}
-    **outcome
-        The fields of :class:`Outcome`.
+    ``key`` is a checksum of everything that can change the result. ``dataset``, ``draw`` and
+    ``row`` (its title) are the place in the study. ``parameters`` are those of the classifier, as
+    plain data. Else it has the fields of :class:`Outcome`.
     """
 
     key: str

@@ -70,19 +70,9 @@ class Monitor:
 class RunSummary:
     """Counts of what one run did.
 
-    Parameters
-    ----------
-    n_units : int
-        Number of units of the study on the datasets at hand.
-    n_ran, n_failed : int
-        Number of units that this run ran, and of those that failed.
-    n_by_other_code : int
-        Number of stored results of the same units from other code or other versions of
-        libraries. They stay in the store but are not used.
-    missing : dict of str to str
-        Datasets that are not at hand, with the reason.
-    seconds : float
-        Wall time.
+    ``n_by_other_code`` counts stored results of the same units from other code or other versions of
+    libraries. They stay in the store but are not used. ``missing`` has datasets that are not at
+    hand, with the reason.
     """
 
     n_units: int

@@ -49,21 +49,15 @@ CREATE TABLE studies (
     name TEXT PRIMARY KEY,
     plan TEXT NOT NULL,
     missing TEXT NOT NULL,
+    units TEXT NOT NULL,
     registered TEXT NOT NULL
 );
-CREATE TABLE members (
-    study TEXT NOT NULL REFERENCES studies (name) ON DELETE CASCADE,
-    position INTEGER NOT NULL,
-    key TEXT NOT NULL,
-    dataset TEXT NOT NULL,
-    draw TEXT NOT NULL,
-    row TEXT NOT NULL,
-    method TEXT NOT NULL,
-    parameters TEXT NOT NULL,
-    fold INTEGER NOT NULL,
-    PRIMARY KEY (study, position)
+CREATE TABLE writer (
+    only INTEGER PRIMARY KEY,
+    process INTEGER NOT NULL,
+    machine TEXT NOT NULL,
+    since TEXT NOT NULL
 );
-CREATE TABLE writer (process INTEGER NOT NULL, machine TEXT NOT NULL, since TEXT NOT NULL);
 PRAGMA application_id = {_APPLICATION_ID};
 PRAGMA user_version = {_VERSION}"""
 
@@ -147,12 +141,10 @@ class Store:
             lock = _lock_file(self._lock)
             try:
                 lock.execute("BEGIN EXCLUSIVE")
-                with self._transaction() as connection:
-                    connection.execute("DELETE FROM writer")
-                    connection.execute(
-                        "INSERT INTO writer VALUES (?, ?, ?)",
-                        [os.getpid(), platform.node(), _now()],
-                    )
+                self._connection.execute(
+                    "INSERT OR REPLACE INTO writer VALUES (1, ?, ?, ?)",
+                    [os.getpid(), platform.node(), _now()],
+                )
             except BaseException as error:
                 lock.close()
                 code = getattr(error, "sqlite_errorcode", 0)
@@ -178,31 +170,27 @@ class Store:
 
     def register(self, plan: Plan, units: Sequence[Unit], missing: Mapping[str, str]) -> None:
         """Record a study and its units; replace an earlier record of the same name."""
-        study = {
-            "name": plan.name,
-            "plan": plan.model_dump_json(),
-            "missing": json.dumps(dict(missing)),
-            "registered": _now(),
-        }
-        members = [
+        places = [
             {
-                "study": plan.name,
-                "position": position,
                 "key": unit.key,
                 "dataset": unit.dataset,
                 "draw": unit.draw.name,
                 "row": unit.row.title,
                 "method": unit.row.method,
-                "parameters": canonical_json(unit.parameters),
+                "parameters": unit.parameters,
                 "fold": unit.fold,
             }
-            for position, unit in enumerate(units)
+            for unit in units
         ]
-        with _explained(self.path), self._transaction() as connection:
-            connection.execute("DELETE FROM studies WHERE name = ?", [plan.name])
-            for table, values in (("studies", [study]), ("members", members)):
-                if values:
-                    connection.executemany(_insertion(table, values[0]), values)
+        study = {
+            "name": plan.name,
+            "plan": plan.model_dump_json(),
+            "missing": json.dumps(dict(missing)),
+            "units": json.dumps(places, default=repr),
+            "registered": _now(),
+        }
+        with _explained(self.path):
+            self._connection.execute(_insertion("studies", study), study)
 
     def finish(self, unit: Unit, outcome: Outcome) -> None:
         """Store the outcome of a unit."""
@@ -215,8 +203,8 @@ class Store:
             **{name: _stored(value) for name, value in vars(outcome).items()},
             "finished": _now(),
         }
-        with _explained(self.path), self._transaction() as connection:
-            connection.execute(_insertion("results", result), result)
+        with _explained(self.path):
+            self._connection.execute(_insertion("results", result), result)
 
     def studies(self) -> list[str]:
         """Return the names of the studies in the store, the latest registered first."""
@@ -240,22 +228,20 @@ class Store:
         StoreError
             If there is no such study, or its record or a result is damaged.
         """
-        with _explained(self.path), self._transaction("DEFERRED"):  # reads see the same state
-            found = self._read("SELECT * FROM studies WHERE name = ?", study)
-            members = self._read("SELECT * FROM members WHERE study = ? ORDER BY position", study)
-            of_study = "SELECT key FROM members WHERE study = ?"
-            rows = self._read(f"SELECT * FROM results WHERE key IN ({of_study})", study)
+        found = self._read("SELECT * FROM studies WHERE name = ?", study)
         if not found:
             known = ", ".join(self.studies()) or "none"
             raise StoreError(f"{self.path} holds no study {study!r}; it holds: {known}")
-        results = {row["key"]: row for row in rows}
         try:
             plan = Plan.model_validate_json(found[0]["plan"])
             if plan.name != study:  # a study's name also names a folder
                 raise ValueError(f"its plan belongs to {plan.name!r}")
-            units = [_unit_result(member, results.get(member["key"])) for member in members]
+            places = json.loads(found[0]["units"])
+            rows = self._having("*", [place["key"] for place in places])
+            results = {row["key"]: row for row in rows}
+            units = [_unit_result(place, results.get(place["key"])) for place in places]
             missing = json.loads(found[0]["missing"])
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, LookupError) as error:
             said = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
             raise StoreError(
                 f"the store {self.path} cannot be read at the study {study!r}: {said}. It is"
@@ -265,11 +251,7 @@ class Store:
 
     def statuses(self, keys: Sequence[str]) -> dict[str, str]:
         """Return the status ("done" or "failed") of each unit that has a result, by key."""
-        rows = self._read(
-            "SELECT key, status FROM results WHERE key IN (SELECT value FROM json_each(?))",
-            json.dumps(list(keys)),
-        )
-        return {row["key"]: row["status"] for row in rows}
+        return {row["key"]: row["status"] for row in self._having("key, status", keys)}
 
     def made_by_other_code(self, units: Sequence[Unit]) -> int:
         """Count stored results of the same units from other code or other versions of libraries."""
@@ -290,30 +272,21 @@ class Store:
         )
         return [(row["identity"], row["seconds"]) for row in rows]
 
+    def _having(self, columns: str, keys: Sequence[str]) -> list[sqlite3.Row]:
+        """Return columns of the results that some units have."""
+        return self._read(
+            f"SELECT {columns} FROM results WHERE key IN (SELECT value FROM json_each(?))",
+            json.dumps(list(keys)),
+        )
+
     def _read(self, query: str, *values: object) -> list[sqlite3.Row]:
         with _explained(self.path):
             return self._connection.execute(query, values).fetchall()
 
-    @contextlib.contextmanager
-    def _transaction(self, kind: str = "IMMEDIATE") -> Iterator[sqlite3.Connection]:
-        """Run a block in one transaction: all its writes happen, or none."""
-        with _transaction(self._connection, kind):
-            yield self._connection
-
 
 @dataclasses.dataclass(frozen=True)
 class Forecast:
-    """The expected time of a run.
-
-    Parameters
-    ----------
-    n_units : int
-        Number of units to run.
-    n_known : int
-        Number of those for which the store has times of similar units.
-    seconds : float
-        Expected seconds of these for fits and predictions, on one core.
-    """
+    """The expected seconds, on one core, of the ``n_known`` units that the store has times for."""
 
     n_units: int
     n_known: int
@@ -366,7 +339,6 @@ def _connect(path: Path, *, create: bool) -> sqlite3.Connection:
                 connection.execute("PRAGMA journal_mode = WAL")
                 # A result reported as stored must survive a power cut, not only a kill.
                 connection.execute("PRAGMA synchronous = FULL")
-                connection.execute("PRAGMA foreign_keys = ON")
             if is_empty:
                 with _transaction(connection):
                     if _check(connection, path):  # else another run has just made the tables
@@ -384,8 +356,9 @@ def _lock_file(path: Path) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
-    connection.execute(f"BEGIN {kind}")
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Run a block in one transaction: all its writes happen, or none."""
+    connection.execute("BEGIN IMMEDIATE")
     try:
         yield
     except BaseException:
@@ -465,12 +438,8 @@ def _what_to_do(path: Path) -> str:
     )
 
 
-def _unit_result(member: sqlite3.Row, result: sqlite3.Row | None) -> UnitResult:
-    """Make a unit's result from its rows in ``members`` and, if it is finished, ``results``."""
-    place = {
-        **{name: member[name] for name in ("key", "dataset", "draw", "row", "method", "fold")},
-        "parameters": json.loads(member["parameters"]),
-    }
+def _unit_result(place: Mapping[str, Any], result: sqlite3.Row | None) -> UnitResult:
+    """Make a unit's result from its place in the study and, if it is finished, its row."""
     if result is None:
         return UnitResult(**place, status="pending")
     outcome: dict[str, Any] = {}

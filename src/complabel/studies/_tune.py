@@ -44,17 +44,10 @@ _RANKING_ERROR = "minus complementary ranking error"
 class TunedSetting:
     """One setting and its scores.
 
-    Parameters
-    ----------
-    parameters : mapping of str to object
-    scores : ndarray of shape (folds,)
-        Scores on held-out complementary labels or answers; higher is better. NaN if the fit failed.
-    seconds : float
-        Wall time of fits and predictions of all folds.
-    average_precision : ndarray of shape (folds,) or None
-        On the true labels of the held-out parts, if requested; the choice does not depend on it.
-    error : str
-        The first error message; empty if no fold failed.
+    ``scores`` (folds,) are those on held-out labels or answers; higher is better, NaN if the fit
+    failed. ``seconds`` is the time of all fits and predictions. ``average_precision`` (folds,)
+    is on the true labels of the held-out parts, if requested; the choice does not depend on it.
+    ``error`` is the first error message; empty if no fold failed.
     """
 
     parameters: Mapping[str, Any]
@@ -90,22 +83,11 @@ class TunedSetting:
 
 @dataclass(frozen=True)
 class TuningResult:
-    """A finished search.
+    """A finished search; ``settings`` are in the order of the grid.
 
-    Parameters
-    ----------
-    dataset, method : str
-    draw : Draw
-        How people were asked and how their answers were drawn.
-    seed, folds : int
-    criterion : str
-        Name of the quantity in ``scores``: ``"complementary log-likelihood"`` for methods that
-        model which label is chosen as complementary, ``"log-likelihood of the answers"`` for
-        methods that understand answers, else ``"minus complementary ranking error"``.
-    settings : tuple of TunedSetting
-        In the order of the grid.
-    match_frequencies : bool
-        Whether the method's scores were matched to label frequencies.
+    ``criterion`` is the name of the quantity in ``scores``: ``"complementary log-likelihood"`` for
+    methods that model which label is chosen as complementary, ``"log-likelihood of the answers"``
+    for methods that understand answers, else ``"minus complementary ranking error"``.
     """
 
     dataset: str
@@ -128,13 +110,7 @@ class TuningResult:
         return self.settings[int(np.nanargmax([setting.score for setting in self.settings]))]
 
     def code(self) -> str:
-        """Return Python code that makes the classifier with the best setting.
-
-        Returns
-        -------
-        str
-            Imports and an assignment.
-        """
+        """Return Python code that makes the classifier with the best setting."""
         classifier = make_classifier(self.method, **self.best.parameters)
         made = [type(classifier)]
         if self.match_frequencies:
@@ -146,13 +122,10 @@ class TuningResult:
     def as_json(self) -> str:
         """Return the search as a JSON object.
 
-        Returns
-        -------
-        str
-            It has the settings of the draw, such as ``labels`` and ``question``. ``settings``
-            is a list of objects with ``parameters``, ``score``, ``standard_error``, ``folds``,
-            ``seconds``, ``error`` and, if requested, ``average_precision``. ``best`` has the
-            ``parameters`` of the best setting.
+        It has the settings of the draw, such as ``labels`` and ``question``. ``settings`` is a list
+        of objects with ``parameters``, ``score``, ``standard_error``, ``folds``, ``seconds``,
+        ``error`` and, if requested, ``average_precision``. ``best`` has the ``parameters`` of the
+        best setting.
         """
         record: dict[str, Any] = {"dataset": self.dataset, "method": self.method}
         record |= self.draw.settings()

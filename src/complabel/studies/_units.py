@@ -39,24 +39,10 @@ _IMPORT = re.compile(r"^\s*(?:from|import)\s.+", re.MULTILINE)
 class Unit:
     """One fold of one row on one dataset: the smallest piece of a study.
 
-    Parameters
-    ----------
-    key : str
-        SHA-256 of ``identity``.
-    identity : str
-        Everything that can change the result, as JSON.
-    dataset : str
-    file : str, tuple of str or OwnTables
-        The file, files or tables of a user's dataset, else empty.
-    fingerprint : str
-        Checksum of the dataset, after preprocessing.
-    draw : Draw
-    row : ExpandedRow
-    parameters : mapping of str to object
-        All parameters of the classifier and the row's settings on frequencies, as plain data.
-    fold, folds, seed : int
-    criteria, score : bool
-        Whether they are measured; see :class:`Plan`.
+    ``key`` is the SHA-256 of ``identity``: everything that can change the result, as JSON. ``file``
+    has the files of a user's dataset, else it is empty. ``fingerprint`` is the checksum of the
+    dataset after preprocessing. ``parameters`` are those of the classifier and the row's settings
+    on frequencies, as plain data. ``criteria`` and ``score`` say what is measured.
     """
 
     key: str
@@ -77,34 +63,19 @@ class Unit:
 def plan_units(
     plan: Plan, *, data_dir: str | Path | None = None, allow_missing: bool = True
 ) -> tuple[list[Unit], dict[str, str]]:
-    """List the units of a plan on the datasets at hand.
+    """List the units of a plan on the datasets at hand, and the missing datasets with the reason.
 
-    Parameters
-    ----------
-    plan : Plan
-    data_dir : path or None, default=None
-        Folder with dataset files.
-    allow_missing : bool, default=True
-        Leave out missing datasets of the catalog.
-
-    Returns
-    -------
-    units : list of Unit
-        Ordered by dataset, so that a run needs each dataset only once. A row that matches
-        estimated frequencies has no units under a draw without random questions.
-    missing : dict of str to str
-        Datasets that are not at hand, with the reason.
+    Units are ordered by dataset, so that a run needs each dataset only once. A row that matches
+    estimated frequencies has no units under a draw without random questions.
 
     Raises
     ------
     InputError
         If a dataset cannot be split into so many folds, does not allow a draw, or lacks true
         labels that the plan needs.
-    DatasetFormatError
-        If a dataset's file, or one of released labels, does not parse or fit.
-    DatasetNotFoundError
-        If a file of yours, or of released labels, is missing; or if a dataset is missing and
-        ``allow_missing`` is False.
+    DatasetNotFoundError, DatasetFormatError
+        If a file of yours, or of released labels, is missing or does not parse; or if a dataset
+        is missing and ``allow_missing`` is False.
     """
     units: list[Unit] = []
     missing: dict[str, str] = {}
