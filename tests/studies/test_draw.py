@@ -1,11 +1,20 @@
-"""What a draw may say, what it is called, and what its labels depend on."""
+"""What a draw may say, what it is called, what its labels depend on, and what it costs."""
 
 import json
 
 import pytest
 
 from complabel.errors import InputError, PlanError
-from complabel.studies import Draw, Plan, benchmark_plan, plan_units, read_plan
+from complabel.studies import (
+    Draw,
+    Plan,
+    answers_of,
+    benchmark_plan,
+    plan_units,
+    read_plan,
+    seconds_of,
+)
+from complabel.studies._draw import Seconds
 from complabel.studies._plan_files import _make_draw as make_draw
 
 PLAN = """
@@ -87,6 +96,13 @@ def test_a_plan_may_say_how_people_are_asked(tmp_path):
         ({"labels": "released", "asked_for": 2}, "asked_for cannot be set with labels"),
         ({"question": "asked", "asked_for": 2}, "asked; leave asked_for out"),
         ({"question": "menu-2", "asked_for": 3}, "more than menu-2 offers; take fewer"),
+        ({"audit": -1}, "audit: Input should be greater than or equal to 0"),
+        ({"question": "none"}, "audit is 0, but with the question none people only answer"),
+        (
+            {"question": "none", "audit": 9, "error_rate": 0.1, "propensity_sd": 1.0},
+            "propensity_sd and error_rate cannot be set with the question none, where people only",
+        ),
+        ({"question": "none", "audit": 9, "scheme": "own"}, "question cannot be set"),
         ({"propensity_sd": -0.1}, "propensity_sd: Input should be greater than or equal to 0"),
         ({"error_rate": 1.5}, "error_rate: Input should be less than or equal to 1"),
         ({"items_share": 0.0}, "items_share: Input should be greater than 0"),
@@ -141,6 +157,11 @@ def test_a_refusal_in_a_plan_names_its_place(tmp_path):
             "2 labels named from a random menu of 4",
         ),
         ({"scheme": "biased", "sharpness": 4.0}, "biased-sharpness-4", None),
+        (
+            {"question": "none", "audit": 50},
+            "audit-50",
+            "nothing but an audit of 50 random yes/no answers in each training part",
+        ),
         ({"labels": "released"}, "released-uniform", "released uniform complementary labels"),
         (
             {"labels": "released", "scheme": "biased", "audit": 50},
@@ -169,6 +190,8 @@ WAYS = [
     {"error_rate": 0.1},
     {"answers_per_item": 2},
     {"items_share": 0.5},
+    {"audit": 50},
+    {"question": "none", "audit": 50},
 ]
 
 
@@ -214,3 +237,45 @@ def test_former_keys_say_what_they_are_called_now(former, today):
     with pytest.warns(FutureWarning, match=f"is now called '{key}'"):
         draw = Draw(name="d", **former)
     assert draw == Draw(name="d", **today)
+
+
+# (draw, answers about 120 items, seconds with 6 labels)
+BY_HAND = {
+    "named freely": ({}, 120, 600),
+    "two labels each": ({"asked_for": 2}, 240, 1200),
+    "a menu, half of the items": ({"question": "menu-3", "items_share": 0.5}, 60, 180),
+    "asked, four answers": ({"question": "asked", "answers_per_item": 4}, 480, 720),
+    "ticked": ({"question": "ticked"}, 120, 1080),
+    "an audit besides": ({"propensity_sd": 1.0, "audit": 50}, 170, 675),
+    "an audit alone": ({"question": "none", "audit": 200}, 200, 300),
+}
+
+
+@pytest.mark.parametrize("case", BY_HAND)
+def test_answers_and_seconds_by_hand(case):
+    settings, n_answers, seconds = BY_HAND[case]
+    draw = Draw(name="draw", **settings)
+    assert answers_of(draw, 120) == pytest.approx(n_answers)
+    assert seconds_of(draw, 120, 6, Seconds()) == pytest.approx(seconds)
+
+
+def test_each_kind_of_question_has_its_seconds():
+    used = Seconds(named=7, menu=11, asked=13, ticked=17)
+    took = {
+        question: seconds_of(Draw(name="d", question=question), 1, 3, used)
+        for question in ("free", "menu-2", "asked", "ticked")
+    }
+    assert took == {"free": 7, "menu-2": 11, "asked": 13, "ticked": 51}
+
+
+def test_nobody_was_asked_for_a_datasets_own_labels():
+    own = Draw(name="own", scheme="own")
+    assert answers_of(own, 10) is None
+    assert seconds_of(own, 10, 3, Seconds()) is None
+
+
+def test_other_seconds_are_stored_with_the_plan():
+    plan = read_plan("how-to-ask")
+    assert plan.seconds == Seconds()
+    other = plan.model_copy(update={"seconds": Seconds(menu=4)})
+    assert Plan.model_validate_json(other.model_dump_json()).seconds.menu == 4

@@ -1,6 +1,5 @@
 """Studies on tables of one's own: people's answers, and true labels of some rows or of none."""
 
-import dataclasses
 import itertools
 import os
 
@@ -15,8 +14,8 @@ from complabel.methods import make_classifier
 from complabel.simulate import draw_answers
 from complabel.studies import (
     Draw,
-    ExpandedRow,
     Plan,
+    Row,
     Store,
     benchmark_plan,
     fetch,
@@ -30,7 +29,7 @@ from complabel.studies._fold import fit_fold
 from complabel.studies._labels import draw_labels
 
 N, KNOWN = 60, 40
-RIDGE = ExpandedRow(title="", published="", method="ridge", settings={})
+RIDGE = Row(method="ridge")
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::complabel.answers.{name}")
@@ -160,7 +159,7 @@ def test_criteria_are_of_test_rows_with_known_truth(tables, fold):
 
 def test_a_reference_learns_from_rows_with_known_truth_alone(tables):
     data = dataset_of(tables)
-    row = dataclasses.replace(RIDGE, method="supervised-bce", settings={"epochs": 1})
+    row = RIDGE.model_copy(update={"method": "supervised-bce", "settings": {"epochs": 1}})
     fitted = fit_fold(data, data.answers, row, fold=0, folds=3, seed=0)
     train, _ = split_folds(data, n_folds=3, seed=0)[0]
     assert fitted.train.tolist() == [row for row in train if row < KNOWN]
@@ -192,12 +191,6 @@ def test_without_truth_methods_are_compared_by_held_out_answers(tables):
         records = store.results(plan.name).records()
     assert [record["row"] for record in records] == ["Prior", "Ridge"]
     assert all({*record["metrics"]} == {"score", "held_out_ranking"} for record in records)
-
-
-def test_without_answers_labels_are_drawn(tables):
-    plan = benchmark_plan([without(tables, "answers")], ["prior"], n_folds=2)
-    assert (plan.draws[0].scheme, plan.criteria, plan.score) == ("uniform", True, False)
-    assert 0 < fetch("X", plan.file_of("X")).n_samples <= KNOWN
 
 
 def test_settings_are_chosen_by_held_out_answers_alone(tables):

@@ -9,13 +9,12 @@ import threading
 import time
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pytest
 from distributed import Client
 
 from complabel.datasets import load_dataset
-from complabel.errors import InputError, StoreError
+from complabel.errors import InputError
 from complabel.studies import (
     Monitor,
     Plan,
@@ -129,11 +128,6 @@ def test_the_first_fold_of_a_gradient_method_keeps_curves_and_matrices(store):
     assert all(not unit.details for unit in others)
 
 
-def test_scalars_that_a_fit_chose_are_recorded(store):
-    run_study(small(rows=[Row(method="fpml")]), store, n_jobs=1)
-    assert all(unit.fitted["n_iter_"] >= 1 for unit in store.results("small").units)
-
-
 def test_finished_units_are_not_run_again(store):
     run_study(small(), store, n_jobs=1)
     record = Record()
@@ -185,33 +179,6 @@ def test_an_error_that_is_no_text_is_stored(store):
     assert row["error"] == "cannot read caf\\udce9.arff"
 
 
-def test_fit_is_given_training_rows_and_complementary_labels_only(store, monkeypatch):
-    from complabel.methods import PriorClassifier
-
-    seen = []
-    fit = PriorClassifier.fit
-
-    def spy(self, X, y, **others):
-        seen.append((X, y, others))
-        return fit(self, X, y, **others)
-
-    monkeypatch.setattr(PriorClassifier, "fit", spy)
-    rows = [
-        Row(method="prior"),
-        Row(method="prior", title="known", relevant_per_row=1),
-    ]
-    run_study(small(rows=rows), store, n_jobs=1)
-    truth = load_dataset("synthetic").Y
-    assert len(seen) == 6
-    for X, y, others in seen:
-        assert len(X) == len(y) < len(truth)
-        assert (y.sum(axis=1) == 1).all()
-        assert others.keys() <= {"relevant"}
-    known = [others["relevant"] for _, _, others in seen if others]
-    assert len(known) == 3
-    assert all((labels.sum(axis=1) == 1).all() for labels in known)
-
-
 def kill(processes):
     for process in processes:
         with contextlib.suppress(ProcessLookupError):
@@ -232,23 +199,6 @@ def workers():
 
 linux = pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes through /proc")
 SLOW_ROW = Row(method="mlcl", settings={"epochs": 300})
-
-
-@linux
-@pytest.mark.slow
-def test_a_killed_worker_costs_nothing_but_time(store):
-    killed = threading.Event()
-
-    def kill_once(unit):
-        if not killed.is_set() and workers():
-            killed.set()
-            threading.Timer(0.2, lambda: kill(workers())).start()
-
-    summary = run_study(
-        small(rows=[SLOW_ROW], folds=4), store, n_jobs=2, monitor=Record(on_start=kill_once)
-    )
-    assert killed.is_set()
-    assert (summary.n_ran, summary.n_failed) == (4, 0)
 
 
 @linux
@@ -299,70 +249,6 @@ def test_what_failed_before_is_retried_also_after_a_worker_died(store, monkeypat
     assert run_study(broken, store, n_jobs=1).n_failed == 4
     monkeypatch.setattr(_run, "_workers", lambda *given: contextlib.nullcontext(Collapsing()))
     assert run_study(broken, store, retry_failed=True).n_ran == 4
-
-
-@pytest.mark.slow
-def test_a_store_that_fills_up_stops_the_run_and_keeps_what_it_has(store):
-    def fill_up(unit):
-        (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
-        store._connection.execute(f"PRAGMA max_page_count = {pages}")
-
-    plan = small(folds=20)
-    with pytest.raises(StoreError, match="full"):
-        run_study(plan, store, n_jobs=2, monitor=Record(on_finish=fill_up))
-    kept = len(store.results("small").having("done"))
-    assert 1 <= kept < 40
-    store._connection.execute("PRAGMA max_page_count = 1000000")
-    summary = run_study(plan, store, n_jobs=1)
-    assert summary.n_ran == 40 - kept
-    assert len(store.results("small").having("done")) == 40
-
-
-RUN = """
-import sys
-from complabel.studies import Plan, Store, run_study
-with Store(sys.argv[1]) as store:
-    summary = run_study(Plan.model_validate_json(sys.argv[2]), store, n_jobs=2)
-print(summary.n_ran)
-"""
-
-
-def start(path, plan):
-    return subprocess.Popen(
-        [sys.executable, "-c", RUN, str(path), plan.model_dump_json()],
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-        text=True,
-    )
-
-
-def n_done(path):
-    if not path.exists():
-        return 0
-    with Store(path) as store:
-        (count,) = store._connection.execute("SELECT count(*) FROM results").fetchone()
-    return count
-
-
-@linux
-@pytest.mark.slow
-def test_a_run_killed_again_and_again_gives_the_store_of_an_undisturbed_one(tmp_path):
-    plan = small(rows=[Row(method="prior"), SLOW_ROW], folds=8)
-    path = tmp_path / "killed.sqlite"
-    for wanted in (1, 3, 5, 8):
-        process = start(path, plan)
-        while n_done(path) < wanted and process.poll() is None:
-            time.sleep(0.02)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-    survived = n_done(path)
-    assert 8 <= survived < 16
-    with Store(path) as killed, Store(tmp_path / "undisturbed.sqlite") as undisturbed:
-        assert run_study(plan, killed, n_jobs=2).n_ran == 16 - survived
-        run_study(plan, undisturbed, n_jobs=2)
-        assert contents(killed) == contents(undisturbed)
-        assert killed._connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
 
 
 def test_jobs_that_cannot_be_are_refused(store):
@@ -483,10 +369,3 @@ def test_a_package_that_workers_cannot_import_is_said_before_anything_runs(
         ):
             run_study(plan, store, dask=cluster)
         assert len(store.results(plan.name).having("pending")) == 3
-
-
-@pytest.mark.slow
-def test_all_cores_are_used_where_none_are_named(store):
-    record = Record()
-    run_study(small(rows=[Row(method="prior")]), store, monitor=record)
-    assert record.events[0][-1] == joblib.cpu_count()

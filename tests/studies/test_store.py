@@ -1,4 +1,3 @@
-import json
 import os
 import random
 import sqlite3
@@ -69,13 +68,6 @@ def test_a_result_comes_back_as_it_was_given(store):
     assert unit.parameters == UNITS[1].parameters
 
 
-def test_what_was_not_measured_comes_back_as_nan(store):
-    store.finish(UNITS[0], FAILED)
-    (unit,) = store.results("small").having("failed")
-    assert unit.error == FAILED.error
-    assert unit.fit_seconds != unit.fit_seconds
-
-
 def test_registering_again_replaces_the_study_and_keeps_results(store):
     store.finish(UNITS[0], DONE)
     smaller = PLAN.model_copy(update={"rows": PLAN.rows[:1]})
@@ -84,15 +76,6 @@ def test_registering_again_replaces_the_study_and_keeps_results(store):
     results = store.results("small")
     assert [unit.status for unit in results.units] == ["done", "pending", "pending"]
     assert not results.missing
-
-
-def test_studies_share_results(store):
-    store.finish(UNITS[0], DONE)
-    other = PLAN.model_copy(update={"name": "other"})
-    units, _ = plan_units(other)
-    store.register(other, units, {})
-    assert store.results("other").units[0].status == "done"
-    assert store.studies() == ["other", "small"]
 
 
 def test_a_full_disk_is_said_and_loses_nothing(store, path):
@@ -139,13 +122,6 @@ def test_a_file_of_something_else_is_refused_and_left_alone(path, content):
 def test_a_study_that_is_not_in_the_store_is_refused(store):
     with pytest.raises(StoreError, match="it holds: small"):
         store.results("large")
-
-
-def test_the_identity_is_kept_for_those_who_query_the_file(store, path):
-    store.finish(UNITS[0], DONE)
-    ((identity, metrics),) = raw(path, "SELECT identity, metrics FROM results")
-    assert json.loads(identity) == json.loads(UNITS[0].identity)
-    assert json.loads(metrics) == DONE.metrics
 
 
 def test_looking_at_an_empty_file_leaves_it_empty(tmp_path):

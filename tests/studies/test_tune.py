@@ -41,12 +41,6 @@ def tune(file):
     return lambda method, **options: tune_any(file, method, **options)
 
 
-def test_a_grid_is_expanded_in_its_order():
-    settings = expand_grid("mlcl", {"beta": [1.0, 0.5], "epochs": [20, 30]})
-    expected = [(1.0, 20), (1.0, 30), (0.5, 20), (0.5, 30)]
-    assert [(setting["beta"], setting["epochs"]) for setting in settings] == expected
-
-
 @pytest.mark.parametrize("name", [name for name in METHODS if METHODS[name].grid])
 def test_default_grids_name_parameters_of_their_methods(name):
     settings = expand_grid(name)
@@ -54,12 +48,6 @@ def test_default_grids_name_parameters_of_their_methods(name):
     for setting in settings:
         parameters = make_classifier(name, **setting).get_params()
         assert {key: parameters[key] for key in setting} == setting
-
-
-def test_methods_without_a_default_grid_choose_by_themselves():
-    assert not METHODS["prior"].grid
-    assert not METHODS["ridge"].grid
-    assert METHODS["mlcl"].grid
 
 
 @pytest.mark.parametrize(
@@ -129,36 +117,12 @@ def test_without_reveal_no_criterion_on_true_labels_is_computed(tune, monkeypatc
     assert not np.isnan(tune("prior", grid={}).best.score)
 
 
-def test_revealed_average_precision_is_that_of_the_held_out_parts(tune):
-    found = tune("prior", grid={}, n_folds=3, reveal=True)
-    complementary = draw_complementary(DATASET.Y, random_state=0)
-    expected = [
-        metrics.average_precision(
-            DATASET.Y[test],
-            make_classifier("prior")
-            .fit(DATASET.X[train], complementary[train])
-            .decision_function(DATASET.X[test]),
-        )
-        for train, test in split_folds(DATASET, n_folds=3, seed=0)
-    ]
-    (only,) = found.settings
-    np.testing.assert_allclose(only.average_precision, expected)
-
-
 class Record(Monitor):
     def __init__(self):
         self.told = []
 
     def finished(self, unit, outcome, seconds):
         self.told.append((unit.row.title, unit.fold, *outcome.metrics))
-
-
-def test_progress_comes_fold_by_fold(tune):
-    record = Record()
-    tune("ml-knn", grid={"n_neighbors": [3, 5]}, n_folds=2, monitor=record)
-    assert record.told == [
-        (f"ml-knn, n_neighbors={k}", fold, "score") for k in (3, 5) for fold in (0, 1)
-    ]
 
 
 def test_a_search_that_was_interrupted_goes_on_in_its_store(tune, tmp_path):
@@ -214,11 +178,6 @@ def test_a_setting_that_fails_does_not_cost_the_others(tune):
     assert record["best"] == {"n_neighbors": 5}
 
 
-def test_a_search_of_failures_says_why(tune):
-    with pytest.raises(InputError, match="no setting of ml-knn could be scored: n_neighbors must"):
-        tune("ml-knn", grid={"n_neighbors": [-1, 0]}, n_folds=2)
-
-
 def setting(scores, **parameters):
     return TunedSetting(parameters, np.array(scores), 1.0, None, "")
 
@@ -255,12 +214,3 @@ def test_a_grid_of_numpys_numbers_can_be_stored(tune):
     found = tune("ml-knn", grid={"n_neighbors": np.array([3, 5])}, n_folds=2)
     assert found.best.parameters["n_neighbors"] in (3, 5)
     assert json.loads(found.as_json())["best"] == found.best.parameters
-
-
-@pytest.mark.slow
-def test_the_choice_on_real_data_is_near_the_best(data_dir):
-    grid = {"alpha": [1e4, 10.0, 1e-4], "rank": [None]}
-    found = tune_any("scene", "ridge", grid=grid, reveal=True, data_dir=data_dir)
-    precisions = [setting.average_precision.mean() for setting in found.settings]
-    assert found.best.average_precision.mean() == max(precisions)
-    assert found.best.parameters["alpha"] == 10.0

@@ -28,7 +28,7 @@ from complabel.statistics import (
     summarize,
     win_tie_loss,
 )
-from complabel.studies import Draw, ExpandedRow, StudyResults, UnitResult, answers_of, seconds_of
+from complabel.studies import Draw, Row, StudyResults, UnitResult, answers_of, seconds_of
 
 
 def summarize_study(results: StudyResults) -> data.Summary:
@@ -380,7 +380,7 @@ def _sensitivity(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Sensit
                 yield data.Sensitivity(rows[0].method, parameter, draw, dataset, metric, points)
 
 
-def _numeric_grids(places: _Places) -> Iterator[tuple[str, Sequence[ExpandedRow]]]:
+def _numeric_grids(places: _Places) -> Iterator[tuple[str, Sequence[Row]]]:
     expanded = iter(places.rows.values())
     for row in places.plan.rows:
         for _ in row.methods():

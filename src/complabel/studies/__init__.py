@@ -12,7 +12,6 @@ from complabel.studies._plan import Plan
 from complabel.studies._plan_files import benchmark_plan, read_plan
 from complabel.studies._results import StudyResults
 from complabel.studies._results import UnitResult as UnitResult
-from complabel.studies._rows import ExpandedRow as ExpandedRow
 from complabel.studies._rows import Row
 from complabel.studies._run import Monitor, run_study
 from complabel.studies._run import RunSummary as RunSummary
@@ -24,6 +23,8 @@ from complabel.studies._tune import TuningResult as TuningResult
 from complabel.studies._tune import tune
 from complabel.studies._units import Unit as Unit
 from complabel.studies._units import plan_units as plan_units
+
+ExpandedRow = Row  # each row of the tables is a row of one method without a grid
 
 __all__ = [
     "Draw",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from complabel.studies._draw import Draw
     from complabel.studies._plan import Plan
-    from complabel.studies._rows import ExpandedRow
+    from complabel.studies._rows import Row
 
 # A study takes its datasets one after the other. Two are in use when one ends and the next begins.
 KEPT = 2
@@ -189,7 +189,7 @@ def _refuse_without_truth(
             )
 
 
-def _needs_all(row: ExpandedRow) -> str:
+def _needs_all(row: Row) -> str:
     """Return why a row needs the true labels of all rows; empty if it does not."""
     if row.label_frequencies:
         return "is told how often labels truly apply"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from complabel.datasets import MultiLabelDataset
     from complabel.methods import ComplementaryClassifier
     from complabel.studies._labels import GivenLabels
-    from complabel.studies._rows import ExpandedRow
+    from complabel.studies._rows import Row
 
 _CURVE_DIGITS = 6  # enough for a drawn curve, and a small store
 
@@ -108,7 +108,7 @@ def true_frequencies(dataset: MultiLabelDataset, train: NDArray[np.intp]) -> NDA
 def run_fold(
     dataset: MultiLabelDataset,
     labels: GivenLabels,
-    row: ExpandedRow,
+    row: Row,
     *,
     fold: int,
     folds: int,
@@ -173,7 +173,7 @@ def run_fold(
 def fit_fold(
     dataset: MultiLabelDataset,
     labels: GivenLabels,
-    row: ExpandedRow,
+    row: Row,
     *,
     fold: int,
     folds: int,
@@ -188,7 +188,7 @@ def fit_fold(
     dataset : MultiLabelDataset
     labels : ndarray of shape (n_samples, K), uint8, or Answers
         The result of :func:`draw_labels`. A reference learns from the relevant labels instead.
-    row : ExpandedRow
+    row : Row
         Parameters that it does not set have the values that the paper states for the dataset.
     fold, folds : int
         Number of the fold, from 0, and of all folds.
@@ -223,7 +223,7 @@ def fit_fold(
 
 def _told_frequencies(
     classifier: ComplementaryClassifier,
-    row: ExpandedRow,
+    row: Row,
     dataset: MultiLabelDataset,
     train: NDArray[np.intp],
 ) -> ComplementaryClassifier:

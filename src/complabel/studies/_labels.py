@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from complabel.datasets import MultiLabelDataset
     from complabel.studies._draw import Draw
-    from complabel.studies._rows import ExpandedRow
+    from complabel.studies._rows import Row
 
 GivenLabels: TypeAlias = "NDArray[np.uint8] | Answers"
 """What ``fit`` learns from: an indicator of complementary labels, or answers."""
@@ -84,9 +84,7 @@ def released_checksum(
     return hashlib.sha256(_released(dataset, draw, data_dir).tobytes()).hexdigest()
 
 
-def draw_known(
-    dataset: MultiLabelDataset, row: ExpandedRow, *, seed: int
-) -> NDArray[np.uint8] | None:
+def draw_known(dataset: MultiLabelDataset, row: Row, *, seed: int) -> NDArray[np.uint8] | None:
     """Draw the relevant labels (n, K) that a row's method is told; None if it is told none."""
     if not (row.relevant_per_row or row.relevant_share):
         return None

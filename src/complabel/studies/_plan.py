@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_v
 from complabel.answers import ContradictionPolicy, Question
 from complabel.datasets import CATALOG, EMBEDDED
 from complabel.studies._draw import CHECKED, Draw, Name, Seconds
-from complabel.studies._rows import ExpandedRow, Row
+from complabel.studies._rows import Row
 
 _FILE = '{ name = "mine", file = "mine.arff" }'
 _TABLES = '{ name = "mine", features = "X.csv", answers = "answers.csv", truth = "truth.csv" }'
@@ -230,7 +230,7 @@ class Plan(BaseModel):
         tables = [file for file in self.files.values() if isinstance(file, OwnTables)]
         return any(file.answers for file in tables)
 
-    def expanded_rows(self) -> list[ExpandedRow]:
+    def expanded_rows(self) -> list[Row]:
         """Return the rows of the tables; each combination of a grid is a row of its own."""
         return [expanded for row in self.rows for expanded in row.expanded()]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
@@ -85,19 +84,33 @@ class Row(BaseModel):
             self._refuse_frequencies(row.method, row.settings)
         return self
 
-    def expanded(self) -> Iterator[ExpandedRow]:
-        """Yield the rows of the tables that this row stands for."""
+    def expanded(self) -> Iterator[Row]:
+        """Yield the rows of the tables that this row stands for, each without a grid."""
         for method, settings in itertools.product(self.methods(), self.combinations()):
-            yield ExpandedRow(
-                title=self._title(method, settings),
-                published=_filled("published", self.published, settings),
-                method=method,
-                settings=settings,
-                relevant_per_row=self.relevant_per_row,
-                relevant_share=self.relevant_share,
-                label_frequencies=self.label_frequencies,
-                match_frequencies=self.match_frequencies,
-            )
+            said = {
+                "title": self._title(method, settings),
+                "published": _filled("published", self.published, settings),
+                "method": method,
+                "settings": settings,
+            }
+            yield self.model_copy(update={**said, "leave_out": [], "none": [], "grid": {}})
+
+    @property
+    def learns_from(self) -> str:
+        """What the row learns from: ``"complementary"``, ``"relevant"`` or ``"frequencies"``.
+
+        The last two learn something that annotators did not say. Tables mark these rows, because
+        they do not compete.
+        """
+        return "frequencies" if self.label_frequencies else get_method(self.method).learns_from
+
+    def has_answers_under(self, draw: Draw) -> bool:
+        """Return whether a draw gives the answers that the row needs.
+
+        A row that matches estimated frequencies needs answers to random questions.
+        """
+        estimated = self.match_frequencies and not self.label_frequencies
+        return draw.asks_at_random or not estimated
 
     def methods(self) -> list[str]:
         """Return the methods that the row stands for."""
@@ -143,37 +156,6 @@ class Row(BaseModel):
                 "label_frequencies is given twice, in the row and in its settings; leave one of the"
                 " two out"
             )
-
-
-@dataclass(frozen=True)
-class ExpandedRow:
-    """A row of the tables: one method with one combination of settings; see :class:`Row`."""
-
-    title: str
-    published: str
-    method: str
-    settings: dict[str, Any]
-    relevant_per_row: int = 0
-    relevant_share: float = 0.0
-    label_frequencies: str = ""
-    match_frequencies: bool = False
-
-    @property
-    def learns_from(self) -> str:
-        """What the row learns from: ``"complementary"``, ``"relevant"`` or ``"frequencies"``.
-
-        The last two learn something that annotators did not say. Tables mark these rows, because
-        they do not compete.
-        """
-        return "frequencies" if self.label_frequencies else get_method(self.method).learns_from
-
-    def has_answers_under(self, draw: Draw) -> bool:
-        """Return whether a draw gives the answers that the row needs.
-
-        A row that matches estimated frequencies needs answers to random questions.
-        """
-        estimated = self.match_frequencies and not self.label_frequencies
-        return draw.asks_at_random or not estimated
 
 
 def _filled(key: str, text: str, settings: dict[str, Any]) -> str:

@@ -23,7 +23,7 @@ from complabel.studies._fold import fold_seed, split_folds
 from complabel.studies._labels import released_checksum
 from complabel.studies._outcome import result_versions
 from complabel.studies._plan import OwnFile, Plan
-from complabel.studies._rows import ExpandedRow
+from complabel.studies._rows import Row
 
 # The rooms and files that compute a result. The key of a unit has a checksum of what is read from
 # files, of the paper's settings and of the plan, so that code does not count here.
@@ -51,7 +51,7 @@ class Unit:
     file: OwnFile
     fingerprint: str
     draw: Draw
-    row: ExpandedRow
+    row: Row
     parameters: Mapping[str, Any]
     fold: int
     folds: int
@@ -143,7 +143,7 @@ def canonical_json(data: Mapping[str, Any]) -> str:
     return json.dumps(data, sort_keys=True, default=repr)
 
 
-def _labels(row: ExpandedRow, draw: Draw, released: str) -> dict[str, Any]:
+def _labels(row: Row, draw: Draw, released: str) -> dict[str, Any]:
     """Return what the labels of a unit depend on; ``released`` is a checksum of given ones."""
     if get_method(row.method).learns_from == "relevant":
         return {"scheme": "relevant"}
@@ -155,7 +155,7 @@ def _labels(row: ExpandedRow, draw: Draw, released: str) -> dict[str, Any]:
     }
 
 
-def _parameters(row: ExpandedRow, dataset: str) -> dict[str, Any]:
+def _parameters(row: Row, dataset: str) -> dict[str, Any]:
     """Return a classifier's parameters on a dataset, and the row's settings on frequencies."""
     classifier = make_classifier(row.method, dataset=dataset, **row.settings)
     parameters: dict[str, Any] = classifier.get_params(deep=False)
@@ -166,7 +166,7 @@ def _parameters(row: ExpandedRow, dataset: str) -> dict[str, Any]:
     return parameters
 
 
-def made_by(row: ExpandedRow) -> dict[str, Any]:
+def made_by(row: Row) -> dict[str, Any]:
     """Return the code and the versions that a row's results depend on."""
     module = get_method(row.method).classifier.__module__
     own = "" if module.startswith("complabel.") else _digest(*own_files(module))
