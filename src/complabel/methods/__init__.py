@@ -6,19 +6,16 @@ Classes are imported when they are first used, because some of them need torch.
 from typing import TYPE_CHECKING
 
 from complabel._lazy import lazily
-from complabel.methods._registry import (
-    METHODS,
-    SAVED_AS,
-    Grid,
-    Method,
-    check_parameter,
-    get_method,
-    make_classifier,
-)
+from complabel.methods._registry import METHODS, SAVED_AS, get_method
+from complabel.methods._registry import Grid as Grid
+from complabel.methods._registry import Method as Method
+from complabel.methods._registry import check_parameter as check_parameter
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._base import ComplementaryClassifier
-    from complabel.methods._held_out import HeldOutScore, held_out_score
+    from complabel.methods._held_out import HeldOutScore as HeldOutScore
+    from complabel.methods._held_out import held_out_score
+    from complabel.methods._make import make_classifier
     from complabel.methods._saving import load
     from complabel.methods.baselines.prior import PriorClassifier
     from complabel.methods.baselines.ridge import ComplementaryRidgeClassifier
@@ -27,10 +24,13 @@ if TYPE_CHECKING:
     from complabel.methods.candidates.mlknn import MLKNNClassifier
     from complabel.methods.candidates.pml import PMLFPClassifier, PMLLCClassifier
     from complabel.methods.candidates.pml_lrs import PMLLRSClassifier
-    from complabel.methods.gradient.bce import BCEClassifier
-    from complabel.methods.gradient.ccmn import CCMNClassifier
-    from complabel.methods.gradient.comes import COMESHammingClassifier, COMESRankingClassifier
+    from complabel.methods.gradient.class_conditional import (
+        CCMNClassifier,
+        COMESHammingClassifier,
+        COMESRankingClassifier,
+    )
     from complabel.methods.gradient.complementary_loss import (
+        BCEClassifier,
         ComplementaryLossClassifier,
         ComRankClassifier,
         CTLClassifier,
@@ -59,13 +59,10 @@ __all__ = [
     "FPMLClassifier",
     "FrequencyMatchedClassifier",
     "GDFClassifier",
-    "Grid",
-    "HeldOutScore",
     "LIFTClassifier",
     "LUWClassifier",
     "MLCLClassifier",
     "MLKNNClassifier",
-    "Method",
     "NetworkLikelihoodClassifier",
     "PMLFPClassifier",
     "PMLLCClassifier",
@@ -75,7 +72,6 @@ __all__ = [
     "SupervisedBCEClassifier",
     "SupervisedClassifier",
     "UnbiasedBCEClassifier",
-    "check_parameter",
     "get_method",
     "held_out_score",
     "load",
@@ -85,6 +81,7 @@ _PLACES = {place.partition(":")[2]: place for place in SAVED_AS.values()} | {
     "ComplementaryClassifier": "complabel.methods._base:ComplementaryClassifier",
     "HeldOutScore": "complabel.methods._held_out:HeldOutScore",
     "held_out_score": "complabel.methods._held_out:held_out_score",
+    "make_classifier": "complabel.methods._make:make_classifier",
     "load": "complabel.methods._saving:load",
 }
 __getattr__, __dir__ = lazily(__name__, _PLACES)

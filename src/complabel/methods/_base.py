@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+from scipy import special
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from complabel import metrics
+from complabel._parameters import Constraints, Real, check_parameters
 from complabel.answers import Answers, check_complementary, pair_rows
 from complabel.errors import AnnotationError
+from complabel.methods._arrays import Array, Features, Indicator
+from complabel.methods._decisions import THRESHOLDS, labels_above
+from complabel.methods._door import Targets, check_new, encode_new, refuse_other_number_of_rows
 from complabel.methods._features import validated
-from complabel.methods._hooks import Hooks
-from complabel.methods._masks import read_answers, refuse_for_reference
-from complabel.methods._targets import Targets, check_new, refuse_other_number_of_rows
+from complabel.methods._registry import SAVED_AS
+from complabel.persistence import Kinds, save_model
 
 if TYPE_CHECKING:
     import os
@@ -21,10 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from complabel.methods._arrays import Features
 
-
-class ComplementaryClassifier(Hooks):
+class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     """Base class of all methods; a method implements ``_fit`` and ``_decision``.
 
     Attributes
@@ -36,24 +39,39 @@ class ComplementaryClassifier(Hooks):
         Whether the method models which label is chosen as complementary. If so, ``score`` is a
         log-likelihood, and the method implements ``_log_likelihood``.
     understands_answers : bool
-        Whether the method learns from :class:`complabel.answers.Answers` of every kind. If so,
-        it implements ``_fit_answers``, and ``_answers_log_likelihood`` if it models the choice.
-        If not, ``fit`` passes on only the labels that do not apply, as if they were named freely.
+        Whether the method learns from :class:`complabel.answers.Answers` of every kind. If so, it
+        implements ``_fit_answers``, and ``_answers_log_likelihood`` if it models the choice; it
+        may leave out ``_fit`` and ``_log_likelihood``. If not, ``fit`` passes on only the labels
+        that do not apply, as if they were named freely.
     threshold : {"probability", "minmax"}
         Rule of ``predict``: f > ``cut``, or the same after scaling each row of f to [0, 1].
     cut : float
         The cut of that rule, in (0, 1).
     """
 
+    learns_from: ClassVar[Literal["complementary", "relevant"]] = "complementary"
+    models_the_choice: ClassVar[bool] = False
+    understands_answers: ClassVar[bool] = False
+    threshold: str = "probability"
+    cut: float = 0.5
+
+    # The values that each parameter allows. A method declares those of its own parameters.
+    _constraints: ClassVar[Constraints] = {
+        "threshold": THRESHOLDS,
+        "cut": Real(above=0, below=1),
+    }
+
+    # The kinds of what ``save`` stores, by name: the fitted attributes that predictions and
+    # ``score`` need, and the parameters that are not plain values. A method declares its own.
+    _fitted: ClassVar[Kinds] = {}
+    _unusual: ClassVar[Kinds] = {}
+
+    classes_: NDArray[Any]
+    n_features_in_: int
+    _single: bool
+
     def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | Answers | None = None,
-        *,
-        relevant: ArrayLike | None = None,
-        offered: ArrayLike | None = None,
-        absent: ArrayLike | None = None,
-        excluded: ArrayLike | None = None,
+        self, X: ArrayLike, y: ArrayLike | Answers, *, relevant: ArrayLike | None = None
     ) -> Self:
         """Learn from complementary labels, or from answers of any kind.
 
@@ -62,7 +80,7 @@ class ComplementaryClassifier(Hooks):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Features. A sparse matrix becomes CSR and stays sparse; only LIFT makes small ones
             dense.
-        y : array-like of shape (n_samples, K) or (n_samples,), Answers, or None, default=None
+        y : array-like of shape (n_samples, K) or (n_samples,), or Answers
             One of these:
 
             - An indicator (n_samples, K) of complementary labels that were named freely. The
@@ -70,7 +88,6 @@ class ComplementaryClassifier(Hooks):
             - One complementary class per row, (n_samples,). Then exactly one class applies to each
               row. There is a warning if these are names, because several labels may be meant.
             - :class:`complabel.answers.Answers` to any questions.
-            - None, if all answers are in ``absent`` or ``excluded``.
 
             Rows without a label or an answer are left out with a warning. A method with
             ``learns_from = "relevant"`` takes the relevant labels instead. If X is a pandas
@@ -79,16 +96,7 @@ class ComplementaryClassifier(Hooks):
             position.
         relevant : array-like of shape (n_samples, K) or None, default=None
             Indicator of labels that are known to apply; rows may be empty. If this and ``y`` are
-            data frames, they must have the same columns.
-        offered : array-like of shape (n_samples, K) or None, default=None
-            Indicator of the menus that the labels in ``y`` were named from. An empty row means all
-            K labels. If a row has a menu and ``y`` names no label, all labels of the menu apply.
-        absent : array-like of shape (n_samples, K) or None, default=None
-            Indicator of labels that were asked about and judged not to apply ("no"). The labels
-            judged to apply ("yes") belong in ``relevant``.
-        excluded : array-like of shape (n_samples, K) or None, default=None
-            Indicator of labels that a rule or a report excluded. An empty row means that the row
-            was not looked at.
+            data frames, they must have the same columns. Answers say it themselves.
 
         Returns
         -------
@@ -98,7 +106,7 @@ class ComplementaryClassifier(Hooks):
         ------
         InputError
             If ``X`` is not a finite matrix with as many rows as ``y``, the names of their rows
-            differ, a parameter is out of range, or a mask is given together with Answers.
+            differ, a parameter is out of range, or ``relevant`` is given together with Answers.
         AnnotationError
             If the labels are not an indicator or contradict each other.
 
@@ -115,47 +123,27 @@ class ComplementaryClassifier(Hooks):
 
         Notes
         -----
-        ``offered``, ``absent`` and ``excluded`` are a short way to give one answer of each kind
-        per row. Only ``Answers`` can say who answered, and how questions were drawn.
-
         All rows have the same weight: ``sample_weight`` is not supported.
 
         If true labels are given as ``y`` by mistake, ``fit`` cannot notice it. A held-out fit can:
         see :func:`complabel.metrics.least_cardinality`.
         """
-        masks = {"relevant": relevant, "offered": offered, "absent": absent, "excluded": excluded}
-        y, relevant, offered, absent, excluded = (
-            pair_rows(X, labels, names=("X", name)) for name, labels in {"y": y, **masks}.items()
-        )
-        answers = read_answers(
-            y, relevant=relevant, offered=offered, absent=absent, excluded=excluded
-        )
-        if self.learns_from == "relevant":
-            refuse_for_reference(answers, relevant)
-        given: Any = y if answers is None else answers
-        features = validated(self, X, given)
-        name = "a mask" if y is None else "y"
-        refuse_other_number_of_rows(given, features.shape[0], name=name)
-        if self.learns_from == "relevant":
-            targets = Targets.from_true_labels(y)
-        elif answers is None:
-            targets = Targets.from_complementary(y, relevant=relevant)
-        else:
-            targets = Targets.from_answers(
-                answers, learner=type(self).__name__, understands=self.understands_answers
-            )
+        y = pair_rows(X, y)
+        relevant = pair_rows(X, relevant, names=("X", "relevant"))
+        features = validated(self, X, y)
+        refuse_other_number_of_rows(y, features.shape[0])
+        targets = Targets.read(y, relevant, self)
         self._check_parameters()
-        self.classes_ = targets.classes
-        self._single = targets.single
-        if targets.answered is not None:
-            features = features[targets.answered]
+        self.classes_, self._single = targets.classes, targets.single
+        if targets.rows is not None:
+            features = features[targets.rows]
         if targets.answers is None:
             self._fit(features, targets.complementary, targets.relevant)
         else:
             self._fit_answers(features, targets.answers)
         return self
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+    def decision_function(self, X: ArrayLike) -> Array:
         """Return scores; a label is the more likely to be relevant, the greater its score is.
 
         Parameters
@@ -172,7 +160,7 @@ class ComplementaryClassifier(Hooks):
             return decision[:, 1] - decision[:, 0]
         return decision
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: ArrayLike) -> Array:
         """Return the probability f(x) of each label to be relevant.
 
         Parameters
@@ -203,7 +191,7 @@ class ComplementaryClassifier(Hooks):
         """
         return self._predicted(self._decision(self._validate_new(X)))
 
-    def predict_with_proba(self, X: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    def predict_with_proba(self, X: ArrayLike) -> tuple[NDArray[Any], Array]:
         """Return what ``predict`` and ``predict_proba`` return, from one pass over the features.
 
         Parameters
@@ -213,9 +201,7 @@ class ComplementaryClassifier(Hooks):
         Returns
         -------
         predicted : ndarray of shape (n_samples, K), int64, or (n_samples,)
-            See ``predict``.
         probabilities : ndarray of shape (n_samples, K), float64
-            See ``predict_proba``.
         """
         decision = self._decision(self._validate_new(X))
         return self._predicted(decision), self._probabilities(decision)
@@ -270,6 +256,15 @@ class ComplementaryClassifier(Hooks):
             return float(self._log_likelihood(features, complementary).mean())
         return -metrics.complementary_ranking_error(complementary, self._decision(features))
 
+    def _score_answers(self, X: Features, answers: Answers) -> float:
+        check_new(answers, self.classes_)
+        if not (self.understands_answers and self.models_the_choice):
+            return -metrics.complementary_ranking_error(answers, self._decision(X))
+        answered = answers.answered
+        if not answered.any():
+            raise AnnotationError("y has no answers; at least one item needs one")
+        return float(self._answers_log_likelihood(X[answered], answers[answered]).mean())
+
     def save(
         self, path: str | os.PathLike[str], *, provenance: Mapping[str, Any] | None = None
     ) -> None:
@@ -313,18 +308,109 @@ class ComplementaryClassifier(Hooks):
         >>> complabel.load(path)
         PriorClassifier()
         """
-        # Not at the top: _saving imports the registry, which imports this module.
-        from complabel.methods._saving import save
-
         check_is_fitted(self, "classes_")
-        save(self, path, provenance=provenance)
+        save_model(self, path, known=SAVED_AS, provenance=provenance)
 
-    def _score_answers(self, X: Features, answers: Answers) -> float:
-        """Return the score on held-out answers."""
-        check_new(answers, self.classes_)
-        if not (self.understands_answers and self.models_the_choice):
-            return -metrics.complementary_ranking_error(answers, self._decision(X))
-        answered = answers.answered
-        if not answered.any():
-            raise AnnotationError("y has no answers; at least one item needs one")
-        return float(self._answers_log_likelihood(X[answered], answers[answered]).mean())
+    # What a method implements, or may override
+
+    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
+        """Learn from arrays that are already checked.
+
+        Parameters
+        ----------
+        X : ndarray or CSR array of shape (n, d), float64 or float32
+            Finite features.
+        complementary : ndarray of shape (n, K), uint8
+            Indicator of complementary labels: at least one in each row, and not all. If
+            ``learns_from = "relevant"``, indicator of the relevant labels.
+        relevant : ndarray of shape (n, K), uint8, or None
+            Indicator of known relevant labels; rows may be empty.
+        """
+        self._fit_answers(X, Answers.from_complementary(complementary, relevant=relevant))
+
+    def _fit_answers(self, X: Features, answers: Answers, /) -> None:
+        """Learn from answers about the rows of ``X``, at least one about each row."""
+        raise NotImplementedError(f"{type(self).__name__} does not understand answers")
+
+    def _decision(self, X: Features) -> Array:
+        """Return the scores of rows; within a row, they have the order of the probabilities f.
+
+        Parameters
+        ----------
+        X : ndarray or CSR array of shape (n, d), float64 or float32
+            Finite features, d as in ``_fit``.
+
+        Returns
+        -------
+        ndarray of shape (n, K), float64
+            The log-odds of f, unless the method implements ``_log_odds``.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no scores")
+
+    def _log_odds(self, decision: Array) -> Array:
+        """Turn what ``_decision`` returned into log f / (1 - f), of shape (n, K)."""
+        return decision
+
+    def _relevance(self, decision: Array) -> Array:
+        """Turn what ``_decision`` returned into f, of shape (n, K)."""
+        return np.asarray(special.expit(self._log_odds(decision)))
+
+    def _log_likelihood(self, X: Features, complementary: Indicator) -> Array:
+        """Return the log-likelihood of each row's complementary labels, shape (n,), in nats."""
+        return self._answers_log_likelihood(X, Answers.from_complementary(complementary))
+
+    def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> Array:
+        """Return the log-likelihood of the answers about each row, shape (n,), in nats."""
+        raise NotImplementedError(f"{type(self).__name__} does not model the choice")
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that break ``_constraints``; methods may add checks."""
+        check_parameters(self)
+
+    def _complete(self, sizes: Mapping[str, int]) -> None:
+        """Finish a loaded classifier: set derived attributes, and refuse ones that do not match.
+
+        ``sizes`` holds the lengths of axes, under the names in ``_fitted``.
+        """
+
+    def _kept_rows(self) -> Features | None:
+        """Return the rows (m, d), or centres of rows, that a fit keeps; None if it keeps none."""
+        return None
+
+    # What methods use
+
+    def _probabilities(self, decision: Array) -> Array:
+        """Return the probabilities f (n, K); after a fit on one class per row, rows sum to 1."""
+        if self._single:
+            return np.asarray(special.softmax(decision, axis=1))
+        return self._relevance(decision)
+
+    def _predicted(self, decision: Array) -> NDArray[Any]:
+        """Return the predicted labels (n, K), or one class per row, shape (n,)."""
+        if self._single:
+            predicted: NDArray[Any] = self.classes_[decision.argmax(axis=1)]
+            return predicted
+        return labels_above(self._log_odds(decision), threshold=self.threshold, cut=self.cut)
+
+    def _forget(self, *attributes: str) -> None:
+        """Delete attributes that an earlier fit with other parameters may have set."""
+        for attribute in attributes:
+            self.__dict__.pop(attribute, None)
+
+    def _encode(self, y: ArrayLike) -> Indicator:
+        """Return held-out labels as an indicator, after a check against the labels of ``fit``."""
+        return encode_new(y, self.classes_, single=self._single)
+
+    def _validate_new(self, X: ArrayLike) -> Features:
+        """Return the validated features of new rows."""
+        check_is_fitted(self, "classes_")
+        return validated(self, X, reset=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        # scikit-learn's checks train on true labels, which the method reads as complementary ones.
+        tags.classifier_tags.poor_score = True
+        return tags

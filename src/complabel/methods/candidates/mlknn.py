@@ -13,9 +13,7 @@ from complabel._parameters import Constraints, Integer, Real
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_around_half
-from complabel.methods._documented import documented
 from complabel.methods._features import refuse_lost_distances, refuse_overflow
-from complabel.methods.candidates._texts import TEXTS
 from complabel.persistence import Kinds, Numbers, RefusedError, Rows
 
 if TYPE_CHECKING:
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 _WORKING_MEMORY = 64
 
 
-@documented(**TEXTS, settings="")
 @dataclass(kw_only=True, eq=False, repr=False)
 class MLKNNClassifier(ComplementaryClassifier):
     r"""Multi-label k-nearest neighbours (ML-KNN), trained on candidate labels.
@@ -54,7 +51,8 @@ class MLKNNClassifier(ComplementaryClassifier):
         k. The paper chose 10 from about 8 to 12.
     smoothing : float, default=1.0
         s; 1 is Laplace smoothing. If s = 0 makes the posterior 0/0, the prior is used.
-    {parameters}
+    threshold : {"probability", "minmax"}, default="probability"
+        What ``predict`` compares with 0.5: f, or f scaled to [0, 1] within each row.
 
     Attributes
     ----------
@@ -65,7 +63,8 @@ class MLKNNClassifier(ComplementaryClassifier):
     X_, candidates_ : ndarray or CSR of shape (n_samples, n_features), ndarray (n_samples, K)
         The training instances, in which predictions search for neighbours. If ``fit`` was given
         float64 features, ``X_`` is not a copy of them.
-    {shape}
+    classes_ : ndarray of shape (K,)
+    n_features_in_ : int
 
     See Also
     --------
@@ -88,7 +87,16 @@ class MLKNNClassifier(ComplementaryClassifier):
     M.-L. Zhang and Z.-H. Zhou, "ML-KNN: A lazy learning approach to multi-label learning",
     Pattern Recognition 40 (2007).
 
-    {example}
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.eye(3).repeat(40, axis=0)
+    >>> complementary = np.eye(3, dtype=int)[[1, 2, 0]].repeat(40, axis=0)
+    >>> classifier = MLKNNClassifier().fit(X, complementary)
+    >>> classifier.predict(np.eye(3))
+    array([[1, 0, 1],
+           [1, 1, 0],
+           [0, 1, 1]])
     """
 
     _constraints: ClassVar[Constraints] = {

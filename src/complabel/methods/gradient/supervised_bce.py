@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-import numpy as np
-
 from complabel import metrics
 from complabel.answers import pair_rows
 from complabel.losses import BinaryCrossEntropy
-from complabel.methods._documented import documented
-from complabel.methods.gradient._base import TEXTS, GradientClassifier
+from complabel.methods.gradient._base import GradientClassifier
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from complabel.methods._arrays import Features
+    from complabel.methods._arrays import Features, Indicator
 
 
-@documented(**TEXTS)
 class SupervisedBCEClassifier(GradientClassifier):
     """Linear model or network trained by binary cross-entropy on the *relevant* labels.
 
@@ -26,7 +22,17 @@ class SupervisedBCEClassifier(GradientClassifier):
     true labels as ``y``, which ``learns_from = "relevant"`` declares. Nobody chose its settings
     for true labels, so true labels can teach more than it learns.
 
-    {sections}
+    Parameters
+    ----------
+    network, learning_rate, weight_decay, batch_size, epochs
+        As in :class:`ComplementaryLossClassifier`; here with Adam.
+    threshold, device, random_state, callback
+        As in :class:`ComplementaryLossClassifier`.
+
+    Attributes
+    ----------
+    model_, coef_, intercept_, classes_, n_features_in_
+        As in :class:`ComplementaryLossClassifier`.
 
     See Also
     --------
@@ -51,9 +57,7 @@ class SupervisedBCEClassifier(GradientClassifier):
 
     learns_from: ClassVar[Literal["complementary", "relevant"]] = "relevant"
 
-    def _fit(
-        self, X: Features, true_labels: NDArray[np.uint8], relevant: NDArray[np.uint8] | None, /
-    ) -> None:
+    def _fit(self, X: Features, true_labels: Indicator, relevant: Indicator | None, /) -> None:
         del relevant
         labels = {"true_labels": true_labels}
         self.model_ = self._train(

@@ -164,7 +164,7 @@ def _spreads(classifier: Parameters, kinds: AnswerKinds, n_labels: int) -> Seque
     if given is None and kinds.determine_propensities and enough:
         return [None, *_SPREADS]
     if given is None and kinds.free:
-        warn_of_free_namings(stacklevel=_CALLER)
+        warn_of_free_namings()
     return [None]
 
 
