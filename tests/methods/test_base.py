@@ -87,7 +87,7 @@ def test_sparse_features_give_the_scores_of_dense_ones(name, kind):
 @every_learner
 def test_several_complementary_labels_per_row_are_accepted(name):
     kept = PROBLEM.Y.sum(axis=1) <= N_LABELS - 2
-    several = draw_complementary(PROBLEM.Y[kept], n_per_row=2, random_state=0)
+    several = draw_complementary(PROBLEM.Y[kept], asked_for=2, random_state=0)
     relevant = np.zeros_like(several)
     classifier = brief(name).fit(X[kept], several, relevant=relevant)
     assert np.isfinite(classifier.decision_function(X)).all()

@@ -88,7 +88,7 @@ def by_hand(answers):
 def test_who_does_not_understand_is_given_the_labels_that_do_not_apply(
     questions, seed, share, mistakes
 ):
-    answers = of_questions(questions, random_state=seed, items_share=share, mistakes=mistakes)
+    answers = of_questions(questions, random_state=seed, items_share=share, error_rate=mistakes)
     known = by_hand(answers)
     n_wrong = (known == -1).sum(axis=1)
     rows = (n_wrong > 0) & (n_wrong < N_LABELS)
@@ -237,7 +237,7 @@ def test_what_is_ignored_and_misread_is_counted_in_one_line():
 
 
 def test_nothing_is_said_where_nothing_is_ignored():
-    two_named = draw_complementary(Y[Y.sum(axis=1) < 3], n_per_row=2, random_state=0)
+    two_named = draw_complementary(Y[Y.sum(axis=1) < 3], asked_for=2, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Recorder().fit(X, FREE)

@@ -6,58 +6,61 @@ What needs torch is imported when it is first used.
 from typing import TYPE_CHECKING
 
 from complabel._lazy import lazily
-from complabel._training._map import LinearMap, linear_map_kind
-from complabel._training._threads import one_thread
+from complabel._training._map import LinearMap, one_thread
 
 if TYPE_CHECKING:
-    from complabel._training._coordinates import Scaling, Spread
-    from complabel._training._descent import Schedule
+    from complabel._training._descent import (
+        Schedule,
+        descend,
+        network_outputs,
+        set_output_bias,
+        train_linear,
+        train_network,
+    )
     from complabel._training._device import resolve_device, torch_as_released
     from complabel._training._full_batch import (
         IterationCallback,
         LinearFits,
         LogitObjective,
+        Scaling,
+        Spread,
         minimize_linear,
     )
-    from complabel._training._linear import train_linear
-    from complabel._training._network import (
-        descend,
-        network_outputs,
-        set_output_bias,
-        train_network,
-    )
-    from complabel._training._saved import DeviceKind, FactoryKind, NetworkKind
+    from complabel._training._saved import factory_of, factory_parts, network_parts, trained_network
 
 __all__ = [
-    "DeviceKind",
-    "FactoryKind",
     "IterationCallback",
     "LinearFits",
     "LinearMap",
     "LogitObjective",
-    "NetworkKind",
     "Scaling",
     "Schedule",
     "Spread",
     "descend",
-    "linear_map_kind",
+    "factory_of",
+    "factory_parts",
     "minimize_linear",
     "network_outputs",
+    "network_parts",
     "one_thread",
     "resolve_device",
     "set_output_bias",
     "torch_as_released",
     "train_linear",
     "train_network",
+    "trained_network",
 ]
 _NAMES_IN = {
-    "_coordinates": ("Scaling", "Spread"),
-    "_descent": ("Schedule",),
+    "_descent": (
+        *("Schedule", "descend", "network_outputs", "set_output_bias"),
+        *("train_linear", "train_network"),
+    ),
     "_device": ("resolve_device", "torch_as_released"),
-    "_full_batch": ("IterationCallback", "LinearFits", "LogitObjective", "minimize_linear"),
-    "_linear": ("train_linear",),
-    "_network": ("descend", "network_outputs", "set_output_bias", "train_network"),
-    "_saved": ("DeviceKind", "FactoryKind", "NetworkKind"),
+    "_full_batch": (
+        *("IterationCallback", "LinearFits", "LogitObjective", "Scaling", "Spread"),
+        "minimize_linear",
+    ),
+    "_saved": ("factory_of", "factory_parts", "network_parts", "trained_network"),
 }
 _PLACES = {
     name: f"{__name__}.{module}:{name}" for module, names in _NAMES_IN.items() for name in names

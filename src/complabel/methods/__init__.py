@@ -6,17 +6,17 @@ Classes are imported when they are first used, because some of them need torch.
 from typing import TYPE_CHECKING
 
 from complabel._lazy import lazily
-from complabel.methods._registry import METHODS, SAVED_AS, get_method
-from complabel.methods._registry import Grid as Grid
+from complabel.methods._places import PLACES
+from complabel.methods._places import Grid as Grid
+from complabel.methods._registry import METHODS, get_method, make_classifier
 from complabel.methods._registry import Method as Method
 from complabel.methods._registry import check_parameter as check_parameter
 
 if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
-    from complabel.methods._base import ComplementaryClassifier
+    from complabel.methods._base import ComplementaryClassifier, load
     from complabel.methods._held_out import HeldOutScore as HeldOutScore
     from complabel.methods._held_out import held_out_score
-    from complabel.methods._make import make_classifier
-    from complabel.methods._saving import load
+    from complabel.methods._saving import read_header
     from complabel.methods.baselines.prior import PriorClassifier
     from complabel.methods.baselines.ridge import ComplementaryRidgeClassifier
     from complabel.methods.candidates.fpml import FPMLClassifier
@@ -76,12 +76,13 @@ __all__ = [
     "held_out_score",
     "load",
     "make_classifier",
+    "read_header",
 ]
-_PLACES = {place.partition(":")[2]: place for place in SAVED_AS.values()} | {
+_PLACES = {place.partition(":")[2]: place for place in PLACES.values()} | {
     "ComplementaryClassifier": "complabel.methods._base:ComplementaryClassifier",
     "HeldOutScore": "complabel.methods._held_out:HeldOutScore",
     "held_out_score": "complabel.methods._held_out:held_out_score",
-    "make_classifier": "complabel.methods._make:make_classifier",
-    "load": "complabel.methods._saving:load",
+    "load": "complabel.methods._base:load",
+    "read_header": "complabel.methods._saving:read_header",
 }
 __getattr__, __dir__ = lazily(__name__, _PLACES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from scipy import special
@@ -10,15 +10,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from complabel import metrics
-from complabel._parameters import Constraints, Real, check_parameters
+from complabel._parameters import Constraints, Integer, Real, check_parameters, declared
 from complabel.answers import Answers, check_complementary, pair_rows
 from complabel.errors import AnnotationError
 from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._decisions import THRESHOLDS, labels_above
 from complabel.methods._door import Targets, check_new, encode_new, refuse_other_number_of_rows
 from complabel.methods._features import validated
-from complabel.methods._registry import SAVED_AS
-from complabel.persistence import Kinds, save_model
+from complabel.methods._saving import MISSING, Numbers, Texts, load_model, save_model
 
 if TYPE_CHECKING:
     import os
@@ -61,10 +60,14 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         "cut": Real(above=0, below=1),
     }
 
-    # The kinds of what ``save`` stores, by name: the fitted attributes that predictions and
-    # ``score`` need, and the parameters that are not plain values. A method declares its own.
-    _fitted: ClassVar[Kinds] = {}
-    _unusual: ClassVar[Kinds] = {}
+    # What ``save`` stores: the fitted attributes that predictions and ``score`` need, each with
+    # what it may be in a file. A method declares its own.
+    _fitted: ClassVar[Constraints] = {
+        "classes_": Numbers("K", dtype=None),
+        "n_features_in_": Integer(at_least=1),
+        "feature_names_in_": (MISSING, Texts("d")),
+        "_single": (True, False),
+    }
 
     classes_: NDArray[Any]
     n_features_in_: int
@@ -276,7 +279,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
             The file; ``.safetensors`` is the usual ending.
         provenance : mapping of str to object or None, default=None
             Notes to store with the model, such as the date: numbers, texts, and lists and mappings
-            of them. :func:`complabel.persistence.read_header` shows them.
+            of them. :func:`complabel.methods.read_header` shows them.
 
         Raises
         ------
@@ -309,7 +312,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         PriorClassifier()
         """
         check_is_fitted(self, "classes_")
-        save_model(self, path, known=SAVED_AS, provenance=provenance)
+        save_model(self, path, provenance)
 
     # What a method implements, or may override
 
@@ -367,15 +370,34 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         """Refuse parameters that break ``_constraints``; methods may add checks."""
         check_parameters(self)
 
-    def _complete(self, sizes: Mapping[str, int]) -> None:
-        """Finish a loaded classifier: set derived attributes, and refuse ones that do not match.
+    def _plain_parameters(self, sizes: Mapping[str, int]) -> dict[str, Any]:
+        """Return the parameters for a file, as plain values and arrays; it holds no callback.
 
-        ``sizes`` holds the lengths of axes, under the names in ``_fitted``.
+        ``sizes`` holds the numbers of labels, K, and of features, d.
         """
+        del sizes
+        parameters: dict[str, Any] = self.get_params(deep=False)
+        return {**parameters, "callback": None} if "callback" in parameters else parameters
 
-    def _kept_rows(self) -> Features | None:
-        """Return the rows (m, d), or centres of rows, that a fit keeps; None if it keeps none."""
-        return None
+    @classmethod
+    def _from_plain(cls, parameters: dict[str, Any]) -> Self:
+        """Make an unfitted classifier from what ``_plain_parameters`` returned."""
+        return cls(**parameters)
+
+    def _state(self) -> dict[str, Any]:
+        """Return what ``_fitted`` declares, as plain values and arrays."""
+        names = declared(type(self), "_fitted")
+        return {name: vars(self)[name] for name in names if name in vars(self)}
+
+    def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
+        """Set the fitted attributes from what ``_state`` returned, and those that follow from them.
+
+        Each value is as ``_fitted`` declares it; ``sizes`` holds the lengths of the axes. Refuse
+        values that do not fit together.
+        """
+        del sizes
+        for name, value in state.items():
+            setattr(self, name, value)
 
     # What methods use
 
@@ -414,3 +436,33 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         # scikit-learn's checks train on true labels, which the method reads as complementary ones.
         tags.classifier_tags.poor_score = True
         return tags
+
+
+def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
+    """Load a classifier that ``classifier.save(path)`` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    ComplementaryClassifier
+        The classifier. On the same machine, its predictions equal those of the saved one exactly.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is missing, damaged, from a newer complabel or not a model. The message says
+        what to do.
+
+    Notes
+    -----
+    Loading runs no code from the file. Only classes of the package are used, and their parameters
+    and arrays are checked first. So a stranger's file is as safe to load as a table, but its
+    predictions may be whatever the stranger wants.
+
+    In a loaded classifier, ``callback`` is None. ``device`` is ``"auto"`` if the saved device does
+    not exist here. ``network`` makes layers like the trained ones.
+    """
+    return cast("ComplementaryClassifier", load_model(path))

@@ -17,7 +17,7 @@ from complabel.answers import Answers, pair_rows
 from complabel.errors import AnnotationError, InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._door import refuse_other_number_of_rows
-from complabel.methods._make import make_classifier
+from complabel.methods._registry import make_classifier
 from complabel.metrics import complementary_log_likelihood_scorer, complementary_ranking_scorer
 
 if TYPE_CHECKING:

@@ -8,22 +8,23 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from importlib import metadata
 from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
+from complabel import paper
 from complabel.errors import InputError
+from complabel.methods._places import PLACES, TABLE, Grid
+
+if TYPE_CHECKING:
+    from complabel.methods._base import ComplementaryClassifier
 
 ENTRY_POINTS = "complabel.methods"
 """The group of entry points in which other installed packages offer their methods."""
-
-Grid = Mapping[str, Sequence[Any]]
-"""The values to try for each parameter."""
-
 
 # NAME:key=value,key=value; a value in brackets may hold commas.
 _WITH_SETTINGS = re.compile(r"(?P<base>.+?):(?P<settings>\w+=.*)")
@@ -55,9 +56,9 @@ class Method:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def classifier(self) -> Any:  # an import of its type would close a circle
+    def classifier(self) -> type[ComplementaryClassifier]:
         """The class, derived from :class:`ComplementaryClassifier`."""
-        return resolve_name(self.place)
+        return cast("type[ComplementaryClassifier]", resolve_name(self.place))
 
     @property
     def base(self) -> str:
@@ -67,76 +68,13 @@ class Method:
     @property
     def learns_from(self) -> str:
         """``"complementary"``, or ``"relevant"`` for a reference."""
-        return str(self.classifier.learns_from)
+        return self.classifier.learns_from
 
 
-_AT = "complabel.methods."
-_LOSS = _AT + "gradient.complementary_loss:"
-_CONDITIONAL = _AT + "gradient.class_conditional:"
-_PML = _AT + "candidates.pml:"
-_BASE = _AT + "_base:ComplementaryClassifier"
-
-_RATES: Grid = {"learning_rate": (1e-3, 1e-2, 1e-1), "weight_decay": (1e-3, 1e-4)}
-_REFINED: Grid = {"C2": (1e-3, 1e-2, 0.1, 1.0, 10.0)}
-_FPML: Grid = {"rank": (2, None), "lambda3": (100.0, 10.0, 1.0), "lambda1": (1.0, 0.1)}
-_LRS: Grid = {"gamma": (100.0, 50.0, 10.0, 1.0), "eta": (1.0, 0.1)}
-
-# In the order in which tables list them.
-_METHODS = (
-    Method("mlcl", "MLCL", _AT + "gradient.mlcl:MLCLClassifier", {**_RATES, "beta": (1.0, 0.5)}),
-    Method(
-        "selection-likelihood",
-        "Selection likelihood",
-        _AT + "selection._classifier:SelectionLikelihoodClassifier",
-    ),
-    Method("ridge", "Ridge", _AT + "baselines.ridge:ComplementaryRidgeClassifier"),
-    Method("prior", "Prior", _AT + "baselines.prior:PriorClassifier"),
-    Method(
-        "ml-knn",
-        "ML-KNN",
-        _AT + "candidates.mlknn:MLKNNClassifier",
-        {"n_neighbors": (40, 20, 10, 5)},
-    ),
-    Method(
-        "lift",
-        "LIFT (squared hinge)",
-        _AT + "candidates.lift:LIFTClassifier",
-        {"ratio": (0.05, 0.1, 0.2)},
-    ),
-    Method("fpml", "fPML", _AT + "candidates.fpml:FPMLClassifier", _FPML),
-    Method("pml-lc", "PML-lc", _PML + "PMLLCClassifier", _REFINED),
-    Method("pml-fp", "PML-fp", _PML + "PMLFPClassifier", _REFINED),
-    Method("pml-lrs", "PML-LRS", _AT + "candidates.pml_lrs:PMLLRSClassifier", _LRS),
-    Method("l-uw", "L-UW", _LOSS + "LUWClassifier", _RATES),
-    Method("gdf", "GDF", _LOSS + "GDFClassifier", _RATES),
-    Method("unbiased-bce", "Unbiased BCE", _LOSS + "UnbiasedBCEClassifier", _RATES),
-    Method("ctl", "CTL", _LOSS + "CTLClassifier", _RATES),
-    Method("comrank", "ComRank", _LOSS + "ComRankClassifier", _RATES),
-    # The loss of gdf under other settings, as its class says.
-    Method("bce", "BCE", _LOSS + "BCEClassifier", _RATES),
-    Method("ccmn", "CCMN", _CONDITIONAL + "CCMNClassifier", _RATES),
-    Method("comes-hl", "COMES-HL", _CONDITIONAL + "COMESHammingClassifier", _RATES),
-    Method("comes-rl", "COMES-RL", _CONDITIONAL + "COMESRankingClassifier", _RATES),
-    Method("supervised", "Supervised", _AT + "selection.supervised:SupervisedClassifier"),
-    Method(
-        "supervised-bce",
-        "Supervised BCE",
-        _AT + "gradient.supervised_bce:SupervisedBCEClassifier",
-    ),
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {name: Method(name, title, PLACES[name], grid) for name, (title, _, grid) in TABLE.items()}
 )
-
-METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _METHODS})
 """All methods by name, in the order tables list them."""
-
-# The places of the classes that model files may hold, by the names in these files.
-SAVED_AS: Mapping[str, str] = MappingProxyType(
-    {
-        **{name: method.place for name, method in METHODS.items()},
-        "complementary-loss": _LOSS + "ComplementaryLossClassifier",
-        "network-likelihood": _AT + "gradient.network_likelihood:NetworkLikelihoodClassifier",
-        "frequency-matched": _AT + "matched._classifier:FrequencyMatchedClassifier",
-    }
-)
 
 _BETWEEN_SETTINGS = re.compile(r",(?=\w+=)")
 _CONSTANTS = {"true": True, "false": False, "none": None}
@@ -180,6 +118,38 @@ def get_method(name: str) -> Method:
         return _of_somebody(name)
     settings = dict(map(_setting, _BETWEEN_SETTINGS.split(found["settings"])))
     return _with_settings(get_method(found["base"]), name, settings)
+
+
+def make_classifier(name: str, *, dataset: str = "", **parameters: Any) -> ComplementaryClassifier:
+    """Make a classifier with the settings that the paper used on a dataset.
+
+    Parameters
+    ----------
+    name : str
+        As for :func:`get_method`.
+    dataset : str, default=""
+        Name of the dataset. For datasets that the paper does not use, the defaults are taken.
+    **parameters
+        Parameters that override these settings.
+
+    Returns
+    -------
+    ComplementaryClassifier
+        The classifier, not fitted.
+
+    Raises
+    ------
+    InputError
+        If there is no such method.
+
+    Examples
+    --------
+    >>> make_classifier("mlcl", dataset="yeast").learning_rate
+    0.1
+    """
+    method = get_method(name)
+    of_paper = paper.settings(method.base, dataset)
+    return method.classifier(**{**of_paper, **method.settings, **parameters})
 
 
 def check_parameter(method: Method, name: str) -> None:
@@ -249,7 +219,9 @@ def _of_somebody(name: str) -> Method:
         raise InputError(
             f"the method {name!r} cannot be imported: {type(error).__name__}: {error}"
         ) from error
-    if not (isinstance(found, type) and issubclass(found, resolve_name(_BASE))):
+    from complabel.methods._base import ComplementaryClassifier  # takes a while
+
+    if not (isinstance(found, type) and issubclass(found, ComplementaryClassifier)):
         raise InputError(
             f"the method {name!r} is {found!r}; it must be a class that derives from"
             " complabel.methods.ComplementaryClassifier"

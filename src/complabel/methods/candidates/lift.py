@@ -23,7 +23,7 @@ from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._door import warn_user
 from complabel.methods._features import range_of, refuse_lost_distances, refuse_overflow
-from complabel.persistence import Kinds, Numbers, Rows, Scalar
+from complabel.methods._saving import Numbers, Rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -162,8 +162,8 @@ class LIFTClassifier(ComplementaryClassifier):
         "svm_max_iter": ("auto", Integer(at_least=1)),
         "random_state": RandomState(),
     }
-    _fitted: ClassVar[Kinds] = {
-        "solver_": Scalar("squared_hinge", "libsvm"),
+    _fitted: ClassVar[Constraints] = {
+        "solver_": ("squared_hinge", "libsvm"),
         "centers_": Rows("centres", may_be_sparse=False),
         "center_label_": Numbers("centres", dtype=np.int64, at_least=0, below="K"),
         "coef_": Numbers("centres"),
@@ -208,9 +208,6 @@ class LIFTClassifier(ComplementaryClassifier):
         self.coef_ = np.concatenate([logit.coef for logit in logits])
         self.intercept_ = np.array([logit.intercept for logit in logits])
         self._warn_unless_converged([logit.converged for logit in logits], X)
-
-    def _kept_rows(self) -> Features | None:
-        return self.centers_
 
     def _svm_limit(self, n_samples: int) -> int:
         """Return the maximum number of LIBSVM's iterations."""

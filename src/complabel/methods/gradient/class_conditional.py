@@ -20,8 +20,8 @@ from complabel.frequencies import (
 )
 from complabel.losses import CCMNLoss, COMESHammingLoss, COMESRankingLoss, LogitLoss
 from complabel.methods._door import warn_user
+from complabel.methods._saving import Numbers
 from complabel.methods.gradient._base import GradientClassifier
-from complabel.persistence import Kinds, Numbers, OrNone
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -42,10 +42,10 @@ class ClassConditionalClassifier(GradientClassifier):
 
     understands_answers = True
 
-    _fitted: ClassVar[Kinds] = {
+    _fitted: ClassVar[Constraints] = {
         "naming_rates_": Numbers("K", at_least=0),
         "label_frequencies_": Numbers("K", at_least=0),
-        "label_frequencies_errors_": OrNone(Numbers("K", at_least=0)),
+        "label_frequencies_errors_": (None, Numbers("K", at_least=0)),
     }
 
     label_frequencies: str | ArrayLike = "auto"

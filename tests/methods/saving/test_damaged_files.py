@@ -1,0 +1,199 @@
+import json
+import random
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.numpy
+from tests.methods.saving.files import (
+    KEY,
+    canonical,
+    refused,
+    sealed,
+    take_apart,
+)
+from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
+
+import complabel
+from complabel.errors import ModelFileError, OutputError
+from complabel.methods import PriorClassifier, read_header
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.safetensors"
+
+
+@pytest.fixture
+def prior(path):
+    PriorClassifier().fit(PROBLEM.X, COMPLEMENTARY).save(path)
+    return path
+
+
+# Version 1 of the format, as long as there are files of it.
+VERSION_1 = {
+    "format": "complabel model",
+    "version": 1,
+    "method": "ridge",
+    "parameters": {"alpha": 0.5, "rank": None, "cv": 5, "threshold": "minmax", "random_state": 3},
+    "state": {
+        "classes_": {"$texts": ["sea", "sky", "sun"]},
+        "n_features_in_": 2,
+        "feature_names_in_": {"$objects": ["blue", "bright"]},
+        "_single": False,
+        "alpha_": 0.5,
+        "rank_": 3,
+        "irrelevant_rate_": 0.75,
+        "coef_": {"$array": "state.coef_"},
+        "intercept_": {"$array": "state.intercept_"},
+    },
+    "provenance": {"complabel": "0.1.0", "given": {}},
+}
+ARRAYS = {
+    "state.coef_": np.array([[1.0, 0.0], [0.0, 2.0], [1.0, -1.0]]),
+    "state.intercept_": np.array([0.0, 0.5, -1.0]),
+}
+
+
+def test_a_file_of_version_1_written_by_hand(path):
+    path.write_bytes(sealed(VERSION_1, ARRAYS))
+    model = complabel.load(path)
+    assert type(model).__name__ == "ComplementaryRidgeClassifier"
+    assert model.get_params() == VERSION_1["parameters"]
+    assert model.classes_.tolist() == ["sea", "sky", "sun"]
+    assert model.feature_names_in_.tolist() == ["blue", "bright"]
+    # Scores are x1, 2 x2 + 1/2 and x1 - x2 - 1.
+    assert np.array_equal(model._decision(np.array([[3.0, 4.0]])), [[3.0, 8.5, -2.0]])
+
+
+def test_the_bytes_are_those_of_the_format(prior):
+    content = prior.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    outer = json.loads(content[8 : 8 + length])
+    assert list(outer["__metadata__"]) == [KEY]  # of several keys, the order would be any
+    text = outer["__metadata__"][KEY]
+    assert text == canonical(json.loads(text))
+    assert sealed(*take_apart(prior)) == content
+
+
+def test_every_truncation_is_refused(prior):
+    content = prior.read_bytes()
+    for end in range(0, len(content), 13):
+        prior.write_bytes(content[:end])
+        refused(prior, "another copy|damaged")
+
+
+def test_a_flipped_bit_anywhere_is_refused(prior):
+    content, rng = prior.read_bytes(), random.Random(0)
+    for at in range(len(content)):
+        damaged = bytearray(content)
+        damaged[at] ^= 1 << rng.randrange(8)
+        prior.write_bytes(damaged)
+        refused(prior, "another copy|damaged|not written by complabel")
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\0" * 100, b"PK\x03\x04", b"[" * 100_000])
+def test_what_is_no_safetensors_file(path, content):
+    path.write_bytes(content)
+    refused(path, "it is not a safetensors file")
+
+
+def test_files_that_are_not_there_or_of_something_else(path, tmp_path):
+    refused(path, "there is no such file")
+    refused(tmp_path, "there is no such file")
+    safetensors.numpy.save_file({"weights": np.zeros(3)}, path)
+    refused(path, "not written by complabel")
+    safetensors.numpy.save_file({}, path, metadata={KEY: "[" * 100_000})
+    refused(path, "not JSON")
+    safetensors.numpy.save_file({}, path, metadata={KEY: "9" * 5_000})
+    refused(path, "not JSON")
+    with pytest.raises(ModelFileError, match="cannot be read"):
+        read_header(path)
+
+
+def test_a_file_of_a_newer_version_says_what_to_do(path):
+    path.write_bytes(sealed(VERSION_1 | {"version": 2, "new": []}, ARRAYS))
+    refused(path, "a newer complabel wrote it, in version 2.*pip install --upgrade complabel")
+
+
+@pytest.mark.parametrize("version", [0, -1, 1.5, "1", None])
+def test_a_file_of_no_version(path, version):
+    path.write_bytes(sealed(VERSION_1 | {"version": version}, ARRAYS))
+    refused(path, "changed since")
+
+
+def outer(path, change):
+    """Change the format's own header, which lists the arrays."""
+    content = path.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8 : 8 + length])
+    change(header)
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + content[8 + length :])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda outer: outer["state.choice_rate_"].update(shape=[2, 2]),
+        lambda outer: outer["state.choice_rate_"].update(shape=[10**18, 10**18]),
+        lambda outer: outer["state.choice_rate_"].update(shape=[-4]),
+        lambda outer: outer["state.choice_rate_"].update(dtype="I64"),
+        lambda outer: outer["state.choice_rate_"].update(dtype="BF16", shape=[16]),
+        lambda outer: outer["state.choice_rate_"].update(data_offsets=[0, 10**12]),
+        lambda outer: outer["state.choice_rate_"].update(
+            data_offsets=outer["state._smoothed_rate"]["data_offsets"]
+        ),
+        lambda outer: outer.update(other=outer.pop("state.choice_rate_")),
+        lambda outer: outer.pop("state.choice_rate_"),
+    ],
+    ids=["shape", "huge", "negative", "type", "bfloat16", "offsets", "overlap", "name", "missing"],
+)
+def test_a_list_of_arrays_that_is_not_the_headers(prior, change):
+    outer(prior, change)
+    refused(prior, "damaged")
+
+
+@pytest.mark.parametrize("raised", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_what_was_there_stays_when_writing_fails(prior, monkeypatch, raised):
+    before = prior.read_bytes()
+
+    def fails(path, content):
+        with path.open("wb") as file:
+            file.write(content[:100])
+        raise raised
+
+    monkeypatch.setattr(Path, "write_bytes", fails)
+    classifier = brief("ridge").fit(PROBLEM.X, COMPLEMENTARY)
+    with pytest.raises(OutputError if isinstance(raised, OSError) else KeyboardInterrupt):
+        classifier.save(prior)
+    assert prior.read_bytes() == before
+    assert [*prior.parent.iterdir()] == [prior]
+
+
+def test_what_is_written_is_read_before_it_takes_its_place(prior, monkeypatch):
+    before, save = prior.read_bytes(), safetensors.numpy.save
+
+    def damages(arrays, metadata):
+        content = bytearray(save(arrays, metadata=metadata))
+        content[-1] ^= 1
+        return bytes(content)
+
+    monkeypatch.setattr(safetensors.numpy, "save", damages)
+    with pytest.raises(ModelFileError, match=r"the classifier cannot be saved: .*has changed"):
+        brief("ridge").fit(PROBLEM.X, COMPLEMENTARY).save(prior)
+    assert prior.read_bytes() == before
+    assert [*prior.parent.iterdir()] == [prior]
+
+
+def test_others_may_read_the_file_as_they_may_read_any(prior):
+    other = prior.with_name("other")
+    other.touch()
+    assert prior.stat().st_mode == other.stat().st_mode
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    classifier = PriorClassifier().fit(PROBLEM.X, COMPLEMENTARY)
+    with pytest.raises(OutputError, match="cannot be written"):
+        classifier.save(tmp_path / "none" / "model.safetensors")

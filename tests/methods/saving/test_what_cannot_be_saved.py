@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
+
+from complabel.errors import ModelFileError
+from complabel.losses import GDFLoss
+from complabel.methods import (
+    ComplementaryLossClassifier,
+    FrequencyMatchedClassifier,
+    GDFClassifier,
+    LIFTClassifier,
+    PriorClassifier,
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.safetensors"
+
+
+def test_what_is_not_fitted_is_not_saved(path):
+    with pytest.raises(NotFittedError):
+        PriorClassifier().save(path)
+    assert not path.exists()
+
+
+class Own(PriorClassifier):
+    pass
+
+
+class OwnLoss(GDFLoss):
+    pass
+
+
+class Odd:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("classifier", "said"),
+    [
+        (Own(), r"Own is a class of your own, and loading a file never\s+imports code"),
+        (FrequencyMatchedClassifier(Own(), [0.2] * 4, cv=None), "Own is a class of your own"),
+        (ComplementaryLossClassifier(loss=OwnLoss, epochs=1), "set_params.loss="),
+        (
+            GDFClassifier(epochs=1, random_state=np.random.Generator(np.random.MT19937(0))),
+            r"a MT19937 generator.*set_params\(random_state=None\)",
+        ),
+        (LIFTClassifier(n_jobs=np.array(1j)), "0-D array of complex128"),
+        (GDFClassifier(epochs=1, milestones=Odd()), "parameters.milestones is a Odd"),
+    ],
+    ids=["class", "class inside", "loss", "generator", "complex number", "object"],
+)
+def test_what_no_file_can_hold_is_refused_with_what_to_do(classifier, said, path):
+    fitted = PriorClassifier().fit(PROBLEM.X, COMPLEMENTARY)
+    fitted.save(path)
+    before = path.read_bytes()
+    if isinstance(getattr(classifier, "milestones", None), Odd) or hasattr(classifier, "n_jobs"):
+        odd = classifier.get_params()
+        classifier = type(classifier)().fit(PROBLEM.X, COMPLEMENTARY).set_params(**odd)
+    else:
+        classifier.fit(PROBLEM.X, COMPLEMENTARY)
+    with pytest.raises(ModelFileError, match=f"(?s)the classifier cannot be saved: .*{said}"):
+        classifier.save(path)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_parameters_that_contradict_the_fit_are_refused(path):
+    classifier = brief("ml-knn").fit(PROBLEM.X, COMPLEMENTARY).set_params(n_neighbors=3)
+    with pytest.raises(ModelFileError, match="n_neighbors is 3, but the fitted attributes have"):
+        classifier.save(path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("given", [{"when": Odd()}, {"$x": 1}])
+def test_provenance_is_of_plain_values(given, path):
+    classifier = PriorClassifier().fit(PROBLEM.X, COMPLEMENTARY)
+    with pytest.raises(ModelFileError, match="provenance"):
+        classifier.save(path, provenance=given)
