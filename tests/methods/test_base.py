@@ -226,5 +226,55 @@ def test_what_is_refused_of_a_method(name):
     classifier.threshold = "half"
     with pytest.raises(InputError, match="threshold must be one of 'probability', 'minmax'"):
         classifier.fit(X, targets)
-    with pytest.raises(InputError, match="X has 3 features, but .* is expecting 5 features"):
+    with pytest.raises(InputError, match=r"X has 3 features, but .* is expecting 5 features"):
         brief(name).fit(X, targets).predict(X[:, :3])
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        *(("mlcl", {"transition": each}) for each in ("unifrm", np.eye(3))),
+        *(("mlcl", {"beta": each}) for each in (-0.5, NAN, INF, "1")),
+        *(("mlcl", {"learning_rate": each}) for each in ("fast", 0, -0.1, None)),
+        *(("mlcl", {"device": each}) for each in ("cuda:99", "abacus")),
+        *(("mlcl", {"random_state": each}) for each in (-1, "seed")),
+        ("mlcl", {"correlation": "pearson"}),
+        ("mlcl", {"bias_init": "zero"}),
+        ("mlcl", {"epochs": 0}),
+        ("mlcl", {"batch_size": 2.5}),
+        ("mlcl", {"weight_decay": -1}),
+        *(("gdf", {"cut": each}) for each in (0.0, 1.0)),
+        ("gdf", {"optimizer": "rmsprop"}),
+        ("gdf", {"momentum": 2.0}),
+        ("gdf", {"milestones": 100}),
+        *(("ccmn", {"label_frequencies": each}) for each in ("true", [0.5] * 2, [0.5, 0.5, 0, 2])),
+        ("comes-rl", {"flooding": -1.0}),
+        *(("ridge", {"alpha": each}) for each in (0.0, "best")),
+        *(("ridge", {"rank": each}) for each in (0, 5, "full")),
+        *(("ridge", {"cv": each}) for each in (1, 91)),
+        *(("ml-knn", {"n_neighbors": each}) for each in (0, 2.5, 90)),
+        *(("ml-knn", {"smoothing": each}) for each in (-1.0, NAN)),
+        *(("lift", {"ratio": each}) for each in (0.0, 1.5)),
+        *(("lift", {"svm_max_iter": each}) for each in (0, "all")),
+        ("lift", {"C": -1.0}),
+        ("lift", {"solver": "hinge"}),
+        *(("fpml", {"rank": each}) for each in (0, 5)),
+        *(("fpml", {name: value}) for name, value in (("lambda1", -1), ("lambda2", INF))),
+        ("fpml", {"lambda3": 0.0}),
+        ("fpml", {"tol": NAN}),
+        ("fpml", {"max_iter": 0}),
+        *(("pml-lc", {"C1": each}) for each in (0.0, NAN)),
+        ("pml-fp", {"C2": -1.0}),
+        ("pml-lc", {"weight_iterations": 2.5}),
+        ("pml-lc", {"confidence_iterations": 0}),
+        *(("pml-lrs", {name: -0.5}) for name in ("gamma", "eta", "tol")),
+        ("pml-lrs", {"beta": NAN}),
+    ],
+)
+def test_parameters_out_of_range_are_refused_by_name(name, settings):
+    (parameter,) = settings
+    with pytest.raises(InputError, match=parameter):
+        brief(name).set_params(**settings).fit(X, COMPLEMENTARY)

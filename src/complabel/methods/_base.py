@@ -31,6 +31,9 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (K,)
+        The labels: names if a data frame or Answers have them, classes, or numbers.
+    n_features_in_ : int
     learns_from : {"complementary", "relevant"}
         The labels that ``fit`` expects as ``y``. Only reference methods expect ``"relevant"``
         labels; tables mark these methods.
@@ -84,19 +87,14 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
             Features. A sparse matrix becomes CSR and stays sparse; only LIFT makes small ones
             dense.
         y : array-like of shape (n_samples, K) or (n_samples,), or Answers
-            One of these:
-
-            - An indicator (n_samples, K) of complementary labels that were named freely. The
-              columns of a data frame name the labels.
-            - One complementary class per row, (n_samples,). Then exactly one class applies to each
-              row. There is a warning if these are names, because several labels may be meant.
-            - :class:`complabel.answers.Answers` to any questions.
+            An indicator (n_samples, K) of complementary labels that were named freely; the columns
+            of a data frame name the labels. Or one complementary class per row, (n_samples,); then
+            exactly one class applies to each row. Or :class:`complabel.answers.Answers` to any
+            questions.
 
             Rows without a label or an answer are left out with a warning. A method with
-            ``learns_from = "relevant"`` takes the relevant labels instead. If X is a pandas
-            data frame, Answers with ``item_names`` and labels in data frames are paired with it
-            by the names of rows, see :func:`complabel.answers.pair_rows`; otherwise by
-            position.
+            ``learns_from = "relevant"`` takes the relevant labels instead. Rows of pandas data
+            frames are paired by their names, see :func:`complabel.answers.pair_rows`.
         relevant : array-like of shape (n_samples, K) or None, default=None
             Indicator of labels that are known to apply; rows may be empty. If this and ``y`` are
             data frames, they must have the same columns. Answers say it themselves.
@@ -203,8 +201,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        predicted : ndarray of shape (n_samples, K), int64, or (n_samples,)
-        probabilities : ndarray of shape (n_samples, K), float64
+        predicted, probabilities : ndarrays
         """
         decision = self._decision(self._validate_new(X))
         return self._predicted(decision), self._probabilities(decision)
@@ -235,14 +232,12 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
 
         Notes
         -----
-        The two quantities cannot be compared. To compare methods, for example by
-        ``cross_val_score``, pass ``scoring=complementary_ranking_scorer`` of
-        :mod:`complabel.metrics`: it is the same quantity for every method. Methods that model the
-        choice can also be compared by ``complementary_log_likelihood_scorer``. Scorers of
-        scikit-learn, such as ``"f1_micro"``, expect the labels to predict as ``y``. With Answers
-        they are refused. With an indicator of complementary labels this cannot be noticed: they
-        return a number, and prefer the worse method. Nor can it be noticed here if ``y`` holds
-        true labels; the score then means nothing.
+        The two quantities cannot be compared. To compare methods, pass
+        ``scoring=complementary_ranking_scorer`` of :mod:`complabel.metrics`, or
+        ``complementary_log_likelihood_scorer`` for methods that model the choice. Scorers of
+        scikit-learn, such as ``"f1_micro"``, expect the labels to predict as ``y``: with
+        complementary labels they prefer the worse method, and this cannot be noticed. Nor can it
+        be noticed here if ``y`` holds true labels; the score then means nothing.
         """
         y = pair_rows(X, y)
         features = self._validate_new(X)

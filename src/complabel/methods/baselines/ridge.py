@@ -81,8 +81,6 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         c, see Notes.
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
         The decision, 1/2 - prediction / c, as a linear map of the original features.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
 
     See Also
     --------

@@ -64,8 +64,6 @@ class FPMLClassifier(CandidateRegressor):
         Number of rounds.
     converged_ : bool
         Whether ``tol`` was met.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
 
     See Also
     --------

@@ -92,8 +92,8 @@ class LIFTClassifier(ComplementaryClassifier):
         Number of labels that joblib learns at the same time. The result does not depend on it.
     random_state : int, numpy.random.Generator or None, default=None
         Seed of the first centres of k-means, and of the folds of Platt scaling.
-    threshold : {"probability", "minmax"}, default="probability"
-        What ``predict`` compares with 0.5: f, or f scaled to [0, 1] within each row.
+    threshold
+        As in :class:`FPMLClassifier`.
 
     Attributes
     ----------
@@ -107,8 +107,6 @@ class LIFTClassifier(ComplementaryClassifier):
         Weight of the distance to each centre in its label's logit, after Platt scaling.
     intercept_ : ndarray of shape (K,)
         Constant term of each label's logit.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
 
     See Also
     --------
@@ -142,17 +140,6 @@ class LIFTClassifier(ComplementaryClassifier):
     ----------
     M.-L. Zhang and L. Wu, "LIFT: Multi-label learning with label-specific features", IEEE TPAMI
     37 (2015). J. C. Platt, "Probabilistic outputs for support vector machines" (1999).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.eye(3).repeat(40, axis=0)
-    >>> complementary = np.eye(3, dtype=int)[[1, 2, 0]].repeat(40, axis=0)
-    >>> classifier = LIFTClassifier(random_state=0).fit(X, complementary)
-    >>> classifier.predict(np.eye(3))
-    array([[1, 0, 1],
-           [1, 1, 0],
-           [0, 1, 1]])
     """
 
     _constraints: ClassVar[Constraints] = {

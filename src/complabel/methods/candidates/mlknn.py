@@ -51,8 +51,8 @@ class MLKNNClassifier(ComplementaryClassifier):
         k. The paper chose 10 from about 8 to 12.
     smoothing : float, default=1.0
         s; 1 is Laplace smoothing. If s = 0 makes the posterior 0/0, the prior is used.
-    threshold : {"probability", "minmax"}, default="probability"
-        What ``predict`` compares with 0.5: f, or f scaled to [0, 1] within each row.
+    threshold
+        As in :class:`FPMLClassifier`.
 
     Attributes
     ----------
@@ -63,8 +63,6 @@ class MLKNNClassifier(ComplementaryClassifier):
     X_, candidates_ : ndarray or CSR of shape (n_samples, n_features), ndarray (n_samples, K)
         The training instances, in which predictions search for neighbours. If ``fit`` was given
         float64 features, ``X_`` is not a copy of them.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
 
     See Also
     --------
@@ -86,17 +84,6 @@ class MLKNNClassifier(ComplementaryClassifier):
     ----------
     M.-L. Zhang and Z.-H. Zhou, "ML-KNN: A lazy learning approach to multi-label learning",
     Pattern Recognition 40 (2007).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.eye(3).repeat(40, axis=0)
-    >>> complementary = np.eye(3, dtype=int)[[1, 2, 0]].repeat(40, axis=0)
-    >>> classifier = MLKNNClassifier().fit(X, complementary)
-    >>> classifier.predict(np.eye(3))
-    array([[1, 0, 1],
-           [1, 1, 0],
-           [0, 1, 1]])
     """
 
     _constraints: ClassVar[Constraints] = {

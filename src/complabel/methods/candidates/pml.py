@@ -114,28 +114,15 @@ class PMLLCClassifier(ConfidenceRanker):
         Maximum number of L-BFGS iterations per round.
     confidence_iterations : int, default=100
         Maximum number of projected gradient steps per round.
-    fit_intercept : bool, default=True
-        Whether to append a constant feature, penalized like the others. Without it, features of
-        mean zero cannot represent base rates.
-    max_iter : int, default=20
-        The maximum number of rounds.
-    tol : float, default=1e-4
-        Stop when a round lowers the objective by no more than this share of it.
+    fit_intercept, max_iter, tol
+        As in :class:`FPMLClassifier`.
 
     Attributes
     ----------
     confidences_ : ndarray of shape (n_samples, K)
         P of the training instances. ``save`` leaves it out, because predictions do not need it.
-    objective_ : ndarray of shape (n_rounds,)
-        The objective after each round; it never increases.
-    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
-        W, transposed. The intercept is zero without ``fit_intercept``.
-    n_iter_ : int
-        Number of rounds.
-    converged_ : bool
-        Whether ``tol`` was met.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
+    objective_, coef_, intercept_, n_iter_, converged_
+        As in :class:`FPMLClassifier`.
 
     See Also
     --------
@@ -160,17 +147,6 @@ class PMLLCClassifier(ConfidenceRanker):
     References
     ----------
     M.-K. Xie and S.-J. Huang, "Partial Multi-Label Learning", AAAI 2018.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.eye(3).repeat(40, axis=0)
-    >>> complementary = np.eye(3, dtype=int)[[1, 2, 0]].repeat(40, axis=0)
-    >>> classifier = PMLLCClassifier(C1=10.0).fit(X, complementary)
-    >>> classifier.predict(np.eye(3))
-    array([[1, 0, 1],
-           [1, 1, 0],
-           [0, 1, 1]])
     """
 
     def _structure(self, X: Features, candidates: Array) -> Structure:
@@ -200,7 +176,7 @@ class PMLFPClassifier(ConfidenceRanker):
 
     Attributes
     ----------
-    confidences_, objective_, coef_, intercept_, n_iter_, converged_, classes_, n_features_in_
+    confidences_, objective_, coef_, intercept_, n_iter_, converged_
         As in :class:`PMLLCClassifier`.
 
     See Also

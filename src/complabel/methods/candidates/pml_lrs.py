@@ -52,24 +52,13 @@ class PMLLRSClassifier(CandidateRegressor):
         close to trace-norm regression on the candidates. ``inf`` forbids noise.
     tol : float, default=1e-5
         Stop when the primal and the dual residual are below this fraction of ``||T||_F``.
-    fit_intercept : bool, default=True
-        Whether to append a constant feature, penalized like the others. Without it, features of
-        mean zero cannot represent base rates.
-    max_iter : int, default=500
-        The maximum number of rounds.
-    threshold : {"probability", "minmax"}, default="probability"
-        What ``predict`` compares with 0.5: f, or f scaled to [0, 1] within each row.
+    fit_intercept, max_iter, threshold
+        As in :class:`FPMLClassifier`.
 
     Attributes
     ----------
-    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
-        W, transposed. The intercept is zero without ``fit_intercept``.
-    n_iter_ : int
-        Number of rounds.
-    converged_ : bool
-        Whether ``tol`` was met.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
+    coef_, intercept_, n_iter_, converged_
+        As in :class:`FPMLClassifier`.
 
     See Also
     --------
@@ -91,25 +80,10 @@ class PMLLRSClassifier(CandidateRegressor):
     iteration takes O(nnz K + d^2 K + (n + d) K^2) for nnz stored features. Two d x d matrices and
     about a dozen n x K matrices are in memory.
 
-    Known relevant labels are not used, because they are candidates already.
-    ``predict_proba`` is the logistic curve that agrees with the score to first order at 0.5. Above
-    8000 features no d x d matrix is formed. Then conjugate gradients find W in O(nnz K) per step.
-
     References
     ----------
     L. Sun, S. Feng, T. Wang, C. Lang and Y. Jin, "Partial Multi-Label Learning by Low-Rank and
     Sparse Decomposition", AAAI 2019.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.eye(3).repeat(40, axis=0)
-    >>> complementary = np.eye(3, dtype=int)[[1, 2, 0]].repeat(40, axis=0)
-    >>> classifier = PMLLRSClassifier(gamma=1.0).fit(X, complementary)
-    >>> classifier.predict(np.eye(3))
-    array([[1, 0, 1],
-           [1, 1, 0],
-           [0, 1, 1]])
     """
 
     _constraints: ClassVar[Constraints] = {

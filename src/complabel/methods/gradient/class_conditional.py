@@ -153,7 +153,7 @@ class CCMNClassifier(ClassConditionalClassifier):
         pi, as given, estimated or assumed.
     label_frequencies_errors_ : ndarray of shape (K,), or None
         Standard errors of the estimate; None if nothing was estimated.
-    model_, coef_, intercept_, classes_, n_features_in_
+    model_, coef_, intercept_
         As in :class:`ComplementaryLossClassifier`.
 
     Warns

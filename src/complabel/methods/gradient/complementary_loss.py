@@ -76,12 +76,8 @@ class ComplementaryLossClassifier(GradientClassifier):
     ----------
     model_ : LinearMap or torch.nn.Module
         Maps features to log-odds of f.
-    coef_ : ndarray of shape (K, n_features)
-        Weights of the linear map. Only without ``network``.
-    intercept_ : ndarray of shape (K,)
-        Biases of the linear map. Only without ``network``.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
+    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
+        Weights and biases of the linear map. Only without ``network``.
 
     See Also
     --------

@@ -84,7 +84,7 @@ class MLCLClassifier(GradientClassifier):
         S. Only if T was estimated.
     label_correlation_ : ndarray of shape (K, K)
         C. Only if T was estimated with a correlation.
-    model_, coef_, intercept_, classes_, n_features_in_
+    model_, coef_, intercept_
         As in :class:`ComplementaryLossClassifier`.
 
     See Also

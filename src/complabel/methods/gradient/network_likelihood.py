@@ -70,7 +70,7 @@ class NetworkLikelihoodClassifier(GradientClassifier):
     propensities_ : ndarray of shape (K,)
         The propensities that were given or trained; trained ones have a geometric mean of 1. Only
         if there are some.
-    model_, coef_, intercept_, classes_, n_features_in_
+    model_, coef_, intercept_
         As in :class:`ComplementaryLossClassifier`.
 
     Warns

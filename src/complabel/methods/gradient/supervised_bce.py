@@ -31,7 +31,7 @@ class SupervisedBCEClassifier(GradientClassifier):
 
     Attributes
     ----------
-    model_, coef_, intercept_, classes_, n_features_in_
+    model_, coef_, intercept_
         As in :class:`ComplementaryLossClassifier`.
 
     See Also

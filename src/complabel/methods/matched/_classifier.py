@@ -86,8 +86,6 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         The scale a.
     shift_ : ndarray of shape (K,)
         The shifts b.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
 
     See Also
     --------
