@@ -36,11 +36,11 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
         CTLClassifier,
         GDFClassifier,
         LUWClassifier,
+        SupervisedBCEClassifier,
         UnbiasedBCEClassifier,
     )
     from complabel.methods.gradient.mlcl import MLCLClassifier
     from complabel.methods.gradient.network_likelihood import NetworkLikelihoodClassifier
-    from complabel.methods.gradient.supervised_bce import SupervisedBCEClassifier
     from complabel.methods.matched._classifier import FrequencyMatchedClassifier
     from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
     from complabel.methods.selection.supervised import SupervisedClassifier

@@ -118,16 +118,14 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         UnansweredRowWarning
             If a row has no complementary label, or no answer; the message counts them.
         ClassPerRowWarning
-            If ``y`` holds one name per row, or is a column.
+            If ``y`` holds one name per row, or is a column: several labels may be meant.
         IgnoredAnswersWarning
             If the method does not understand some of the answers; see ``understands_answers``.
 
         Notes
         -----
-        All rows have the same weight: ``sample_weight`` is not supported.
-
-        If true labels are given as ``y`` by mistake, ``fit`` cannot notice it. A held-out fit can:
-        see :func:`complabel.metrics.least_cardinality`.
+        All rows have the same weight. If true labels are given as ``y`` by mistake, ``fit`` cannot
+        notice it; a held-out fit can, see :func:`complabel.metrics.least_cardinality`.
         """
         y = pair_rows(X, y)
         relevant = pair_rows(X, relevant, names=("X", "relevant"))
@@ -171,8 +169,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, K), float64
-            Probabilities in [0, 1]. After a fit on one class per row, rows sum to 1: these are the
-            probabilities given that exactly one label is relevant.
+            After a fit on one class per row, rows sum to 1, because exactly one label is relevant.
         """
         return self._probabilities(self._decision(self._validate_new(X)))
 
@@ -186,9 +183,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, K), int64
-            Indicator of the predicted relevant labels. After a fit on one class per row, this is
-            the most probable class instead, of shape (n_samples,). After a fit on a data frame,
-            ``names_from_indicator(classifier.predict(X), classifier.classes_)`` gives names.
+            Indicator of the predicted relevant labels; ``names_from_indicator`` makes names of it.
+            After a fit on one class per row, the most probable class instead, (n_samples,).
         """
         return self._predicted(self._decision(self._validate_new(X)))
 
@@ -214,14 +210,15 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples, K) or (n_samples,), or Answers
             Complementary labels, as in ``fit``, or answers about the same labels. Rows without
-            one are left out. To score against true labels, use :mod:`complabel.metrics`.
+            one are left out. To score against true labels, use :mod:`complabel.metrics`. A
+            reference, which learns from true labels, takes true labels here, too.
 
         Returns
         -------
         float
             If the method models the choice (for Answers, if it also understands answers): the mean
             over rows of their log-likelihood, in nats. Else: minus the complementary ranking
-            error, between -1 and 0.
+            error, between -1 and 0. For a reference: the average precision.
 
         Raises
         ------
@@ -242,11 +239,13 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         y = pair_rows(X, y)
         features = self._validate_new(X)
         refuse_other_number_of_rows(y, features.shape[0])
+        if self.learns_from == "relevant":
+            true_labels = encode_new(y, self.classes_, single=self._single)
+            return metrics.average_precision(true_labels, self._decision(features))
         if isinstance(y, Answers):
             return self._score_answers(features, y)
-        complementary = check_complementary(
-            self._encode(y), min_labels=2, allow_unanswered=True, name="y"
-        )
+        labels = encode_new(y, self.classes_, single=self._single)
+        complementary = check_complementary(labels, min_labels=2, allow_unanswered=True, name="y")
         answered = complementary.any(axis=1)
         if not answered.all():
             features, complementary = features[answered], complementary[answered]
@@ -286,13 +285,10 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         Notes
         -----
         After an error, a file that was there before is unchanged. The same model always gives the
-        same bytes.
-
-        The file does not hold the answers that the classifier learned from, nor ``callback``. It
-        holds training features if predictions need them: all rows and their candidate labels for
-        ML-KNN; up to ``n_components`` rows for the selection likelihood with a kernel; for LIFT,
-        centres of rows, of which some are a single row. It holds the annotators' names if they
-        have error rates.
+        same bytes. The file does not hold the answers that the classifier learned from, nor
+        ``callback``. It holds training features if predictions need them: all rows and their
+        candidate labels for ML-KNN; up to ``n_components`` rows for the selection likelihood with a
+        kernel; centres of rows for LIFT. It holds the names of annotators with error rates.
 
         Examples
         --------
@@ -312,17 +308,10 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     # What a method implements, or may override
 
     def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
-        """Learn from arrays that are already checked.
+        """Learn from finite features (n, d), dense or CSR, and indicators (n, K) of labels.
 
-        Parameters
-        ----------
-        X : ndarray or CSR array of shape (n, d), float64 or float32
-            Finite features.
-        complementary : ndarray of shape (n, K), uint8
-            Indicator of complementary labels: at least one in each row, and not all. If
-            ``learns_from = "relevant"``, indicator of the relevant labels.
-        relevant : ndarray of shape (n, K), uint8, or None
-            Indicator of known relevant labels; rows may be empty.
+        Each row has at least one complementary label, and not all. If ``learns_from = "relevant"``,
+        ``complementary`` holds the relevant labels. Rows of the known ``relevant`` may be empty.
         """
         self._fit_answers(X, Answers.from_complementary(complementary, relevant=relevant))
 
@@ -331,17 +320,9 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} does not understand answers")
 
     def _decision(self, X: Features) -> Array:
-        """Return the scores of rows; within a row, they have the order of the probabilities f.
+        """Return the scores (n, K) of rows; within a row, they have the order of f.
 
-        Parameters
-        ----------
-        X : ndarray or CSR array of shape (n, d), float64 or float32
-            Finite features, d as in ``_fit``.
-
-        Returns
-        -------
-        ndarray of shape (n, K), float64
-            The log-odds of f, unless the method implements ``_log_odds``.
+        They are the log-odds of f, unless the method implements ``_log_odds``.
         """
         raise NotImplementedError(f"{type(self).__name__} has no scores")
 
@@ -414,10 +395,6 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         for attribute in attributes:
             self.__dict__.pop(attribute, None)
 
-    def _encode(self, y: ArrayLike) -> Indicator:
-        """Return held-out labels as an indicator, after a check against the labels of ``fit``."""
-        return encode_new(y, self.classes_, single=self._single)
-
     def _validate_new(self, X: ArrayLike) -> Features:
         """Return the validated features of new rows."""
         check_is_fitted(self, "classes_")
@@ -443,21 +420,18 @@ def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
     Returns
     -------
     ComplementaryClassifier
-        The classifier. On the same machine, its predictions equal those of the saved one exactly.
+        On the same machine, its predictions equal those of the saved one exactly. ``callback`` is
+        None, and ``device`` is ``"auto"`` if the saved device does not exist here.
 
     Raises
     ------
     ModelFileError
-        If the file is missing, damaged, from a newer complabel or not a model. The message says
-        what to do.
+        If the file is missing, damaged, from a newer complabel or not a model.
 
     Notes
     -----
     Loading runs no code from the file. Only classes of the package are used, and their parameters
     and arrays are checked first. So a stranger's file is as safe to load as a table, but its
     predictions may be whatever the stranger wants.
-
-    In a loaded classifier, ``callback`` is None. ``device`` is ``"auto"`` if the saved device does
-    not exist here. ``network`` makes layers like the trained ones.
     """
     return cast("ComplementaryClassifier", load_model(path))

@@ -48,7 +48,7 @@ TABLE: Mapping[str, tuple[str, str, Grid]] = {
     "comes-hl": ("COMES-HL", _CONDITIONAL + "COMESHammingClassifier", _RATES),
     "comes-rl": ("COMES-RL", _CONDITIONAL + "COMESRankingClassifier", _RATES),
     "supervised": ("Supervised", "selection.supervised:SupervisedClassifier", {}),
-    "supervised-bce": ("Supervised BCE", "gradient.supervised_bce:SupervisedBCEClassifier", {}),
+    "supervised-bce": ("Supervised BCE", "gradient.complementary_loss:SupervisedBCEClassifier", {}),
 }
 _WITHOUT_A_NAME = {
     "complementary-loss": _LOSS + "ComplementaryLossClassifier",

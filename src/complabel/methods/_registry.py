@@ -34,7 +34,7 @@ _WITH_SETTINGS = re.compile(r"(?P<base>.+?):(?P<settings>\w+=.*)")
 class Method:
     """One method of the registry: its names, the place of its class, and its settings.
 
-    Parameters
+    Attributes
     ----------
     name : str
         The name that was asked for: ``"lift"`` or, with settings, ``"lift:solver=libsvm"``.
@@ -42,10 +42,10 @@ class Method:
         The name in tables.
     place : str
         Where the class is: ``"package.module:Class"``. It is imported when it is first used.
-    grid : mapping of str to sequence, default={}
+    grid : mapping of str to sequence
         The values that ``tune`` searches by default. Of equally good settings the first one is
         chosen, so values of stronger regularization come first.
-    settings : mapping of str to object, default={}
+    settings : mapping of str to object
         Parameters that the name fixes.
     """
 
@@ -153,18 +153,7 @@ def make_classifier(name: str, *, dataset: str = "", **parameters: Any) -> Compl
 
 
 def check_parameter(method: Method, name: str) -> None:
-    """Refuse a parameter that a method does not have.
-
-    Parameters
-    ----------
-    method : Method
-    name : str
-
-    Raises
-    ------
-    InputError
-        If the method has no such parameter. The message suggests the nearest name, or lists all.
-    """
+    """Refuse a parameter that a method does not have, and suggest the nearest name."""
     known = inspect.signature(method.classifier).parameters
     if name in known:
         return

@@ -28,10 +28,6 @@ class PriorClassifier(ComplementaryClassifier):
     choice_rate_ : ndarray of shape (K,)
         r: each label's share of the complementary labels.
 
-    See Also
-    --------
-    ComplementaryRidgeClassifier : The simplest baseline that uses the features.
-
     Notes
     -----
     It takes O(n K) time. For the log-likelihood of ``score``, one more choice is added to the

@@ -82,11 +82,6 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
         The decision, 1/2 - prediction / c, as a linear map of the original features.
 
-    See Also
-    --------
-    PriorClassifier : The baseline without features.
-    FrequencyMatchedClassifier : Matches the scores to how often each label applies.
-
     Notes
     -----
     If an irrelevant label is chosen with probability c, the prediction estimates

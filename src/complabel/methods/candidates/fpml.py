@@ -65,16 +65,12 @@ class FPMLClassifier(CandidateRegressor):
     converged_ : bool
         Whether ``tol`` was met.
 
-    See Also
-    --------
-    PMLLRSClassifier : Splits T into a low-rank truth and sparse noise.
-
     Notes
     -----
     We did not have the text of the paper. The objective is a reconstruction from its abstract and
-    from later papers, which also report the lambdas (1, 1, 10). These details may differ from the
-    original: the order of the lambdas, the signs of the factors, and the solver. Results published
-    for fPML agree with ``fit_intercept=True``.
+    from later papers, which also report the lambdas (1, 1, 10). The order of the lambdas, the signs
+    of the factors and the solver may differ. Results published for fPML agree with
+    ``fit_intercept=True``.
 
     The updates need S only in X^T S, T^T S and S^T S. So S is never formed, and a sweep does not
     loop over the n instances. A fit takes O(nnz d + n K^2) time once (n d^2 for dense features), a
@@ -152,14 +148,8 @@ class Moments(NamedTuple):
 class Factorization:
     """The problem of fPML for features (n, p) and candidates T (n, K), and its minimization.
 
-    Parameters
-    ----------
-    X : ndarray or CSR array of shape (n, p)
-    candidates : ndarray of shape (n, K)
-    lambdas : tuple of three floats
-        Weights of the factorization of X, the error of the map, and the squared norms.
-    max_columns : int
-        X^T X is formed if p is at most this.
+    ``lambdas`` weigh the factorization of X, the error of the map, and the squared norms. X^T X is
+    formed if p is at most ``max_columns``.
     """
 
     def __init__(

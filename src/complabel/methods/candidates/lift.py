@@ -108,10 +108,6 @@ class LIFTClassifier(ComplementaryClassifier):
     intercept_ : ndarray of shape (K,)
         Constant term of each label's logit.
 
-    See Also
-    --------
-    MLKNNClassifier : Learns from candidates as well, by counting neighbours.
-
     Notes
     -----
     ``relevant`` of ``fit`` is not used, because known relevant labels are candidates already.

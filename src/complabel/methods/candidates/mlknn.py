@@ -64,10 +64,6 @@ class MLKNNClassifier(ComplementaryClassifier):
         The training instances, in which predictions search for neighbours. If ``fit`` was given
         float64 features, ``X_`` is not a copy of them.
 
-    See Also
-    --------
-    LIFTClassifier : Learns from candidates as well, one support vector machine per label.
-
     Notes
     -----
     ``relevant`` of ``fit`` is not used, because known relevant labels are candidates already.

@@ -124,10 +124,6 @@ class PMLLCClassifier(ConfidenceRanker):
     objective_, coef_, intercept_, n_iter_, converged_
         As in :class:`FPMLClassifier`.
 
-    See Also
-    --------
-    PMLFPClassifier : Refines the confidences by prototypes in the feature space.
-
     Notes
     -----
     The form of S is ours. With one complementary label per instance, S is nearly constant. Then
@@ -178,10 +174,6 @@ class PMLFPClassifier(ConfidenceRanker):
     ----------
     confidences_, objective_, coef_, intercept_, n_iter_, converged_
         As in :class:`PMLLCClassifier`.
-
-    See Also
-    --------
-    PMLLCClassifier : Refines the confidences by correlations between labels.
 
     Notes
     -----

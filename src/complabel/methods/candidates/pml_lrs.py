@@ -60,10 +60,6 @@ class PMLLRSClassifier(CandidateRegressor):
     coef_, intercept_, n_iter_, converged_
         As in :class:`FPMLClassifier`.
 
-    See Also
-    --------
-    FPMLClassifier : Factorizes T, with a factor that T and the features share.
-
     Notes
     -----
     We did not have the text of the paper. The objective is a reconstruction from its abstract.

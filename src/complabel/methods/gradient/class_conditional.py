@@ -161,12 +161,6 @@ class CCMNClassifier(ClassConditionalClassifier):
     AssumedUniformWarning
         If nothing says how often labels apply, so that all labels are assumed to have the same p.
 
-    See Also
-    --------
-    COMESHammingClassifier : The same risk with a correction of its negative part.
-    complabel.losses.CCMNLoss : The formula.
-    complabel.frequencies.estimate_label_frequencies : What ``"auto"`` does with random answers.
-
     Notes
     -----
     If nothing tells how often labels apply, all labels share one p. It is the greater of two lower
@@ -216,17 +210,9 @@ class COMESHammingClassifier(ClassConditionalClassifier):
     if the label frequencies ("class priors") are known. The part of the relevant labels cannot be
     negative, but its estimate can, so the loss takes the absolute value of the estimate.
 
-    Parameters, attributes and warnings are those of :class:`CCMNClassifier`.
-
-    See Also
-    --------
-    CCMNClassifier : The same risk without the correction; its Notes hold here, too.
-    complabel.losses.COMESHammingLoss : The formula.
-
-    Notes
-    -----
-    According to its reviews, the paper gives the true class priors to its method. The paper says
-    that they can be estimated. Its optimizer and learning rates are not known here.
+    Parameters and attributes are those of :class:`CCMNClassifier`, and its Notes on p hold here,
+    too. According to its reviews, the paper gives the true class priors to its method. The paper
+    says that they can be estimated. Its optimizer and learning rates are not known here.
 
     References
     ----------
@@ -247,7 +233,8 @@ class COMESRankingClassifier(ClassConditionalClassifier):
     score and not a probability. A label is predicted if f, scaled to [0, 1] within its row, is
     above the cut.
 
-    The other parameters, attributes and warnings are those of :class:`CCMNClassifier`.
+    The other parameters and the attributes are those of :class:`CCMNClassifier`, and its Notes on p
+    hold here, too.
 
     Parameters
     ----------
@@ -255,15 +242,6 @@ class COMESRankingClassifier(ClassConditionalClassifier):
         The flood level. If L is the mean loss of a batch, the batch contributes
         \|L - flooding\| + flooding, so training does not lower L below the level. The paper
         tunes it.
-
-    See Also
-    --------
-    ComRankClassifier : An exponential loss of the same pairs, without weights.
-    complabel.losses.COMESRankingLoss : The formula.
-
-    Notes
-    -----
-    The Notes of :class:`CCMNClassifier` on p hold here, too.
 
     References
     ----------

@@ -1,17 +1,18 @@
-"""Methods that minimize a loss of logits and complementary labels by gradient descent."""
+"""Methods that minimize one loss of logits by gradient descent."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
 
 from complabel.errors import InputError
 from complabel.losses import (
+    BinaryCrossEntropy,
     CTLLoss,
     ExponentialRankingLoss,
     GDFLoss,
@@ -79,14 +80,10 @@ class ComplementaryLossClassifier(GradientClassifier):
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
         Weights and biases of the linear map. Only without ``network``.
 
-    See Also
-    --------
-    complabel.losses.LogitLoss : What a loss must offer.
-
     Notes
     -----
-    The derived methods (GDF, CTL and others) have the same parameters without ``loss``, and check
-    known relevant labels but do not use them.
+    :class:`complabel.losses.LogitLoss` says what a loss must offer. The derived methods (GDF, CTL
+    and others) check known relevant labels but do not use them.
 
     Training takes O(epochs n d K) time, where d is the mean number of non-zeros per row, and
     memory for one copy of the features. The model of the last epoch is kept. The released code of
@@ -171,13 +168,6 @@ class GDFClassifier(ComplementaryLossClassifier):
 
     Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
 
-    See Also
-    --------
-    complabel.losses.GDFLoss : The formula of the loss.
-    UnbiasedBCEClassifier : The estimator that it is derived from.
-
-    Notes
-    -----
     The published numbers agree with those of the epoch that is best on the test fold. Choosing
     this epoch needs true labels, and gains about 0.02 in average precision on scene.
 
@@ -204,13 +194,6 @@ class BCEClassifier(ComplementaryLossClassifier):
 
     Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
 
-    See Also
-    --------
-    complabel.losses.GDFLoss : The formula of the loss.
-    GDFClassifier : The same loss under the settings of its paper.
-
-    Notes
-    -----
     Most labels are candidates, so most labels are predicted. This follows from the loss.
 
     References
@@ -235,11 +218,6 @@ class UnbiasedBCEClassifier(ComplementaryLossClassifier):
     is that of the released code, and the paper that of :class:`GDFClassifier`.
 
     Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
-
-    See Also
-    --------
-    complabel.losses.UnbiasedBCELoss : The formula of the loss.
-    GDFClassifier : A form that learns more if there are many labels.
     """
 
     loss: Any = field(init=False, default=UnbiasedBCELoss)
@@ -255,10 +233,6 @@ class CTLClassifier(ComplementaryLossClassifier):
     constants and the cut are those of the released code.
 
     Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
-
-    See Also
-    --------
-    complabel.losses.CTLLoss : The formula of the loss.
 
     References
     ----------
@@ -279,10 +253,6 @@ class ComRankClassifier(ComplementaryLossClassifier):
 
     Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
 
-    See Also
-    --------
-    complabel.losses.ExponentialRankingLoss : The formula of the loss.
-
     References
     ----------
     "ComRank: Ranking Loss for Multi-Label Complementary Label Learning", NeurIPS 2025.
@@ -302,12 +272,6 @@ class LUWClassifier(ComplementaryLossClassifier):
 
     Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
 
-    See Also
-    --------
-    complabel.losses.LUWLoss : The formula of the loss.
-
-    Notes
-    -----
     The defaults are the settings of the MLCL paper. Those of the GDF paper are
     ``optimizer="sgd", weight_decay=1e-3, milestones=(100, 150)``.
 
@@ -325,3 +289,37 @@ class LUWClassifier(ComplementaryLossClassifier):
     optimizer: str = "adam"
     weight_decay: float = 1e-4
     milestones: Sequence[int] = ()
+
+
+class SupervisedBCEClassifier(GradientClassifier):
+    """Linear model or network trained by binary cross-entropy on the *relevant* labels.
+
+    It is a reference of the paper, not a method for complementary labels. Its ``fit`` takes the
+    true labels as ``y``, which ``learns_from = "relevant"`` declares. Nobody chose its settings
+    for true labels, so true labels can teach more than it learns.
+
+    Parameters
+    ----------
+    network, learning_rate, weight_decay, batch_size, epochs
+        As in :class:`ComplementaryLossClassifier`; here with Adam.
+    threshold, device, random_state, callback
+        As in :class:`ComplementaryLossClassifier`.
+
+    Attributes
+    ----------
+    model_, coef_, intercept_
+        As in :class:`ComplementaryLossClassifier`.
+
+    References
+    ----------
+    Gao, Xu and Zhang, "Complementary to Multiple Labels", section 6: "fully supervised".
+    """
+
+    learns_from: ClassVar[Literal["complementary", "relevant"]] = "relevant"
+
+    def _fit(self, X: Features, true_labels: Indicator, relevant: Indicator | None, /) -> None:
+        del relevant
+        labels = {"true_labels": true_labels}
+        self.model_ = self._train(
+            X, BinaryCrossEntropy(), labels, generator=self._generator(), stage="classifier"
+        )

@@ -63,9 +63,7 @@ class MLCLClassifier(GradientClassifier):
     bias_init : {"random", "prior"}, default="random"
         Start values of the biases of f. ``"random"`` starts as torch.nn.Linear and the paper do,
         with f near 1/2. ``"prior"`` starts at the log-odds of 1/K, so that the scores of an
-        instance sum to about 1, as they do after training. If f starts near 1/2, all scores first
-        fall together, and a label that falls too far can stay near 0 for the whole training. See
-        Notes.
+        instance sum to about 1, as they do after training. See Notes.
     network, weight_decay, batch_size, epochs, threshold, device, random_state, callback
         As in :class:`ComplementaryLossClassifier`; here with Adam. The first argument of the
         callback is ``"transition"``, ``"classifier"`` or ``"search"``. For ``"search"``, the
@@ -76,8 +74,7 @@ class MLCLClassifier(GradientClassifier):
     learning_rate_ : float
         The rate that was given or chosen.
     cv_results_ : dict of ndarrays of shape (3,)
-        ``learning_rate``; ``mean_ranking_error`` of held-out complementary labels; ``chosen``.
-        Only if the rate was chosen.
+        ``learning_rate``, ``mean_ranking_error`` (held out), ``chosen``. Only if it was chosen.
     transition_ : ndarray of shape (K, K)
         T; ``transition_[k, j]`` estimates p(label j is complementary | label k is relevant).
     initial_transition_ : ndarray of shape (K, K)
@@ -91,7 +88,6 @@ class MLCLClassifier(GradientClassifier):
     --------
     complabel.losses.MLCLLoss : The loss of step two. Known relevant labels change it.
     complabel.transition : The functions that compute S, C and T.
-    SelectionLikelihoodClassifier : The better method if its model of the choice holds.
 
     Notes
     -----

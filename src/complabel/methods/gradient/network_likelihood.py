@@ -45,10 +45,9 @@ class NetworkLikelihoodClassifier(GradientClassifier):
     propensities : None, "auto", "equal" or array-like of shape (K,), default=None
         How readily each label comes to mind when a person names one, relative to the others. With
         ``"auto"``, they are trained together with the network; this is refused if the answers do
-        not determine them. Answers do if they are namings from random menus that offer "all of
-        these apply", or free namings together with yes/no answers about random labels. With None,
-        they are trained if the answers determine them; if not, all labels are treated as alike,
-        with a warning if labels were named freely. ``"equal"`` treats all labels as alike.
+        not determine them (see :class:`SelectionLikelihoodClassifier`). With None, they are trained
+        if the answers determine them; if not, all labels are treated as alike, with a warning if
+        labels were named freely. ``"equal"`` treats all labels as alike.
     error_rate : float, default=0.0
         The probability, in [0, 1), that an answer is a mistake: drawn at random from all answers
         that the question allows. It must be above 0 if answers contradict each other.
@@ -77,12 +76,6 @@ class NetworkLikelihoodClassifier(GradientClassifier):
     -----
     AssumedUniformWarning
         If labels were named freely, and the fit assumes that all come to mind equally.
-
-    See Also
-    --------
-    SelectionLikelihoodClassifier : The same likelihood with a kernel; it chooses its settings.
-    ComplementaryLossClassifier : Trains a network by any loss of labels that do not apply.
-    complabel.losses.AnswersLikelihood : The likelihood for a training loop of your own.
 
     Notes
     -----

@@ -87,11 +87,6 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
     shift_ : ndarray of shape (K,)
         The shifts b.
 
-    See Also
-    --------
-    SelectionLikelihoodClassifier : Uses label frequencies while it learns, not only afterwards.
-    complabel.frequencies.estimate_label_frequencies : The estimate of ``"auto"``.
-
     Notes
     -----
     A fit trains the classifier ``cv + 1`` times; the matching takes seconds. ``score`` is the mean
