@@ -114,15 +114,6 @@ def test_a_method_that_fails_is_said_and_the_others_are_shown(run):
     assert "Traceback" not in err
 
 
-@pytest.mark.filterwarnings("default::FutureWarning")
-def test_a_former_name_works_and_today_s_is_said(run, tmp_path):
-    code, out, err = run("benchmark", "synthetic", "--method", "fpml-rank-1", "--folds", 2)
-    assert code == 0
-    assert "fPML (rank = 1)" in out
-    assert "hint: the method 'fpml-rank-1' is now spelled 'fpml:rank=1'\n" in err
-    assert "FutureWarning" not in err
-
-
 HINTS = "default::complabel.answers.IgnoredAnswersWarning"
 
 

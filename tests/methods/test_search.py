@@ -1,7 +1,5 @@
 """scikit-learn's searches over methods, by complementary labels and by true ones."""
 
-import itertools
-
 import numpy as np
 import pytest
 import sklearn
@@ -16,7 +14,6 @@ from complabel.methods import (
     ComplementaryRidgeClassifier,
     LUWClassifier,
     MLCLClassifier,
-    SelectionLikelihoodClassifier,
 )
 from complabel.simulate import draw_complementary
 
@@ -86,29 +83,3 @@ def test_the_likelihood_of_luw_is_that_of_its_nested_sigmoids():
     q /= q.sum(axis=1, keepdims=True)
     expected = np.log(q[COMPLEMENTARY == 1]).mean()
     assert classifier.score(X, COMPLEMENTARY) == pytest.approx(expected)
-
-
-def test_the_selection_likelihood_is_tuned_by_likelihood():
-    fixed = SelectionLikelihoodClassifier(
-        cardinality=1.5, scaling="standardize", kernel="linear", random_state=0
-    )
-    search = GridSearchCV(
-        fixed,
-        {"alpha": [0.01, 1000.0]},
-        scoring=metrics.complementary_log_likelihood_scorer,
-        cv=PARTS,
-        error_score="raise",
-    ).fit(X, COMPLEMENTARY)
-    assert search.best_params_ == {"alpha": 0.01}
-    first = fixed.set_params(alpha=0.01).fit(X[PARTS[0][0]], COMPLEMENTARY[PARTS[0][0]])
-    test = PARTS[0][1]
-    # The probability to be named: averaged over relevant sets, one label of what is left.
-    f, named = first.predict_proba(X[test]), COMPLEMENTARY[test].argmax(axis=1)
-    q = np.zeros(len(test))
-    for relevant in itertools.product([0, 1], repeat=f.shape[1]):
-        left = f.shape[1] - sum(relevant)
-        chance = np.where(relevant, f, 1 - f).prod(axis=1)
-        if left:
-            q += chance * (1 - np.array(relevant)[named]) / left
-    by_hand = np.log(q).mean()
-    assert search.cv_results_["split0_test_score"][0] == pytest.approx(by_hand, rel=1e-6)

@@ -191,13 +191,6 @@ def test_the_rate_of_choice_and_the_decision_worked_by_hand():
     assert classifier.irrelevant_rate_ == pytest.approx(2 / 3)
 
 
-def test_decisions_are_linear_in_the_features():
-    classifier = ComplementaryRidgeClassifier(random_state=0).fit(X, COMPLEMENTARY)
-    linear = X @ classifier.coef_.T + classifier.intercept_
-    assert_allclose(classifier.decision_function(X), linear)
-    assert_array_equal(classifier.predict(X), linear > 0)
-
-
 def test_wide_sparse_features_are_never_made_dense(monkeypatch):
     monkeypatch.setattr(
         sparse.csr_array, "toarray", lambda *_: pytest.fail("made dense"), raising=True

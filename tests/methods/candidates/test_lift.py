@@ -81,12 +81,6 @@ def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given):
         assert_allclose(own, [side[nearest == c].mean(axis=0) for c in range(10)], atol=1e-10)
 
 
-def test_duplicate_instances_make_centres_that_coincide():
-    X = np.repeat([[0.0, 1.0], [3.0, 4.0]], 20, axis=0)
-    centers = _centers(X, split(20, 20), ratio=0.1, seed=0)
-    assert_allclose(centers, np.repeat([[0.0, 1.0], [3.0, 4.0]], 2, axis=0))
-
-
 @examples(25)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.01, 1.0, 100.0]), st.floats(-3, 3))
 def test_no_step_from_the_squared_hinges_solution_lowers_the_objective(seed, C, effect):

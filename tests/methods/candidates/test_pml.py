@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize, sparse
-from sklearn.base import clone
 from tests.examples import examples
 from tests.methods.candidates.by_definition import costs_by_pairs, random_candidates
 
@@ -136,26 +135,6 @@ def test_beats_the_constant_ranking(classifier):
 
 
 @BOTH
-@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix])
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_sparse_equals_dense(classifier, container, fit_intercept):
-    X, _, complementary = problem()
-    X[np.abs(X) < 0.5] = 0
-    model = classifier(fit_intercept=fit_intercept)
-    dense = clone(model).fit(X, complementary).predict_proba(X)
-    found = model.fit(container(X), complementary).predict_proba(container(X))
-    assert_allclose(found, dense, atol=1e-6)
-
-
-@BOTH
-def test_without_intercept_an_instance_of_zeros_scores_nothing(classifier):
-    X, _, complementary = problem()
-    model = classifier(fit_intercept=False).fit(X, complementary)
-    assert not model.intercept_.any()
-    assert not model.predict(np.zeros((1, X.shape[1]))).any()
-
-
-@BOTH
 def test_predicts_the_upper_half_of_the_range(classifier):
     X, _, complementary = problem()
     model = classifier().fit(X, complementary)
@@ -167,17 +146,6 @@ def test_predicts_the_upper_half_of_the_range(classifier):
 def test_row_of_equal_scores_is_cut_at_one_half():
     scores = np.array([[0.2, 0.2], [0.7, 0.7], [-1.0, 1.0]])
     assert_array_equal(PMLLCClassifier()._log_odds(scores) > 0, metrics.threshold_minmax(scores))
-
-
-@BOTH
-def test_constant_feature_and_never_chosen_label_are_no_trouble(classifier):
-    X, _, complementary = problem()
-    X[:, 0] = 3.0
-    complementary[:, 0] = 0
-    complementary[complementary.sum(axis=1) == 0, 1] = 1
-    with pytest.warns(UserWarning, match="label 0"):
-        model = classifier().fit(X, complementary)
-    assert np.isfinite(model.predict_proba(X)).all()
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ from sklearn.model_selection import KFold
 
 from complabel import metrics
 from complabel.datasets import load_dataset, make_synthetic
-from complabel.methods import PriorClassifier
 from complabel.methods.candidates.pml_lrs import (
     PMLLRSClassifier,
     decompositions,
@@ -136,43 +135,12 @@ def test_a_changing_penalty_converges_where_a_fixed_one_does_not(problem, comple
     ).settled
 
 
-def test_learns_the_ranking_better_than_a_constant_one(problem, complementary):
-    train, test = slice(0, 900), slice(900, None)
-    precision = {
-        name: metrics.average_precision(
-            problem.Y[test],
-            classifier.fit(problem.X[train], complementary[train]).decision_function(
-                problem.X[test]
-            ),
-        )
-        for name, classifier in {"lrs": PMLLRSClassifier(), "prior": PriorClassifier()}.items()
-    }
-    assert precision["lrs"] > precision["prior"] + 0.1
-
-
 def test_a_heavy_trace_norm_makes_the_fitted_map_exactly_low_rank(problem, complementary):
     extended = np.column_stack([problem.X, np.ones(len(problem.X))])
     beyond = np.linalg.norm(extended.T @ (1.0 - complementary), ord=2)
     classifier = PMLLRSClassifier(gamma=0.2 * beyond).fit(problem.X, complementary)
     weights = np.column_stack([classifier.coef_, classifier.intercept_])
     assert np.linalg.matrix_rank(weights) == 1
-
-
-def test_an_intercept_is_one_more_feature(problem, complementary):
-    extended = np.column_stack([problem.X, np.ones(len(problem.X))])
-    inside = PMLLRSClassifier().fit(problem.X, complementary)
-    outside = PMLLRSClassifier(fit_intercept=False).fit(extended, complementary)
-    assert_allclose(
-        inside.decision_function(problem.X), outside.decision_function(extended), atol=1e-9
-    )
-    assert_array_equal(outside.intercept_, np.zeros(5))
-
-
-def test_permuting_labels_permutes_the_weights(problem, complementary):
-    order = [3, 0, 4, 1, 2]
-    first = PMLLRSClassifier().fit(problem.X, complementary)
-    second = PMLLRSClassifier().fit(problem.X, complementary[:, order])
-    assert_allclose(second.coef_, first.coef_[order], atol=1e-8)
 
 
 def test_many_features_are_fitted_without_the_gram_matrix(monkeypatch):

@@ -114,19 +114,6 @@ def test_a_network_learns_what_no_linear_map_can():
     assert found["network"] > found["linear"] + 0.2
 
 
-def test_both_steps_use_the_network(X, complementary):
-    sizes = []
-
-    def factory(n_features, n_labels):
-        sizes.append((n_features, n_labels))
-        return linear_network(n_features, n_labels)
-
-    classifier = brief(network=factory).fit(X, complementary)
-    assert sizes == [(6, 5), (6, 5)]
-    assert isinstance(classifier.model_, torch.nn.Linear)
-    assert not classifier.model_.training
-
-
 @pytest.mark.parametrize(
     ("network", "message"),
     [

@@ -49,16 +49,6 @@ def test_recovers_the_ranking_far_better_than_the_constant_one(
     assert found > full - 0.05
 
 
-def test_the_order_of_labels_is_that_of_the_generating_probabilities(fitted, problem, X):
-    exact = problem.probabilities[TEST]
-    pairs = np.triu_indices(exact.shape[1], 1)
-    gap = exact[:, pairs[0]] - exact[:, pairs[1]]
-    scores = fitted.decision_function(X[TEST])
-    found = scores[:, pairs[0]] - scores[:, pairs[1]]
-    clear = np.abs(gap) > 0.3
-    assert np.mean(np.sign(found[clear]) == np.sign(gap[clear])) > 0.95
-
-
 @pytest.mark.parametrize(
     "settings",
     [{"correlation": None}, {"correlation": "phi"}, {"beta": 0.0}, {"transition": "uniform"}],
@@ -109,13 +99,6 @@ def test_the_correction_is_made_of_the_stored_matrices(fitted, complementary):
     )
 
 
-def test_without_correlation_the_initial_matrix_is_only_normalized(X, complementary):
-    classifier = brief(correlation=None).fit(X, complementary)
-    expected = corrected_transition(classifier.initial_transition_)
-    np.testing.assert_array_equal(classifier.transition_, expected)
-    assert not hasattr(classifier, "label_correlation_")
-
-
 def test_phi_takes_the_place_of_the_rates(X, complementary):
     classifier = brief(correlation="phi").fit(X, complementary)
     phi = phi_correlation(complementary)
@@ -125,35 +108,12 @@ def test_phi_takes_the_place_of_the_rates(X, complementary):
     )
 
 
-def test_a_second_fit_forgets_what_only_the_first_estimated(X, complementary):
-    classifier = brief().fit(X, complementary)
-    classifier.set_params(transition="uniform").fit(X, complementary)
-    assert not hasattr(classifier, "initial_transition_")
-    assert not hasattr(classifier, "label_correlation_")
-
-
 def test_known_relevant_labels_improve_the_ranking(
     fitted, precision_of, X, relevant, complementary
 ):
     known = draw_relevant(relevant, random_state=1)
     told = MLCLClassifier(**FAST).fit(X[TRAIN], complementary[TRAIN], relevant=known[TRAIN])
     assert precision_of(told) > precision_of(fitted) + 0.005
-
-
-def test_knowing_nothing_relevant_is_the_same_as_not_being_told(X, complementary):
-    untold = brief().fit(X, complementary)
-    told = brief().fit(X, complementary, relevant=np.zeros_like(complementary))
-    np.testing.assert_allclose(told.coef_, untold.coef_, atol=1e-6)
-
-
-def test_more_complementary_labels_per_row_teach_more(precision_of, X, relevant):
-    # Few rows, so that labels are what is scarce.
-    rows = np.flatnonzero(relevant[TRAIN].sum(axis=1) <= 2)[:150]
-    found = []
-    for asked_for in (1, 3):
-        several = draw_complementary(relevant[rows], asked_for=asked_for, random_state=0)
-        found.append(precision_of(MLCLClassifier(**FAST).fit(X[rows], several)))
-    assert found[1] > found[0]
 
 
 def test_score_is_the_mean_log_likelihood_of_complementary_labels(fitted, X, complementary):
@@ -263,13 +223,6 @@ def test_a_rate_that_does_not_train_is_not_taken():
     assert _better_than_usual(np.array([failed, failed, failed])) == 1
 
 
-def test_the_model_is_that_of_the_chosen_rate_given(chosen, X, complementary):
-    given = short(learning_rate=chosen.learning_rate_).fit(X, complementary)
-    np.testing.assert_array_equal(chosen.predict_proba(X), given.predict_proba(X))
-    assert given.learning_rate_ == chosen.learning_rate_
-    assert not hasattr(given, "cv_results_")
-
-
 def test_the_search_is_reported(X, complementary):
     told = []
     classifier = short(epochs=1, callback=lambda *progress: told.append(progress))
@@ -305,11 +258,6 @@ def test_a_network_that_cannot_take_the_last_batch_of_a_fold_is_not_chosen_by_it
     classifier = short(network=network).fit(X[rows], complementary[rows])
     assert classifier.learning_rate_ == 0.01
     assert np.isinf(classifier.cv_results_["mean_ranking_error"]).all()
-
-
-def test_too_few_rows_to_hold_any_out():
-    classifier = short().fit(np.eye(2), [[0, 0, 1], [1, 1, 0]])
-    assert classifier.learning_rate_ == 0.01
 
 
 def test_what_no_rate_can_learn_is_said_by_the_fit_itself(X, complementary):

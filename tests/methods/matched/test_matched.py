@@ -26,7 +26,6 @@ from complabel.methods import (
     METHODS,
     ComplementaryClassifier,
     FrequencyMatchedClassifier,
-    PriorClassifier,
 )
 from complabel.simulate import draw_answers
 
@@ -118,12 +117,6 @@ def test_the_scale_is_the_one_under_which_answers_are_likeliest():
     np.testing.assert_allclose(classifier.shift_, 0, atol=0.2)
 
 
-def test_a_method_without_features_becomes_the_ranking_by_frequency():
-    classifier = FrequencyMatchedClassifier(PriorClassifier(), FREQUENCIES).fit(X, COMPLEMENTARY)
-    expected = np.tile(FREQUENCIES, (N_SAMPLES, 1))
-    np.testing.assert_allclose(classifier.predict_proba(X), expected, rtol=1e-9)
-
-
 def test_frequencies_of_0_and_1_are_taken_as_nearly_so():
     classifier = matched(frequencies=[0, 1, 0.5, 0.5]).fit(X, COMPLEMENTARY)
     mean = classifier.predict_proba(X).mean(axis=0)
@@ -157,14 +150,6 @@ def test_held_out_predictions_sharpen_the_estimate():
     found = estimate_label_frequencies(BOTH, predictions=given.predict_proba(held_out))
     np.testing.assert_allclose(classifier.label_frequencies_, found.values, rtol=1e-9)
     assert not np.allclose(found.values, start, rtol=1e-4)
-
-
-@taken_as_named
-def test_frequencies_that_are_given_win():
-    classifier = matched().fit(X, BOTH)
-    np.testing.assert_array_equal(classifier.label_frequencies_, FREQUENCIES)
-    assert classifier.label_frequencies_errors_ is None
-    assert not hasattr(classifier, "propensities_")
 
 
 def test_it_mends_the_ranking_where_labels_come_to_mind_unequally():
