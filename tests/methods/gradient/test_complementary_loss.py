@@ -298,3 +298,18 @@ def test_one_true_class_per_row_is_predicted(strong_problem):
     classifier.fit(strong_problem.X, classes)
     assert np.mean(classifier.predict(strong_problem.X) == classes) > 0.85
     assert classifier.score(strong_problem.X, classes) > 0.9
+
+
+class Own(ComplementaryLossClassifier):
+    loss = GDFLoss
+
+
+def test_a_subclass_may_set_the_loss(problem):
+    X, _, complementary = problem
+    expected = GDFClassifier(epochs=5, random_state=0).fit(X, complementary)
+    found = clone(Own(epochs=5, random_state=0)).fit(X, complementary)
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+    assert (found.models_the_choice, Own(loss=SelectionLikelihoodLoss).models_the_choice) == (
+        False,
+        True,
+    )

@@ -110,13 +110,10 @@ class LIFTClassifier(ComplementaryClassifier):
 
     Notes
     -----
-    ``relevant`` of ``fit`` is not used, because known relevant labels are candidates already.
-
     *Degenerate hinge loss.* With one complementary label per instance, \|N\| is about n / K, and
-    the constant classifier w = 0 is nearly optimal in step 3. The ranking of instances then comes
-    only from the error that the solver's tolerance leaves (LIBSVM's default is 1e-3), enlarged by
-    Platt scaling. A more exact solver of the same problem is not a better baseline. The squared
-    hinge loss does not have this problem and ranks clearly better. Tables should name the solver.
+    w = 0 is nearly optimal in step 3. The ranking of instances then comes only from the error that
+    the solver's tolerance leaves, enlarged by Platt scaling. The squared hinge loss does not have
+    this problem and ranks clearly better. Tables should name the solver.
 
     *Choices.* k-means has one random start and at most 30 batch updates; an empty cluster moves
     to a far point. Distances are neither centred nor scaled, as in the authors' code: even
@@ -129,8 +126,7 @@ class LIFTClassifier(ComplementaryClassifier):
     O(n M) for the label being learned, and up to 200 MB for LIBSVM's cache.
 
     *Precision.* Everything is computed in float64. Sparse features are made dense if that takes at
-    most 128 MiB, so they give the same result as dense ones. Larger ones stay sparse. Then ties of
-    k-means and LIBSVM's error can differ.
+    most 128 MiB. Larger ones stay sparse; ties of k-means and LIBSVM's error can then differ.
 
     References
     ----------

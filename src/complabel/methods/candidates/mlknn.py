@@ -66,8 +66,6 @@ class MLKNNClassifier(ComplementaryClassifier):
 
     Notes
     -----
-    ``relevant`` of ``fit`` is not used, because known relevant labels are candidates already.
-
     Distances are Euclidean, computed in float64 by brute force. A fit takes O(n^2 d) time, where d
     is the mean number of non-zeros of a row. Prediction of m rows takes O(m n d) time. Counting
     adds O(n k K). At most 64 MiB of distances are in memory at once, never an n x n matrix.

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 class ComplementaryLossClassifier(GradientClassifier):
     """Multi-label classifier that minimizes a given loss of complementary labels.
 
-    The scores f(x) are the sigmoid of a linear map or network. A subclass with a fixed loss is a
-    dataclass whose field ``loss`` is not a parameter, see ``GDFClassifier`` in the source.
+    The scores f(x) are the sigmoid of a linear map or network. Give your own loss as a parameter,
+    or as the class attribute ``loss`` of a subclass. A subclass that changes other defaults is a
+    dataclass, as the methods of this file are.
 
     Parameters
     ----------
@@ -114,14 +115,20 @@ class ComplementaryLossClassifier(GradientClassifier):
     @property
     def models_the_choice(self) -> bool:  # type: ignore[override]
         """Whether the loss models which labels are chosen as complementary."""
-        return self.loss is not None and self.loss.models_the_choice
+        loss = self._loss()
+        return loss is not None and bool(loss.models_the_choice)
+
+    def _loss(self) -> Any:
+        """Return the parameter, or else the loss of the subclass."""
+        return type(self).loss if self.loss is None else self.loss
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        kind = self.loss if isinstance(self.loss, type) else type(self.loss)
+        loss = self._loss()
+        kind = loss if isinstance(loss, type) else type(loss)
         if not issubclass(kind, LogitLoss):
             raise InputError(
-                f"loss must be a complabel.losses.LogitLoss or a subclass of it, got {self.loss!r}"
+                f"loss must be a complabel.losses.LogitLoss or a subclass of it, got {loss!r}"
             )
         if kind.label_names[:1] != ("complementary",):
             raise InputError(
@@ -155,7 +162,8 @@ class ComplementaryLossClassifier(GradientClassifier):
         """Return a copy of the loss, so that training does not change the caller's."""
         # The caller may be in inference mode. Autograd does not accept tensors made in it.
         with torch.inference_mode(False):
-            return self.loss() if isinstance(self.loss, type) else copy.deepcopy(self.loss)
+            loss = self._loss()
+            return loss() if isinstance(loss, type) else copy.deepcopy(loss)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -58,8 +58,6 @@ class MLCLClassifier(GradientClassifier):
         ``"auto"`` takes 1e-2, unless 1e-1 or 1e-3 (the paper's grid) is better by more than one
         standard error. The criterion is how low held-out complementary labels rank, in three
         folds. This takes ten trainings, nine of them on two thirds of the rows.
-        :func:`complabel.methods.make_classifier` uses the rate that the paper states for a
-        dataset.
     bias_init : {"random", "prior"}, default="random"
         Start values of the biases of f. ``"random"`` starts as torch.nn.Linear and the paper do,
         with f near 1/2. ``"prior"`` starts at the log-odds of 1/K, so that the scores of an
@@ -97,11 +95,10 @@ class MLCLClassifier(GradientClassifier):
     Rows of T sum to 1, so the scores of an instance sum to about 1. Therefore the paper's rule
     ``threshold="probability"`` predicts few labels. Its released code uses ``"minmax"``.
 
-    If features are not centred, a fit can end with one label whose score is near 0 for every
-    instance. The logits of this label fall furthest in the first steps, and the scores of the
-    other labels then sum to 1. The label cannot recover, because the gradient of the sigmoid is
-    small where f is small. Such a fit has a higher training loss than others.
-    ``bias_init="prior"`` avoids this, and so do features of mean 0.
+    If features are not centred, all scores first fall together, and a label that falls too far can
+    stay near 0 for the whole training, because the gradient of the sigmoid is small there. Such a
+    fit has a higher training loss than others. ``bias_init="prior"`` avoids this, and so do
+    features of mean 0.
 
     References
     ----------
