@@ -158,18 +158,6 @@ def find_dataset_dir(name: str, data_dir: StrPath | None = None) -> Path | None:
     data_dir : path or None, default=None
         As for :func:`load_dataset`. The files may be in a directory itself or in a subfolder with
         the dataset's name. Some datasets share a subfolder.
-
-    Returns
-    -------
-    Path or None
-        The folder; None if no directory has a complete set of files.
-
-    Raises
-    ------
-    DatasetNotFoundError
-        If the name is not in the catalog.
-    InputError
-        If an argument is of the wrong type.
     """
     located = locate(catalog_entry(name), dataset_directories(data_dir))
     return None if located is None else located.folder

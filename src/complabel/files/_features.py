@@ -164,27 +164,6 @@ def iterate_features(
         As for :func:`read_features`.
     n_rows : int, default=65536
         Number of rows of each piece; the last one may have fewer.
-
-    Yields
-    ------
-    Features
-        The next rows. ``.npz`` and svmlight files are still read into memory as a whole.
-
-    Raises
-    ------
-    DatasetNotFoundError, DatasetFormatError, InputError
-        As for :func:`read_features`, but repeated ids are not found. Errors in a row are raised
-        when its piece is read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> path = Path(tempfile.mkdtemp()) / "X.npy"
-    >>> np.save(path, np.eye(5))
-    >>> [piece.items.tolist() for piece in iterate_features(path, n_rows=2)]
-    [['0', '1'], ['2', '3'], ['4']]
     """
     check_integer("n_rows", n_rows, at_least=1)
     source = _open(path, items, name_column, n_features)
@@ -436,7 +415,6 @@ def _matrices(
 
 
 def _is_list(table: Table, columns: Sequence[str]) -> bool:
-    """Return whether a table has its numbers in a single column of lists."""
     of_parquet = table.schema is not None and len(columns) == 1
     return of_parquet and is_list(table.schema.field(columns[0]).type)
 
@@ -444,7 +422,6 @@ def _is_list(table: Table, columns: Sequence[str]) -> bool:
 def _of_lists(
     table: Table, name: str, values: Any, row: int, width: int | None, advice: str
 ) -> NDArray[Any]:
-    """Turn a column of lists into a matrix."""
     import pyarrow.compute as pc  # type: ignore[import-untyped]
 
     lengths = pc.fill_null(pc.list_value_length(values), 0).to_numpy(zero_copy_only=False)

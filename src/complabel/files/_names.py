@@ -71,27 +71,6 @@ def read_item_names(path: StrPath) -> list[str]:
         A table with a column ``item``, which ends in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz``
         or ``.parquet``; other columns are ignored. Or any other text file, with one name on each
         line.
-
-    Returns
-    -------
-    list of str
-        In the order of the file.
-
-    Raises
-    ------
-    DatasetNotFoundError
-        If there is no such file.
-    DatasetFormatError
-        If it cannot be parsed, there is no column ``item``, or a name is blank or occurs twice.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> path = Path(tempfile.mkdtemp()) / "photos.csv"
-    >>> _ = path.write_text("item,taken\n007.jpg,2024\n008.jpg,2025\n")
-    >>> read_item_names(path)
-    ['007.jpg', '008.jpg']
     """
     file = existing("path", path)
     if not ending_of(file, TABLE_ENDINGS):
@@ -193,20 +172,6 @@ def rows_of(
         Names of the rows, such as :attr:`Features.items`.
     source : path or str
         Name of the other table in error messages.
-
-    Returns
-    -------
-    ndarray of shape (len(wanted),), dtype intp
-
-    Raises
-    ------
-    InputError
-        If an item has no row.
-
-    Examples
-    --------
-    >>> rows_of(["b.jpg", "a.jpg"], ["a.jpg", "b.jpg", "c.jpg"], "truth.csv")
-    array([1, 0])
     """
     place = {item: row for row, item in enumerate(items)}
     missing = [item for item in wanted if item not in place]
@@ -226,5 +191,4 @@ def rows_of(
 
 
 def _listed(names: Sequence[str] | NDArray[Any]) -> str:
-    """Join the first few names, without quotes."""
     return ", ".join(names[:MAX_LISTED]) + ", ..." * (len(names) > MAX_LISTED)
