@@ -16,7 +16,7 @@ from tests.examples import examples
 from complabel.datasets import (
     MultiLabelDataset,
     dataset_fingerprint,
-    find_dataset_dir,
+    describe_datasets,
     load_dataset,
     read_pml,
 )
@@ -238,7 +238,8 @@ def test_the_catalog_finds_it_and_keeps_it_whole(tmp_path, folder, caplog):
     )
     (tmp_path / folder).mkdir(exist_ok=True)
     (tmp_path / folder / "YeastBP.mat").write_bytes(content)
-    assert find_dataset_dir("yeastbp", tmp_path) == tmp_path / folder
+    (described,) = describe_datasets(tmp_path, names=["yeastbp"])
+    assert described["location"] == str(tmp_path / folder)
     with pytest.raises(DatasetFormatError, match=r"YeastBP\.mat: SHA-256 is"):
         load_dataset("yeastbp", data_dir=tmp_path)
     found = load_dataset("yeastbp", data_dir=tmp_path, verify=False)

@@ -148,21 +148,6 @@ def dataset_directories(data_dir: StrPath | None = None) -> list[Path]:
     return [*given, platformdirs.user_cache_path("complabel") / "datasets"]
 
 
-def find_dataset_dir(name: str, data_dir: StrPath | None = None) -> Path | None:
-    """Find the folder that holds the files of a dataset.
-
-    Parameters
-    ----------
-    name : str
-        A name in ``CATALOG``.
-    data_dir : path or None, default=None
-        As for :func:`load_dataset`. The files may be in a directory itself or in a subfolder with
-        the dataset's name. Some datasets share a subfolder.
-    """
-    located = locate(catalog_entry(name), dataset_directories(data_dir))
-    return None if located is None else located.folder
-
-
 def locate(entry: CatalogEntry, directories: Sequence[Path]) -> Located | None:
     """Return the first folder and layout with all files; None if there is none."""
     places = (place for directory in directories for place in _places(entry, directory))

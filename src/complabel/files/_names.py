@@ -90,23 +90,16 @@ def read_item_names(path: StrPath) -> list[str]:
     return ids
 
 
-def read_texts(
-    path: StrPath,
-    *,
-    items: Iterable[Any] = (),
-    name_column: str = "item",
-    text_column: str = "text",
-) -> dict[str, str]:
+def read_texts(path: StrPath, *, items: Iterable[Any] = ()) -> dict[str, str]:
     r"""Read the text of each item.
 
     Parameters
     ----------
     path : path
-        A table, which ends in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet``.
+        A table with the columns ``item`` and ``text``, which ends in ``.csv``, ``.csv.gz``,
+        ``.tsv``, ``.tsv.gz`` or ``.parquet``.
     items : iterable, default=()
         Items that must have a text.
-    name_column, text_column : str, default="item" and "text"
-        The columns of ids and of texts.
 
     Returns
     -------
@@ -131,16 +124,15 @@ def read_texts(
     {'7': 'A puppy.'}
     """
     table = Table.open(path, "tables of texts")
-    names = [name_column, text_column]
-    for name in names:
+    for name in ("item", "text"):
         if name not in table.columns:
             raise fault(
                 table.path,
                 f"there is no column {name!r}, only {some_of(table.columns)}; a table of texts"
-                f" needs the column {name_column!r} with the names of the items, as in the answers,"
-                f" and the column {text_column!r}; rename its columns",
+                " needs the column 'item' with the names of the items, as in the answers, and the"
+                " column 'text'; rename its columns",
             )
-    ids, texts = _texts(table, names)
+    ids, texts = _texts(table, ["item", "text"])
     refuse_repeated(table.path, ids, table.place)
     found = dict(zip(ids, texts, strict=True))
     missing = [each for each in dict.fromkeys(map(str, items)) if not found.get(each, "").strip()]
