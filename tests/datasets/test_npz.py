@@ -201,6 +201,7 @@ HEADER = "{'descr': '<f8', 'fortran_order': False, 'shape': (4, 3), }"
         b"PK\x03\x04 something else",
         npy("__import__('os')", X.tobytes()),
         npy(HEADER, X.tobytes()[:-1]),
+        npy(HEADER, X.tobytes() + b"\0"),
         npy(HEADER.replace("4", "-4"), X.tobytes()),
         npy(HEADER.replace("(4", "(4" + "0" * 12), X.tobytes()),
         npy(HEADER.replace("<f8", "<U0"), b""),
