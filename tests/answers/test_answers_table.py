@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.answers.records import back, make, records, same
+from tests.examples import examples
 
 from complabel.answers import Answers, UnlistedLabelsWarning
 from complabel.errors import AnnotationError, InputError
@@ -51,6 +52,7 @@ def with_the_same_meaning(found):
     ]
 
 
+@examples(25)
 @given(records(), st.randoms(use_true_random=False))
 def test_what_answers_say_survives_a_table(given_records, random):
     n_items, n_labels, found = given_records
@@ -58,7 +60,7 @@ def test_what_answers_say_survives_a_table(given_records, random):
     expected = make(n_items, n_labels, found)
     options = {
         "items": range(n_items),
-        "labels": [f"l{label}" for label in range(n_labels)],
+        "label_names": [f"l{label}" for label in range(n_labels)],
         "contradictions": "keep",
     }
     rows = list(rows_of(found))
@@ -88,7 +90,7 @@ def test_questions_are_inferred_where_the_table_has_none():
             (6, "x", "sea", "no", None, None),
             columns=columns,
         ),
-        labels=LABELS,
+        label_names=LABELS,
         contradictions="keep",
     )
     assert answers.question.tolist() == ["asked", "named", "asked", "named", "named", "asked"]
@@ -123,7 +125,7 @@ def test_who_is_unsure_says_nothing():
             ("d", 3, None, "unsure", "ticked", None),
             columns=columns,
         ),
-        labels=LABELS,
+        label_names=LABELS,
         items=range(4),
     )
     np.testing.assert_array_equal(answers.answered, [False, True, True, False])
@@ -135,13 +137,13 @@ def test_who_is_unsure_says_nothing():
 def test_numbers_may_be_text_or_have_gaps():
     columns = ("answer_id", "item", "label", "question", "asked_for", "annotator", "probability")
     rows = [
-        ("a", 5, "sea", "named", "2", 7, "0.5"),
+        ("a", 5, "sea", "named", "2", 7, "0,5"),
         ("a", None, "sky", None, None, None, None),  # gaps say nothing else
         ("b", 4, "sea", " Named ", 1.0, None, np.nan),
     ]
     frame = pd.DataFrame(rows, columns=list(columns))
     for given_table in (table(*rows, columns=columns), frame, frame.convert_dtypes()):
-        answers = Answers.from_table(given_table, labels=LABELS)
+        answers = Answers.from_table(given_table, label_names=LABELS)
         assert answers.item_names.tolist() == [4, 5]
         assert answers.asked_for.tolist() == [1, 2]
         assert answers.probability.tolist()[1] == 0.5
@@ -158,14 +160,9 @@ def test_labels_may_be_numbers_and_menus_lists():
     assert answers.question.tolist() == ["named", "named"]
 
 
-def test_a_label_may_be_called_as_a_gap_is():
-    answers = Answers.from_table({"item": [0, 1], "label": ["None", "nan"]}, question="asked")
-    assert answers.label_names == ("None", "nan")
-
-
 def test_items_are_in_the_order_of_the_features_rows():
     said = {"item": ["b", "c"], "label": ["sea", "sky"]}
-    answers = Answers.from_table(said, items=["c", "a", "b"], labels=LABELS, question="asked")
+    answers = Answers.from_table(said, items=["c", "a", "b"], label_names=LABELS, question="asked")
     np.testing.assert_array_equal(answers.complementary, np.eye(4)[[3, 0, 2]] * [[1], [0], [1]])
     assert answers.item_names.tolist() == ["c", "a", "b"]
 
@@ -177,7 +174,7 @@ def test_labels_that_nobody_mentioned_are_warned_of():
     ) as w:
         Answers.from_table(said)
     assert w[0].filename == __file__
-    Answers.from_table(said, labels=LABELS)
+    Answers.from_table(said, label_names=LABELS)
     Answers.from_table(said | {"offered": ['["sea", "sky"]', ""]})
 
 
@@ -308,7 +305,7 @@ REFUSED = {
 @pytest.mark.parametrize(("said", "message"), REFUSED.values(), ids=REFUSED)
 def test_what_a_table_must_not_say_is_refused_with_its_row(said, message):
     with pytest.raises(AnnotationError, match=message):
-        Answers.from_table(said, labels=LABELS)
+        Answers.from_table(said, label_names=LABELS)
 
 
 def test_contradictions_are_kept_on_demand():
@@ -337,7 +334,7 @@ def test_numbers_and_text_are_different_items():
     with pytest.raises(AnnotationError, match="they are int in the table, but str in items"):
         Answers.from_table({"item": [1], "label": ["sea"]}, items=["0", "1"])
     mixed = Answers.from_table(
-        {"item": [1, "a"], "label": ["sea", "sky"]}, question="named", labels=LABELS
+        {"item": [1, "a"], "label": ["sea", "sky"]}, question="named", label_names=LABELS
     )
     assert mixed.item_names.tolist() == [1, "a"]
 
@@ -351,7 +348,7 @@ def test_what_is_no_table_is_refused(said):
 def test_a_table_without_labels_is_refused():
     with pytest.raises(AnnotationError, match="the table has no label"):
         Answers.from_table({"item": [1], "label": [None], "answer": ["yes"]})
-    empty = Answers.from_table({"item": [], "label": []}, labels=LABELS, items=[3, 4])
+    empty = Answers.from_table({"item": [], "label": []}, label_names=LABELS, items=[3, 4])
     assert empty.shape == (2, 4)
     assert empty.n_answers == 0
 
@@ -403,7 +400,7 @@ TWO = {"item": ["x", "x"], "label": ["sea", "sky"]}
 )
 def test_what_was_asked_is_not_guessed(more):
     with pytest.raises(AnnotationError, match=r"row [01] .*nothing says what was asked.*question="):
-        Answers.from_table(TWO | more, labels=LABELS)
+        Answers.from_table(TWO | more, label_names=LABELS)
 
 
 @pytest.mark.parametrize(
@@ -415,10 +412,10 @@ def test_a_yes_or_a_chance_tells_that_people_were_asked(more):
 
 @pytest.mark.parametrize("question", ["named", "asked", "ticked", "excluded"])
 def test_the_question_may_be_told_for_all_rows_that_have_none(question):
-    told = Answers.from_table(TWO | {"item": ["x", "y"]}, labels=LABELS, question=question)
+    told = Answers.from_table(TWO | {"item": ["x", "y"]}, label_names=LABELS, question=question)
     assert told.question.tolist() == [question] * 2
     mixed = TWO | {"question": ["excluded", None]}
-    mixed = Answers.from_table(mixed, labels=LABELS, question=question, contradictions="keep")
+    mixed = Answers.from_table(mixed, label_names=LABELS, question=question, contradictions="keep")
     assert mixed.question.tolist() == ["excluded", question]
     with pytest.raises(InputError, match="question must be"):
         Answers.from_table(TWO, question="chosen")
@@ -426,10 +423,10 @@ def test_the_question_may_be_told_for_all_rows_that_have_none(question):
 
 def test_ticked_labels_of_one_answer_need_its_id():
     with pytest.raises(AnnotationError, match=r"row 0 .*give all rows of one answer the"):
-        Answers.from_table(TWO, labels=LABELS, question="ticked")
-    joined = Answers.from_table(TWO | {"answer_id": [1, 1]}, labels=LABELS, question="ticked")
+        Answers.from_table(TWO, label_names=LABELS, question="ticked")
+    joined = Answers.from_table(TWO | {"answer_id": [1, 1]}, label_names=LABELS, question="ticked")
     assert joined.complementary.tolist() == [[0, 0, 1, 1]]
-    Answers.from_table(TWO | {"annotator": ["a", "b"]}, labels=LABELS, question="ticked",
+    Answers.from_table(TWO | {"annotator": ["a", "b"]}, label_names=LABELS, question="ticked",
                        contradictions="keep")  # fmt: skip
 
 
@@ -447,12 +444,6 @@ def test_words_for_an_answer(words, meaning):
     said = {"yes": answers.known_relevant, "no": answers.complementary}
     n_said = {word: int(each.sum()) - 1 for word, each in said.items()}
     assert n_said == {word: len(words) * (word == meaning) for word in said}
-
-
-def test_a_comma_may_be_the_decimal_point():
-    rows = [(0, "sea", "yes", "0,25"), (1, "sea", "no", "0.5")]
-    answers = Answers.from_table(table(*rows, columns=("item", "label", "answer", "probability")))
-    assert answers.probability.tolist() == [0.25, 0.5]
 
 
 def test_numbers_as_labels_are_in_their_order_however_long():

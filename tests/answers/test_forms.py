@@ -4,12 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.preprocessing import MultiLabelBinarizer
+from tests.examples import examples
 
 from complabel.answers import (
-    candidates_from_complementary,
     indicator_from_indices,
     indicator_from_names,
-    indices_from_indicator,
     names_from_indicator,
 )
 from complabel.errors import AnnotationError
@@ -20,22 +19,24 @@ ROWS = st.lists(
 )
 
 
+@examples(25)
 @given(ROWS)
-def test_label_numbers_make_scikit_learns_indicator_and_come_back(rows):
+def test_label_numbers_make_scikit_learns_indicator(rows):
     indicator = indicator_from_indices(rows, len(NAMES))
     expected = MultiLabelBinarizer(classes=range(len(NAMES))).fit_transform(rows)
     np.testing.assert_array_equal(indicator, expected)
-    for form in (indicator, sparse.csr_array(indicator)):
-        assert [row.tolist() for row in indices_from_indicator(form)] == list(map(sorted, rows))
 
 
+@examples(25)
 @given(ROWS)
 def test_label_names_make_the_same_indicator_and_come_back(rows):
     named = [{NAMES[label] for label in row} for row in rows]
     indicator = indicator_from_names(named, NAMES)
     np.testing.assert_array_equal(indicator, indicator_from_indices(rows, len(NAMES)))
-    back = names_from_indicator(indicator, NAMES)
-    assert back == [tuple(NAMES[label] for label in sorted(row)) for row in rows]
+    indicator[0] = 0
+    for form in (indicator, sparse.csr_array(indicator)):
+        back = names_from_indicator(form, NAMES)
+        assert back == [(), *(tuple(NAMES[label] for label in sorted(row)) for row in rows[1:])]
 
 
 @pytest.mark.parametrize(
@@ -54,18 +55,6 @@ def test_one_label_per_row_may_be_given_bare(indices):
     np.testing.assert_array_equal(indicator, [[0, 0, 1], [1, 0, 0], [0, 1, 0]])
 
 
-@pytest.mark.parametrize("number", [float("inf"), -float("inf"), 0.5, 3, -1])
-def test_a_number_of_no_label_is_refused_without_a_warning(number):
-    with pytest.raises(AnnotationError, match="row 0 has label number"):
-        indicator_from_indices([number, 1], 3)
-
-
-def test_a_bare_name_is_one_label():
-    np.testing.assert_array_equal(
-        indicator_from_names(["b", ["a", "c"]], ["a", "b", "c"]), [[0, 1, 0], [1, 0, 1]]
-    )
-
-
 @pytest.mark.parametrize(
     ("indices", "message"),
     [
@@ -75,6 +64,7 @@ def test_a_bare_name_is_one_label():
         (np.array([0, 1, 7], dtype=np.uint8).reshape(-1, 1), "row 2 has label number 7"),
         ([0, 2**70], f"row 1 has label number {2**70}, but"),
         ([0.0, 1.5], "row 1 has label number 1.5, but"),
+        ([float("inf"), 1], "row 0 has label number inf"),
         ([0.0, 1e300], r"row 1 has label number 1e\+300, but"),
         ([[0, True]], "row 0 holds True, which is not a label number"),
         (np.array([True, False]), "row 0 holds True, which is not a label number"),
@@ -138,6 +128,7 @@ def test_a_data_frame_has_one_annotator_a_column_and_gaps():
     np.testing.assert_array_equal(indicator_from_names(series, labels), [[0, 0, 1], [0, 0, 0]])
 
 
+@examples(25)
 @given(ROWS)
 def test_what_two_annotators_say_alike_is_marked_once(rows):
     twice = [[*row, *row] for row in rows]
@@ -145,12 +136,6 @@ def test_what_two_annotators_say_alike_is_marked_once(rows):
     np.testing.assert_array_equal(indicator_from_indices(twice, len(NAMES)), expected)
     named = [[NAMES[label] for label in row] for row in twice]
     np.testing.assert_array_equal(indicator_from_names(named, NAMES), expected)
-
-
-def test_names_come_back_as_plain_strings_from_an_array_of_names():
-    found = names_from_indicator([[1, 0, 1]], np.array(["a", "b", "c"]))
-    assert found == [("a", "c")]
-    assert {type(name) for name in found[0]} == {str}
 
 
 @pytest.mark.parametrize(
@@ -171,20 +156,3 @@ def test_label_names_must_differ_and_match_the_columns():
         indicator_from_names(["a"], ["a", "b", "a"])
     with pytest.raises(AnnotationError, match="2 label names for 3 columns"):
         names_from_indicator([[1, 0, 0]], ["a", "b"])
-
-
-def test_a_row_without_labels_has_no_numbers_and_no_names():
-    assert [row.tolist() for row in indices_from_indicator([[0, 0], [0, 1], [0, 0]])] == [
-        [],
-        [1],
-        [],
-    ]
-    assert names_from_indicator([[0, 0]], ["a", "b"]) == [()]
-
-
-def test_candidates_are_what_is_not_complementary():
-    candidates = candidates_from_complementary(sparse.csr_array([[0, 1, 0], [1, 0, 1]]))
-    assert candidates.dtype == np.uint8
-    np.testing.assert_array_equal(candidates, [[1, 0, 1], [0, 1, 0]])
-    with pytest.raises(AnnotationError, match="complementary holds 2"):
-        candidates_from_complementary([[0, 2, 0]])

@@ -77,44 +77,6 @@ def test_comes_rl_has_the_supervised_ranking_loss_and_a_constant_as_its_mean(n_l
         assert found == pytest.approx(truth, rel=1e-12, abs=1e-14)
 
 
-@every_size
-def test_one_name_of_a_uniform_choice_is_unbiased_where_all_sets_have_one_size(n_labels):
-    """Choosing one of K - c labels names each with the chance 1 / (K - c)."""
-    logits = logits_of(n_labels)
-    for cardinality in range(1, n_labels):
-        rates = np.full(n_labels, 1 / (n_labels - cardinality))
-        losses = CCMNLoss(rates), COMESRankingLoss(rates)
-        for relevant in label_sets(n_labels):
-            if relevant.sum() != cardinality:
-                continue
-            one_each = np.eye(n_labels)[relevant == 0]
-            found = [
-                np.mean([float(loss(logits, tensor([y]))) for y in one_each]) for loss in losses
-            ]
-            truth = float(BinaryCrossEntropy()(logits, tensor(relevant[np.newaxis])))
-            assert found[0] == pytest.approx(truth, rel=1e-12)
-            assert found[1] == pytest.approx(supervised_ranking(logits, relevant), rel=1e-12)
-
-
-def test_one_name_of_a_uniform_choice_is_biased_where_sizes_differ():
-    """Sets {0} and {0, 1} of three labels, equally often, at equal logits of 1.
-
-    Label 1 is named with chance 1/2 of the first and never of the second; label 2 with 1/2 and 1.
-    Its rate is 3/4 by the mean, so that CCMN's target of it is 1 - (1/2) / (3/4) = 1/3 and
-    1 - 1 / (3/4) = -1/3 where the truth is 0 both times: right in the mean alone.
-    """
-    rates, logits = [1.0, 0.5, 0.75], torch.ones(1, 3, dtype=torch.float64)
-    loss = CCMNLoss(rates)
-    of_first = np.mean([float(loss(logits, tensor([y]))) for y in np.eye(3)[[1, 2]]])
-    of_second = float(loss(logits, tensor([np.eye(3)[2]])))
-    of_truth = [
-        float(BinaryCrossEntropy()(logits, tensor([relevant])))
-        for relevant in ([1, 0, 0], [1, 1, 0])
-    ]
-    assert of_first - of_truth[0] == pytest.approx(-1 / 3, rel=1e-12)
-    assert of_second - of_truth[1] == pytest.approx(1 / 3, rel=1e-12)
-
-
 def test_comes_hl_is_the_risk_of_its_paper_in_the_limit():
     """With x of three values: priors, conditional means, and the supervised risk, enumerated."""
     rng = np.random.default_rng(0)
@@ -202,42 +164,18 @@ def test_flooding_turns_back_below_its_level():
     torch.testing.assert_close(high.logit_gradient(logits, complementary), -gradient)
 
 
-@pytest.mark.parametrize("make", [CCMNLoss, COMESHammingLoss, COMESRankingLoss])
-def test_gradients_are_those_of_finite_differences(make):
-    loss, logits = make(RATES[4]), logits_of(4, 6)
-    complementary = tensor(np.random.default_rng(2).random((6, 4)) < 0.5)
-    found, step = loss.logit_gradient(logits, complementary).numpy(), 1e-6
-    for index in np.ndindex(6, 4):
-        moved = torch.zeros_like(logits)
-        moved[index] = step
-        up, down = (float(loss(logits + sign * moved, complementary)) for sign in (1, -1))
-        assert found[index] == pytest.approx(6 * (up - down) / (2 * step), rel=1e-6, abs=1e-8)
-
-
 def test_many_pairs_are_added_up_in_parts(monkeypatch):
     loss, logits = COMESRankingLoss(RATES[4]), logits_of(4, 9)
     complementary = tensor(np.random.default_rng(3).random((9, 4)) < 0.5)
     whole = loss.logit_gradient(logits, complementary)
-    monkeypatch.setattr("complabel.losses._comes._MOST_DIFFERENCES", 12)
+    monkeypatch.setattr("complabel.losses._naming_rates._MOST_DIFFERENCES", 12)
     torch.testing.assert_close(loss.logit_gradient(logits, complementary), whole)
 
 
-@pytest.mark.parametrize(
-    ("rates", "message"),
-    [
-        ([0.5, 0.0], r"naming_rates\[1\] is 0; give chances above 0, at most 1"),
-        ([1.5, 0.5], r"naming_rates\[0\] is 1.5"),
-        ([0.5, float("nan")], r"naming_rates\[1\] is nan"),
-        (0.5, r"naming_rates have shape \(\); give a sequence"),
-    ],
-    ids=["zero", "above one", "not a number", "one for all"],
-)
-@pytest.mark.parametrize("make", [CCMNLoss, COMESHammingLoss, COMESRankingLoss])
-def test_rates_that_are_no_chances_are_refused(make, rates, message):
-    with pytest.raises(InputError, match=message):
-        make(rates)
-
-
-def test_a_flood_level_below_zero_is_refused():
-    with pytest.raises(InputError, match="flooding is -1; give a number from 0"):
+@pytest.mark.parametrize("rates", [[0.5, 0.0], [1.5, 0.5], [0.5, float("nan")], 0.5], ids=str)
+def test_settings_out_of_range_are_refused(rates):
+    for make in (CCMNLoss, COMESHammingLoss, COMESRankingLoss):
+        with pytest.raises(InputError, match="naming_rates"):
+            make(rates)
+    with pytest.raises(InputError, match="flooding is -1"):
         COMESRankingLoss([0.5, 0.5], flooding=-1)

@@ -12,11 +12,10 @@ from complabel.reports._charts import (
     Bar,
     Scale,
     bar_chart,
-    beside_diagonal,
     heat_map,
     matrix_charts,
 )
-from complabel.reports._demo_page import grey_image
+from complabel.reports._demo import _grey_image
 
 NAMES = ("a", "b", "c")
 SCALE = Scale(0.5, "= 1/2", ("relevant", "chosen"))
@@ -39,10 +38,6 @@ def cell_colours(svg):
     fills = [re.search(r"fill: ([^;]+)", path.get("style")).group(1) for path in mesh]
     assert fills[0] == fills[4] == fills[8] == "none"
     return [fill for fill in fills if fill != "none"]
-
-
-def test_beside_diagonal_keeps_row_order():
-    assert beside_diagonal(np.arange(9.0).reshape(3, 3)).tolist() == [1, 2, 3, 5, 6, 7]
 
 
 def test_heat_map_colours_equal_entries_alike_and_others_apart():
@@ -113,7 +108,7 @@ def test_grey_image_holds_every_pixel():
     from matplotlib.image import imread
 
     pixels = np.linspace(0, 1, 12).reshape(3, 4)
-    kind, _, data = grey_image(pixels).partition(",")
+    kind, _, data = _grey_image(pixels).partition(",")
     assert kind == "data:image/png;base64"
     read = imread(io.BytesIO(base64.b64decode(data)))  # (3, 4, RGBA)
     assert np.abs(read[..., 0] - (1 - pixels)).max() <= 1.5 / 255

@@ -1,15 +1,11 @@
 """What the selection likelihood learns from answers, by other means to the same end."""
 
-import pickle
-
 import numpy as np
 import pytest
 import torch
-from scipy import optimize, sparse
+from scipy import optimize
 from scipy.special import expit
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
 from tests.methods.selection.answered import (
     ANSWERS,
     ASKED,
@@ -26,7 +22,6 @@ from tests.methods.selection.answered import (
 
 from complabel.answers import Answers, UnansweredRowWarning
 from complabel.losses import answers_log_likelihood
-from complabel.methods import SelectionLikelihoodClassifier
 from complabel.simulate import draw_answers
 
 N, K = Y.shape
@@ -143,7 +138,7 @@ def test_propensities_are_fitted_unasked_only_where_answers_show_them():
 @pytest.mark.parametrize("mistakes", [0.0, 0.2])
 def test_the_rate_of_mistakes_is_found(question, mistakes):
     answers = draw_answers(
-        Y, question=question, answers_per_item=3, mistakes=mistakes, random_state=2
+        Y, question=question, answers_per_item=3, error_rate=mistakes, random_state=2
     )
     classifier = fixed(error_rate="auto", propensities="equal").fit(X, answers)
     assert classifier.error_rate_ == pytest.approx(mistakes, abs=0.08)
@@ -156,7 +151,9 @@ def test_the_rate_of_mistakes_is_found(question, mistakes):
 @pytest.mark.parametrize("question", ["menu-3", "asked"])
 def test_the_one_bad_annotator_is_found(question):
     truth = [0.02, 0.02, 0.02, 0.6, 0.02]
-    answers = draw_answers(Y, question=question, answers_per_item=4, mistakes=truth, random_state=0)
+    answers = draw_answers(
+        Y, question=question, answers_per_item=4, error_rate=truth, random_state=0
+    )
     classifier = fixed(error_rate="per-annotator", propensities="equal").fit(X, answers)
     others = np.delete(classifier.error_rates_, 3)
     assert classifier.error_rates_[3] > 0.4
@@ -211,21 +208,6 @@ def test_a_score_is_the_mean_likelihood_of_held_out_answers(kind):
     assert found == pytest.approx(by_item[held_out.answered].mean(), rel=1e-12)
 
 
-def test_alpha_is_searched_and_scores_are_validated_on_answers():
-    classifier = fixed(alpha=0.01)
-    scores = cross_val_score(classifier, X, ASKED, cv=3, error_score="raise")
-    for at, score in enumerate(scores):
-        test = np.arange(100 * at, 100 * (at + 1))
-        train = np.setdiff1d(np.arange(N), test)
-        alone = clone(classifier).fit(X[train], ASKED[train])
-        assert score == alone.score(X[test], ASKED[test])
-    search = GridSearchCV(classifier, {"alpha": [1e-3, 1e-2, 100.0]}, cv=3, error_score="raise")
-    search.fit(X, ASKED)
-    found = search.cv_results_["mean_test_score"]
-    assert search.best_params_["alpha"] < 1
-    assert found[1] == pytest.approx(scores.mean())
-
-
 def test_items_without_an_answer_are_left_out_and_counted():
     answers = draw_answers(Y, question="asked", items_share=0.6, random_state=0)
     rows = answers.answered
@@ -237,30 +219,3 @@ def test_items_without_an_answer_are_left_out_and_counted():
     assert classifier.mean_cardinality_ == alone.mean_cardinality_
     expected = classifier.predict_proba(X[rows]).sum(axis=1).mean()
     assert classifier.mean_cardinality_ == pytest.approx(expected)
-
-
-def test_sparse_features_give_the_same():
-    thin = np.where(np.abs(X) < 0.5, 0, X)
-    dense, rows = fixed(), fixed()
-    dense.fit(thin, ANSWERS["menu-2"])
-    rows.fit(sparse.csr_array(thin), ANSWERS["menu-2"])
-    np.testing.assert_allclose(rows.predict_proba(thin), dense.predict_proba(thin), atol=2e-3)
-
-
-def test_a_fitted_classifier_is_kept_in_a_file():
-    answers = by_people(NAMES)
-    classifier = fixed(error_rate="per-annotator").fit(X, answers)
-    again = pickle.loads(pickle.dumps(classifier))
-    np.testing.assert_array_equal(again.decision_function(X), classifier.decision_function(X))
-    assert again.score(X, answers) == classifier.score(X, answers)
-
-
-def test_parameters_are_cloned():
-    settings = {
-        "rank": 2,
-        "propensities": [1.0, 2.0, 1.0, 1.0],
-        "error_rate": 0.1,
-        "exclusion_rates": [0.5, 0.5, 0.5, 1.0],
-    }
-    copy = clone(SelectionLikelihoodClassifier(**settings))
-    assert {name: copy.get_params()[name] for name in settings} == settings

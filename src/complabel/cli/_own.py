@@ -1,0 +1,240 @@
+"""The user's own answers, features and models: reads them and says what they hold."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from complabel.cli._console import remark, say, working
+from complabel.cli._options import QUESTIONS
+from complabel.errors import AnnotationError, InputError
+
+if TYPE_CHECKING:
+    from complabel.answers import Answers
+    from complabel.files import AnswerFile, Features
+    from complabel.methods import ComplementaryClassifier
+
+_MOST_SHOWN = 5
+
+
+def read_own_answers(
+    paths: Sequence[Path],
+    items: Sequence[str] | None,
+    *,
+    label_names: Path | Sequence[str] | None = None,
+    question: str | None = None,
+    contradictions: str = "error",
+    says: bool = True,
+) -> Answers:
+    """Read answers about some items, and print what each file holds.
+
+    Without ``label_names``, the labels are those that any of the files mentions. Contradictions are
+    settled among all files together; "keep" leaves them as they are. With ``says=False``, only
+    files with answers about unknown items are reported.
+    """
+    from complabel.files import read_label_names
+
+    names = read_label_names(label_names) if isinstance(label_names, Path) else label_names
+    listed = names is not None
+    policy = "keep" if contradictions == "error" else contradictions
+    found = read_quietly(paths, items, names, question, policy)
+    for path, file in zip(paths, found.parts, strict=True):
+        if not says and not file.unmatched_items:
+            continue
+        say(f"{path}: {file.answers.n_answers:,} answers, {file.answers.n_labels} labels")
+        for line in file.reconciliation():
+            say(f"  {line}")
+    if says and not listed and (found.answers.question != "asked").any():
+        remark(
+            "labels that no answer mentions are unknown here; give all label names with"
+            " --label-names",
+            style="yellow",
+        )
+    if contradictions != "keep" and found.n_contradictions:
+        _say_contradictions(found, paths, contradictions)
+    return found.answers
+
+
+def _say_contradictions(found: AnswerFile, paths: Sequence[Path], contradictions: str) -> None:
+    """Print the first contradictions and how they were settled, or refuse them."""
+    columns = (found.contradictions[of] for of in ("item", "label", "applies_by", "denied_by"))
+    lines = [
+        f"{item}: {label} applies, says {', '.join(yes) or 'somebody'}; does not, says"
+        f" {', '.join(no) or 'somebody'}"
+        for item, label, yes, no in itertools.islice(zip(*columns, strict=True), _MOST_SHOWN)
+    ]
+    number = found.n_contradictions
+    lines += [f"and {number - len(lines):,} more"] if number > len(lines) else []
+    counted = "1 contradiction" if number == 1 else f"{number:,} contradictions"
+    lines.insert(0, f"{counted} about whether a label applies to an item")
+    if contradictions == "error":
+        raise AnnotationError(
+            "\n  ".join([f"{' and '.join(map(str, paths))}: {lines[0]}", *lines[1:]])
+            + "\ncorrect the files, or choose what to do with --contradictions: drop, majority or"
+            " trust-relevant"
+        )
+    remark("\n  ".join(lines), style="yellow")
+    gone = found.n_dropped_answers
+    total = found.answers.n_answers + gone
+    say(f"settled by {contradictions}: {gone:,} of {total:,} answers were dropped")
+
+
+def read_quietly(
+    paths: Sequence[Path],
+    items: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    question: Any = None,
+    contradictions: Any = "keep",
+) -> AnswerFile:
+    """Read files, and print nothing about what they hold."""
+    from complabel.answers import UnlistedLabelsWarning
+    from complabel.files import UnmatchedItemsWarning, read_answers
+
+    with working(f"reading {' and '.join(map(str, paths))}"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnmatchedItemsWarning)
+        warnings.simplefilter("ignore", UnlistedLabelsWarning)
+        return read_answers(
+            paths,
+            items=items,
+            label_names=names,
+            question=question,
+            contradictions=contradictions,
+        )
+
+
+def refuse_reference(classifier: ComplementaryClassifier, method: str) -> None:
+    """Refuse a method that learns from true labels, because here are only answers."""
+    if classifier.learns_from != "complementary":
+        raise InputError(
+            f"{method} learns from true labels, not from answers; choose one of 'complabel methods'"
+        )
+
+
+def refuse_lone_items(items: Path | None, features: Path | None) -> None:
+    """Refuse ``--items`` without ``--features``."""
+    if items is not None and features is None:
+        raise InputError(
+            "--items is given without --features; it names the rows of the features, so give both"
+            " or neither"
+        )
+
+
+def read_own_features(
+    path: Path, items: Path | None = None, n_features: int | None = None
+) -> Features:
+    """Read features, and show that it is done."""
+    from complabel.files import read_features
+
+    with working(f"reading {path}"):
+        return read_features(path, items=items, n_features=n_features)
+
+
+def with_names(found: Features) -> Any:
+    """Return features as a data frame, if the columns have names."""
+    return found.X if found.feature_names is None else _framed(found.X, found.feature_names)
+
+
+def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
+    """Return the columns that a model needs, matched by name if both sides have names."""
+    wanted = getattr(classifier, "feature_names_in_", None)
+    if wanted is None or found.feature_names is None:
+        if found.X.shape[1] != classifier.n_features_in_:
+            raise InputError(
+                f"the features have {found.X.shape[1]} columns, but the model was fitted to"
+                f" {classifier.n_features_in_}; give the same features as in fit"
+            )
+        return found.X if wanted is None else _framed(found.X, wanted)
+    missing = sorted({*wanted} - {*found.feature_names})
+    if missing:
+        some = ", ".join(missing[:_MOST_SHOWN]) + ", ..." * (len(missing) > _MOST_SHOWN)
+        raise InputError(
+            f"the features lack {len(missing)} columns that the model was fitted to: {some}; give"
+            " the same features as in fit"
+        )
+    if tuple(found.feature_names) == tuple(wanted):
+        return _framed(found.X, wanted)
+    place = {name: at for at, name in enumerate(found.feature_names)}
+    return _framed(found.X[:, [place[name] for name in wanted]], wanted)
+
+
+def _framed(X: Any, names: Any) -> Any:
+    if hasattr(X, "tocsr"):
+        return X
+    import pandas as pd  # type: ignore[import-untyped]
+
+    return pd.DataFrame(X, columns=list(names), copy=False)
+
+
+def datasets_of(
+    names: Sequence[str] | None, tables: Mapping[str, Any], draw: dict[str, Any]
+) -> list[str | Mapping[str, Any]]:
+    """Return the datasets of a plan: names or files, or one entry for the user's tables.
+
+    Prints what the tables hold, as ``complabel fit`` does. If answers are given, nothing is
+    simulated: ``--question`` then says what people were asked, and no longer belongs to ``draw``.
+    """
+    given, features = list(names or ()), tables.get("features")
+    files = {name: tables[name] for name in ("truth", "items", "label_names") if name in tables}
+    if features is None:
+        if files:
+            option = next(iter(files)).replace("_", "-")
+            raise InputError(
+                f"--{option} is given without --features; also give the features of your items"
+            )
+        if not given:
+            raise typer.BadParameter(
+                "no dataset is given; give one, or --features with tables of answers or --truth"
+            )
+        hint_at_other_half(given)
+        return [*given]
+    if not given and "truth" not in files:
+        raise InputError(
+            "--features is given without labels; also give tables of answers, or --truth"
+        )
+    entry = {"features": features, **files} | ({"answers": given} if given else {})
+    is_own = given and draw.get("scheme", "own") == "own" and "labels" not in draw
+    if is_own and draw["question"] in QUESTIONS:
+        entry["question"] = draw.pop("question")
+    if tables["contradictions"] != "error":
+        entry["contradictions"] = tables["contradictions"]
+    _say_what_is_read(entry, tables["contradictions"])
+    return [{key: str(v) if isinstance(v, Path) else v for key, v in entry.items()}]
+
+
+def _say_what_is_read(entry: Mapping[str, Any], contradictions: str) -> None:
+    from complabel.files import read_label_names, read_truth, rows_of
+
+    features, truth = entry["features"], entry.get("truth")
+    found = read_own_features(features, entry.get("items"))
+    say(f"{features}: {found.X.shape[0]:,} items, {found.X.shape[1]:,} features")
+    names = read_label_names(entry["label_names"]) if "label_names" in entry else None
+    answers = [Path(path) for path in entry.get("answers", ())]
+    if truth is not None:
+        true = read_truth(truth, label_names=names)
+        names = true.label_names
+        n_known = len(rows_of(true.items, found.items, truth))
+        lacking = "" if answers else "; the others are left out" * (n_known < len(found.items))
+        say(f"{truth}: true labels of {n_known:,} of {len(found.items):,} items{lacking}")
+    if answers:
+        read_own_answers(
+            answers,
+            list(found.items),
+            label_names=names,
+            question=entry.get("question"),
+            contradictions=contradictions,
+        )
+
+
+def hint_at_other_half(names: Sequence[str]) -> None:
+    """Print a hint if only one of a dataset's two files is given, train or test."""
+    from complabel.datasets import CATALOG, EMBEDDED, other_half
+
+    for name in names:
+        other = "" if name in (*CATALOG, *EMBEDDED) else other_half(name)
+        if other and other not in names and Path(other).is_file():
+            remark(f"hint: {other} is not read; give both files to use them as one dataset")

@@ -1,0 +1,268 @@
+"""The findings about answers, as lines for a terminal and as a page with charts."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from complabel import __version__
+from complabel._writing import write_text
+from complabel.asking import DEPENDS, Finding, Inspection, LabelSummary
+from complabel.reports._templates import get_template
+
+_SIGNS = {"problem": "✗", "warning": "!", "note": "·"}
+
+_MOST_LABELS = 20
+_MOST_ANNOTATORS = 10
+_NAME = 24
+# Most lines of a chart; nobody can read a chart with a thousand.
+_DRAWN_LABELS = 60
+_DRAWN_ANNOTATORS = 40
+_DRAWN_CONTRADICTIONS = 20
+_TOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8)  # of a scale
+
+_KINDS = {  # what answers say about a label, in the order of the stacked bars
+    "named": "named: does not apply, chosen by somebody",
+    "excluded": "excluded by a rule",
+    "absent": "judged: does not apply",
+    "relevant": "applies",
+}
+
+
+def render_inspection(inspection: Inspection) -> str:
+    """Render the findings as one HTML page without external files.
+
+    Parameters
+    ----------
+    inspection : Inspection
+
+    Returns
+    -------
+    str
+        A complete HTML document.
+
+    Raises
+    ------
+    InputError
+        If Jinja2 or matplotlib is not installed.
+    """
+    labels = _labels_by_answers(inspection, _DRAWN_LABELS)
+    kinds = {
+        kind: text
+        for kind, text in _KINDS.items()
+        if any(getattr(label, kind) for label in inspection.labels)
+    }
+    return get_template("inspection.html.j2").render(
+        seen=inspection,
+        headline=_headline(inspection),
+        questions=_about_questions(inspection),
+        frequencies=_about_frequencies(inspection),
+        agreement=_about_agreement(inspection) if inspection.agreement is not None else "",
+        labels=labels,
+        most=max([label.mentioned for label in labels], default=0) or 1,
+        kinds=kinds,
+        depends=DEPENDS,
+        top=_top_of_scale(labels),
+        annotators=inspection.annotators[:_DRAWN_ANNOTATORS],
+        contradictions=inspection.contradictions[:_DRAWN_CONTRADICTIONS],
+        signs=_SIGNS,
+        complabel=__version__,
+    )
+
+
+def _top_of_scale(labels: Sequence[LabelSummary]) -> float:
+    ends = [label.at_most if label.high is None else label.high for label in labels]
+    most = max(ends, default=1.0)
+    return next((top for top in _TOPS if top >= most), 1.0)
+
+
+def write_inspection_page(inspection: Inspection, path: str | os.PathLike[str]) -> None:
+    """Write the findings as one HTML page; an error leaves an older file unchanged.
+
+    Parameters
+    ----------
+    inspection : Inspection
+    path : path
+        The file to write; an older one is replaced.
+
+    Raises
+    ------
+    InputError
+        If Jinja2 or matplotlib is not installed.
+    OutputError
+        If the file cannot be written.
+    """
+    write_text(Path(path), render_inspection(inspection))
+
+
+def _headline(inspection: Inspection) -> str:
+    """Return one sentence with the size of the data and the first thing to do."""
+    seen, step = inspection, inspection.next_step
+    n_warnings = sum(each.severity != "note" for each in seen.findings)
+    what = (
+        f"{seen.n_answers:,} {'answer' if seen.n_answers == 1 else 'answers'} about"
+        f" {_of(seen.n_items - seen.n_unanswered, seen.n_items)}"
+        f" {'item' if seen.n_items == 1 else 'items'} and {seen.n_labels:,} labels"
+    )
+    if step is None:
+        return f"{what}: ready for a fit."
+    several = "one thing" if n_warnings == 1 else f"{n_warnings} things"
+    first = "" if n_warnings == 1 else "The first: "
+    return f"{what}: {several} to look at before a fit. {first}{step.title}."
+
+
+def inspection_lines(inspection: Inspection, width: int = 80) -> list[str]:
+    """Return the findings as lines of plain text.
+
+    Parameters
+    ----------
+    inspection : Inspection
+    width : int, default=80
+        Most characters in a line of text, at least 40; commands and tables are not broken.
+
+    Returns
+    -------
+    list of str
+        First what to do next, then the findings, then the figures behind them.
+    """
+    width = max(width, 40)
+    lines = textwrap.wrap(_headline(inspection), width)
+    step = inspection.next_step
+    if step is not None:
+        lines += ["", *textwrap.wrap(f"Next: {step.advice}", width)]
+        lines += [f"  {step.command}"] if step.command else []
+    for finding in inspection.findings:
+        lines += ["", *_finding(finding, width, with_advice=finding is not step)]
+    lines += ["", *textwrap.wrap(_about_frequencies(inspection), width)]
+    if inspection.agreement is not None:
+        lines += textwrap.wrap(_about_agreement(inspection), width)
+    lines += [""]
+    lines += textwrap.wrap(_about_questions(inspection), width)
+    lines += ["", *_labels(inspection, width)]
+    if inspection.annotators:
+        lines += ["", *_annotators(inspection)]
+    return [line.rstrip() for line in lines]
+
+
+def _about_questions(inspection: Inspection) -> str:
+    """Return the number of answers by question, and of items without an answer."""
+    by_question = [f"{count:,} {word}" for word, count in inspection.questions.items()]
+    text = f"Answers: {', '.join(by_question) or 'none'}."
+    if inspection.n_all_apply:
+        text += f" {inspection.n_all_apply:,} say that all other labels shown apply."
+    return f"{text} Items without an answer: {inspection.n_unanswered:,}."
+
+
+def _about_frequencies(inspection: Inspection) -> str:
+    known = inspection.knowledge
+    if known.cardinality is None or known.error is None:
+        return (
+            f"How often labels apply is not known ({known.reason}). If all answers are right,"
+            f" between {known.at_least:,.2f} and {known.at_most:,.2f} labels apply to an item on"
+            " average."
+        )
+    return (
+        f"Labels that apply to an item: {known.cardinality:.2f} on average, ± {known.error:.2f}"
+        f" (one standard error), from {known.reason}."
+    )
+
+
+def _about_agreement(inspection: Inspection) -> str:
+    found = inspection.agreement
+    assert found is not None
+    alpha = "" if found.alpha is None else f" (Krippendorff's alpha {found.alpha:.2f})"
+    text = (
+        f"Annotators agree in {found.observed:.0%} of the cases that several of them judged{alpha}:"
+        f" {found.n_judgements:,} judgements of {found.n_pairs:,} pairs of item and label."
+    )
+    if found.error_rate is None or found.error is None:
+        return f"{text} This is no more than by chance."
+    return (
+        f"{text} If all give answers at random equally often, they do so in {found.error_rate:.0%}"
+        f" ± {found.error:.0%} of their answers."
+    )
+
+
+def _labels_by_answers(inspection: Inspection, most: int) -> Sequence[LabelSummary]:
+    return sorted(inspection.labels, key=lambda label: -label.mentioned)[:most]
+
+
+def _finding(finding: Finding, width: int, *, with_advice: bool) -> Iterator[str]:
+    yield from textwrap.wrap(
+        f"{_SIGNS[finding.severity]} {finding.severity}: {finding.title} [{finding.name}]",
+        width,
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+    )
+    for text in (finding.what, *([f"→ {finding.advice}"] if with_advice else [])):
+        yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="  ")
+    if with_advice and finding.command:
+        yield f"    {finding.command}"
+
+
+def _labels(inspection: Inspection, width: int) -> list[str]:
+    """Return a table of the labels with the most answers, without empty columns."""
+    shown = _labels_by_answers(inspection, _MOST_LABELS)
+    columns = {"label": [_short(label.label) for label in shown]}
+    for name in ("named", "excluded", "absent", "relevant", "judged"):
+        values = [getattr(label, name) for label in shown]
+        if any(values):
+            columns[name] = [f"{value:,}" for value in values]
+    if inspection.knowledge.known:
+        columns["applies to"] = [_share(label.frequency) for label in shown]
+        columns["95 %"] = [f"{_share(label.low)} to {_share(label.high)}" for label in shown]
+        if any(label.exclusion_rate is not None for label in shown):
+            columns["excl. rate"] = [_share(label.exclusion_rate) for label in shown]
+        if any(label.propensity is not None for label in shown):
+            columns["propensity"] = [f"{label.propensity or 0:.2f}" for label in shown]
+    else:
+        columns["at least"] = [_share(label.at_least) for label in shown]
+        columns["at most"] = [_share(label.at_most) for label in shown]
+    lines = _table(columns)
+    while len(columns) > 2 and max(map(len, lines)) > width:  # the last columns matter most
+        del columns[list(columns)[1]]
+        lines = _table(columns)
+    more = inspection.n_labels - len(shown)
+    return [*lines, f"and {more:,} more labels, in fewer answers"] if more > 0 else lines
+
+
+def _annotators(inspection: Inspection) -> list[str]:
+    shown = inspection.annotators[:_MOST_ANNOTATORS]
+    columns = {
+        "annotator": [_short(each.annotator) for each in shown],
+        "answers": [f"{each.answers:,}" for each in shown],
+        "says yes": [_share(each.yes_share) for each in shown],
+        "agrees": [_share(each.agreement) for each in shown],
+        "at random": [_share(each.error_rate) for each in shown],
+    }
+    more = len(inspection.annotators) - len(shown)
+    return [*_table(columns), *([f"and {more:,} more annotators"] if more > 0 else [])]
+
+
+def _table(columns: dict[str, list[str]]) -> list[str]:
+    """Return the lines of a table; its first column is aligned left, the others right."""
+    widths = [max(map(len, [name, *cells])) for name, cells in columns.items()]
+    rows = [list(columns), *map(list, zip(*columns.values(), strict=True))]
+    return [
+        "  ".join(
+            cell.rjust(width) if at else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.1%}"
+
+
+def _of(part: int, whole: int) -> str:
+    """Write how many of all; only the number if it is all."""
+    return f"{whole:,}" if part == whole else f"{part:,} of {whole:,}"
+
+
+def _short(name: str) -> str:
+    name = " ".join(name.split())
+    return name if len(name) <= _NAME else name[: _NAME - 1] + "…"
