@@ -1,0 +1,195 @@
+"""Opening files: what is packed, in which encoding, and what is wrong where."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import contextlib
+import gzip
+import io
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias, cast
+
+from complabel.errors import ComplabelError, DatasetFormatError, DatasetNotFoundError, InputError
+
+StrPath: TypeAlias = str | os.PathLike[str]
+StrPaths: TypeAlias = StrPath | Sequence[StrPath]
+
+NOT_UTF8 = (
+    'is not UTF-8 text; save the file as UTF-8 (in a spreadsheet: "CSV UTF-8"), or convert it:'
+    " iconv -f ENCODING -t UTF-8"
+)
+_AGAIN = "get the file again, or unpack it by hand"
+_UNPACK: dict[str, Callable[[Any], Any]] = {
+    ".gz": lambda file: gzip.GzipFile(fileobj=file),
+    ".bz2": bz2.BZ2File,
+}
+_CHUNK = 1 << 20
+_LONGEST = 1 << 24  # bytes of a line, so that a damaged file cannot fill the memory
+
+
+def fault(source: object, problem: str, **place: int) -> DatasetFormatError:
+    """Return the error about a file: ``fault(path, "is blank", line=3)``.
+
+    Control characters are escaped, as text from the file could otherwise control a terminal.
+    """
+    where = "".join(f", {noun} {number}" for noun, number in place.items())
+    text = f"{source}{where}: {problem}"
+    return DatasetFormatError("".join(c if c.isprintable() else ascii(c)[1:-1] for c in text))
+
+
+@contextlib.contextmanager
+def explained(
+    source: object, advice: str, kinds: tuple[type[Exception], ...] = (Exception,)
+) -> Iterator[None]:
+    """Turn errors of the system and of parsers, which raise a dozen types, into one sentence."""
+    try:
+        yield
+    except ComplabelError:
+        raise
+    except UnicodeDecodeError as cause:
+        raise fault(source, NOT_UTF8) from cause
+    except kinds as cause:
+        if isinstance(cause, OSError) and cause.errno is not None:
+            told = f"{source}: cannot be read ({cause.strerror})"
+            raise DatasetNotFoundError(told) from cause
+        reason = (str(cause).splitlines() or [type(cause).__name__])[0]
+        raise fault(source, f"{reason[:200]}; {advice}") from cause
+
+
+def as_path(argument: str, value: object) -> Path:
+    """Return an argument as a path; refuse anything else."""
+    text = os.fspath(value) if isinstance(value, str | os.PathLike) else value
+    if not isinstance(text, str):
+        raise wrong_type(argument, value, "a path as a str or a pathlib.Path")
+    return Path(text)
+
+
+def wrong_type(argument: str, value: object, wanted: str) -> InputError:
+    """Return the error about an argument of the wrong type."""
+    kind = type(value).__name__
+    return InputError(f"{argument} is {repr(value)[:60]} (of type {kind}); give {wanted}")
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a path is an existing file; False if it is too long or has a NUL."""
+    with contextlib.suppress(OSError, ValueError):
+        return path.is_file()
+    return False
+
+
+def existing(argument: str, value: object) -> Path:
+    """Return the path of an existing file."""
+    path = as_path(argument, value)
+    if not is_file(path):
+        with contextlib.suppress(OSError, ValueError):
+            if path.is_dir():
+                raise DatasetNotFoundError(f"{path}: is a folder; give a file in it")
+        raise DatasetNotFoundError(f"{path}: no such file; check the path")
+    return path
+
+
+def existing_ones(argument: str, value: object) -> list[Path]:
+    """Return one path or several as a list of at least one existing file."""
+    if isinstance(value, str | os.PathLike):
+        return [existing(argument, value)]
+    if not isinstance(value, Iterable) or isinstance(value, bytes | bytearray):
+        raise wrong_type(argument, value, "one path (str or pathlib.Path) or a list of them")
+    paths = [existing(f"{argument}[{at}]", each) for at, each in enumerate(value)]
+    if not paths:
+        raise DatasetNotFoundError(f"{argument} is empty; give a path")
+    return paths
+
+
+def ending_of(path: Path, endings: Iterable[str]) -> str:
+    """Return the longest of some endings that a file's name has; empty if it has none."""
+    name = path.name.lower()
+    return max((each for each in endings if name.endswith(each)), key=len, default="")
+
+
+@contextlib.contextmanager
+def open_binary(path: Path) -> Iterator[BinaryIO]:
+    """Open a file; unpack .gz and .bz2, and give UTF-16 with a byte order mark as UTF-8."""
+    with explained(path, _AGAIN, (OSError, EOFError, zlib.error)), path.open("rb") as file:
+        unpack = _UNPACK.get(path.suffix.lower())
+        content = io.BufferedReader(unpack(file), _CHUNK) if unpack else file
+        if content.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            text = _read(path, content, limit_of(path)).decode("utf-16")
+            content = io.BufferedReader(cast(Any, io.BytesIO(text.encode())))
+        yield content
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a whole file, unpacked; refuse one that unpacks to too many bytes."""
+    with open_binary(path) as file:
+        packed = path.suffix.lower() in _UNPACK
+        return _read(path, file, limit_of(path)) if packed else file.read()
+
+
+def read_text(path: Path) -> str:
+    """Read a text in UTF-8 or UTF-16, with the line ends of Unix."""
+    raw = read_bytes(path)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as cause:
+        raise fault(path, NOT_UTF8, line=raw.count(b"\n", 0, cause.start) + 1) from cause
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def text_lines(path: Path, file: BinaryIO) -> Iterator[str]:
+    """Yield the lines of an open UTF-8 file with their line ends; for files of any size."""
+    number = 0
+    while line := file.readline(_LONGEST):
+        number += 1
+        if len(line) == _LONGEST:
+            raise fault(path, f"is longer than {_LONGEST:,} bytes", line=number)
+        line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as cause:
+            raise fault(path, NOT_UTF8, line=number) from cause
+
+
+def read_members(
+    path: Path, choose: Callable[[list[str]], Iterable[str]]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the names and contents of files in a .zip; ``choose`` picks them from all names."""
+    with explained(path, _AGAIN), path.open("rb") as file, zipfile.ZipFile(file) as archive:
+        left = limit_of(path)
+        for name in choose(archive.namelist()):
+            source = f"{path}!{name}"
+            with explained(source, _AGAIN), archive.open(name) as member:
+                content = _read(source, cast(BinaryIO, member), left)
+            left -= len(content)
+            yield name, content
+
+
+def limit_of(path: Path) -> int:
+    """Return how many bytes a file may become in memory.
+
+    Sound archives of features shrink up to a hundredfold; a hostile one a thousandfold and more.
+    """
+    return max(1 << 30, 100 * path.stat().st_size)
+
+
+def refuse_large(source: object, what: str, n_bytes: int, limit: int) -> None:
+    """Refuse what would need too much memory, as a damaged or hostile file may."""
+    if n_bytes > limit:
+        raise fault(
+            source,
+            f"{what} would take {n_bytes:,} bytes, more than {limit:,}, the limit that keeps a"
+            " damaged or hostile file from filling the memory; unpack it by hand, or split it",
+        )
+
+
+def _read(source: object, file: BinaryIO, limit: int) -> bytes:
+    """Read the rest of a file."""
+    content = io.BytesIO()
+    while chunk := file.read(_CHUNK):
+        refuse_large(source, "its content", content.tell() + len(chunk), limit)
+        content.write(chunk)
+    return content.getvalue()

@@ -1,0 +1,98 @@
+import bz2
+import gzip
+import io
+import zipfile
+
+import pytest
+
+from complabel import _opening
+from complabel._opening import (
+    existing,
+    existing_ones,
+    open_binary,
+    read_bytes,
+    read_members,
+    read_text,
+    text_lines,
+)
+from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
+
+TEXT = "item\nä\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize(
+    ("ending", "pack"), [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress)]
+)
+def test_a_text_is_read_in_any_packing_and_encoding(tmp_path, encoding, ending, pack):
+    path = tmp_path / f"a.txt{ending}"
+    path.write_bytes(pack(TEXT.replace("\n", "\r\n").encode(encoding)))
+    assert read_text(path) == TEXT
+    with open_binary(path) as file:
+        assert [line.rstrip("\r\n") for line in text_lines(path, file)] == TEXT.split()
+
+
+def test_bytes_that_are_no_text_are_refused_with_their_line(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"a\nb\xff\n")
+    with pytest.raises(DatasetFormatError, match=r"a\.txt, line 2: is not UTF-8"):
+        read_text(path)
+    with open_binary(path) as file, pytest.raises(DatasetFormatError, match="line 2: is not UTF-8"):
+        list(text_lines(path, file))
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda raw: raw[:-9], lambda raw: b"no archive", lambda raw: raw[:20] + b"\0" * 9]
+)
+@pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
+def test_a_damaged_archive_is_refused(tmp_path, damage, ending, pack):
+    path = tmp_path / f"a.txt{ending}"
+    path.write_bytes(damage(pack(TEXT.encode() * 9)))
+    with pytest.raises(DatasetFormatError, match="get the file again"):
+        read_bytes(path)
+
+
+def test_a_small_archive_cannot_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(_opening, "limit_of", lambda path: 100)
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b"x" * 101))
+    with pytest.raises(DatasetFormatError, match="more than 100"):
+        read_bytes(path)
+    path.write_bytes(gzip.compress(b"x" * 100))
+    assert read_bytes(path) == b"x" * 100
+
+
+def test_files_in_a_zip_share_the_limit(tmp_path, monkeypatch):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("a", b"x" * 60)
+        archive.writestr("b", b"y" * 60)
+    path = tmp_path / "a.zip"
+    path.write_bytes(content.getvalue())
+    assert dict(read_members(path, lambda names: names[::-1])) == {"b": b"y" * 60, "a": b"x" * 60}
+    monkeypatch.setattr(_opening, "limit_of", lambda path: 100)
+    with pytest.raises(DatasetFormatError, match=r"a\.zip!b: .*more than 40"):
+        list(read_members(path, list))
+    path.write_bytes(b"no zip")
+    with pytest.raises(DatasetFormatError, match="not a zip file"):
+        list(read_members(path, list))
+
+
+def test_control_characters_of_a_file_do_not_reach_the_terminal(tmp_path):
+    assert "\x1b" not in str(_opening.fault("a.csv", "found \x1b[31m", line=3))
+    assert str(_opening.fault("a.csv", "is blank", line=3)) == "a.csv, line 3: is blank"
+
+
+def test_paths_are_checked(tmp_path):
+    path = tmp_path / "a"
+    path.touch()
+    assert existing("path", str(path)) == path
+    assert existing_ones("path", [path, path]) == [path, path]
+    for wrong in (tmp_path, tmp_path / "b", "x" * 5000, "a\0b", []):
+        with pytest.raises(DatasetNotFoundError):
+            existing_ones("path", wrong)
+    for wrong in (3, None, b"a", [3]):
+        with pytest.raises(InputError, match="path"):
+            existing_ones("path", wrong)
+    with pytest.raises(DatasetNotFoundError, match="cannot be read"), open_binary(tmp_path / "b"):
+        pass
