@@ -14,13 +14,11 @@ from tests.fuzz.mutants import archived, mutate, npy
 from complabel.answers import UnlistedLabelsWarning
 from complabel.errors import ComplabelError
 from complabel.files import (
-    PredictionWriter,
     UnmatchedItemsWarning,
     iterate_features,
     read_answers,
     read_features,
     read_label_names,
-    read_predictions,
     read_truth,
 )
 
@@ -56,16 +54,6 @@ def answers(path):
     read_answers(path, contradictions="drop")
 
 
-def write_predictions(path):
-    with PredictionWriter(path, ["sea", "sky"]) as writer:
-        writer.write(["a", "b"], [[0.5, 0.25], [1, 0]])
-
-
-def write_top(path):
-    with PredictionWriter(path, ["sea", "sky"], top=2) as writer:
-        writer.write(["a", "b"], [[0.5, 0.25], [1, 0]])
-
-
 PARTS = sparse.csr_array(X)
 WHOLE = {"X": X, "items": np.array(IDS), "feature_names": np.array(["a", "b", "c"])}
 SPARSE = {
@@ -99,10 +87,6 @@ KINDS = {
     "answers parquet": ("a.parquet", lambda path: ANSWERS.to_parquet(path), answers),
     "truth csv": ("t.csv", lambda path: TRUTH.to_csv(path, index=False), read_truth),
     "truth parquet": ("t.parquet", lambda path: TRUTH.to_parquet(path), read_truth),
-    "predictions csv": ("p.csv", write_predictions, read_predictions),
-    "predictions jsonl": ("p.jsonl", write_predictions, read_predictions),
-    "top csv": ("p.csv", write_top, read_predictions),
-    "top parquet": ("p.parquet", write_top, read_predictions),
     "labels": ("labels.txt", lambda path: path.write_text("sea\nsky\n"), read_label_names),
 }
 

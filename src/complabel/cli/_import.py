@@ -172,7 +172,7 @@ def import_(
 
 def _mentioned(path: Path) -> tuple[str, ...]:
     """Return the labels that a table of answers mentions."""
-    return own.read_quietly(path).answers.label_names or ()
+    return own.read_quietly([path]).answers.label_names or ()
 
 
 def _show(file: Path, tally: Tally) -> None:

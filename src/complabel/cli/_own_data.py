@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -111,34 +110,24 @@ def read_own_answers(
     settled among all files together; "keep" leaves them as they are. With ``says=False``, only
     files with answers about unknown items are reported.
     """
-    from complabel.answers import Answers
     from complabel.files import read_label_names
 
     names = read_label_names(label_names) if isinstance(label_names, Path) else label_names
     listed = names is not None
-    files = [read_quietly(path, items, names, question) for path in paths]
-    if len(paths) > 1 and (not listed or items is None):
-        # Read the files again, now with the labels and items of all of them.
-        several = [file.answers for file in files]
-        if not listed:
-            names = sorted({name for each in several for name in each.label_names or ()})
-        if items is None:
-            items = _all_items(several)
-        files = [read_quietly(path, items, names, question) for path in paths]
-    for path, file in zip(paths, files, strict=True):
+    found = read_quietly(paths, items, names, question)
+    for path, file in zip(paths, found.parts, strict=True):
         if not says and not file.unmatched_items:
             continue
         say(f"{path}: {file.answers.n_answers:,} answers, {file.answers.n_labels} labels")
-        # Contradictions are reported below, for all files together.
-        for line in dataclasses.replace(file, contradictions={"item": []}).reconciliation():
+        for line in file.reconciliation():
             say(f"  {line}")
-    if says and not listed and any((file.answers.question != "asked").any() for file in files):
+    if says and not listed and (found.answers.question != "asked").any():
         remark(
             "labels that no answer mentions are unknown here; give all label names with"
             " --label-names",
             style="yellow",
         )
-    said = Answers.concatenate([file.answers for file in files]) if files[1:] else files[0].answers
+    said = found.answers
     return said if contradictions == "keep" else _settled(said, paths, contradictions)
 
 
@@ -163,27 +152,21 @@ def _settled(said: Answers, paths: Sequence[Path], contradictions: Any) -> Answe
     return settled
 
 
-def _all_items(several: Sequence[Answers]) -> list[str]:
-    """Return the names of all items in several files, sorted."""
-    named = (answers.item_names for answers in several)
-    return sorted({str(each) for names in named if names is not None for each in names})
-
-
 def read_quietly(
-    path: Path,
+    paths: Sequence[Path],
     items: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     question: Any = None,
 ) -> AnswerFile:
-    """Read a file with its contradictions, and print nothing about what it holds."""
+    """Read files with their contradictions, and print nothing about what they hold."""
     from complabel.answers import UnlistedLabelsWarning
     from complabel.files import UnmatchedItemsWarning, read_answers
 
-    with working(f"reading {path}"), warnings.catch_warnings():
+    with working(f"reading {' and '.join(map(str, paths))}"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
         warnings.simplefilter("ignore", UnlistedLabelsWarning)
         return read_answers(
-            path, items=items, label_names=names, question=question, contradictions="keep"
+            paths, items=items, label_names=names, question=question, contradictions="keep"
         )
 
 

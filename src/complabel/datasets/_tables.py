@@ -1,23 +1,14 @@
 """Load the user's own dataset from tables: features, answers of people, and true labels."""
 
-import warnings
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from complabel.answers import (
-    Answers,
-    ContradictionPolicy,
-    Question,
-    resolve_contradictions,
-)
+from complabel.answers import ContradictionPolicy, Question
 from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
-from complabel.datasets._paths import StrPath, StrPaths, as_path, as_paths
+from complabel.datasets._paths import StrPath, StrPaths, as_path
 from complabel.errors import InputError
 from complabel.files import (
     read_answers,
@@ -99,9 +90,13 @@ def load_tables(
     names = known_names if true is None else true.label_names
     said = None
     if answers is not None:
-        said = _read_answers(
-            as_paths("answers", answers), found.items, names, question, contradictions
-        )
+        said = read_answers(
+            answers,
+            items=list(found.items),
+            label_names=names,
+            question=question,
+            contradictions=contradictions,
+        ).answers
         names = said.label_names
     assert names is not None
     Y = np.zeros((len(found.items), len(names)), dtype=np.uint8)
@@ -122,31 +117,6 @@ def load_tables(
     if said is None and not known.all():
         return replace(dataset, X=X[known], Y=Y[known], known=None)
     return dataset
-
-
-def _read_answers(
-    paths: Sequence[Any],
-    items: NDArray[Any],
-    names: Sequence[str] | None,
-    question: Question | None,
-    policy: ContradictionPolicy,
-) -> Answers:
-    """Read the answers of one or several tables.
-
-    Without ``names``, the labels are all that any of the tables mentions.
-    """
-    wanted = list(items)
-    read = partial(read_answers, items=wanted, question=question)
-    if names is None and len(paths) > 1:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the tables are read again below, with warnings
-            seen = [read(path, contradictions="keep").answers for path in paths]
-        names = sorted({name for each in seen for name in each.label_names or ()})
-    if len(paths) == 1:
-        return read(paths[0], label_names=names, contradictions=policy).answers
-    # Contradictions are resolved over all tables: a majority in one may be a minority in all.
-    parts = [read(path, label_names=names, contradictions="keep").answers for path in paths]
-    return resolve_contradictions(Answers.concatenate(parts), policy)
 
 
 def _as_float64(X: Any) -> Features:

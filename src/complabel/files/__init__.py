@@ -4,33 +4,32 @@ Every table of answers has the same columns, :data:`COLUMNS`; importers make suc
 files of other tools.
 """
 
-from complabel.files._columns import COLUMNS
-from complabel.files._features import Features, iterate_features, read_features
-from complabel.files._names import read_label_names, rows_of
-from complabel.files._predictions import PredictionWriter
-from complabel.files._read_answers import AnswerFile, UnmatchedItemsWarning, read_answers
-from complabel.files._read_predictions import Predictions, read_predictions
-from complabel.files._texts import read_item_names, read_texts
-from complabel.files._truth import Truth, read_truth
-from complabel.files._write_answers import AnswerWriter, answers_to_arrow
+from complabel.files._answers import COLUMNS, UnmatchedItemsWarning, read_answers
+from complabel.files._answers import AnswerFile as AnswerFile
+from complabel.files._arrays import array_names as array_names
+from complabel.files._arrays import as_texts as as_texts
+from complabel.files._arrays import matrix_of as matrix_of
+from complabel.files._arrays import read_arrays as read_arrays
+from complabel.files._arrays import read_svmlight_parts as read_svmlight_parts
+from complabel.files._features import Features as Features
+from complabel.files._features import Truth as Truth
+from complabel.files._features import iterate_features as iterate_features
+from complabel.files._features import read_features, read_truth
+from complabel.files._names import read_item_names as read_item_names
+from complabel.files._names import read_label_names, read_texts
+from complabel.files._names import rows_of as rows_of
+from complabel.files._predictions import PredictionWriter as PredictionWriter
+from complabel.files._table import Table as Table
+from complabel.files._write_answers import AnswerWriter
+from complabel.files._write_answers import answers_to_arrow as answers_to_arrow
 
 __all__ = [
     "COLUMNS",
-    "AnswerFile",
     "AnswerWriter",
-    "Features",
-    "PredictionWriter",
-    "Predictions",
-    "Truth",
     "UnmatchedItemsWarning",
-    "answers_to_arrow",
-    "iterate_features",
     "read_answers",
     "read_features",
-    "read_item_names",
     "read_label_names",
-    "read_predictions",
     "read_texts",
     "read_truth",
-    "rows_of",
 ]

@@ -1,9 +1,12 @@
-"""Features in NumPy arrays and archives, SciPy's sparse matrices and svmlight files."""
+"""Numbers in NumPy arrays and archives, SciPy's sparse matrices and svmlight files."""
 
 from __future__ import annotations
 
+import io
 import math
+import re
 import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +15,17 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy import sparse
 
-from complabel.errors import DatasetFormatError
-from complabel.files._source import explained
+from complabel._opening import explained, fault, limit_of, read_bytes, refuse_large
 
-_CSR_PARTS = ("data", "indices", "indptr", "shape")
+CSR_PARTS = ("data", "indices", "indptr", "shape")
+_READ_HEADER = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 # A limit, because one wrong index would make a matrix of any width.
-_MAX_FEATURES = 2_000_000
-_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+_MOST_FEATURES = 2_000_000
+_LARGEST_LABEL = 2**53  # labels are read as float64, which is exact only below this
+_COMMENT = re.compile(rb"#[^\n]*")
+# All characters that may occur outside comments. Others are refused, as float() would also read
+# 1_0, nan and non-ASCII digits. "qid:5" is the number of a query and is skipped.
+_KNOWN = b"0123456789+-.eE:,qid \t\n\r\v\f"
 
 
 def read_npy(path: Path) -> NDArray[Any]:
@@ -26,107 +33,201 @@ def read_npy(path: Path) -> NDArray[Any]:
     with explained(path, "save it again with numpy.save, as an array of numbers"):
         found: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
         if not isinstance(found, np.ndarray):
-            raise DatasetFormatError(f"{path}: this is a .npz archive; end its name in .npz")
+            raise fault(path, "this is a .npz archive; end its name in .npz")
     return found
 
 
-def read_npz(path: Path) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
-    """Return X, and the names of items and of features if the archive has them."""
-    with explained(path, "save it again with numpy.savez or scipy.sparse.save_npz"):
-        with zipfile.ZipFile(path) as archive:
-            infos = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-            stored = ("format", *_CSR_PARTS)
-            prefix = "" if "X" not in infos and set(stored) <= set(infos) else "X_"
-            parts = [f"{prefix}{part}" for part in _CSR_PARTS]
-            known = ("X", *parts, "items", "feature_names", *(["format"] if not prefix else []))
-            arrays = {name: _member(path, archive, infos[name]) for name in known if name in infos}
-        if "X" in arrays:
-            X: Any = arrays["X"]
-        elif set(parts) <= set(arrays):
-            X = _sparse(path, [arrays[part] for part in parts], arrays.get("format"))
-        else:
-            found = ", ".join(map(repr, list(infos)[:8])) or "none"
-            raise DatasetFormatError(
-                f"{path}: found the arrays {found}; name the features X, or give the parts of a "
-                f"sparse matrix, {', '.join(f'X_{part}' for part in _CSR_PARTS)}"
-            )
-    return X, arrays.get("items"), arrays.get("feature_names")
+def array_names(path: Path) -> list[str]:
+    """Return the names of the arrays in an archive."""
+    with explained(path, "save it again with numpy.savez"), zipfile.ZipFile(path) as archive:
+        return [name.removesuffix(".npy") for name in archive.namelist()]
 
 
-def read_svmlight(path: Path, n_features: int | None) -> Any:
-    """Return the features of a file in svmlight format as CSR; its labels are ignored."""
-    from sklearn.datasets import load_svmlight_file  # takes over a second
+def read_arrays(path: Path, names: Iterable[str]) -> dict[str, NDArray[Any]]:
+    """Read those arrays of an archive that it has; pickles are refused.
 
-    advice = "each line is 'label,label index:value index:value ...'"
-    with explained(path, advice):
-        loaded, _ = load_svmlight_file(path, n_features=n_features, multilabel=True)
-        X = sparse.csr_array(loaded)
-    if n_features is None and X.shape[1] > _MAX_FEATURES:
-        raise DatasetFormatError(
-            f"{path}: found index {X.shape[1]:,}, above {_MAX_FEATURES:,}, the most features that "
-            "are read; if it is right, give n_features in Python"
-        )
-    return X
+    A false size in a header takes no memory. Booleans are given as their bytes, which may be
+    damaged, too.
+    """
+    found, left = {}, limit_of(path)
+    with explained(path, "save it again with numpy.savez"), zipfile.ZipFile(path) as archive:
+        members = {info.filename: info for info in archive.infolist()}
+        for name in names:
+            info = members.get(f"{name}.npy", members.get(name))
+            if info is not None:
+                refuse_large(path, name, info.file_size, left)
+                left -= info.file_size
+                with explained(f"{path}!{info.filename}", "save it again with numpy.savez"):
+                    found[name] = _member(f"{path}!{info.filename}", archive, info)
+    return found
 
 
-def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
-    """Read an array of an archive; a false size in its header takes no memory."""
+def _member(source: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
     with archive.open(info) as stream:
         version = npy.read_magic(stream)
-        shape, _, dtype = _HEADERS[version](stream)
+        shape, _, dtype = _READ_HEADER[version](stream)
         n_bytes = info.file_size - stream.tell()
     if dtype.kind not in "biufUS":
-        raise DatasetFormatError(
-            f"{path}: {info.filename} holds values of type {str(dtype)[:60]}; save numbers as "
-            "numbers and names as np.array(names, dtype=str), since Python objects are not read"
+        raise fault(
+            source,
+            f"holds values of type {str(dtype)[:60]}; save numbers as numbers and names as"
+            " np.array(names, dtype=str), since Python objects are not read",
         )
-    if min(shape, default=1) < 0 or math.prod(shape) * dtype.itemsize != n_bytes:
-        raise DatasetFormatError(
-            f"{path}: {info.filename} has {n_bytes:,} bytes of values, which do not fit the shape "
-            f"{str(shape)[:60]} and type {str(dtype)[:60]} in its header; save it again"
+    if (
+        not dtype.itemsize
+        or min(shape, default=1) < 0
+        or math.prod(shape) * dtype.itemsize != n_bytes
+    ):
+        raise fault(
+            source,
+            f"has {n_bytes:,} bytes of values, which do not fit the shape {str(shape)[:60]} and"
+            f" type {str(dtype)[:60]} in its header; save it again",
         )
     with archive.open(info) as stream:
         found: NDArray[Any] = npy.read_array(stream, allow_pickle=False)
-    return found
+    found = found.view(np.uint8) if dtype.kind == "b" else found
+    return np.asarray(found, dtype=found.dtype.newbyteorder("="), order="C")
 
 
-def _sparse(path: Path, parts: list[NDArray[Any]], form: NDArray[Any] | None) -> Any:
-    """Build a sparse matrix from its parts, with checks of each."""
-    data, indices, indptr, shape = parts
-    word = "csr" if form is None else form.item()
-    word = word.decode("ascii") if isinstance(word, bytes) else word
-    if word not in ("csr", "csc"):
-        raise DatasetFormatError(
-            f"{path}: the sparse matrix has the format {word!r}; save it as CSR"
+def matrix_of(path: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> Any:
+    """Return the dense or sparse matrix of an archive, in the types in which it is stored."""
+    if name in arrays:
+        return arrays[name]
+    prefix = "" if name == "X" and "indptr" in arrays else f"{name}_"
+    parts = [arrays[f"{prefix}{part}"] for part in CSR_PARTS if f"{prefix}{part}" in arrays]
+    if len(parts) < len(CSR_PARTS):
+        found = ", ".join(map(repr, array_names(path)[:8])) or "none"
+        raise fault(
+            path,
+            f"found the arrays {found}; name the matrix {name}, or give the parts of a sparse one,"
+            f" {', '.join(f'{name}_{part}' for part in CSR_PARTS)}",
         )
+    word = arrays["format"].item() if not prefix and "format" in arrays else "csr"
+    word = word.decode("ascii", "replace") if isinstance(word, bytes) else word
+    if word not in ("csr", "csc"):
+        raise fault(path, f"the sparse matrix has the format {word!r}; save it as CSR")
+    kind = sparse.csr_array if word == "csr" else sparse.csc_array
+    return sparse_of(path, kind, *parts)
+
+
+def sparse_of(
+    path: Path,
+    kind: Any,
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    shape: NDArray[Any],
+) -> Any:
+    """Build a sparse matrix from parts that may be damaged or made to do harm."""
     integers = all(part.dtype.kind in "iu" for part in (indices, indptr, shape))
     if not integers or shape.shape != (2,) or data.dtype.kind not in "biuf":
-        raise DatasetFormatError(
-            f"{path}: {', '.join(_CSR_PARTS)} are not the parts of a sparse matrix; give numbers, "
-            "integers, integers and (rows, columns)"
+        raise fault(
+            path,
+            f"{', '.join(CSR_PARTS)} are not the parts of a sparse matrix; give numbers, integers,"
+            " integers and (rows, columns)",
         )
-    if (indptr[1:] < indptr[:-1]).any():  # SciPy's own check would overflow
-        raise DatasetFormatError(
-            f"{path}: the starts of a sparse matrix (indptr) decrease; save it again"
+    if (indptr[1:] < indptr[:-1]).any():  # SciPy's own check can overflow
+        raise fault(path, "the starts of a sparse matrix (indptr) decrease; save it again")
+    with explained(path, "the parts of a sparse matrix do not fit together; save it again"):
+        matrix: Any = kind(
+            (as_float(data), indices.astype(np.int64), indptr.astype(np.int64)),
+            shape=tuple(shape.tolist()),
         )
-    kind = sparse.csr_array if word == "csr" else sparse.csc_array
-    matrix: Any = kind(
-        (as_float(data), indices.astype(np.int64), indptr.astype(np.int64)),
-        shape=tuple(shape.tolist()),
-    )
-    matrix.check_format(full_check=True)
-    matrix.sum_duplicates()
+        matrix.check_format(full_check=True)
+        matrix.sum_duplicates()
     return sparse.csr_array(matrix)
 
 
 def as_float(values: Any) -> Any:
     """Return numbers as float32 if that holds their type exactly, else as float64."""
     kind = values.dtype
-    if kind.kind not in "biuf":
-        raise DatasetFormatError(f"X holds values of type {kind}; give numbers")
     is_small = kind.itemsize <= 2 or (kind.kind == "f" and kind.itemsize == 4)
-    wanted = np.float32 if is_small else np.float64
-    with np.errstate(
-        over="ignore"
-    ):  # a too large long double becomes infinite and is refused later
-        return values.astype(wanted, copy=False)
+    with np.errstate(over="ignore"):  # a too large long double becomes infinite, refused later
+        return values.astype(np.float32 if is_small else np.float64, copy=False)
+
+
+def as_texts(path: Path, name: str, values: NDArray[Any], count: int) -> list[str]:
+    """Return the names in an archive as text; they may be numbers there."""
+    if values.shape != (count,) or values.dtype.kind not in "iuU":
+        raise fault(
+            path,
+            f"{name} has shape {values.shape} and type {str(values.dtype)[:60]}; give {count}"
+            " names, as np.array(names, dtype=str)",
+        )
+    with explained(path, f"give {name} as text"):
+        found: list[str] = values.astype(np.str_).tolist()
+        "".join(found).encode()
+    return found
+
+
+def read_svmlight_parts(
+    paths: Sequence[Path], n_features: int | None = None, *, labelled: bool = True
+) -> tuple[Any, list[tuple[float, ...]]]:
+    """Return the features of all parts as CSR (n, d), float64, and the labels of each row.
+
+    The labels are only checked if ``labelled``.
+    """
+    texts = [read_bytes(path) for path in paths]
+
+    def parsed(texts: Sequence[bytes]) -> tuple[Any, list[tuple[float, ...]]]:
+        with np.errstate(over="ignore"):
+            return _parsed(texts, n_features, labelled)
+
+    try:
+        return parsed(texts)
+    except (ValueError, OverflowError) as cause:
+        form = "expected 'label,label index:value ...'"
+        for path, text in zip(paths, texts, strict=True):
+            if found := _first_fault(text.split(b"\n"), parsed):
+                number, line, reason = found
+                shown = line.decode("utf-8", "replace").strip()[:60]
+                raise fault(path, f"{reason}; found {shown!r}, {form}", line=number) from cause
+        raise fault(paths[0], f"{cause}; {form}") from cause
+
+
+def _first_fault(
+    lines: Sequence[bytes], parse: Callable[[Sequence[bytes]], object]
+) -> tuple[int, bytes, str] | None:
+    """Return the number, text and reason of a line that does not parse, found by halving."""
+
+    def reason(start: int, stop: int) -> str:
+        try:
+            parse([b"\n".join(lines[start:stop])])
+        except (ValueError, OverflowError) as cause:
+            return str(cause)[:200]
+        return ""
+
+    start, stop = 0, len(lines)
+    while stop - start > 1:
+        middle = (start + stop) // 2
+        start, stop = (start, middle) if reason(start, middle) else (middle, stop)
+    found = reason(start, stop)
+    return (start + 1, lines[start], found) if found else None
+
+
+def _parsed(
+    texts: Sequence[bytes], n_features: int | None, labelled: bool
+) -> tuple[Any, list[tuple[float, ...]]]:
+    """Parse several texts together, since they share the number from which indices count."""
+    from sklearn.datasets import load_svmlight_files  # takes over a second
+
+    if any(_COMMENT.sub(b"", text).translate(None, _KNOWN) for text in texts):
+        raise ValueError("there are characters that the format does not have")
+    loaded = load_svmlight_files(
+        [io.BytesIO(text) for text in texts], n_features=n_features, multilabel=True
+    )
+    widest = max(X.shape[1] for X in loaded[0::2])
+    if n_features is None and widest > _MOST_FEATURES:
+        raise ValueError(
+            f"found index {widest:,}, above {_MOST_FEATURES:,}, the most features that are read; if"
+            " it is right, give n_features in Python"
+        )
+    X = sparse.csr_array(sparse.vstack(loaded[0::2], format="csr"), dtype=np.float64)
+    if not np.isfinite(X.data).all():
+        raise ValueError("a number is infinite")
+    rows = [row for part in loaded[1::2] for row in part]
+    if labelled and not all(
+        0 <= label < _LARGEST_LABEL and label.is_integer() for row in rows for label in row
+    ):
+        raise ValueError("a label is no whole number from 0 to 2**53 - 1")
+    return X, rows

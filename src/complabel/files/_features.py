@@ -1,17 +1,38 @@
-"""Features of items and the names of the rows, from files of any usual format."""
+"""Features of items and their true labels: matrices with the names of their rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from complabel._opening import StrPath, as_path, ending_of, existing, fault
 from complabel._parameters import check_integer
-from complabel.files._feature_sources import FeatureSource, open_features
-from complabel.files._names import as_items
-from complabel.files._source import StrPath
+from complabel.errors import InputError
+from complabel.files._arrays import (
+    CSR_PARTS,
+    as_float,
+    as_texts,
+    matrix_of,
+    read_arrays,
+    read_npy,
+    read_svmlight_parts,
+)
+from complabel.files._names import read_lines
+from complabel.files._table import TABLE_ENDINGS, Table, is_list, refuse_repeated, some_of
+
+SVMLIGHT = (".svm", ".svmlight", ".libsvm")
+_ARRAYS = (".npy", ".npz", *SVMLIGHT)
+_ROWS = 65_536
+_TURN = (
+    "leave out columns that are no features; turn text into numbers first, for example with"
+    " TfidfVectorizer or HashingVectorizer of scikit-learn, and categories with OneHotEncoder"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +52,25 @@ class Features:
     X: Any
     items: NDArray[Any]
     feature_names: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """True labels of items.
+
+    Attributes
+    ----------
+    items : ndarray of shape (n,), dtype object
+        Names of the rows, as str.
+    Y : ndarray of shape (n, n_labels), dtype uint8
+        1 if the label applies, else 0.
+    label_names : tuple of str
+        Names of the columns.
+    """
+
+    items: NDArray[Any]
+    Y: NDArray[np.uint8]
+    label_names: tuple[str, ...]
 
 
 def read_features(
@@ -92,8 +132,19 @@ def read_features(
     >>> features.items, features.feature_names
     (array(['007.jpg', 'b.jpg'], dtype=object), ('red', 'blue'))
     """
-    source = open_features(path, items, name_column, n_features)
-    ids, X = source.whole()
+    source = _open(path, items, name_column, n_features)
+    ids: list[str] = []
+    blocks = []
+    for own, block in source.blocks(_ROWS):
+        ids += own
+        if source.X is None:
+            blocks.append(block)
+    if source.table is not None and source.id_column is not None:
+        refuse_repeated(source.path, ids, source.table.place)
+    elif source.ids is not None:
+        noun, first = ("row", 0) if source.ids_path is None else ("line", 1)
+        refuse_repeated(source.ids_path or source.path, ids, lambda row: f"{noun} {row + first}")
+    X = np.concatenate(blocks) if source.X is None else source.X
     return Features(X, as_items(ids), source.feature_names)
 
 
@@ -136,10 +187,303 @@ def iterate_features(
     [['0', '1'], ['2', '3'], ['4']]
     """
     check_integer("n_rows", n_rows, at_least=1)
-    return _pieces(open_features(path, items, name_column, n_features), int(n_rows))
+    source = _open(path, items, name_column, n_features)
+    return (
+        Features(X, as_items(ids), source.feature_names) for ids, X in source.blocks(int(n_rows))
+    )
 
 
-def _pieces(source: FeatureSource, n_rows: int) -> Iterator[Features]:
-    """Yield the pieces; a separate generator, so that wrong arguments are refused at the call."""
-    for ids, X in source.pieces(n_rows):
-        yield Features(X, as_items(ids), source.feature_names)
+def read_truth(
+    path: StrPath, *, label_names: Sequence[str] | None = None, name_column: str = "item"
+) -> Truth:
+    r"""Read a table of true labels: a column of ids, and one of zeros and ones for each label.
+
+    Parameters
+    ----------
+    path : path
+        The file, which ends in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet``.
+    label_names : sequence of str, or None, default=None
+        All labels, in the order of the columns. By default the labels of the file, in its order.
+    name_column : str, default="item"
+        Name of the column of ids.
+
+    Returns
+    -------
+    Truth
+
+    Raises
+    ------
+    DatasetNotFoundError
+        If there is no such file.
+    DatasetFormatError
+        If the file cannot be parsed; if a label is missing or unknown; if a value is neither 0 nor
+        1; if a row has no id, or two rows have the same id.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp()) / "truth.csv"
+    >>> _ = path.write_text("item,sea,city\na.jpg,1,0\nb.jpg,0,0\n")
+    >>> read_truth(path, label_names=["city", "sea"]).Y
+    array([[0, 1],
+           [0, 0]], dtype=uint8)
+    """
+    table = Table.open(path, "tables of true labels")
+    if name_column not in table.columns:
+        raise fault(
+            table.path,
+            f"there is no column {name_column!r} that names the items, only"
+            f" {some_of(table.columns)}; add it",
+        )
+    found = [name for name in table.columns if name != name_column]
+    names = found if label_names is None else list(label_names)
+    missing = [name for name in names if name not in found]
+    unknown = [name for name in found if name not in names]
+    if missing or unknown or not names:
+        lacks = [f"no column for label {some_of(missing)}"] if missing else []
+        extra = [f"a column {some_of(unknown)}, which is not a label"] if unknown else []
+        raise fault(
+            table.path,
+            f"there is {' and '.join(lacks + extra) or 'no column but the ids'}; give one column"
+            " for each label, named after it",
+        )
+    ids: list[str] = []
+    blocks: list[NDArray[np.uint8]] = []
+    for own, block in _matrices(table, name_column, names, "give 1 if the label applies, else 0"):
+        wrong = (block != 0) & (block != 1)
+        if wrong.any():
+            row, column = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+            value = block[row, column]
+            raise table.refuse(
+                len(ids) + int(row),
+                f"column {names[column]!r} {'is blank' if np.isnan(value) else f'holds {value:g}'};"
+                " give 1 if the label applies, else 0",
+            )
+        ids += own or ()
+        blocks.append(block.astype(np.uint8))
+    if not ids:
+        raise fault(table.path, "there are no rows; add one for each item")
+    refuse_repeated(table.path, ids, table.place)
+    return Truth(as_items(ids), np.concatenate(blocks), tuple(names))
+
+
+def as_items(ids: Sequence[str]) -> NDArray[Any]:
+    """Return ids as an array (n,) of objects."""
+    return np.fromiter(ids, dtype=object, count=len(ids))
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A file of features: a matrix ``X`` in memory or on disk, or a table.
+
+    ``ids`` are those of a file of their own or of an archive, ``id_column`` is that of a table.
+    """
+
+    path: Path
+    X: Any
+    table: Table | None
+    columns: tuple[str, ...] | None
+    id_column: str | None = None
+    ids: Sequence[str] | None = None
+    ids_path: Path | None = None
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the columns; None for a single column of lists."""
+        is_list = self.table is not None and self.columns and _is_list(self.table, self.columns)
+        return None if is_list else self.columns
+
+    def blocks(self, n_rows: int) -> Iterator[tuple[Sequence[str], Any]]:
+        """Yield ids and checked matrices of ``n_rows`` rows."""
+        row = 0
+        for own, block in self._regrouped(n_rows):
+            place = self.table.place if self.table is not None else "row {}".format
+            _refuse_gaps(block, self.path, self.feature_names, place, row)
+            start, row = row, row + block.shape[0]
+            if self.ids is not None and row > len(self.ids):
+                raise fault(
+                    self.ids_path or self.path,
+                    f"has {len(self.ids)} ids, but {self.path} has more rows; give one for each",
+                )
+            given = range(start, row) if self.ids is None else self.ids[start:row]
+            yield own or list(map(str, given)), block
+        if row == 0:
+            raise fault(self.path, "there are no rows; add one for each item")
+        if self.ids is not None and row < len(self.ids):
+            raise fault(
+                self.ids_path or self.path,
+                f"has {len(self.ids)} ids, but {self.path} has {row} rows; give one for each row",
+            )
+
+    def _regrouped(self, n_rows: int) -> Iterator[tuple[list[str], Any]]:
+        """Yield blocks of ``n_rows`` rows, made from those in which a table is read."""
+        if self.table is None:
+            for start in range(0, self.X.shape[0], n_rows):
+                yield [], as_float(self.X[start : start + n_rows])
+            return
+        assert self.columns is not None
+        ids: list[str] = []
+        waiting: list[Any] = []
+        for own, block in _matrices(self.table, self.id_column, self.columns, _TURN):
+            ids += own or ()
+            waiting.append(block)
+            if sum(map(len, waiting)) >= n_rows:
+                X = np.concatenate(waiting)
+                whole = len(X) - len(X) % n_rows
+                for start in range(0, whole, n_rows):
+                    yield ids[start : start + n_rows], X[start : start + n_rows]
+                ids, waiting = ids[whole:], [X[whole:]]
+        if sum(map(len, waiting)):
+            yield ids, np.concatenate(waiting)
+
+
+def _open(
+    path: StrPath, items: StrPath | None, name_column: str | None, n_features: int | None
+) -> _Source:
+    """Open a file of features, and read the ids of its rows from another file if given."""
+    file = existing("path", path)
+    ids_path = None if items is None else as_path("items", items)
+    ids = None if items is None else read_lines("items", items, "the ids of the items")
+    ending = ending_of(file, _ARRAYS)
+    if ending:
+        return _open_array(file, ending, ids, ids_path, n_features)
+    table = Table.open(file, "files of features", (*_ARRAYS, *TABLE_ENDINGS))
+    columns = list(table.columns)
+    if name_column in columns:
+        if ids is not None:
+            raise InputError(
+                f"{file} has ids in its column {name_column!r}, but --items (items) gives others;"
+                " leave it out, or rename the column if it is a feature (or give name_column=None"
+                " in Python)"
+            )
+        columns.remove(name_column)
+    elif name_column is not None and ids is None:
+        raise fault(
+            file,
+            f"there is no column {name_column!r} that names the items, only {some_of(columns)};"
+            " rename the column that does (or give name_column in Python), or name the items with"
+            " --items (items), a file with one on each line",
+        )
+    if not columns:
+        raise fault(file, "there are no features, only ids; add columns of numbers")
+    id_column = name_column if name_column in table.columns else None
+    return _Source(file, None, table, tuple(columns), id_column, ids, ids_path)
+
+
+def _open_array(
+    path: Path, ending: str, ids: list[str] | None, ids_path: Path | None, n_features: int | None
+) -> _Source:
+    """Read a file that holds one matrix."""
+    columns = None
+    if ending == ".npy":
+        X: Any = read_npy(path)
+    elif ending == ".npz":
+        parts = (f"{prefix}{part}" for prefix in ("", "X_") for part in CSR_PARTS)
+        arrays = read_arrays(path, ["X", *parts, "format", "items", "feature_names"])
+        X = matrix_of(path, arrays, "X")
+        if "items" in arrays:
+            if ids is not None:
+                raise InputError(f"{path} already names its items; leave out --items (items)")
+            ids = as_texts(path, "items", arrays["items"], X.shape[0] if X.ndim else 0)
+        if "feature_names" in arrays:
+            count = X.shape[-1] if X.ndim else 0
+            columns = tuple(as_texts(path, "feature_names", arrays["feature_names"], count))
+    else:
+        X, _ = read_svmlight_parts([path], n_features, labelled=False)
+    if X.ndim != 2 or 0 in X.shape or X.dtype.kind not in "biuf":
+        raise fault(
+            path,
+            f"found an array of shape {X.shape} and type {str(X.dtype)[:60]}; give a matrix of"
+            " numbers with a row for each item",
+        )
+    if ids is not None and len(ids) != X.shape[0]:
+        raise fault(
+            ids_path or path,
+            f"has {len(ids)} ids, but {path} has {X.shape[0]} rows; give one for each row",
+        )
+    X = X if X.dtype.isnative and X.dtype in (np.float32, np.float64) else as_float(X)
+    return _Source(path, X, None, columns, ids=ids, ids_path=ids_path)
+
+
+def _matrices(
+    table: Table, id_column: str | None, columns: Sequence[str], advice: str
+) -> Iterator[tuple[list[str] | None, NDArray[Any]]]:
+    """Yield ids and matrices (n, d), float32 if that holds all numbers, else float64."""
+    texts = [] if id_column is None else [id_column]
+    lists = _is_list(table, columns)
+    pieces = (
+        table.pieces(texts, others=columns)
+        if lists
+        else table.pieces(texts, columns, advice=advice)
+    )
+    row, width = 0, None
+    for piece in pieces:
+        if lists:
+            block = _of_lists(table, columns[0], piece[columns[0]], row, width, advice)
+            width = block.shape[1]
+        else:
+            block = np.column_stack(
+                [piece[name].to_numpy(zero_copy_only=False) for name in columns]
+            )
+        ids = piece[id_column].to_pylist() if id_column is not None else None
+        blank = [at for at, each in enumerate(ids or ()) if each is None or not each.strip()]
+        if blank:
+            problem = f"{id_column!r} is blank; give the item of the row, or leave the row out"
+            raise table.refuse(row + blank[0], problem)
+        yield ids, block
+        row += len(block)
+
+
+def _is_list(table: Table, columns: Sequence[str]) -> bool:
+    """Return whether a table has its numbers in a single column of lists."""
+    of_parquet = table.schema is not None and len(columns) == 1
+    return of_parquet and is_list(table.schema.field(columns[0]).type)
+
+
+def _of_lists(
+    table: Table, name: str, values: Any, row: int, width: int | None, advice: str
+) -> NDArray[Any]:
+    """Turn a column of lists into a matrix."""
+    import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+    lengths = pc.fill_null(pc.list_value_length(values), 0).to_numpy(zero_copy_only=False)
+    width = int(lengths[0]) if width is None and len(lengths) else width
+    uneven = (lengths != width) | (lengths == 0)
+    if uneven.any():
+        raise table.refuse(
+            row + int(np.argmax(uneven)),
+            f"the list in column {name!r} is empty or has another length than the first; give each"
+            " row the same number of values",
+        )
+    kind = table.kind_of({name: values.type.value_type}, advice)
+    flat = pc.cast(values.flatten(), kind, safe=False)
+    found: NDArray[Any] = flat.to_numpy(zero_copy_only=False).reshape(len(lengths), width or 0)
+    return found
+
+
+def _refuse_gaps(
+    block: Any,
+    path: Path,
+    names: Sequence[str] | None,
+    place: Callable[[int], str],
+    first: int,
+) -> None:
+    """Refuse NaN and infinite numbers; the message names the first one."""
+    is_sparse = sparse.issparse(block)
+    fine = np.isfinite(block.data if is_sparse else block)
+    if fine.all():
+        return
+    if is_sparse:
+        at = int(np.argmin(fine))
+        entries = block.tocoo()
+        row, column, value = int(entries.row[at]), int(entries.col[at]), entries.data[at]
+    else:
+        row, column = map(int, np.unravel_index(int(np.argmin(fine)), fine.shape))
+        value = block[row, column]
+    what = "missing or NaN" if np.isnan(value) else "infinite"
+    called = column if names is None else repr(names[column])
+    raise fault(
+        f"{path}, {place(first + row)}",
+        f"column {called} is {what}; fill it in, or leave the row out",
+    )

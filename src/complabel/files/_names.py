@@ -1,24 +1,16 @@
-"""Lists of names: of the labels, and of the rows of features."""
+"""The names of labels and items, and the texts of items."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel.errors import DatasetFormatError, InputError
-from complabel.files._source import (
-    MAX_LISTED,
-    StrPath,
-    existing,
-    explained,
-    read_lines,
-    some_of,
-)
+from complabel._opening import StrPath, ending_of, existing, fault, read_text
+from complabel.errors import InputError
+from complabel.files._table import MAX_LISTED, TABLE_ENDINGS, Table, refuse_repeated, some_of
 
 
 def read_label_names(path: StrPath) -> tuple[str, ...]:
@@ -50,59 +42,142 @@ def read_label_names(path: StrPath) -> tuple[str, ...]:
     >>> read_label_names(path)
     ('city', 'sea', 'sky')
     """
-    file = existing("path", path)
-    names = read_lines(file, "the names of the labels")
+    names = read_lines("path", path, "the names of the labels")
     first: dict[str, int] = {}
     for line, name in enumerate(names, start=1):
         if first.setdefault(name, line) != line:
-            raise DatasetFormatError(
-                f"{file}, line {line}: label {name!r} is already on line {first[name]}; give each"
-                " label once"
-            )
+            problem = f"label {name!r} is already on line {first[name]}; give each label once"
+            raise fault(path, problem, line=line)
     return tuple(names)
 
 
-def read_items(path: StrPath) -> list[str]:
-    """Read the ids of items, one on each line, in the order of the rows of X."""
-    return read_lines(existing("items", path), "the ids of the items")
+def read_lines(argument: str, path: StrPath, what: str) -> list[str]:
+    """Return the lines of a text file; only at its end there may be blank ones."""
+    file = existing(argument, path)
+    lines = read_text(file).rstrip("\n").split("\n")
+    blank = next((at for at, line in enumerate(lines, start=1) if not line.strip()), None)
+    if blank is not None:
+        found = "the file is empty" if len(lines) == 1 else f"line {blank} is blank"
+        raise fault(file, f"{found}; give {what}, one on each line")
+    return lines
 
 
-def as_items(ids: Sequence[str]) -> NDArray[Any]:
-    """Return ids as an array (n,) of objects."""
-    return np.fromiter(ids, dtype=object, count=len(ids))
+def read_item_names(path: StrPath) -> list[str]:
+    r"""Read the names of items that have no features.
+
+    Parameters
+    ----------
+    path : path
+        A table with a column ``item``, which ends in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz``
+        or ``.parquet``; other columns are ignored. Or any other text file, with one name on each
+        line.
+
+    Returns
+    -------
+    list of str
+        In the order of the file.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        If there is no such file.
+    DatasetFormatError
+        If it cannot be parsed, there is no column ``item``, or a name is blank or occurs twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp()) / "photos.csv"
+    >>> _ = path.write_text("item,taken\n007.jpg,2024\n008.jpg,2025\n")
+    >>> read_item_names(path)
+    ['007.jpg', '008.jpg']
+    """
+    file = existing("path", path)
+    if not ending_of(file, TABLE_ENDINGS):
+        ids = read_lines("path", file, "the ids of the items")
+        refuse_repeated(file, ids, lambda row: f"line {row + 1}")
+        return ids
+    table = Table.open(file, "tables of items")
+    if "item" not in table.columns:
+        raise fault(file, "there is no column 'item'; give the names of the items")
+    (ids,) = _texts(table, ["item"])
+    if not ids:
+        raise fault(file, "there are no rows; add one for each item")
+    for row, each in enumerate(ids):
+        if not each.strip():
+            raise table.refuse(row, "'item' is blank; fill it in")
+    refuse_repeated(file, ids, table.place)
+    return ids
 
 
-def as_text(path: Path, name: str, values: NDArray[Any], count: int) -> list[str]:
-    """Return the names in an archive as text; they may be numbers there."""
-    if values.shape != (count,) or values.dtype.kind not in "iuU":
-        raise DatasetFormatError(
-            f"{path}: {name} has shape {values.shape} and type {str(values.dtype)[:60]}; give "
-            f"{count} names, as np.array(names, dtype=str)"
+def read_texts(
+    path: StrPath,
+    *,
+    items: Iterable[Any] = (),
+    name_column: str = "item",
+    text_column: str = "text",
+) -> dict[str, str]:
+    r"""Read the text of each item.
+
+    Parameters
+    ----------
+    path : path
+        A table, which ends in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet``.
+    items : iterable, default=()
+        Items that must have a text.
+    name_column, text_column : str, default="item" and "text"
+        The columns of ids and of texts.
+
+    Returns
+    -------
+    dict of str to str
+        Texts by item; empty if an item has none.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        If there is no such file.
+    DatasetFormatError
+        If it cannot be parsed, a column or the text of one of ``items`` is missing, or two rows
+        have the same id.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp()) / "texts.csv"
+    >>> _ = path.write_text("item,text\n7,A puppy.\n")
+    >>> read_texts(path)
+    {'7': 'A puppy.'}
+    """
+    table = Table.open(path, "tables of texts")
+    names = [name_column, text_column]
+    for name in names:
+        if name not in table.columns:
+            raise fault(
+                table.path,
+                f"there is no column {name!r}, only {some_of(table.columns)}; a table of texts"
+                f" needs the column {name_column!r} with the names of the items, as in the answers,"
+                f" and the column {text_column!r}; rename its columns",
+            )
+    ids, texts = _texts(table, names)
+    refuse_repeated(table.path, ids, table.place)
+    found = dict(zip(ids, texts, strict=True))
+    missing = [each for each in dict.fromkeys(map(str, items)) if not found.get(each, "").strip()]
+    if missing:
+        raise fault(
+            table.path,
+            f"has no text for item {missing[0]!r} ({len(missing):,} items in all); add the texts of"
+            " all items that are asked about, with their names as in the answers",
         )
-    with explained(path, f"give {name} as text"):
-        found = values.astype(np.str_).tolist()
-        "".join(found).encode()
-    return list(found)
+    return found
 
 
-def numbered(start: int, count: int) -> list[str]:
-    """Return row numbers as text."""
-    return list(map(str, range(start, start + count)))
-
-
-def refuse_repeated(path: Path, ids: Sequence[str], place: Callable[[int], str]) -> None:
-    """Refuse ids if one occurs twice."""
-    if len(set(ids)) == len(ids):
-        return
-    repeated = [each for each, count in Counter(ids).items() if count > 1]
-    at = [row for row, each in enumerate(ids) if each == repeated[0]][:2]
-    places = f"{place(at[0])} and {place(at[1])}; give each item one row"
-    raise DatasetFormatError(
-        f"{path}: {len(repeated)} items occur more than once: {some_of(repeated)}; the first "
-        f"is in {places}"
-        if len(repeated) > 1
-        else f"{path}: item {repeated[0]!r} occurs more than once, in {places}"
-    )
+def _texts(table: Table, names: Sequence[str]) -> list[list[str]]:
+    """Return columns of text, with blanks for gaps."""
+    pieces = list(table.pieces(names))
+    return [[each or "" for piece in pieces for each in piece[name].to_pylist()] for name in names]
 
 
 def rows_of(

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import json
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from complabel._opening import StrPath, as_path, ending_of
 from complabel._parameters import check_array, check_integer, check_real
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
-from complabel.files._prediction_rows import RowMaker, is_top
-from complabel.files._source import StrPath, as_path, ending_of, pyarrow
+from complabel.files._table import pyarrow
 
-PREDICTION_ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
+_ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
 _PACKED = 1  # level of gzip: takes a fifth of the time of level 6; files of digits are 6 % larger
 
 
@@ -81,33 +81,33 @@ class PredictionWriter:
         threshold: ArrayLike | None = None,
     ) -> None:
         self._path = as_path("path", path)
-        ending = ending_of(self._path, PREDICTION_ENDINGS)
-        if ending is None:
+        self._ending = ending_of(self._path, _ENDINGS)
+        if not self._ending:
             raise InputError(
-                f"{self._path}: predictions are written to files that end in "
-                f"{', '.join(PREDICTION_ENDINGS)}"
+                f"{self._path}: predictions are written to files that end in {', '.join(_ENDINGS)}"
             )
-        self._ending = ending
-        names = _checked_names(label_names)
+        self._names = _checked_names(label_names)
         if top is not None and threshold is not None:
             raise InputError("top and threshold are both given; choose one of them")
         if top is not None:
             check_integer("top", top, at_least=1)
-            if top > len(names):
-                raise InputError(f"top is {top}, but there are {len(names)} labels; ask for fewer")
-        self._rows = RowMaker(names, top, _checked_thresholds(threshold, len(names)))
-        if ending != ".jsonl" and top is None:
-            _refuse_columns(names)
+            if top > len(self._names):
+                raise InputError(
+                    f"top is {top}, but there are {len(self._names)} labels; ask for fewer"
+                )
+        self._top = top
+        self._thresholds = _checked_thresholds(threshold, len(self._names))
+        if self._ending != ".jsonl" and top is None:
+            _refuse_columns(self._names)
         pyarrow()
         self._files: ExitStack | None = None
-        self._sink: _Sink | None = None
+        self._dtype: np.dtype[Any] | None = None
 
     def __enter__(self) -> Self:
-        self._files = ExitStack()
+        self._files, self._dtype = ExitStack(), None
         with explained(self._path):
             self._partial = self._files.enter_context(replacing(self._path))
             self._partial.touch()  # finds a missing folder at once
-        self._files.push(self._finish)
         return self
 
     def write(self, items: Sequence[str] | NDArray[Any], probabilities: ArrayLike) -> None:
@@ -132,16 +132,14 @@ class PredictionWriter:
         values = np.asarray(probabilities)
         values = values if values.dtype == np.float32 else values.astype(np.float64)
         called = [str(each) for each in items]
-        if values.shape != (len(called), len(self._rows.label_names)):
+        if values.shape != (len(called), len(self._names)):
             raise InputError(
                 f"probabilities have shape {values.shape}; give a row for each of {len(called)} "
-                f"items, and a column for each of {len(self._rows.label_names)} labels"
+                f"items, and a column for each of {len(self._names)} labels"
             )
-        _refuse_others(values, called, self._rows.label_names)
+        _refuse_others(values, called, self._names)
         with explained(self._path):
-            if self._sink is None:
-                self._sink = _Sink(self._partial, self._ending, self._rows, values.dtype)
-            self._sink.write(called, values)
+            self._put(called, values)
 
     def __exit__(
         self,
@@ -150,72 +148,97 @@ class PredictionWriter:
         trace: TracebackType | None,
     ) -> None:
         assert self._files is not None
-        files, self._files = self._files, None
-        if kind is None:
-            with explained(self._path):
-                files.close()
+        try:
+            if kind is not None:
+                with contextlib.suppress(Exception):  # the error in the block is more important
+                    self._files.__exit__(kind, error, trace)
+                return
+            with explained(self._path), self._files:
+                if self._dtype is None:  # a file without rows also needs a header
+                    self._put([], np.zeros((0, len(self._names))))
+        finally:
+            self._files = None
+
+    def _put(self, items: Sequence[str], values: NDArray[Any]) -> None:
+        """Add rows; the first ones open the file."""
+        if self._dtype is None:
+            self._dtype = values.dtype
+            self._open(self._table([], values[:0]).schema)
+        values = values.astype(self._dtype, copy=False)
+        if self._ending == ".jsonl":
+            self._file.write(self._lines(items, values).encode())
         else:
-            files.__exit__(kind, error, trace)
+            self._file.write_table(self._table(items, values))
 
-    def _finish(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Complete the file, before it appears in its place or is removed."""
-        if kind is None:
-            if self._sink is None:  # a file without rows also needs a header
-                self._sink = _Sink(self._partial, self._ending, self._rows, np.dtype(np.float64))
-            self._sink.close()
-        elif self._sink is not None:
-            with contextlib.suppress(Exception):  # the error in the block is more important
-                self._sink.close()
-
-
-class _Sink:
-    """An open file of predictions."""
-
-    def __init__(
-        self, path: Path, ending: str, rows: RowMaker, dtype: np.dtype[np.floating[Any]]
-    ) -> None:
-        self._rows = rows
-        self._dtype = dtype
-        self._table: Any = None
-        self._file: Any = None
-        with ExitStack() as files:  # closes all files if opening one fails
-            self._open(path, ending, files)
-            self._files = files.pop_all()
-
-    def _open(self, path: Path, ending: str, files: ExitStack) -> None:
+    def _open(self, schema: Any) -> None:
         """Open the file in the format of its ending."""
-        if ending == ".parquet":
+        assert self._files is not None
+        file: Any
+        if self._ending == ".parquet":
             from pyarrow import parquet  # type: ignore[import-untyped]
 
-            self._table = files.enter_context(parquet.ParquetWriter(path, self._schema()))
-            return
-        self._file = files.enter_context(path.open("wb"))
-        if ending == ".csv.gz":
-            self._file = files.enter_context(
-                gzip.GzipFile("", "wb", compresslevel=_PACKED, fileobj=self._file, mtime=0)
-            )
-        if ending != ".jsonl":
+            file = self._files.enter_context(parquet.ParquetWriter(self._partial, schema))
+        else:
+            file = self._files.enter_context(self._partial.open("wb"))
+        if self._ending == ".csv.gz":
+            packed = gzip.GzipFile("", "wb", compresslevel=_PACKED, fileobj=file, mtime=0)
+            file = self._files.enter_context(packed)
+        if self._ending in (".csv", ".csv.gz"):
             from pyarrow import csv
 
-            self._table = files.enter_context(csv.CSVWriter(self._file, self._schema()))
+            file = self._files.enter_context(csv.CSVWriter(file, schema))
+        self._file = file
 
-    def write(self, items: Sequence[str], probabilities: NDArray[Any]) -> None:
-        """Add rows."""
-        values = probabilities.astype(self._dtype, copy=False)
-        if self._table is not None:
-            self._table.write_table(self._rows.table(items, values))
-            return
-        for part in self._rows.json_lines(items, values):
-            self._file.write(part)
+    def _table(self, items: Sequence[str], values: NDArray[Any]) -> Any:
+        """Return rows as a pyarrow table."""
+        pa = pyarrow()
+        if self._top is not None:
+            best, values = _most_probable(values, self._top)
+            names = np.array(self._names, dtype=object)[best]
+            columns = [part for pair in zip(names.T, values.T, strict=True) for part in pair]
+            called: Sequence[str] = _top_columns(self._top)
+        else:
+            if self._thresholds is not None:
+                values = (values >= self._thresholds).astype(np.uint8)
+            columns, called = list(values.T), self._names
+        arrays = [pa.array(each, pa.string() if each.dtype == object else None) for each in columns]
+        return pa.table([pa.array(items, pa.string()), *arrays], names=["item", *called])
 
-    def close(self) -> None:
-        """Write the rest and close the file."""
-        self._files.close()
+    def _lines(self, items: Sequence[str], values: NDArray[Any]) -> str:
+        """Return rows as lines of JSON."""
+        if self._thresholds is not None:
+            chosen = (np.flatnonzero(row) for row in values >= self._thresholds)
+            said: Any = ([self._names[at] for at in row] for row in chosen)
+        else:
+            pa = pyarrow()
+            best = np.broadcast_to(np.arange(len(self._names)), values.shape)
+            if self._top is not None:
+                best, values = _most_probable(values, self._top)
+            # By way of text, a number of float32 keeps its few digits.
+            digits = pa.array(values.ravel()).cast(pa.string()).cast(pa.float64())
+            numbers = digits.to_numpy().reshape(values.shape).tolist()
+            said = (
+                dict(zip([self._names[at] for at in row], found, strict=True))
+                for row, found in zip(best.tolist(), numbers, strict=True)
+            )
+        rows = zip(items, said, strict=True)
+        return "".join(
+            f"{json.dumps({'item': item, 'labels': labels}, ensure_ascii=False)}\n"
+            for item, labels in rows
+        )
 
-    def _schema(self) -> Any:
-        """Return the types of the columns."""
-        none = np.zeros((0, len(self._rows.label_names)), dtype=self._dtype)
-        return self._rows.table([], none).schema
+
+def _top_columns(top: int) -> list[str]:
+    return [f"{what}_{at}" for at in range(1, top + 1) for what in ("label", "probability")]
+
+
+def _most_probable(values: NDArray[Any], top: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Return the most probable labels of each row, (n, top), and their probabilities.
+
+    Of equally probable labels, the first come first.
+    """
+    best = np.argsort(-values, axis=1, kind="stable")[:, :top]
+    return best, np.take_along_axis(values, best, axis=1)
 
 
 def _checked_names(label_names: Sequence[str]) -> tuple[str, ...]:
@@ -254,7 +277,7 @@ def _refuse_columns(names: Sequence[str]) -> None:
             "a label is called 'item', but this is the name of the column of ids; rename the label,"
             " write .jsonl, or write the most probable labels with top"
         )
-    if is_top(names):
+    if list(names) == _top_columns(len(names) // 2):
         raise InputError(
             "labels are called label_1, probability_1, ..., but these are the columns of a table of"
             " the most probable labels; rename the labels, or write .jsonl"

@@ -13,7 +13,8 @@ from typing import Any, BinaryIO, Self, cast
 
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
-from complabel.files._columns import COLUMNS
+from complabel.files._answers import COLUMNS
+from complabel.files._table import pyarrow
 
 _ENDINGS = (".csv", ".csv.gz", ".parquet")
 _NUMBERS = {"asked_for": "int64", "probability": "float64"}
@@ -56,7 +57,7 @@ class AnswerWriter:
         self._more = tuple(more)
         if not self.path.name.lower().endswith(_ENDINGS):
             raise InputError(f"{self.path}: give a name that ends in {', '.join(_ENDINGS)}")
-        self._arrow = _import_arrow()
+        self._arrow = pyarrow()
         self._files = contextlib.ExitStack()
         self._waiting: list[Any] = []
         self._put: Any = None
@@ -154,7 +155,7 @@ def answers_to_arrow(piece: Mapping[str, Any], *, more: Sequence[str] = ()) -> A
     >>> answers_to_arrow({"item": [3, 4], "label": ["sea", ""]})["label"].to_pylist()
     ['sea', None]
     """
-    pa = _import_arrow()
+    pa = pyarrow()
     unknown = [name for name in piece if name not in (*COLUMNS, *more)]
     if unknown or "item" not in piece:
         what = f"no column {unknown[0]!r}" if unknown else "a column 'item'"
@@ -176,26 +177,14 @@ def answers_to_arrow(piece: Mapping[str, Any], *, more: Sequence[str] = ()) -> A
     return table
 
 
-def _import_arrow() -> Any:
-    """Return the module pyarrow, or raise an error that says how to install it."""
-    try:
-        import pyarrow as pa
-    except ImportError as cause:
-        raise InputError(
-            "tables of answers need pyarrow, which is not installed: "
-            'pip install "complabel[tables]"'
-        ) from cause
-    return pa
-
-
 def _schema(more: Sequence[str]) -> Any:
-    pa = _import_arrow()
+    pa = pyarrow()
     return pa.schema([(name, _NUMBERS.get(name, "string")) for name in (*COLUMNS, *more)])
 
 
 def _column(name: str, values: Any) -> Any:
     """Return a column of the table in its type."""
-    pa = _import_arrow()
+    pa = pyarrow()
     if name == "offered":
         values = _offered(values)
     try:
@@ -215,7 +204,7 @@ def _column(name: str, values: Any) -> Any:
 
 def _array(values: Any) -> Any:
     """Return values as an Arrow array; values of mixed types become text."""
-    pa = _import_arrow()
+    pa = pyarrow()
     try:
         column = values if isinstance(values, pa.Array) else pa.array(values, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
@@ -236,7 +225,7 @@ def _blanks_to_nulls(column: Any) -> Any:
 
 def _offered(values: Any) -> Any:
     """Return menus as JSON text."""
-    pa = _import_arrow()
+    pa = pyarrow()
     if isinstance(values, pa.Array | pa.ChunkedArray):
         if not pa.types.is_list(values.type) and not pa.types.is_large_list(values.type):
             return values
@@ -261,7 +250,7 @@ def _text_of(value: Any) -> str:
 
 def _as_csv(table: Any) -> Any:
     """Return rows as CSV, with quotes only if a text needs them."""
-    pa = _import_arrow()
+    pa = pyarrow()
     import pyarrow.csv as arrow_csv  # type: ignore[import-untyped]
 
     for style in ("none", "needed"):

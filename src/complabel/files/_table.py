@@ -1,0 +1,320 @@
+"""Tables, CSV or Parquet, read in pieces; messages name the wrong line or row."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from complabel._opening import NOT_UTF8, ending_of, existing, explained, fault, open_binary
+from complabel.errors import DatasetFormatError, InputError
+
+PARQUET = ".parquet"
+TABLE_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", PARQUET)
+MAX_LISTED = 5  # names in a message
+
+_BLOCK = 1 << 24  # bytes that pyarrow reads at a time; it cannot read a longer row
+_ROWS = 65_536
+_AGAIN = "write the table again"
+
+
+def pyarrow() -> Any:
+    """Return the module pyarrow, or raise an error that says how to install it."""
+    try:
+        import pyarrow as pa  # type: ignore[import-untyped]
+    except ImportError as cause:
+        raise InputError(
+            "CSV and Parquet tables need pyarrow, which is not installed; run pip install"
+            ' "complabel[tables]"'
+        ) from cause
+    return pa
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of which only the names of the columns have been read.
+
+    CSV is in UTF-8 or UTF-16, plain or packed. In text, semicolons may separate values, as some
+    spreadsheets write them. Numbers then often have decimal commas, so they are refused.
+
+    Attributes
+    ----------
+    delimiter : str
+        Of CSV; empty for Parquet.
+    schema : pyarrow.Schema
+        Of Parquet.
+    """
+
+    path: Path
+    columns: tuple[str, ...]
+    delimiter: str = ""
+    schema: Any = None
+
+    @classmethod
+    def open(cls, value: object, what: str, endings: Sequence[str] = TABLE_ENDINGS) -> Table:
+        """Open a file; ``what`` says in a message which tables have these endings."""
+        path = existing("path", value)
+        ending = ending_of(path, endings)
+        if not ending:
+            raise fault(
+                path,
+                f"{what} must end in {', '.join(endings)}; save the file in one of these formats",
+            )
+        return cls._of_parquet(path) if ending == PARQUET else cls._of_csv(path, ending)
+
+    @classmethod
+    def _of_parquet(cls, path: Path) -> Table:
+        pyarrow()
+        from pyarrow import parquet
+
+        with explained(path, _AGAIN):
+            schema = parquet.read_schema(path)
+        if not schema.names:
+            raise fault(path, f"the table has no columns; {_AGAIN}")
+        _refuse_repeated_columns(path, schema.names)
+        return cls(path, tuple(schema.names), schema=schema)
+
+    @classmethod
+    def _of_csv(cls, path: Path, ending: str) -> Table:
+        delimiter = "\t" if ending.startswith(".tsv") else ","
+        with explained(path, "save it with a line of column names"), _opened(path) as file:
+            header = next(csv.reader(file, delimiter=delimiter), [])
+            if delimiter == "," and len(header) == 1 and ";" in header[0]:
+                delimiter, header = ";", next(csv.reader(header, delimiter=";"))
+        if not header:
+            raise fault(path, "the file is empty; give a line of column names")
+        for at, name in enumerate(header, start=1):
+            if not name.strip():
+                raise fault(
+                    path,
+                    f"column {at} has no name; give it one, or leave it out (if it is an index of"
+                    " pandas, save with index=False)",
+                    line=1,
+                )
+        _refuse_repeated_columns(path, header, line=1)
+        if len(header) == 1 and any(sign in header[0] for sign in ";\t," if sign != delimiter):
+            raise _one_column(path, header[0])
+        return cls(path, tuple(header), delimiter)
+
+    def pieces(
+        self,
+        texts: Sequence[str] = (),
+        numbers: Sequence[str] = (),
+        *,
+        others: Sequence[str] = (),
+        advice: str = "",
+    ) -> Iterator[dict[str, Any]]:
+        """Yield columns as Arrow arrays, in pieces.
+
+        ``texts`` are strings, where blanks or nulls are gaps. ``numbers`` are floats with nulls;
+        ``advice`` is part of the message about columns that are none. ``others`` are as they are.
+        """
+        if self.delimiter:
+            yield from self._csv_pieces([*texts, *others], numbers, advice)
+            return
+        kind = self.kind_of({name: self.schema.field(name).type for name in numbers}, advice)
+        import pyarrow.compute as pc  # type: ignore[import-untyped]
+        from pyarrow import parquet
+
+        wanted = [*texts, *numbers, *others]
+        with (
+            explained(self.path, _AGAIN),
+            parquet.ParquetFile(self.path, buffer_size=1 << 16, pre_buffer=False) as file,
+        ):
+            for batch in file.iter_batches(batch_size=_ROWS, columns=wanted):
+                piece = {name: batch.column(name) for name in wanted}
+                piece |= {name: self._as_text(name, piece[name]) for name in texts}
+                yield piece | {name: pc.cast(piece[name], kind, safe=False) for name in numbers}
+
+    def _csv_pieces(
+        self, texts: Sequence[str], numbers: Sequence[str], advice: str
+    ) -> Iterator[dict[str, Any]]:
+        pa = pyarrow()
+        from pyarrow import csv as arrow_csv
+
+        if numbers and self.delimiter == ";":
+            raise _one_column(self.path, ";".join(self.columns))
+        types = {**dict.fromkeys(texts, pa.string()), **dict.fromkeys(numbers, pa.float64())}
+        with open_binary(self.path) as file:
+            try:
+                with arrow_csv.open_csv(
+                    pa.PythonFile(file, "r"),
+                    read_options=arrow_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
+                    parse_options=arrow_csv.ParseOptions(
+                        delimiter=self.delimiter, newlines_in_values=True
+                    ),
+                    convert_options=arrow_csv.ConvertOptions(
+                        column_types=types, include_columns=[*types]
+                    ),
+                ) as reader:
+                    for batch in reader:
+                        yield dict(zip(types, batch.columns, strict=True))
+            except (pa.ArrowException, ValueError, KeyError) as cause:
+                raise self._refusal(numbers, advice, cause) from cause
+
+    def place(self, row: int) -> str:
+        """Return where a row (from 0) begins: its line in CSV, where the header is line 1."""
+        if self.delimiter:
+            with contextlib.suppress(csv.Error, OSError, ValueError):  # Python's is stricter
+                for at, (line, _) in enumerate(self._records()):
+                    if at == row:
+                        return f"line {line}"
+        return f"row {row}"
+
+    def refuse(self, row: int, problem: str) -> DatasetFormatError:
+        """Return the error about a row (from 0)."""
+        return fault(f"{self.path}, {self.place(row)}", problem)
+
+    def _records(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield each record's first line and its fields, without the header."""
+        with _opened(self.path) as file:
+            reader = csv.reader(file, delimiter=self.delimiter)
+            next(reader)
+            before = reader.line_num
+            for fields in reader:
+                if fields:  # a blank line is no record
+                    yield before + 1, fields
+                before = reader.line_num
+
+    def _refusal(self, numbers: Sequence[str], advice: str, cause: Exception) -> DatasetFormatError:
+        """Return the error about what pyarrow could not read; slow, but only used for an error."""
+        count, places = len(self.columns), {self.columns.index(name): name for name in numbers}
+        wrong: dict[str, tuple[int, str]] = {}
+        try:
+            for line, fields in self._records():
+                if len(fields) != count:
+                    return fault(
+                        self.path,
+                        f"found {len(fields)} values for {count} columns; give one for each, and"
+                        " quote values that hold a separator",
+                        line=line,
+                    )
+                for at, name in places.items():
+                    if name not in wrong and not _is_number(fields[at]):
+                        wrong[name] = (line, fields[at])
+        except UnicodeDecodeError:
+            return fault(self.path, NOT_UTF8)
+        except (csv.Error, OSError, EOFError, ValueError):
+            pass  # then pyarrow's own message must do
+        if wrong:
+            line, value = next(iter(wrong.values()))
+            found = f"{_not_numeric([*wrong], advice)}; found {value[:40]!r}"
+            return fault(self.path, found, line=line)
+        return fault(self.path, f"{str(cause).splitlines()[0][:200]}; save the table again")
+
+    def _as_text(self, name: str, values: Any) -> Any:
+        """Return a column of Parquet as strings; whole numbers become their digits."""
+        pa = pyarrow()
+        import pyarrow.compute as pc
+
+        if pa.types.is_dictionary(values.type):
+            values = values.dictionary_decode()
+        kind = values.type
+        whole = pa.types.is_integer(kind) or pa.types.is_null(kind)
+        if pa.types.is_floating(kind):  # pandas stores whole numbers with gaps as floats
+            given = pc.if_else(pc.is_nan(values), None, values)
+            fine = pc.and_(pc.equal(given, pc.floor(given)), pc.less(pc.abs(given), 2**53))
+            whole = pc.all(fine, min_count=0).as_py()
+            values = pc.cast(given, pa.int64(), safe=False) if whole else values
+        if not (whole or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            raise fault(
+                self.path,
+                f"column {name!r} holds values of type {kind}; give text or whole numbers",
+            )
+        texts = pc.cast(values, pa.string())
+        texts.validate(full=True)  # Arrow does not check before that the bytes are text
+        return texts
+
+    def kind_of(self, kinds: Mapping[str, Any], advice: str) -> Any:
+        """Return the type that can hold all numbers of some columns; refuse other types."""
+        pa = pyarrow()
+        wrong = [name for name, kind in kinds.items() if not _is_numeric(kind)]
+        if wrong:
+            lists = any(map(is_list, kinds.values()))
+            raise fault(
+                self.path,
+                f"{_not_numeric(wrong, advice)}{', or keep one column of lists alone' * lists};"
+                f" found type {kinds[wrong[0]]}",
+            )
+        small = ("float", "halffloat", "int8", "uint8", "int16", "uint16")  # fit into float32
+        return pa.float32() if all(str(kind) in small for kind in kinds.values()) else pa.float64()
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Join the first few names, in quotes."""
+    return ", ".join(map(repr, names[:MAX_LISTED])) + ", ..." * (len(names) > MAX_LISTED)
+
+
+def _not_numeric(columns: Sequence[str], advice: str) -> str:
+    """Return a message about columns that hold something else than numbers."""
+    noun = "column" if len(columns) == 1 else f"{len(columns)} columns"
+    return f"{noun} {some_of(columns)} must hold numbers; {advice}"
+
+
+def refuse_repeated(source: object, ids: Sequence[str], place: Callable[[int], str]) -> None:
+    """Refuse ids if one occurs twice."""
+    if len(set(ids)) == len(ids):
+        return
+    repeated = [each for each, count in Counter(ids).items() if count > 1]
+    at = [row for row, each in enumerate(ids) if each == repeated[0]][:2]
+    places = f"{place(at[0])} and {place(at[1])}; give each item one row"
+    raise fault(
+        source,
+        f"{len(repeated)} items occur more than once: {some_of(repeated)}; the first is in {places}"
+        if len(repeated) > 1
+        else f"item {repeated[0]!r} occurs more than once, in {places}",
+    )
+
+
+def is_list(kind: Any) -> bool:
+    """Return whether an Arrow type holds lists."""
+    types = pyarrow().types
+    return any(
+        test(kind) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    )
+
+
+def _is_numeric(kind: Any) -> bool:
+    types = pyarrow().types
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+    return any(test(kind) for test in tests)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[TextIO]:
+    with open_binary(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+        yield text
+
+
+def _is_number(text: str) -> bool:
+    """Return whether pyarrow reads a text as a number or as a gap."""
+    from pyarrow import csv as arrow_csv
+
+    if text in arrow_csv.ConvertOptions().null_values:
+        return True
+    try:
+        return "_" not in text and text.isascii() and not math.isnan(float(text))
+    except ValueError:
+        return False
+
+
+def _refuse_repeated_columns(path: Path, names: Sequence[str], **place: int) -> None:
+    repeated, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        problem = f"{count} columns are named {repeated!r}; give each its own name"
+        raise fault(path, problem, **place)
+
+
+def _one_column(path: Path, header: str) -> DatasetFormatError:
+    return fault(
+        path,
+        f"found only one column, {header[:60]!r}; separate values by commas in .csv, and by tabs"
+        " in .tsv, and write 0.5 with a point",
+        line=1,
+    )
