@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
 from research.theory import CRITERIA, WORLDS
 from research.theory._theory_charts import (
     MARKERS,
@@ -55,7 +57,13 @@ def render_theory(results: TheoryResults, *, left_out: Mapping[str, str] | None 
     theorem_1 = counted(findings, "Theorem 1")
     theorem_2 = counted(findings, "Theorem 2", "Corollary")
     fails = {row.short: row for row in (*theorem_1, *theorem_2)}
-    return get_template("theory.html.j2").render(
+    here = Path(__file__).parent
+    text = (here / "theory.html.j2").read_text(encoding="utf-8")
+    style = (here / "theory.css").read_text(encoding="utf-8")
+    # The template extends those of the reports.
+    template = get_template("page.html.j2").environment.from_string(text)
+    return template.render(
+        style=Markup(style),  # our own file
         results=results,
         left_out=left_out or {},
         theorem_1=theorem_1,

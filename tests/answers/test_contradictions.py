@@ -12,9 +12,12 @@ from tests.examples import examples
 
 from complabel.answers import (
     CONTRADICTION_POLICIES,
+    STATEMENT_KINDS,
     Answers,
     contradictions_table,
+    find_contradictions,
     resolve_contradictions,
+    sure_statements,
 )
 from complabel.errors import AnnotationError, InputError
 
@@ -84,9 +87,61 @@ def resolved_by_hand(found, n_labels, policy):
     return kept
 
 
+@given(given_records=records())
+@examples(25)
+def test_statements_are_all_that_answers_say(given_records):
+    n_items, n_labels, found = given_records
+    said = make(n_items, n_labels, found).statements()
+    ordered = sorted(found, key=lambda record: record["item"])
+    expected = {
+        (at, record["item"], label, kind, kind in ("relevant", "implied"))
+        for at, record in enumerate(ordered)
+        for kind in STATEMENT_KINDS
+        for label in (
+            affirmed(record, n_labels) - record["relevant"] if kind == "implied" else record[kind]
+        )
+    }
+    kinds = np.array(STATEMENT_KINDS)[said.kind]
+    columns = (said.answer, said.item, said.label, kinds, said.applies)
+    listed = list(zip(*(column.tolist() for column in columns), strict=True))
+    assert len(listed) == len(said) == len(expected)
+    assert set(listed) == expected
+    assert listed == sorted(listed, key=lambda row: (STATEMENT_KINDS.index(row[3]), *row))
+
+
+def test_what_is_sure_where_people_pick_a_label_anyway_or_make_mistakes():
+    answers = Answers.from_arrays(
+        named=[[1, 0, 0], [0, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0]],
+        absent=[[0, 0, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0]],
+        relevant=[[0, 0, 1], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]],
+        offered=[[1, 1, 0], [0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 0]],
+        item=[0, 0, 0, 1, 1],
+        asked_for=[1, 0, 1, 1, 2],
+        all_apply=["pick", "answer", "pick", "pick", "pick"],
+    )
+    said = answers.statements()
+
+    def told(**how):
+        sure = said.only(sure_statements(answers, said, **how))
+        return [
+            (int(at), STATEMENT_KINDS[kind])
+            for at, kind in zip(sure.answer, sure.kind, strict=True)
+        ]
+
+    # Answers 2 and 3 may pick what applies, but for answer 1 (a no) and answer 4 (b is named of two
+    # that were asked for, so it does not apply); on the menu of answer 0 nothing is known.
+    assert told() == [
+        (2, "named"), (3, "named"), (4, "named"), (1, "absent"), (0, "relevant"), (1, "relevant"),
+        (4, "implied"),
+    ]  # fmt: skip
+    assert told(mistakes=True) == [(0, "relevant")]
+    pairs = find_contradictions(said)
+    assert np.column_stack(np.divmod(pairs, 3)).tolist() == [[0, 0], [0, 2], [1, 0]]
+
+
 @each_policy
 @given(given_records=records())
-@examples(80)
+@examples(25)
 def test_each_policy_strikes_what_it_says(given_records, policy):
     n_items, n_labels, found = given_records
     answers = make(n_items, n_labels, found)
@@ -99,7 +154,7 @@ def test_each_policy_strikes_what_it_says(given_records, policy):
 
 @each_policy
 @given(given_records=records())
-@examples(80)
+@examples(25)
 def test_afterwards_there_are_no_contradictions_and_nothing_new_is_said(given_records, policy):
     answers = make(*given_records)
     resolved = resolve_contradictions(answers, policy)
@@ -112,7 +167,7 @@ def test_afterwards_there_are_no_contradictions_and_nothing_new_is_said(given_re
 
 @each_policy
 @given(given_records=records())
-@examples(80)
+@examples(25)
 def test_what_is_left_passes_the_checks_of_new_answers(given_records, policy):
     resolved = resolve_contradictions(make(*given_records), policy)
     again = Answers.from_arrays(
@@ -148,7 +203,7 @@ def example():
             "annotator": ["ann", "bob", None, "ann", "ann"],
             "probability": [0.5, 0.5, None, 1, 0.5],
         },
-        conflicts="keep",
+        contradictions="keep",
     )
 
 
@@ -173,8 +228,8 @@ def test_the_error_names_item_label_and_people():
         resolve_contradictions(example())
     assert str(refusal.value) == (
         "answers contradict each other about label 'sea' of item 'b.jpg' (applies: 'ann'; "
-        "does not apply: 'bob') (1 in all); correct them, or choose how to resolve them: \"drop\", "
-        '"majority" or "trust-relevant"'
+        "does not apply: 'bob') (1 in all); correct them, or choose how to resolve them: "
+        'contradictions="drop", "majority" or "trust-relevant"'
     )
 
 
@@ -241,5 +296,5 @@ def test_many_labels_and_items_stay_sparse():
 
 
 def test_an_unknown_policy_is_refused():
-    with pytest.raises(InputError, match="policy must be one of 'error', 'drop'"):
+    with pytest.raises(InputError, match="contradictions must be one of 'error', 'drop'"):
         resolve_contradictions(example(), "guess")

@@ -145,7 +145,7 @@ def test_names_are_those_of_the_table():
         "annotator": ["ann", "bob", None],
         "question": ["asked"] * 3,
     }
-    seen = inspect_answers(Answers.from_table(table, conflicts="keep"))
+    seen = inspect_answers(Answers.from_table(table, contradictions="keep"))
     (only,) = seen.contradictions
     assert (only.item, only.label, only.says_yes, only.says_no) == ("x", "sea", (), ("ann",))
     assert [label.label for label in seen.labels] == ["sea", "sky"]

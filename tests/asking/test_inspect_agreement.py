@@ -21,7 +21,7 @@ def answers_of(values):
     ]
     columns = zip(*table, strict=True)
     named = dict(zip(("item", "label", "answer", "annotator"), columns, strict=True))
-    return Answers.from_table(named, conflicts="keep", labels=["a", "b"])
+    return Answers.from_table(named, contradictions="keep", labels=["a", "b"])
 
 
 def alpha_by_definition(values):
@@ -82,7 +82,7 @@ def test_of_somebody_who_judged_twice_the_first_judgement_counts(first):
         "answer": [first, other, first],
         "annotator": ["p", "p", "q"],
     }
-    found = inspect_answers(Answers.from_table(table, conflicts="keep")).agreement
+    found = inspect_answers(Answers.from_table(table, contradictions="keep")).agreement
     assert (found.n_judgements, found.observed) == (2, 1)
 
 

@@ -221,7 +221,7 @@ def import_one(origin: Seed, path: Path, content: bytes) -> str:
     labels = dict.fromkeys([*tally.label_names, *table["label"]])
     for menu in table["offered"].dropna() if "offered" in table else ():
         labels.update(dict.fromkeys(json.loads(menu)))
-    Answers.from_table(table, labels=[*labels, "another", "yet another"], conflicts="keep")
+    Answers.from_table(table, labels=[*labels, "another", "yet another"], contradictions="keep")
     return "read"
 
 
@@ -237,7 +237,7 @@ def import_whole(origin: Seed, path: Path) -> str:
         return type(refusal).__name__
     assert tuple(table.columns) == COLUMNS
     try:
-        Answers.from_table(table, conflicts="keep")
+        Answers.from_table(table, contradictions="keep")
     except ComplabelError as refusal:  # a table of answers may say anything
         return type(refusal).__name__
     return "read"

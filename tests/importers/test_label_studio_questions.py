@@ -128,7 +128,7 @@ def test_a_thousand_questions_come_back_without_a_flag(tmp_path, name):
     assert found["answer_id"].is_unique
     assert tally.remarks == []
     assert tally.counts["asked answers"] == len(table)
-    answers = Answers.from_table(found, labels=LABELS, conflicts="keep")
+    answers = Answers.from_table(found, labels=LABELS, contradictions="keep")
     assert answers.n_answers == len(said) - said.count("unsure")
 
 

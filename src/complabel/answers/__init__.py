@@ -17,12 +17,6 @@ from complabel.answers._checks import (
 from complabel.answers._checks import (
     check_sets as check_sets,
 )
-from complabel.answers._contradictions import (
-    CONTRADICTION_POLICIES,
-    ContradictionPolicy,
-    contradictions_table,
-    resolve_contradictions,
-)
 from complabel.answers._forms import (
     candidates_from_complementary,
     indicator_from_indices,
@@ -40,12 +34,23 @@ from complabel.answers._questions import (
     AllApply,
     Question,
 )
+from complabel.answers._statements import (
+    CONTRADICTION_POLICIES,
+    STATEMENT_KINDS,
+    ContradictionPolicy,
+    Statements,
+    contradictions_table,
+    find_contradictions,
+    resolve_contradictions,
+    sure_statements,
+)
 
 __all__ = [
     "ALL_APPLY",
     "ANSWER_WORDS",
     "CONTRADICTION_POLICIES",
     "QUESTIONS",
+    "STATEMENT_KINDS",
     "AllApply",
     "Answers",
     "AssumedUniformWarning",
@@ -54,6 +59,7 @@ __all__ = [
     "IgnoredAnswersWarning",
     "IndicatorLike",
     "Question",
+    "Statements",
     "UnansweredRowWarning",
     "UnchosenLabelWarning",
     "UnlistedLabelsWarning",
@@ -64,6 +70,7 @@ __all__ = [
     "check_label_names",
     "check_relevant",
     "contradictions_table",
+    "find_contradictions",
     "indicator_from_indices",
     "indicator_from_names",
     "indices_from_indicator",
@@ -71,5 +78,6 @@ __all__ = [
     "names_from_indicator",
     "pair_rows",
     "resolve_contradictions",
+    "sure_statements",
     "warn_unchosen",
 ]

@@ -6,17 +6,24 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from complabel._parameters import check_choice
 from complabel.answers._answers_arrays import MASKS, AnswerArrays
 from complabel.answers._answers_build import build
-from complabel.answers._answers_table import read_table, refuse_contradictions
+from complabel.answers._answers_table import read_table
 from complabel.answers._answers_together import put_together
 from complabel.answers._checks import check_known
 from complabel.answers._indicator import IndicatorLike, check_indicator
 from complabel.answers._names import label_names_of
 from complabel.answers._questions import QUESTIONS, Question
+from complabel.answers._statements import (
+    CONTRADICTION_POLICIES,
+    ContradictionPolicy,
+    Statements,
+    find_contradictions,
+    resolve_contradictions,
+)
 
 
 class Answers(AnswerArrays):
@@ -175,7 +182,7 @@ class Answers(AnswerArrays):
         items: Sequence[Any] | None = None,
         labels: Sequence[str] | None = None,
         question: Question | None = None,
-        conflicts: Literal["error", "keep"] = "error",
+        contradictions: ContradictionPolicy | Literal["keep"] = "error",
     ) -> Answers:
         """Make answers from a table with one row for each label of an answer.
 
@@ -214,9 +221,9 @@ class Answers(AnswerArrays):
             warning says so if answers are about all labels.
         question : {"named", "asked", "ticked", "excluded"} or None, default=None
             The question of all answers that have none in the column ``question``.
-        conflicts : {"error", "keep"}, default="error"
-            If one answer says that a label applies to an item and another denies it, "error"
-            refuses the table and "keep" keeps both answers.
+        contradictions : {"error", "drop", "majority", "trust-relevant", "keep"}, default="error"
+            What to do if one answer says that a label applies to an item and another denies it:
+            see :func:`resolve_contradictions`. "keep" keeps all answers.
 
         Returns
         -------
@@ -225,11 +232,11 @@ class Answers(AnswerArrays):
         Raises
         ------
         AnnotationError
-            As :meth:`from_arrays`; also for unknown words, items or labels, for conflicts, and if
-            nothing tells what was asked. The message names the answer or the row of the table,
+            As :meth:`from_arrays`; also for unknown words, items or labels, for contradictions, and
+            if nothing tells what was asked. The message names the answer or the row of the table,
             counted from 0.
         InputError
-            If ``question`` or ``conflicts`` is none of the allowed words.
+            If ``question`` or ``contradictions`` is none of the allowed words.
 
         Examples
         --------
@@ -245,12 +252,10 @@ class Answers(AnswerArrays):
         array([[1, 0, 0],
                [0, 0, 1]], dtype=uint8)
         """
-        check_choice("conflicts", conflicts, ("error", "keep"))
+        check_choice("contradictions", contradictions, (*CONTRADICTION_POLICIES, "keep"))
         check_choice("question", question, (None, *QUESTIONS))
         made = read_table(table, items=items, labels=labels, question=question).make(cls)
-        if conflicts == "error":
-            refuse_contradictions(made)
-        return made
+        return made if contradictions == "keep" else resolve_contradictions(made, contradictions)
 
     @classmethod
     def from_complementary(
@@ -317,3 +322,33 @@ class Answers(AnswerArrays):
             If there are none, or their items or labels differ.
         """
         return put_together(several)
+
+    def statements(self) -> Statements:
+        """Return what the answers say, one statement for each label.
+
+        This includes what follows: if fewer labels are named than asked for, all other offered
+        labels apply.
+
+        Returns
+        -------
+        Statements
+
+        Examples
+        --------
+        >>> answers = Answers.from_arrays(absent=[[1, 0]], relevant=[[0, 1]], item=[2])
+        >>> said = answers.statements()
+        >>> said.item, said.label, said.applies
+        (array([2, 2]), array([0, 1]), array([False,  True]))
+        """
+        return Statements.of(self)
+
+    def contradictions(self) -> NDArray[np.intp]:
+        """Return the items and labels about which answers contradict each other.
+
+        Returns
+        -------
+        ndarray of shape (n_contradictions, 2), dtype intp
+            Item and label of each contradiction, in ascending order.
+        """
+        pairs = find_contradictions(self.statements())
+        return np.column_stack(np.divmod(pairs, self.n_labels)).astype(np.intp)

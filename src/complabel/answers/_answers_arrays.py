@@ -97,18 +97,25 @@ class AnswerArrays:
         These labels are relevant, or they were offered and not named although more labels were
         asked for. The array is a new one each time.
         """
-        fewer = (self.question == "named") & (counts_of(self.named) < self.asked_for)
-        return self._by_item(self.relevant, without(spell_out(self.offered, fewer), self.named))
+        return self._by_item(self.relevant, self.implied)
 
-    def contradictions(self) -> NDArray[np.intp]:
-        """Return the items and labels about which answers contradict each other.
+    @property
+    def exhausted(self) -> NDArray[np.bool_]:
+        """Which answers name fewer labels than asked for, (n_answers,), bool.
 
-        Returns
-        -------
-        ndarray of shape (n_contradictions, 2), dtype intp
-            Item and label of each contradiction, in ascending order.
+        Such an answer names all offered labels that do not apply; the others apply.
         """
-        return np.argwhere(self.known_relevant & self.complementary)
+        return np.asarray(
+            (self.question == "named") & (counts_of(self.named) < self.asked_for), dtype=np.bool_
+        )
+
+    @property
+    def implied(self) -> Mask:
+        """Labels that apply because they were offered and not named, although more were asked for.
+
+        A sparse mask of shape (n_answers, n_labels).
+        """
+        return without(spell_out(self.offered, self.exhausted), self.named)
 
     def __len__(self) -> int:
         return self.n_items

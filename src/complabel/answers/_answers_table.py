@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +33,8 @@ from complabel.answers._answers_masks import (
     union,
     without,
 )
-from complabel.answers._indicator import MAX_NAMED
 from complabel.answers._questions import ANSWER_WORDS, QUESTIONS, Question
 from complabel.errors import AnnotationError
-
-if TYPE_CHECKING:
-    from complabel.answers._answers import Answers
 
 _NO, _YES, _UNSURE = range(3)
 _WORDS = ("no", "yes", "unsure")
@@ -163,21 +159,6 @@ def _refuse_scattered(
             f"{rows.name(int(alone[first[count > 1].min()]))} and other rows have labels that were"
             " ticked about the same item, but no answer_id; without it each row is an answer that"
             " ticked one label only: give all rows of one answer the same answer_id"
-        )
-
-
-def refuse_contradictions(answers: Answers) -> None:
-    """Refuse answers that contradict each other about a label of an item."""
-    found = answers.contradictions().tolist()
-    if found and answers.item_names is not None and answers.label_names is not None:
-        listed = ", ".join(
-            f"label {answers.label_names[label]!r} of item {answers.item_names[item]!r}"
-            for item, label in found[:MAX_NAMED]
-        )
-        dots = ", ..." if len(found) > MAX_NAMED else ""
-        raise AnnotationError(
-            f"answers contradict each other about {listed}{dots} ({len(found)} in all): one says "
-            'that it applies, another denies it; correct the table, or give conflicts="keep"'
         )
 
 

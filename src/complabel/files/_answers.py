@@ -286,7 +286,7 @@ class _Sheet:
                 items=None if items is None else [*items, *unmatched],
                 labels=label_names,
                 question=question,
-                conflicts="keep",
+                contradictions="keep",
             )
         except AnnotationError as error:
             told = f"{self.table.path}: {self._with_places(str(error))}"

@@ -1,0 +1,62 @@
+"""Scripts and examples outside the package: the docs name them, and they import what is there."""
+
+import ast
+import importlib
+import re
+import textwrap
+from pathlib import Path
+
+CHECKOUT = Path(__file__).parents[1]
+PAGES = [
+    *(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")),
+    *sorted((CHECKOUT / "docs").glob("*.md")),
+    CHECKOUT / "Makefile",
+]
+SCRIPTS = sorted((CHECKOUT / "benchmarks").glob("*.*"))
+OUTSIDE = [
+    *(path for path in SCRIPTS if path.suffix == ".py"),
+    *sorted((CHECKOUT / "research").rglob("*.py")),
+]
+
+
+def imported(text):
+    """The names of complabel that some code imports, as (module, name)."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "complabel":
+            yield from ((node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((a.name, None) for a in node.names if a.name.split(".")[0] == "complabel")
+
+
+def missing(module, name):
+    """Whether there is no such module, or it has no such name and no such module in it."""
+    found = importlib.import_module(module)
+    if name is None or hasattr(found, name):
+        return False
+    return importlib.util.find_spec(f"{module}.{name}") is None
+
+
+def test_each_script_is_named_where_its_figures_stand_or_used_by_one_that_is():
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    code = "\n".join(path.read_text(encoding="utf-8") for path in {*OUTSIDE, *SCRIPTS})
+    for path in SCRIPTS:
+        named = path.name in text
+        used = re.search(rf"(import|from) {path.stem}\b|{path.name}|\b{path.stem}:[A-Z]", code)
+        assert named or used, f"{path.name}: no page names it; name it, or delete it"
+
+
+def test_scripts_import_what_is_there():
+    for path in OUTSIDE:
+        for place in imported(path.read_text(encoding="utf-8")):
+            assert not missing(*place), f"{path.name} imports {place}"
+
+
+def test_examples_in_the_docs_import_what_is_there():
+    n_examples = 0
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+            n_examples += 1
+            for place in imported(textwrap.dedent(block)):
+                assert not missing(*place), f"{page.name} imports {place}"
+    assert n_examples > 20
