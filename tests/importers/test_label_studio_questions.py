@@ -203,7 +203,7 @@ ABOUT_SEA = [{"item": "a", "label": "sea"}, {"item": "b", "label": "sea"}]
         ([ABOUT_SEA[0], {"item": "b", "label": " "}], YES, {}, "label is null"),
         ([ABOUT_SEA[0] | {"probability": 2}, ABOUT_SEA[1]], YES, {}, "probability is"),
         ([ABOUT_SEA[0] | {"question": "Named"}, ABOUT_SEA[1]], YES, {}, "question is 'named'"),
-        ([ABOUT_SEA[0] | {"offered": "[1.5]"}, ABOUT_SEA[1]], YES, {}, "an entry of offered"),
+        ([ABOUT_SEA[0] | {"offered": "[1.5]"}, ABOUT_SEA[1]], YES, {}, "offered.0"),
         (ABOUT_SEA, [{"answer": ["yes", "no"]}, {"answer": ["no"]}], {}, "several answers"),
     ],
 )

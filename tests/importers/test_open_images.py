@@ -1,7 +1,7 @@
 import gzip
 
 import pytest
-from tests.importers.tabular import imported
+from tests.importers.reading import imported
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
 from complabel.importers import Options, detect, import_answers
@@ -72,8 +72,8 @@ def test_a_header_of_names_is_no_name_and_codes_without_stay(tmp_path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("/m/a,Tree\n/m/a,Bush\n", "code '/m/a' has the names 'Tree' and 'Bush'"),
-        ("/m/a,Tree\n/m/b\n", "line 2: give a code and a name"),
+        ("/m/a,Tree\n/m/a,Bush\n", "code '/m/a' has two names, 'Tree' and 'Bush'"),
+        ("/m/a,Tree\n/m/b\n", "row 2: give a code and a name"),
         ("/m/a,Tree\n/m/b,\xff\n", "line 2: is not UTF-8"),
         (None, "no such file of class names"),
     ],
@@ -96,8 +96,8 @@ def test_class_names_that_are_none_are_refused(tmp_path, content, told):
         ("a,verification,/m/x,-1", "line 5: has Confidence '-1'"),
         (",verification,/m/x,1", "line 5: has no ImageID"),
         ("a,verification,,1", "line 5: has no LabelName"),
-        ("a,verification,/m/x", "line 5: has 3 cells, but the header has 4"),
-        ("a,verification,/m/x,1,2", "line 5: has 5 cells, but the header has 4"),
+        ("a,verification,/m/x", "line 5: found 3 values for 4"),
+        ("a,verification,/m/x,1,2", "line 5: found 5 values for 4"),
     ],
 )
 def test_other_rows_are_refused_with_their_line(tmp_path, row, told):
@@ -117,7 +117,7 @@ def test_lines_are_counted_over_quoted_line_breaks_and_blank_lines(tmp_path):
 def test_a_missing_column_is_told_where_the_format_is_given(tmp_path):
     path = tmp_path / "v.csv"
     path.write_text("ImageID,LabelName,Confidence\na,b,1\n")
-    with pytest.raises(DatasetFormatError, match="line 1: has no column 'Source'"):
+    with pytest.raises(DatasetFormatError, match="has no column 'Source'"):
         import_answers(path, format="open-images")
 
 
@@ -147,7 +147,7 @@ def test_a_packed_file_says_the_same_and_a_cut_one_is_told(tmp_path):
     packed = gzip.compress(VERIFIED.encode())
     assert imported(path, packed)[0] == ROWS
     path.write_bytes(packed[:-12])
-    with pytest.raises(DatasetFormatError, match="cannot be unpacked"):
+    with pytest.raises(DatasetFormatError, match="unpack it by hand"):
         import_answers(path)
 
 
@@ -167,7 +167,7 @@ def test_pieces_say_the_same_as_the_whole(tmp_path, monkeypatch):
         for number in range(3000)
     )
     whole = imported(path, text)
-    monkeypatch.setattr("complabel.importers._tabular._BLOCK", 1000)
+    monkeypatch.setattr("complabel.importers._tabular._ROWS", 700)
     parts = imported(path, text)
     assert parts[0] == whole[0]
     assert parts[1].counts == whole[1].counts

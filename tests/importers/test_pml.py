@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy.io import savemat
-from tests.importers.tabular import imported
+from tests.importers.reading import imported
 
 from complabel.answers import Answers
 from complabel.errors import DatasetFormatError, InputError
@@ -50,7 +50,7 @@ def test_names_can_be_told(tmp_path):
 def test_pieces_say_the_same_as_the_whole(tmp_path, monkeypatch):
     path = save(tmp_path / "toy.mat")
     whole = imported(path, None)
-    monkeypatch.setattr("complabel.importers._pml._AT_ONCE", 3)
+    monkeypatch.setattr("complabel.importers._public._AT_ONCE", 3)
     assert imported(path, None) == whole
 
 

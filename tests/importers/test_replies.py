@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from tests.importers.tabular import imported
+from tests.importers.reading import imported
 
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
@@ -264,18 +264,18 @@ def test_a_repeated_reply_counts_once_and_another_one_stays(tmp_path):
     ("line", "told"),
     [
         ("{", "line 2: is not valid JSON"),
-        ("[1]", "line 2: is not a JSON object"),
+        ("[1]", "line 2: it is a list"),
         ('{"item": "a", "label": "b", "reply": "no"}', "line 2: has no id"),
         ('{"id": "x", "item": "a", "reply": "no"}', "line 2: has neither a label nor offered"),
-        ('{"id": "x", "item": "", "label": "b", "reply": "no"}', "line 2: has no item"),
-        ('{"id": "x", "item": [1], "label": "b", "reply": "no"}', "line 2: has item"),
+        ('{"id": "x", "item": "", "label": "b", "reply": "no"}', "line 2: item is ''"),
+        ('{"id": "x", "item": [1], "label": "b", "reply": "no"}', "line 2: item is a list"),
         (
             '{"id": "x", "item": "a", "label": "\\ud800", "reply": "no"}',
-            "line 2: is not valid JSON",
+            "line 2: label is",
         ),
-        ('{"id": "x", "item": "a", "label": "b", "probability": 7}', "has probability '7'"),
-        ('{"id": "x", "item": "a", "offered": "sea"}', "has offered 'sea'"),
-        ('{"id": "x", "item": "a", "label": "b", "asked_for": 0.5}', "has asked_for '0.5'"),
+        ('{"id": "x", "item": "a", "label": "b", "probability": 7}', "probability is 7"),
+        ('{"id": "x", "item": "a", "offered": "sea"}', "offered is 'sea'"),
+        ('{"id": "x", "item": "a", "label": "b", "asked_for": 0.5}', "asked_for is 0.5"),
     ],
 )
 def test_lines_that_are_no_prompts_are_refused(tmp_path, line, told):
