@@ -52,8 +52,13 @@ def test_a_damaged_archive_is_refused(tmp_path, damage, ending, pack):
         read_bytes(path)
 
 
+def limited(monkeypatch, n_bytes):
+    monkeypatch.setattr(_opening, "_LEAST_LIMIT", n_bytes)
+    monkeypatch.setattr(_opening, "_MOST_SHRUNK", 0)
+
+
 def test_a_small_archive_cannot_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(_opening, "limit_of", lambda path: 100)
+    limited(monkeypatch, 100)
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(b"x" * 101))
     with pytest.raises(DatasetFormatError, match="more than 100"):
@@ -70,7 +75,7 @@ def test_files_in_a_zip_share_the_limit(tmp_path, monkeypatch):
     path = tmp_path / "a.zip"
     path.write_bytes(content.getvalue())
     assert dict(read_members(path, lambda names: names[::-1])) == {"b": b"y" * 60, "a": b"x" * 60}
-    monkeypatch.setattr(_opening, "limit_of", lambda path: 100)
+    limited(monkeypatch, 100)
     with pytest.raises(DatasetFormatError, match=r"a\.zip!b: .*more than 40"):
         list(read_members(path, list))
     path.write_bytes(b"no zip")

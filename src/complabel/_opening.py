@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import contextlib
+import errno
 import gzip
 import io
 import os
@@ -30,6 +31,9 @@ _UNPACK: dict[str, Callable[[Any], Any]] = {
     ".xlsx": lambda file: io.BytesIO(_sheet_as_csv(file)),
 }
 _CHUNK = 1 << 20
+_LEAST_LIMIT = 1 << 30  # bytes that any file may unpack to
+# Sound archives of features shrink up to a hundredfold; a hostile one a thousandfold and more.
+_MOST_SHRUNK = 100
 _LONGEST = 1 << 24  # bytes of a line, so that a damaged file cannot fill the memory
 
 
@@ -55,7 +59,8 @@ def explained(
     except UnicodeDecodeError as cause:
         raise fault(source, NOT_UTF8) from cause
     except kinds as cause:
-        if isinstance(cause, OSError) and cause.errno is not None:
+        # A damaged zip may ask for a place before its beginning, which is an invalid argument.
+        if isinstance(cause, OSError) and cause.errno not in (None, errno.EINVAL):
             told = f"{source}: cannot be read ({cause.strerror})"
             raise DatasetNotFoundError(told) from cause
         reason = (str(cause).splitlines() or [type(cause).__name__])[0]
@@ -173,11 +178,8 @@ def read_members(
 
 
 def limit_of(path: Path) -> int:
-    """Return how many bytes a file may become in memory.
-
-    Sound archives of features shrink up to a hundredfold; a hostile one a thousandfold and more.
-    """
-    return max(1 << 30, 100 * path.stat().st_size)
+    """Return how many bytes a file may become in memory."""
+    return max(_LEAST_LIMIT, _MOST_SHRUNK * path.stat().st_size)
 
 
 def refuse_large(source: object, what: str, n_bytes: int, limit: int) -> None:
@@ -186,7 +188,7 @@ def refuse_large(source: object, what: str, n_bytes: int, limit: int) -> None:
         raise fault(
             source,
             f"{what} would take {n_bytes:,} bytes, more than {limit:,}, the limit that keeps a"
-            " damaged or hostile file from filling the memory; unpack it by hand, or split it",
+            " damaged or hostile file from filling the memory; store it unpacked, or split it",
         )
 
 

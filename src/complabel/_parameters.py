@@ -25,6 +25,7 @@ __all__ = [
     "check_parameters",
     "check_random_state",
     "check_real",
+    "declared",
     "meets",
 ]
 
@@ -100,8 +101,6 @@ _RANGES = (Real, Integer, RandomState)
 def check_parameters(owner: object) -> None:
     """Refuse attributes that violate the ``_constraints`` of the owner's class and its bases.
 
-    A derived class overrides constraints of its bases for the same attribute.
-
     Examples
     --------
     >>> class Tree:
@@ -111,11 +110,16 @@ def check_parameters(owner: object) -> None:
     Traceback (most recent call last):
     complabel.errors.InputError: depth must be None or an integer of at least 1, got 0
     """
-    constraints: dict[str, Any] = {}
-    for base in reversed(type(owner).__mro__):
-        constraints |= vars(base).get("_constraints", {})
-    for name, allowed in constraints.items():
+    for name, allowed in declared(type(owner), "_constraints").items():
         _check(name, getattr(owner, name), allowed)
+
+
+def declared(owner: type, attribute: str) -> dict[str, Any]:
+    """Return what a class and its bases declare in an attribute; a class overrides its bases."""
+    found: dict[str, Any] = {}
+    for base in reversed(owner.__mro__):
+        found |= vars(base).get(attribute, {})
+    return found
 
 
 def check_integer(name: str, value: object, *, at_least: int) -> None:

@@ -1,16 +1,13 @@
 """Archives that are damaged, encrypted, too large or made by macOS."""
 
-import bz2
-import gzip
 import io
-import re
 import tracemalloc
 import zipfile
 
 import pytest
 
-from complabel.datasets import load_dataset, read_meka, read_svmlight
-from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
+from complabel.datasets import load_dataset, read_meka
+from complabel.errors import DatasetFormatError, DatasetNotFoundError
 
 ARFF = "@relation 'r: -C 2'\n@attribute a {0,1}\n@attribute b {0,1}\n@attribute x numeric\n@data\n"
 ROWS = "".join(f"{i % 2},1,{i * i % 97}\n" for i in range(400))
@@ -68,20 +65,8 @@ def test_a_zip_that_does_not_unpack_is_named(tmp_path, damage, compression, mess
     path = zipped(tmp_path / "bad.zip", compression)
     assert read_meka(path).n_samples == 400
     damage(path)
-    with pytest.raises(DatasetFormatError, match=rf"bad\.zip.*cannot be unpacked.*{message}"):
+    with pytest.raises(DatasetFormatError, match=rf"bad\.zip.*{message}.*get the file again"):
         read_meka(path)
-
-
-@pytest.mark.parametrize("start", [0, 20, -8], ids=["magic", "body", "checksum"])
-@pytest.mark.parametrize("ending", ["gz", "bz2"])
-def test_a_damaged_svmlight_archive_is_named(tmp_path, ending, start):
-    path = tmp_path / f"bad.svm.{ending}"
-    pack = gzip.compress if ending == "gz" else bz2.compress
-    raw = bytearray(pack("".join(f"{i % 3} {i % 7 + 1}:{i}\n" for i in range(300)).encode()))
-    raw[start] ^= 0xFF
-    path.write_bytes(raw)
-    with pytest.raises(DatasetFormatError, match=rf"bad\.svm\.{ending}.*cannot be unpacked"):
-        read_svmlight(path)
 
 
 def test_what_macos_adds_to_a_zip_is_passed_over(tmp_path):
@@ -93,32 +78,12 @@ def test_what_macos_adds_to_a_zip_is_passed_over(tmp_path):
         read_meka(zipped(tmp_path / "only.zip", **{"__MACOSX/._a.arff": resource}))
 
 
-@pytest.mark.parametrize("read", ["zip", "gz", "bz2"])
-def test_what_unpacks_to_too_much_is_refused_unless_asked_for(tmp_path, read):
-    text = "0 1:1\n1 2:1\n" + "\n" * 5000
-    if read == "zip":
-        path, reader = (
-            zipped(tmp_path / "b.zip", **{"b.arff": ARFF + ROWS + "\n" * 5000}),
-            read_meka,
-        )
-    else:
-        path, reader = tmp_path / f"b.svm.{read}", read_svmlight
-        path.write_bytes((gzip if read == "gz" else bz2).compress(text.encode()))
-    message = r"b\..*unpacks to more than 5,000 bytes.*give a larger max_unpacked"
-    with pytest.raises(DatasetFormatError, match=message):
-        reader(path, max_unpacked=5000)
-    assert reader(path, max_unpacked=50_000).n_samples >= 2
-    assert reader(path).n_samples >= 2
-    for wrong in (0, 2.5, "1 GB", None):
-        with pytest.raises(InputError, match="max_unpacked must be an integer of at least 1"):
-            reader(path, max_unpacked=wrong)
-
-
-def test_the_limit_reaches_the_files_of_the_catalog(tmp_path):
+def test_the_limit_reaches_the_files_of_the_catalog(tmp_path, limited):
     zipped(tmp_path / "Yeast_Meka.zip")
     assert load_dataset("yeast", data_dir=tmp_path, preprocessed=False).n_samples == 400
-    with pytest.raises(DatasetFormatError, match=re.escape("Yeast_Meka.zip!a.arff: unpacks to")):
-        load_dataset("yeast", data_dir=tmp_path, max_unpacked=100)
+    limited(100)
+    with pytest.raises(DatasetFormatError, match=r"Yeast_Meka\.zip!a\.arff: .*more than 100"):
+        load_dataset("yeast", data_dir=tmp_path)
 
 
 def test_blank_lines_take_no_memory_of_their_own(tmp_path):

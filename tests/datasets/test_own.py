@@ -1,296 +1,221 @@
-"""Datasets of one's own: the layout of the archive, what damaged or hostile files are told."""
+"""ARFF, MATLAB and several files as one dataset of one's own: what is read, what is refused."""
 
-import io
-import tracemalloc
+import re
 import zipfile
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import io, sparse
 
-from complabel.datasets import (
-    MultiLabelDataset,
-    dataset_fingerprint,
-    load_file,
-    make_digits,
-    preprocess,
-    save_file,
-)
-from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError, OutputError
+from complabel.datasets import describe_file, files_of_dataset, load_file, save_file
+from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
 
-X = np.array([[0.5, 0, 2], [0, -1, 0], [0, 0, 1], [1, 0, 0]])
-Y = np.array([[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 1]])
-CSR = sparse.csr_array(X)
-
-
-def parts(name, matrix):
-    """The arrays of a CSR matrix, named as in an archive."""
-    values = (matrix.data, matrix.indices, matrix.indptr, matrix.shape)
-    names = [f"{name}_{part}" for part in ("data", "indices", "indptr", "shape")]
-    return dict(zip(names, values, strict=True))
+ATTRIBUTES = """\
+@attribute size numeric
+@attribute sea {0,1}
+@attribute sky {0,1}
+@attribute city {0,1}
+@data
+"""
+# Features, and then the three labels; written by hand.
+TRAIN, TEST = "0.5,1,0,0\n-1,0,1,1\n", "2,1,1,1\n"
+X, Y = [[0.5], [-1], [2]], [[1, 0, 0], [0, 1, 1], [1, 1, 1]]
+XML = "<labels>{}</labels>"
+NAMES = ("sea", "sky", "city")
 
 
-def saved(folder, **arrays):
-    path = folder / "mine.npz"
-    np.savez(path, **arrays)
+def arff(path, *rows, relation="pictures"):
+    path.write_text(f"@relation {relation}\n{ATTRIBUTES}{''.join(rows)}", encoding="utf-8")
     return path
 
 
-def with_member(folder, name, content, **arrays):
-    """An archive one of whose members holds any bytes."""
-    path = saved(folder, **arrays)
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr(f"{name}.npy", content)
+def xml(path, *names):
+    text = XML.format("".join(f'<label name="{name}"/>' for name in names or NAMES))
+    path.write_text(text, encoding="utf-8")
     return path
 
 
-def npy(header, values=b""):
-    """An array file with any header."""
-    text = header.encode().ljust(117) + b"\n"
-    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + values
-
-
-@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-@pytest.mark.parametrize(
-    "arrays",
-    [
-        {"X": X, "Y": Y},
-        {"X": np.asfortranarray(X), "Y": Y.astype(bool)},
-        {"X": X.astype(">f4"), "Y": Y.astype(np.float32), "leftover": np.array([1])},
-        {"X": X, **parts("Y", sparse.csr_array(Y))},
-        {"X": X, "Y": Y, "excluded": 1 - Y},
-        {"X": X, "Y": Y, **parts("excluded", sparse.csr_array(1 - Y))},
-        {**parts("X", CSR), "Y": Y},
-        {
-            **parts("X", CSR),
-            "X_data": CSR.data.astype(np.float16),
-            **parts("Y", sparse.csr_array(Y)),
-        },
-    ],
-    ids=lambda arrays: "+".join(arrays),
-)
-def test_dense_and_sparse_arrays_of_any_number_type(tmp_path, save, arrays):
-    path = tmp_path / "my own.npz"
-    save(path, **arrays)
+@pytest.mark.parametrize("name", ["mine.arff", "mine.ARFF", "mine-big.arff", "my mine.v2.arff"])
+def test_an_xml_file_beside_names_the_labels(tmp_path, name):
+    path = arff(tmp_path / name, TRAIN, TEST)
+    beside = xml(tmp_path / ("my mine.v2.xml" if "v2" in name else "mine.xml"))
     found = load_file(path)
-    assert isinstance(found.X, sparse.csr_array) == ("X_data" in arrays)
-    assert found.name == "my own"
-    np.testing.assert_array_equal(found.X.toarray() if sparse.issparse(found.X) else found.X, X)
-    np.testing.assert_array_equal(found.Y, Y)
-    assert found.label_names == ("label_0", "label_1", "label_2")
-    assert found.feature_names == ("feature_0", "feature_1", "feature_2")
-    assert found.groups is None
-    if {"excluded", "excluded_data"} & arrays.keys():
-        np.testing.assert_array_equal(found.excluded, 1 - Y)
-    else:
-        assert found.excluded is None
-    (found.X if isinstance(found.X, np.ndarray) else found.X.data)[0] = 7  # no view of a buffer
-    assert preprocess(found).n_samples == 2
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_what_is_saved_comes_back(tmp_path, form):
-    digits = make_digits(40)
-    dataset = MultiLabelDataset(
-        "mine",
-        form(digits.X),
-        digits.Y,
-        (*"abcdefghi", "\u5929"),
-        digits.feature_names,
-        digits.groups,
-        excluded=(digits.X[:, :10] > 0).astype(np.uint8),
-    )
-    path = tmp_path / "MINE.NPZ"
-    save_file(dataset, path)
-    found = load_file(path, "mine")
-    assert dataset_fingerprint(found) == dataset_fingerprint(dataset)
-    assert (found.name, found.feature_names) == ("mine", dataset.feature_names)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["MINE.NPZ"]
-
-
-@pytest.mark.parametrize("ending", [".svm", ".svmlight", ".LIBSVM", ".svm.gz"])
-def test_svmlight_by_its_ending(tmp_path, ending):
-    import gzip
-
-    path = tmp_path / f"mine{ending}"
-    text = b"0,2 1:0.5 3:2\n1 2:-1\n"
-    path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
-    found = load_file(path)
-    assert (found.name, found.label_names) == ("mine", ("0", "1", "2"))
-    np.testing.assert_array_equal(found.X.toarray(), X[:2])
-
-
-def test_names_are_those_of_no_other_dataset(tmp_path):
-    path = saved(tmp_path, X=X, Y=Y).rename(tmp_path / "scene.npz")
-    with pytest.raises(
-        InputError, match="name is 'scene', which is a dataset that load_dataset knows"
-    ):
-        load_file(path)
-    with pytest.raises(InputError, match="name is 'digits'"):
-        load_file(path, "digits")
-    assert load_file(path, "my scenes").name == "my scenes"
-    with pytest.raises(InputError, match="name is 5"):
-        load_file(path, 5)
-
-
-def test_other_endings_and_missing_files(tmp_path):
-    path = tmp_path / "mine.csv"
-    path.write_text("1,0\n")
-    with pytest.raises(DatasetFormatError, match=r"mine\.csv: .* end in \.npz, \.mat, .*libsvm"):
-        load_file(path)
-    with pytest.raises(InputError, match=r"ends in \.npz"):
-        save_file(make_digits(10), path)
-    with pytest.raises(DatasetNotFoundError, match=r"gone\.npz: no such file"):
-        load_file(tmp_path / "gone.npz")
-    with pytest.raises(OutputError, match="cannot be written"):
-        save_file(make_digits(10), tmp_path / "no folder" / "mine.npz")
-    with pytest.raises(InputError, match="path is 5"):
-        load_file(5)
-
-
-REPEATED = {**parts("X", CSR), "X_indices": np.array([0, 0, 1, 2, 0])}
-
-
-@pytest.mark.parametrize(
-    ("arrays", "message"),
-    [
-        ({"X": X}, "found the arrays X; expected either Y, or all of Y_data"),
-        ({"labels": Y}, r"found the arrays \(none\); expected either X, or"),
-        (
-            {"X": X, **parts("X", CSR), "Y": Y},
-            "found the arrays X, X_data, X_indices, X_indptr, X_shape, Y;",
-        ),
-        (
-            {"X_data": CSR.data, "Y": Y},
-            "found the arrays X_data, Y; expected either X, or all of X_data",
-        ),
-        ({"X": X, "Y": Y[:3]}, r"Y has shape \(3, 3\); X has 4 rows"),
-        ({"X": X, "Y": Y[0]}, r"Y has shape \(3,\)"),
-        ({"X": X[:, 0], "Y": Y}, r"X has shape \(4,\)"),
-        ({"X": X[:0], "Y": Y[:0]}, "no rows"),
-        ({"X": X, "Y": 2 * Y}, "Y holds 2 at row 0, label 0"),
-        ({"X": X, "Y": np.where(Y == 0, np.nan, 1)}, "Y holds nan at row 0, label 1"),
-        ({"X": np.where(X == 2, np.nan, X), "Y": Y}, "X holds nan at row 0, column 2"),
-        (
-            {**parts("X", CSR), "X_data": [1, 2, 3, np.inf, 5], "Y": Y},
-            "X holds inf at row 2, column 2",
-        ),
-        ({"X": X * 1j, "Y": Y}, r"mine\.npz!X\.npy: found values of type complex128"),
-        ({"X": X, "Y": Y, "label_names": ["a", "b"]}, r"label_names has shape \(2,\)"),
-        ({"X": X, "Y": Y, "label_names": ["a", "b", "a"]}, "'a' occurs more than once"),
-        ({"X": X, "Y": Y, "label_names": [1, 2, 3]}, "label_names has shape .* and type int"),
-        ({"X": X, "Y": Y, "label_names": ["a", "b", "\ud800"]}, "text that is not valid Unicode"),
-        ({"X": X, "Y": Y, "feature_names": ["a"]}, "feature_names has shape"),
-        ({"X": X, "Y": Y, "groups": [1, 2]}, r"groups has shape \(2,\)"),
-        ({"X": X, "Y": Y, "groups": [1.0, 2, 3, 4]}, "groups has shape .* type float64"),
-        ({"X": X, "Y": Y, "excluded": Y[:, :2]}, r"excluded has shape \(4, 2\) but Y \(4, 3\)"),
-        ({"X": X, "Y": Y, "excluded": 5 * Y}, "excluded holds 5 at row 0, label 0"),
-        ({"X": X, "Y": Y, "excluded_shape": [4, 3]}, "expected either excluded, or all of exclu"),
-        ({**parts("X", CSR), "X_shape": [4], "Y": Y}, "are not the parts of a CSR matrix"),
-        ({**parts("X", CSR), "X_indices": CSR.indices / 2, "Y": Y}, "are not the parts of a CSR"),
-        ({**parts("X", CSR), "X_shape": [4, 2], "Y": Y}, "do not fit together: "),
-        ({**parts("X", CSR), "X_shape": [4, -2], "Y": Y}, "do not fit together: "),
-        ({**parts("X", CSR), "X_shape": [3, 3], "Y": Y}, "do not fit together: "),
-        ({**parts("X", CSR), "X_indices": -CSR.indices, "Y": Y}, "do not fit together: "),
-        ({**parts("X", CSR), "X_indptr": [0, 4, 2, 4, 5], "Y": Y}, "do not fit together: "),
-        ({**parts("X", CSR), "X_indptr": [0, 2**31 - 9, -(2**31), 4, 5], "Y": Y}, "do not fit"),
-        ({**parts("X", sparse.csr_array((2, 3))), "X_indptr": [0, 9, 0], "Y": Y}, "do not fit"),
-        ({**parts("X", CSR), "X_data": CSR.data[:2], "Y": Y}, "do not fit together: "),
-        ({**REPEATED, "Y": Y}, "X has one cell twice; call sum_duplicates"),
-    ],
-)
-def test_arrays_that_do_not_fit_are_named(tmp_path, arrays, message):
-    path = saved(tmp_path, **arrays)
-    with pytest.raises(DatasetFormatError, match=message) as caught:
-        load_file(path)
-    assert str(path) in str(caught.value)
-
-
-def test_python_objects_are_never_read(tmp_path):
-    class Bomb:
-        def __reduce__(self):
-            return (exec, ("raise SystemExit('unpickled')",))
-
-    names = np.array([Bomb(), "b", "c"], dtype=object)
-    with pytest.raises(DatasetFormatError, match=r"label_names\.npy: found values of type object"):
-        load_file(saved(tmp_path, X=X, Y=Y, label_names=names))
-
-
-HEADER = "{'descr': '<f8', 'fortran_order': False, 'shape': (4, 3), }"
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "found no header of a NumPy array"),
-        (b"PK\x03\x04 something else", "found no header of a NumPy array"),
-        (npy(HEADER)[:40], "found no header of a NumPy array"),
-        (npy("__import__('os')", X.tobytes()), "found no header of a NumPy array"),
-        (npy(HEADER.replace("}", ""), X.tobytes()), "found no header of a NumPy array"),
-        (npy(HEADER, X.tobytes()[:-1]), "found 95 bytes of values, which does not fit the shape"),
-        (npy(HEADER, X.tobytes() + b"\0"), "found 97 bytes"),
-        (npy(HEADER.replace("4", "-4"), X.tobytes()), "found 96 bytes"),
-        (npy(HEADER.replace("(4", "(4" + "0" * 12), X.tobytes()), "found 96 bytes"),
-        (npy(HEADER.replace("<f8", "<U0"), b""), "found 0 bytes"),
-        (npy(HEADER.replace("(4, 3)", "(0, 99999999999999999999)")), "found shape"),
-        (npy(HEADER.replace("(4, 3)", "(" + "1," * 70 + ")"), b"\0" * 8), "found shape"),
-        (npy(HEADER.replace("<f8", "|O"), b"\x80\x04N."), "found values of type object"),
-    ],
-)
-def test_a_damaged_array_is_named(tmp_path, content, message):
-    path = with_member(tmp_path, "X", content, Y=Y)
-    with pytest.raises(DatasetFormatError, match=rf"mine\.npz!X\.npy: {message}"):
-        load_file(path)
-
-
-def test_a_sound_array_written_by_hand_is_read(tmp_path):
-    found = load_file(with_member(tmp_path, "X", npy(HEADER, X.tobytes()), Y=Y))
     np.testing.assert_array_equal(found.X, X)
+    np.testing.assert_array_equal(found.Y, Y)
+    assert (found.name, found.label_names) == (name[:-5], NAMES)
+    assert files_of_dataset(path) == (str(path), str(beside))
+    assert describe_file(path)["format"] == "ARFF and XML (Mulan)"
 
 
-def test_what_is_no_archive_or_a_damaged_one(tmp_path):
-    path = tmp_path / "mine.npz"
-    path.write_bytes(b"no archive")
-    with pytest.raises(DatasetFormatError, match=r"mine\.npz: cannot be unpacked"):
-        load_file(path)
-    raw = bytearray(saved(tmp_path, X=X, Y=Y).read_bytes())
-    raw[raw.index(X.tobytes())] ^= 1
-    path.write_bytes(raw)
-    with pytest.raises(DatasetFormatError, match=r"mine\.npz!X\.npy: cannot be unpacked.*CRC"):
-        load_file(path)
+@pytest.mark.parametrize(
+    ("option", "labels"), [("-C 1", ("size",)), ("-C -2", ("sky", "city")), ("-C -3", NAMES)]
+)
+def test_without_an_xml_file_the_relation_tells_the_labels(tmp_path, option, labels):
+    rows = TRAIN.replace("0.5", "0").replace("-1", "1")
+    path = arff(tmp_path / "mine.arff", rows, relation=f"'pictures: {option}'")
+    assert load_file(path).label_names == labels
+    assert describe_file(path)["format"] == "ARFF (MEKA)"
+    assert files_of_dataset(path) == (str(path),)
 
 
-BOMBS = {
-    "zeros in a small archive": {"X": np.zeros((4, 500_000)), "Y": Y},
-    "two matrices, each below the limit": {
-        "X": np.zeros((4, 60_000)),
-        "Y": np.ones((4, 9 * 10**5)),
-    },
-    "bytes that grow to float64": {"X": np.zeros((4, 300_000), dtype=np.uint8), "Y": Y},
-    "a shape that asks for names": {**parts("X", sparse.csr_array((4, 2**40))), "Y": Y},
-    "a shape that asks for labels": {"X": X, **parts("Y", sparse.csr_array((4, 2**40)))},
+def test_an_xml_file_counts_more_than_the_relation(tmp_path):
+    path = arff(tmp_path / "mine.arff", TRAIN, relation="'pictures: -C -2'")
+    xml(tmp_path / "mine.xml")
+    assert load_file(path).label_names == NAMES
+
+
+@pytest.mark.parametrize("ending", [".zip", ".arff.zip"])
+def test_an_arff_file_may_be_alone_in_a_zip(tmp_path, ending):
+    inside = arff(tmp_path / "inside.arff", TRAIN)
+    path = tmp_path / f"mine{ending}"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.write(inside, "inside.arff")
+    xml(tmp_path / "mine.xml")
+    found = load_file(path)
+    assert (found.name, found.n_samples, found.label_names) == ("mine", 2, NAMES)
+
+
+def test_parts_are_one_dataset_in_the_order_given(tmp_path):
+    train = arff(tmp_path / "my-mine-train.arff", TRAIN)
+    test = arff(tmp_path / "my-mine-test.arff", TEST)
+    beside = xml(tmp_path / "my-mine.xml")
+    for parts, order in (([train, test], [0, 1, 2]), ((test, train), [2, 0, 1])):
+        found = load_file(parts)
+        assert found.name == "my-mine"
+        np.testing.assert_array_equal(found.Y, np.array(Y)[order])
+    assert load_file(train).n_samples == 2  # what is not named is not read
+    described = describe_file([train, test])
+    assert described["files"] == [str(train), str(test), str(beside)]
+    assert (described["n_samples"], described["n_some_labels"]) == (3, 2)
+    assert described["label_cardinality"] == pytest.approx(2)
+    assert load_file([arff(tmp_path / "a.arff", TRAIN), xml(tmp_path / "b.xml")]).name == "a"
+
+
+def test_an_xml_file_may_have_any_name_and_place(tmp_path):
+    (tmp_path / "names").mkdir()
+    path, named = arff(tmp_path / "mine.arff", TRAIN), xml(tmp_path / "names" / "few.xml", *NAMES)
+    xml(tmp_path / "mine.xml", "no label of it")
+    assert load_file([path, named]).label_names == NAMES
+    assert load_file([named, path]).label_names == NAMES
+
+
+def test_svmlight_may_have_parts(tmp_path):
+    paths = [tmp_path / "mine-train.svm", tmp_path / "mine-test.svm"]
+    for path, text in zip(paths, ("0,2 1:0.5\n", "1 1:2\n"), strict=True):
+        path.write_text(text)
+    found = load_file(paths)
+    assert (found.name, found.label_names) == ("mine", ("0", "1", "2"))
+    np.testing.assert_array_equal(found.Y, [[1, 0, 1], [0, 1, 0]])
+
+
+BROKEN = {
+    "no labels": (
+        "mine.arff",
+        "nothing says which attributes are labels; put mine.xml in its folder",
+    ),
+    "a number": ("number.arff", r"number\.arff, line 7: found 'two' for attribute 'size'"),
+    "no such label": ("other.arff", r"0 attributes named 'rain', a label of .*other\.xml"),
+    "not well-formed": ("damaged.arff", r"damaged\.xml, line 2: found no well-formed XML"),
+    "too many labels": ("many.arff", r"many\.arff: 9 labels, expected between 1 and 3"),
 }
 
 
-@pytest.mark.parametrize("arrays", BOMBS.values(), ids=BOMBS)
-def test_a_small_file_does_not_fill_the_memory(tmp_path, arrays):
-    content = io.BytesIO()
-    np.savez_compressed(content, **arrays)
-    path = tmp_path / "bomb.npz"
-    path.write_bytes(content.getvalue())
-    assert path.stat().st_size < 100_000
-    tracemalloc.start()
-    try:
-        with pytest.raises(DatasetFormatError, match=r"bomb\.npz.* give a larger max_unpacked"):
-            load_file(path, max_unpacked=4_000_000)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 4 * 4_000_000
+@pytest.mark.parametrize(("name", "message"), BROKEN.values(), ids=BROKEN)
+def test_what_does_not_parse_is_said_with_its_file_and_line(tmp_path, name, message):
+    arff(tmp_path / "mine.arff", TRAIN)
+    arff(tmp_path / "number.arff", "two,1,0,0\n", relation="'x: -C -3'")
+    arff(tmp_path / "other.arff", TRAIN)
+    xml(tmp_path / "other.xml", "rain")
+    arff(tmp_path / "damaged.arff", TRAIN)
+    (tmp_path / "damaged.xml").write_text("<labels>\n<label name='sea'>", encoding="utf-8")
+    arff(tmp_path / "many.arff", TRAIN, relation="'x: -C 9'")
+    for read in (load_file, describe_file):
+        with pytest.raises(DatasetFormatError, match=message) as refusal:
+            read(tmp_path / name)
+        assert "\n" not in str(refusal.value)
+        assert str(tmp_path) in str(refusal.value)
 
 
-def test_the_limit_can_be_raised(tmp_path):
-    path = saved(tmp_path, X=np.ones((4, 1000)), Y=Y)
-    with pytest.raises(DatasetFormatError, match="unpacks to more than 20,000 bytes"):
-        load_file(path, max_unpacked=20_000)
-    assert load_file(path, max_unpacked=100_000).n_features == 1000
+def test_files_that_cannot_be_one_dataset(tmp_path):
+    a = arff(tmp_path / "a.arff", TRAIN)
+    names, npz = xml(tmp_path / "names.xml"), tmp_path / "c.npz"
+    save_file(load_file([a, names], "mine"), npz)
+    for paths, message in (
+        ([a, npz], "only several ARFF files or several svmlight files"),
+        ([npz, npz], "only several ARFF files"),
+        ([npz, names], r"names\.xml: an XML file names the labels of ARFF files"),
+        ([a, names, names], "a dataset has only one"),
+        ([names], "give the ARFF file, too"),
+    ):
+        with pytest.raises(DatasetFormatError, match=message):
+            load_file(paths)
+    for path, message in (
+        (tmp_path, r"a folder; give a file in it"),
+        ([a, tmp_path / "none.xml"], r"none\.xml: no such file"),
+        (tmp_path / ("x" * 5000 + ".arff"), "no such file"),
+        ([], "path is empty"),
+    ):
+        with pytest.raises(DatasetNotFoundError, match=message):
+            files_of_dataset(path)
+    with pytest.raises(InputError, match=r"path\[1\] is 5"):
+        load_file([a, 5])
+
+
+def test_names_that_have_nothing_in_common_are_called_by_the_first(tmp_path):
+    parts = [arff(tmp_path / name, TRAIN) for name in ("a.arff", "b.arff")]
+    assert load_file([*parts, xml(tmp_path / "names.xml")]).name == "a"
+
+
+def test_other_rows_of_attributes_are_no_parts_of_one_dataset(tmp_path):
+    a = arff(tmp_path / "a.arff", TRAIN, relation="'x: -C -3'")
+    b = arff(tmp_path / "b.arff", TRAIN)
+    b.write_text(b.read_text().replace("size", "weight"))
+    with pytest.raises(DatasetFormatError, match=r"b\.arff: its attributes differ from those of"):
+        load_file([a, b])
+
+
+MATRICES = {
+    "rows": {"X": X, "Y": Y},
+    "rows, excluded": {"X": X, "Y": Y, "excluded": 1 - np.array(Y)},
+    "columns": {"data": X, "target": np.transpose(Y)},
+    "minus one": {"data": X, "target": 2 * np.transpose(Y) - 1},
+    "candidates": {"data": X, "target": np.transpose(Y), "partial_labels": np.transpose(Y)},
+    "sparse": {"X": sparse.csc_array(X), "Y": sparse.csc_array(Y).astype(float)},
+    "others": {"X": X, "Y": Y, "data": X, "names": "sea", "fold": [[1, 2, 3]]},
+}
+
+
+@pytest.mark.parametrize("matrices", MATRICES.values(), ids=MATRICES)
+def test_the_layouts_of_matlab_files(tmp_path, matrices):
+    path = tmp_path / "mine.mat"
+    io.savemat(path, matrices)
+    found = load_file(path)
+    np.testing.assert_array_equal(found.X.toarray() if sparse.issparse(found.X) else found.X, X)
+    np.testing.assert_array_equal(found.Y, Y)
+    assert found.label_names == ("label_0", "label_1", "label_2")
+    if {"excluded", "partial_labels"} & matrices.keys():
+        np.testing.assert_array_equal(found.excluded, 1 - np.array(Y))
+    else:
+        assert found.excluded is None
+
+
+@pytest.mark.parametrize(
+    ("matrices", "message"),
+    [
+        (
+            {"X": X, "target": np.transpose(Y)},
+            "X, target; expected data, target, or X, Y",
+        ),
+        ({**MATRICES["rows"], **MATRICES["columns"]}, "expected data, target, or X, Y"),
+        ({"data": X, "target": np.array(Y)[:, :2]}, r"target has shape \(3, 2\); data has 3 rows"),
+        ({"X": X, "Y": Y[:2]}, r"Y has shape \(2, 3\)"),
+        ({"X": X, "Y": np.multiply(Y, -1)}, "Y .*-1"),
+        ({"X": X, "Y": Y, "excluded": Y[:2]}, "excluded has shape"),
+        ({"X": [[np.nan], [1], [2]], "Y": Y}, "X holds nan at row 0"),
+    ],
+)
+def test_matrices_that_do_not_fit_are_named(tmp_path, matrices, message):
+    path = tmp_path / "mine.mat"
+    io.savemat(path, matrices)
+    with pytest.raises(DatasetFormatError, match=rf"{re.escape(str(path))}: .*{message}"):
+        load_file(path)

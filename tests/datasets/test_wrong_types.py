@@ -29,7 +29,6 @@ class BytesPath:
         (lambda: read_mulan(b"a.arff"), r"arff_path is b'a.arff' \(of type bytes\)"),
         (lambda: read_mulan(BytesPath()), "arff_path is .*BytesPath"),
         (lambda: read_mulan([1, 2]), r"arff_path\[0\] is 1 \(of type int\); give a path as a str"),
-        (lambda: read_mulan(["a.arff", ["b.arff"]]), r"arff_path\[1\] is \['b.arff'\]"),
         (lambda: read_meka(5), "path is 5"),
         (lambda: read_meka([None]), r"path\[0\] is None"),
         (lambda: read_svmlight(2.5), r"path is 2\.5"),
@@ -42,13 +41,10 @@ class BytesPath:
         (lambda: read_svmlight("a.svm", n_features="5"), "n_features must be an integer.*got '5'"),
         (lambda: read_svmlight("a.svm", n_features=0), "n_features must be an integer of at least"),
         (lambda: read_svmlight("a.svm", n_features=2**31), "n_features is 2147483648; give 2,147"),
-        (lambda: read_svmlight("a.svm", name=5), "name is 5"),
         (lambda: read_pml(["a.mat"]), r"path is \['a.mat'\] \(of type list\); give a path"),
-        (lambda: read_pml("a.mat", name=5), "name is 5"),
         (lambda: read_meka("a.arff", n_labels="5"), "n_labels is '5' .*; give an integer"),
         (lambda: read_meka("a.arff", n_labels=2.0), r"n_labels is 2\.0 .*; give an integer"),
         (lambda: read_meka("a.arff", n_labels=True), "n_labels is True .*; give an integer"),
-        (lambda: read_meka("a.arff", member=0), "member is 0"),
         (lambda: load_dataset(["scene"]), r"name of a dataset is \['scene'\] \(of type list\)"),
         (lambda: load_dataset(None), "name of a dataset is None"),
         (lambda: load_dataset("scene", data_dir=5), "data_dir is 5"),
@@ -74,7 +70,7 @@ def test_an_xml_path_of_a_wrong_type(tmp_path):
 @pytest.mark.parametrize("reader", [read_mulan, read_meka, read_svmlight, read_pml])
 @pytest.mark.parametrize("path", ["", ".", "/", "a\0b", "x" * 5000, "no/such/file"])
 def test_what_names_no_file(reader, path):
-    with pytest.raises(DatasetNotFoundError, match="no such file"):
+    with pytest.raises(DatasetNotFoundError, match=r"no such file|is a folder"):
         reader(path)
 
 

@@ -31,7 +31,7 @@ from scipy import sparse
 from sklearn.base import clone
 from tests.fuzz import mutants
 from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
-from tests.persistence.files import sealed, take_apart
+from tests.methods.saving.files import sealed, take_apart
 
 import complabel
 from complabel.answers import Answers

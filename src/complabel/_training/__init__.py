@@ -6,7 +6,7 @@ What needs torch is imported when it is first used.
 from typing import TYPE_CHECKING
 
 from complabel._lazy import lazily
-from complabel._training._map import LinearMap, linear_map_kind
+from complabel._training._map import LinearMap
 from complabel._training._threads import one_thread
 
 if TYPE_CHECKING:
@@ -26,29 +26,29 @@ if TYPE_CHECKING:
         set_output_bias,
         train_network,
     )
-    from complabel._training._saved import DeviceKind, FactoryKind, NetworkKind
+    from complabel._training._saved import factory_of, factory_parts, network_parts, trained_network
 
 __all__ = [
-    "DeviceKind",
-    "FactoryKind",
     "IterationCallback",
     "LinearFits",
     "LinearMap",
     "LogitObjective",
-    "NetworkKind",
     "Scaling",
     "Schedule",
     "Spread",
     "descend",
-    "linear_map_kind",
+    "factory_of",
+    "factory_parts",
     "minimize_linear",
     "network_outputs",
+    "network_parts",
     "one_thread",
     "resolve_device",
     "set_output_bias",
     "torch_as_released",
     "train_linear",
     "train_network",
+    "trained_network",
 ]
 _NAMES_IN = {
     "_coordinates": ("Scaling", "Spread"),
@@ -57,7 +57,7 @@ _NAMES_IN = {
     "_full_batch": ("IterationCallback", "LinearFits", "LogitObjective", "minimize_linear"),
     "_linear": ("train_linear",),
     "_network": ("descend", "network_outputs", "set_output_bias", "train_network"),
-    "_saved": ("DeviceKind", "FactoryKind", "NetworkKind"),
+    "_saved": ("factory_of", "factory_parts", "network_parts", "trained_network"),
 }
 _PLACES = {
     name: f"{__name__}.{module}:{name}" for module, names in _NAMES_IN.items() for name in names

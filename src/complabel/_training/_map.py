@@ -1,4 +1,4 @@
-"""Linear maps, and how files hold them; this needs no torch."""
+"""Linear maps; this needs no torch."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils import gen_batches
-
-from complabel.persistence import Kind, Numbers, Record
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,8 +31,3 @@ class LinearMap:
             logits[batch] = X[batch] @ self.coef.T
         logits += self.intercept
         return logits
-
-
-def linear_map_kind(columns: str = "d") -> Kind:
-    """Return the kind of a linear map; ``columns`` names the axis of its features."""
-    return Record(LinearMap, coef=Numbers("K", columns), intercept=Numbers("K"))

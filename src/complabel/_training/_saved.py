@@ -13,7 +13,6 @@ from torch import nn
 from complabel._parameters import Integer, Real, meets
 from complabel._training._device import torch_as_released
 from complabel.errors import InputError
-from complabel.persistence import Context, Kind, Numbers, Plain, RefusedError
 
 _SIZE, _SHARE, _POSITIVE = Integer(at_least=1), Real(at_least=0, at_most=1), Real(above=0)
 _Settings = Mapping[str, tuple[object, ...]]
@@ -48,35 +47,33 @@ _BY_NAME = {made.__name__: made for made in LAYERS}
 _MOST = 2**33
 
 
-class NetworkKind(Kind):
-    """A trained network of the usual layers, one after the other."""
+def network_parts(network: nn.Module) -> dict[str, Any]:
+    """Return descriptions of the layers of a trained network, and their weights by name."""
+    state = nn.Sequential(*_leaves(network)).state_dict()
+    weights = {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}
+    return {"layers": layers_of(network), "weights": weights}
 
-    def plain(self, value: Any, context: Context) -> Any:
-        """Return descriptions of the layers, and their weights by name."""
-        del context
-        state = nn.Sequential(*_leaves(value)).state_dict()
-        weights = {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}
-        return {"layers": layers_of(value), "weights": weights}
 
-    def restored(self, value: Any, place: str, context: Context) -> Any:
-        """Make the layers in evaluation mode; refuse weights of other names, shapes or types."""
-        del context
-        if not isinstance(value, dict) or value.keys() != {"layers", "weights"}:
-            raise RefusedError(f"{place} is no network")
-        network = network_of(value["layers"], device="meta")
-        expected, weights = network.state_dict(), value["weights"]
-        if not isinstance(weights, dict) or weights.keys() != expected.keys():
-            raise RefusedError(f"{place} has weights that do not belong to its layers")
-        found = {}
-        for name, tensor in expected.items():
-            kind = np.int64 if tensor.dtype == torch.int64 else np.float32
-            shape = {f"axis {at}": n for at, n in enumerate(tensor.shape)}
-            array = Numbers(*shape, dtype=kind).restored(
-                weights[name], f"{place}.{name}", Context({}, shape)
+def trained_network(layers: Any, weights: Mapping[str, Any]) -> nn.Module:
+    """Make a network in evaluation mode; refuse weights of other names, shapes, types or values."""
+    network = network_of(layers, device="meta")
+    expected = network.state_dict()
+    if weights.keys() != expected.keys():
+        raise InputError("the network has weights that do not belong to its layers")
+    found = {}
+    for name, tensor in expected.items():
+        kind = np.int64 if tensor.dtype == torch.int64 else np.float32
+        array = np.array(weights[name])
+        if array.dtype != kind or array.shape != tuple(tensor.shape):
+            raise InputError(
+                f"the weights {name} of the network hold {array.dtype} of shape {array.shape}, not"
+                f" {np.dtype(kind)} of shape {tuple(tensor.shape)}"
             )
-            found[name] = torch.from_numpy(np.array(array))
-        network.load_state_dict(found, assign=True)
-        return network.eval()
+        if not np.isfinite(array).all():
+            raise InputError(f"the weights {name} of the network are not finite")
+        found[name] = torch.from_numpy(array)
+    network.load_state_dict(found, assign=True)
+    return network.eval()
 
 
 @dataclass(frozen=True)
@@ -98,40 +95,23 @@ class LayersAgain:
         return network_of(self.layers)
 
 
-class FactoryKind(Plain):
-    """The parameter ``network``: None, or a callable; the layers that it makes are saved."""
-
-    def plain(self, value: Any, context: Context) -> Any:
-        """Return descriptions of the layers that the callable makes, or None."""
-        if value is None or isinstance(value, LayersAgain):
-            return None if value is None else value.layers
-        with torch.random.fork_rng(), torch_as_released():
-            return layers_of(value(context.sizes["d"], context.sizes["K"]))
-
-    def restored(self, value: Any, place: str, context: Context) -> Any:
-        """Return a callable that makes the saved layers, or None."""
-        del place
-        if value is None:
-            return None
-        network_of(value, device="meta")
-        return LayersAgain(value, context.sizes["d"], context.sizes["K"])
+def factory_parts(factory: Any, n_features: int, n_labels: int) -> Any:
+    """Describe the layers that a callable makes; None if there is no callable."""
+    if factory is None or isinstance(factory, LayersAgain):
+        return None if factory is None else vars(factory)
+    with torch.random.fork_rng(), torch_as_released():
+        layers = layers_of(factory(n_features, n_labels))
+    return {"layers": layers, "n_features": n_features, "n_labels": n_labels}
 
 
-class DeviceKind(Plain):
-    """The parameter ``device``; if the loading machine does not have it, it becomes ``"auto"``."""
-
-    def restored(self, value: Any, place: str, context: Context) -> Any:
-        """Return the saved name if the device can be used, else ``"auto"``."""
-        del context
-        kind, _, number = value.partition(":") if isinstance(value, str) else ("", "", "")
-        if kind not in ("auto", "cpu", "cuda", "mps", "xpu") or (number and not number.isdigit()):
-            raise RefusedError(f"{place} is {value!r:.80}, which is no device")
-        try:
-            if value != "auto":
-                torch.empty(0, device=value)
-        except (RuntimeError, AssertionError, ValueError, OverflowError):
-            return "auto"
-        return value
+def factory_of(parts: Any) -> LayersAgain | None:
+    """Return a callable that makes the described layers, or None."""
+    if parts is None:
+        return None
+    if not isinstance(parts, dict) or parts.keys() != {"layers", "n_features", "n_labels"}:
+        raise InputError("network is no list of layers")
+    network_of(parts["layers"], device="meta")
+    return LayersAgain(**parts)
 
 
 def layers_of(network: nn.Module) -> list[Any]:
@@ -151,7 +131,7 @@ def _described(network: nn.Module) -> dict[str, Any]:
     made = type(network)
     if made not in LAYERS or _hooked(network):
         names = ", ".join(sorted(_BY_NAME))
-        raise RefusedError(
+        raise InputError(
             f"the network has a layer of its own, {made.__module__}.{made.__qualname__}, and a file"
             f" holds no code. Only torch.nn.Sequential of {names} can be saved. For other networks,"
             " keep the class in your code and save its state_dict()"
@@ -167,7 +147,7 @@ def _described(network: nn.Module) -> dict[str, Any]:
 def network_of(layers: Any, *, device: str = "cpu") -> nn.Sequential:
     """Make layers from their descriptions; refuse a description that is not valid."""
     if not isinstance(layers, list) or not all(isinstance(layer, dict) for layer in layers):
-        raise RefusedError("the layers of a network are no list")
+        raise InputError("the layers of a network are no list")
     with torch_as_released(), torch.device(device):
         return nn.Sequential(*map(_layer, layers))
 
@@ -177,7 +157,7 @@ def _layer(settings: dict[str, Any]) -> nn.Module:
     name = settings.get("layer")
     made = _BY_NAME.get(name) if isinstance(name, str) else None
     if made is None or settings.keys() != {"layer", *LAYERS[made]}:
-        raise RefusedError(f"a network has an unknown layer, {name!r:.80}, or unknown settings")
+        raise InputError(f"a network has an unknown layer, {name!r:.80}, or unknown settings")
     given = {each: settings[each] for each in LAYERS[made]}
     wrong = [each for each, value in given.items() if not meets(value, *LAYERS[made][each])]
     sizes = [
@@ -186,7 +166,7 @@ def _layer(settings: dict[str, Any]) -> nn.Module:
     shape = given.get("normalized_shape", ())
     fine = isinstance(shape, tuple) and all(meets(n, _SIZE) for n in (*sizes, *shape))
     if wrong or not fine or np.prod([float(n) for n in (1, *sizes, *shape)]) > _MOST:
-        raise RefusedError(f"a layer {name} of a network has a setting out of range")
+        raise InputError(f"a layer {name} of a network has a setting out of range")
     return made(**given)
 
 

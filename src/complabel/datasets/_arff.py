@@ -1,33 +1,50 @@
 """Read ARFF files, dense or sparse, whose attributes are numbers or 0/1."""
 
+import contextlib
+import math
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from complabel.datasets._arff_rows import WORDS, Attribute, parse_rows
-from complabel.datasets._dataset import Features, MultiLabelDataset
-from complabel.datasets._paths import is_file
-from complabel.datasets._reading import (
-    MAX_UNPACKED,
-    at_line,
-    decode,
-    numbered_lines,
-    read_plain,
-    read_zipped,
-)
+from complabel._opening import existing, fault, read_bytes, read_members
+from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
 
-_QUOTED = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
-_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
+_QUOTED_NAME = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED_NAME}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
 _NUMERIC = {"numeric", "real", "integer"}
 _BINARY = {"0": 0, "0.0": 0, "1": 1, "1.0": 1}
 _DATA = re.compile(r"^[ \t]*@data\b[^\n]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
+
+WORDS = {"FALSE": 0, "TRUE": 1}
+_QUOTED = re.compile(r"""(['"])([^'",\s]+)\1""")
+# The numbers that NumPy's parser reads. float() also reads "1_0" and non-ASCII digits.
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
+_NOT_FINITE = re.compile(r"[-+]?(?:nan|inf|infinity)", re.IGNORECASE)
+
+# Characters handled at a time, which limits the memory besides the content itself.
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One column of an ARFF file.
+
+    ``binary``: the values are 0 and 1. ``words``: they are written FALSE and TRUE.
+    ``omitted_means_one``: 1 is declared before 0, so sparse rows leave out ones, not zeros.
+    """
+
+    name: str
+    binary: bool = False
+    words: bool = False
+    omitted_means_one: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,25 +61,26 @@ class ArffTable:
     values: Features
 
 
-def read_arff(
-    path: Path,
-    *,
-    member: str | None = None,
-    encoding: str | None = None,
-    max_unpacked: int = MAX_UNPACKED,
-) -> ArffTable:
+def read_arff(path: Path, *, member: str | None = None, encoding: str | None = None) -> ArffTable:
     """Read a plain or zipped ARFF file; sparse rows become CSR without a dense array.
 
     A file that is not UTF-8 is read in ``encoding`` if given, else in Latin-1.
     """
-    source, raw = _read_bytes(path, member, max_unpacked)
-    text = decode(raw, encoding)
+    source = str(existing("path", path))
+    if zipfile.is_zipfile(path):
+        ((inside, raw),) = read_members(path, lambda names: [_choose(path, names, member)])
+        source = f"{path}!{inside}"
+    elif path.suffix.lower() == ".zip":
+        raise fault(path, "not a zip archive, although its name ends in .zip; get it again")
+    else:
+        raw = read_bytes(path)
+    text = _decode(raw, encoding)
     del raw  # frees as much memory as the text takes
     data = _DATA.search(text)
     if data is None:
         raise DatasetFormatError(f"{source}: no @data line; an ARFF file needs one before its rows")
     relation, attributes = _parse_header(source, text, data.start())
-    lines = numbered_lines(text, data.end(), len(text))
+    lines = _numbered_lines(text, data.end(), len(text))
     rows = [(number, line) for number, line in lines if line[0] != "%"]
     if not rows:
         raise DatasetFormatError(f"{source}: no rows after @data; the file seems cut off")
@@ -71,7 +89,7 @@ def read_arff(
         relation=relation,
         names=tuple(attribute.name for attribute in attributes),
         binary=np.array([attribute.binary for attribute in attributes]),
-        values=parse_rows(source, rows, attributes),
+        values=_parse_rows(source, rows, attributes),
     )
 
 
@@ -108,21 +126,6 @@ def build_dataset(
     )
 
 
-def _read_bytes(path: Path, member: str | None, limit: int) -> tuple[str, bytes]:
-    """Return the name of the file for messages, and its content."""
-    if not is_file(path):
-        raise DatasetNotFoundError(f"{path}: no such file; check the path of the ARFF file")
-    if zipfile.is_zipfile(path):
-        found = read_zipped(path, lambda names: [_choose(path, names, member)], limit)
-        ((inside, raw),) = found.items()
-        return f"{path}!{inside}", raw
-    if path.suffix.lower() == ".zip":
-        raise DatasetFormatError(
-            f"{path}: not a zip archive, although its name ends in .zip; download it again"
-        )
-    return str(path), read_plain(path)
-
-
 def _choose(path: Path, names: list[str], member: str | None) -> str:
     """Pick the ARFF file of a .zip, without the files that macOS adds (``__MACOSX/``, ``._*``)."""
     if member is not None:
@@ -144,12 +147,12 @@ def _parse_header(source: str, text: str, stop: int) -> tuple[str, list[Attribut
     """Read the relation and the attributes from the header, text[:stop]."""
     relation = ""
     attributes: list[Attribute] = []
-    for number, line in numbered_lines(text, 0, stop):
+    for number, line in _numbered_lines(text, 0, stop):
         keyword = line.split(None, 1)[0].lower()
         if keyword == "@relation":
             relation = line[len(keyword) :].strip()
         elif not line.startswith("%"):
-            with at_line(source, number):
+            with _at_line(source, number):
                 attributes.append(_parse_attribute(line, keyword))
     if not attributes:
         raise DatasetFormatError(
@@ -203,3 +206,198 @@ def _labels(table: ArffTable, columns: NDArray[np.intp]) -> NDArray[np.uint8]:
         )
     indicator = labels.astype(np.uint8)
     return indicator if isinstance(indicator, np.ndarray) else indicator.toarray()
+
+
+def _parse_rows(
+    source: str, numbered: Sequence[tuple[int, str]], attributes: Sequence[Attribute]
+) -> Features:
+    """Parse stripped rows, dense ``1,2`` or sparse ``{index value, ...}`` (all others are zero).
+
+    NumPy reads plain numbers. If it fails, for example because of quotes, rows are read one by
+    one, so that an error can name the line.
+    """
+    rows = [row for _, row in numbered]
+    is_sparse = rows[0].startswith("{")
+    one_first = [attribute.name for attribute in attributes if attribute.omitted_means_one]
+    if is_sparse and one_first:
+        raise DatasetFormatError(
+            f"{source}: attribute {one_first[0]!r} declares 1 before 0, so a sparse row without it "
+            "would mean 1; declare it as {0,1} or save the rows in dense form"
+        )
+    read_all = _try_sparse if is_sparse else _try_dense
+    values: Features | None = read_all(rows, attributes)
+    if values is None:
+        read_one = _sparse_row if is_sparse else _dense_row
+        parts = []
+        for number, row in numbered:
+            with _at_line(source, number):
+                parts.append(np.array(read_one(row, attributes), dtype=np.float64))
+        if is_sparse:
+            pairs = np.concatenate([part.reshape(-1, 2) for part in parts])
+            values = _to_csr(pairs, list(map(len, parts)), len(attributes))
+        else:
+            values = np.array(parts)
+    if not isinstance(values, np.ndarray):
+        values.eliminate_zeros()
+    return values
+
+
+def _try_dense(rows: list[str], attributes: Sequence[Attribute]) -> NDArray[np.float64] | None:
+    """Parse dense rows of numbers and declared words; return None if NumPy cannot read one."""
+    words: dict[int | str, Callable[[str], float]] = {
+        i: partial(_value, attribute=attribute)
+        for i, attribute in enumerate(attributes)
+        if attribute.words
+    }
+    try:
+        values: NDArray[np.float64] = np.loadtxt(
+            rows, delimiter=",", comments=None, converters=words or None, ndmin=2, encoding=None
+        )
+    except ValueError:
+        return None
+    binary = np.array([attribute.binary for attribute in attributes])
+    return values if values.shape[1] == binary.size and _allowed(values, binary) else None
+
+
+def _try_sparse(rows: list[str], attributes: Sequence[Attribute]) -> "CSR | None":
+    """Parse sparse rows of plain numbers; return None if NumPy cannot read one."""
+    if not all(row[0] == "{" and row[-1] == "}" for row in rows):
+        return None
+    counts = [row.count(",") + 1 if row[1:-1].strip() else 0 for row in rows]
+    inner = (row[1:-1] for row, count in zip(rows, counts, strict=True) if count)
+    pairs = np.empty((0, 2))
+    try:
+        if any(counts):
+            lines = (pair for row in inner for pair in row.split(","))
+            pairs = np.loadtxt(lines, comments=None, ndmin=2, encoding=None)
+    except ValueError:
+        return None
+    if pairs.shape != (sum(counts), 2):
+        return None
+    index, values = pairs.T
+    binary = np.array([attribute.binary for attribute in attributes])
+    if not ((index >= 0) & (index < binary.size) & (index == np.floor(index))).all():
+        return None
+    matrix = _to_csr(pairs, counts, binary.size)
+    unique = matrix.has_canonical_format
+    return matrix if unique and _allowed(values, binary[index.astype(np.intp)]) else None
+
+
+def _allowed(values: NDArray[np.float64], binary: NDArray[np.bool_]) -> bool:
+    """Return whether all values are finite, and 0 or 1 where ``binary`` (last axis) is True."""
+    marked = values[..., binary]
+    return bool(np.isfinite(values).all() and ((marked == 0) | (marked == 1)).all())
+
+
+def _to_csr(pairs: NDArray[np.float64], counts: Sequence[int], n_columns: int) -> CSR:
+    """Build a matrix from pairs (index, value), given the number of pairs in each row."""
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    indices, values = pairs[:, 0].astype(np.int32), np.ascontiguousarray(pairs[:, 1])
+    matrix: CSR = sparse.csr_array((values, indices, starts), shape=(len(counts), n_columns))
+    matrix.sort_indices()
+    return matrix
+
+
+def _dense_row(row: str, attributes: Sequence[Attribute]) -> list[float]:
+    """Read one dense row."""
+    if row.startswith("{"):
+        raise DatasetFormatError("found a sparse row, expected a dense one like the first row")
+    texts = row.split(",")
+    if len(texts) != len(attributes):
+        raise DatasetFormatError(f"found {len(texts)} values, expected {len(attributes)}")
+    return list(map(_value, texts, attributes))
+
+
+def _sparse_row(row: str, attributes: Sequence[Attribute]) -> list[tuple[int, float]]:
+    """Read the pairs (index, value) of one sparse row."""
+    if row[0] != "{" or row[-1] != "}":
+        raise DatasetFormatError(f"found {row[:60]!r}, expected {{index value, ...}}")
+    found: dict[int, float] = {}
+    for text in row[1:-1].split(",") if row[1:-1].strip() else []:
+        pair = text.split()
+        if len(pair) != 2:
+            raise DatasetFormatError(f"found {_cut(text)!r}, expected 'index value'")
+        given = _without_quotes(pair[0])
+        digits = given.lstrip("0") or "0"
+        # No file has 10**9 attributes, and int() refuses thousands of digits.
+        sound = digits.isascii() and digits.isdecimal() and len(digits) <= 9
+        if not sound or int(digits) >= len(attributes):
+            raise DatasetFormatError(
+                f"found index {_cut(given)}, expected 0 to {len(attributes) - 1}"
+            )
+        index = int(digits)
+        if index in found:
+            raise DatasetFormatError(
+                f"found index {index} twice, expected each attribute at most once"
+            )
+        found[index] = _value(pair[1], attributes[index])
+    return list(found.items())
+
+
+def _value(text: str, attribute: Attribute) -> float:
+    """Read one value: a number, maybe quoted, or a word if words are declared."""
+    text = _without_quotes(text.strip())
+    if attribute.words and text.upper() in WORDS:
+        return WORDS[text.upper()]
+    number = float(text) if _NUMBER.fullmatch(text) else math.nan
+    if math.isfinite(number) and (number in (0, 1) or not attribute.binary):
+        return number
+    wanted = "expected TRUE or FALSE" if attribute.words else "expected a number"
+    if text == "?":
+        wanted = "which is a missing value; impute it or drop the row first"
+    elif math.isinf(number) or _NOT_FINITE.fullmatch(text):
+        wanted = "expected a finite number"
+    elif math.isfinite(number):
+        wanted = "expected 0 or 1"
+    raise DatasetFormatError(f"found {_cut(text)!r} for attribute {attribute.name!r}, {wanted}")
+
+
+def _without_quotes(text: str) -> str:
+    """Remove the quotes around a value."""
+    quoted = _QUOTED.fullmatch(text)
+    return quoted[2] if quoted else text
+
+
+def _cut(text: str) -> str:
+    """Shorten a text for a message."""
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+def _decode(raw: bytes, declared: str | None = None) -> str:
+    """Decode a text file, and convert its line ends to those of Unix.
+
+    UTF-8 is tried first, then the ``declared`` encoding, then Latin-1. Older benchmark files have
+    label names in Latin-1, which can decode any byte.
+    """
+    text = None
+    for encoding in ("utf-8-sig", declared or "latin-1"):
+        with contextlib.suppress(LookupError, ValueError):
+            # Skip encodings such as UTF-16, in which the keywords of ARFF are not ASCII.
+            if b"@data\n".decode(encoding) == "@data\n":
+                text = raw.decode(encoding)
+                break
+    text = raw.decode("latin-1") if text is None else text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _numbered_lines(text: str, start: int, stop: int) -> Iterator[tuple[int, str]]:
+    """Yield the number and the stripped text of each line of text[start:stop] that is not blank."""
+    number = text.count("\n", 0, start) + 1
+    while start < stop:
+        end = text.find("\n", min(start + _CHUNK, stop), stop) + 1 or stop
+        chunk = text[start:end]
+        if not chunk.isspace():
+            for offset, line in enumerate(chunk.split("\n")):
+                if stripped := line.strip():
+                    yield number + offset, stripped
+        number += chunk.count("\n")
+        start = end
+
+
+@contextlib.contextmanager
+def _at_line(source: str | Path, number: int) -> Iterator[None]:
+    """Put the file and the line number before the message of a DatasetFormatError."""
+    try:
+        yield
+    except DatasetFormatError as problem:
+        raise DatasetFormatError(f"{source}, line {number}: {problem}") from None

@@ -10,8 +10,8 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any, Literal
 
+from complabel._opening import wrong_type
 from complabel.datasets._dataset import MultiLabelDataset
-from complabel.datasets._paths import wrong_type
 from complabel.errors import DatasetNotFoundError
 
 _logger = logging.getLogger(__name__)

@@ -1,20 +1,23 @@
-"""The class of a multi-label dataset in memory, and its checksum."""
+"""A multi-label dataset in memory, its checksum, and its usual preprocessing."""
 
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from complabel._parameters import check_integer
 from complabel.answers import Answers
 from complabel.errors import InputError
 
 CSR: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 Features: TypeAlias = "NDArray[np.float64] | sparse.csr_array[np.float64, tuple[int, int]]"
+
+_MOST_NAMES = 1 << 24  # a small file can declare any number of columns
 
 # The parts of answers that the checksum covers.
 _NUMBERS = ("item", "annotator", "asked_for", "probability")
@@ -146,6 +149,86 @@ def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
         digest.update(np.ascontiguousarray(array).tobytes())
     digest.update("\n".join(dataset.label_names).encode())
     return digest.hexdigest()
+
+
+def numbered(kind: str, count: int, first: int = 0) -> tuple[str, ...]:
+    """Return names of columns that have none; refuse so many that they would fill the memory."""
+    if count > _MOST_NAMES:
+        raise InputError(f"there are {count:,} {kind}s, more than {_MOST_NAMES:,}; give fewer")
+    return tuple(f"{kind}_{at}" for at in range(first, count + first))
+
+
+def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabelDataset:
+    """Keep the most frequent labels, then the instances that have some but not all of them.
+
+    Parameters
+    ----------
+    dataset : MultiLabelDataset
+        The dataset as read.
+    max_labels : int, default=15
+        Maximum number of labels, at least 2. The most frequent labels are kept; of equally
+        frequent ones, those in earlier columns. The order of the columns does not change.
+
+    Returns
+    -------
+    MultiLabelDataset
+        The smaller dataset; sparse features stay sparse. If nothing changes, ``dataset`` itself.
+
+    Raises
+    ------
+    InputError
+        If ``max_labels`` is below 2, or if no instance is left. Also if ``dataset`` has answers of
+        people, or rows whose true labels are not known.
+
+    Notes
+    -----
+    This is the preprocessing of [1]_, section "Datasets", after [2]_.
+
+    References
+    ----------
+    .. [1] Gao, Xu and Zhang, "Complementary to Multiple Labels".
+    .. [2] M.-K. Xie and S.-J. Huang, "Partial Multi-Label Learning", AAAI 2018.
+
+    Examples
+    --------
+    >>> from complabel.datasets import make_synthetic
+    >>> data = make_synthetic(50, n_labels=6)
+    >>> preprocess(data, max_labels=4).n_labels
+    4
+    """
+    check_integer("max_labels", max_labels, at_least=2)
+    if dataset.answers is not None or dataset.known is not None:
+        raise InputError(
+            f"dataset {dataset.name!r} has answers of people, or rows whose true labels are not"
+            " known, and is not preprocessed; use it as it is"
+        )
+    Y, excluded = dataset.Y, dataset.excluded
+    label_names = dataset.label_names
+    if dataset.n_labels > max_labels:
+        positives = Y.sum(axis=0, dtype=np.intp)
+        kept = np.sort(np.argsort(-positives, kind="stable")[:max_labels])
+        Y = np.ascontiguousarray(Y[:, kept])
+        excluded = None if excluded is None else np.ascontiguousarray(excluded[:, kept])
+        label_names = tuple(label_names[column] for column in kept)
+    n_relevant = Y.sum(axis=1, dtype=np.intp)
+    rows = np.flatnonzero((n_relevant > 0) & (n_relevant < Y.shape[1]))
+    if rows.size == 0:
+        raise InputError(
+            f"dataset {dataset.name!r}: every instance has none or all of the {Y.shape[1]} labels, "
+            "so nothing can be learned from it; check the labels"
+        )
+    if rows.size == dataset.n_samples:
+        if Y is dataset.Y:
+            return dataset
+        return replace(dataset, Y=Y, label_names=label_names, excluded=excluded)
+    return replace(
+        dataset,
+        X=dataset.X[rows],
+        Y=Y[rows],
+        label_names=label_names,
+        groups=None if dataset.groups is None else dataset.groups[rows],
+        excluded=None if excluded is None else excluded[rows],
+    )
 
 
 def _arrays_of(answers: Answers) -> Iterator[NDArray[Any]]:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
+from complabel._opening import StrPath, as_path
 from complabel._writing import replacing
 from complabel.datasets._catalog import DataFile, catalog_entry
-from complabel.datasets._paths import StrPath, as_path
 from complabel.errors import DownloadError
 
 Progress: TypeAlias = Callable[[int, int | None], None]

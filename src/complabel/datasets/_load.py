@@ -1,26 +1,35 @@
-"""Load datasets by name, from files or generators, and describe them."""
+"""Find the files of datasets, load datasets by name, and describe them."""
 
 import logging
-from collections.abc import Sequence
-from dataclasses import asdict
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from complabel.datasets._catalog import CATALOG, EMBEDDED, CatalogEntry, catalog_entry
-from complabel.datasets._dataset import MultiLabelDataset
-from complabel.datasets._download import Progress, download_dataset, sha256_of
-from complabel.datasets._locate import Located, dataset_directories, locate, not_found
-from complabel.datasets._meka import read_meka
-from complabel.datasets._mulan import read_mulan
-from complabel.datasets._paths import StrPath, check_options
-from complabel.datasets._pml import read_pml
-from complabel.datasets._preprocess import preprocess
-from complabel.datasets._reading import MAX_UNPACKED
-from complabel.datasets._svmlight import read_svmlight
-from complabel.errors import ComplabelError, DatasetFormatError
+import platformdirs
 
+from complabel._opening import StrPath, as_path, fault, is_file
+from complabel.datasets._catalog import CATALOG, EMBEDDED, CatalogEntry, Layout, catalog_entry
+from complabel.datasets._dataset import MultiLabelDataset, preprocess
+from complabel.datasets._download import Progress, download_dataset, sha256_of
+from complabel.datasets._mat import read_pml
+from complabel.datasets._mulan import read_meka, read_mulan
+from complabel.datasets._svmlight import read_svmlight
+from complabel.errors import ComplabelError, DatasetNotFoundError
+
+_DATA_VARIABLE = "COMPLABEL_DATA"
 _SIZES = ("n_samples", "n_features", "n_labels", "label_cardinality")
 _logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Located:
+    """A folder where a layout may be, and the names of the files that are missing there."""
+
+    layout: Layout
+    folder: Path
+    missing: Sequence[str]
 
 
 def load_dataset(
@@ -32,7 +41,6 @@ def load_dataset(
     verify: bool = True,
     random_state: int = 0,
     progress: Progress | None = None,
-    max_unpacked: int = MAX_UNPACKED,
 ) -> MultiLabelDataset:
     """Load a dataset by name.
 
@@ -55,8 +63,6 @@ def load_dataset(
         Seed of "digits" and "synthetic"; the same number gives the same dataset.
     progress : callable or None, default=None
         Called during downloads as ``progress(bytes_done, bytes_total)``.
-    max_unpacked : int, default=2**30
-        Maximum number of bytes that an archive may unpack to.
 
     Returns
     -------
@@ -80,7 +86,6 @@ def load_dataset(
     >>> load_dataset("synthetic").Y.shape
     (1000, 6)
     """
-    check_options(max_unpacked)
     entry = catalog_entry(name, embedded=True)
     if entry.make:
         return entry.generate(random_state)
@@ -93,7 +98,7 @@ def load_dataset(
         raise not_found(entry, directories)
     if verify:
         _verify(located)
-    dataset = _read(entry.name, located, max_unpacked)
+    dataset = _read(entry.name, located)
     if not preprocessed:
         return dataset
     if dataset.excluded is None:
@@ -136,6 +141,90 @@ def describe_datasets(
     return [_describe(entry, locate(entry, directories), data_dir) for entry in entries]
 
 
+def dataset_directories(data_dir: StrPath | None = None) -> list[Path]:
+    """List the directories to search: ``data_dir``, $COMPLABEL_DATA, the user's cache."""
+    asked = None if data_dir in (None, "") else as_path("data_dir", data_dir)
+    given = [Path(place) for place in (asked, os.environ.get(_DATA_VARIABLE)) if place]
+    return [*given, platformdirs.user_cache_path("complabel") / "datasets"]
+
+
+def find_dataset_dir(name: str, data_dir: StrPath | None = None) -> Path | None:
+    """Find the folder that holds the files of a dataset.
+
+    Parameters
+    ----------
+    name : str
+        A name in ``CATALOG``.
+    data_dir : path or None, default=None
+        As for :func:`load_dataset`. The files may be in a directory itself or in a subfolder with
+        the dataset's name. Some datasets share a subfolder.
+
+    Returns
+    -------
+    Path or None
+        The folder; None if no directory has a complete set of files.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        If the name is not in the catalog.
+    InputError
+        If an argument is of the wrong type.
+    """
+    located = locate(catalog_entry(name), dataset_directories(data_dir))
+    return None if located is None else located.folder
+
+
+def locate(entry: CatalogEntry, directories: Sequence[Path]) -> Located | None:
+    """Return the first folder and layout with all files; None if there is none."""
+    places = (place for directory in directories for place in _places(entry, directory))
+    return next((place for place in places if not place.missing), None)
+
+
+def not_found(entry: CatalogEntry, directories: Sequence[Path]) -> DatasetNotFoundError:
+    """Return the error that lists the searched places, the missing files, and what to do."""
+    lines = [f"dataset {entry.name!r} was not found. Looked in"]
+    lines += [f"  {_what_is_there(entry, directory)}" for directory in directories]
+    named = sorted({sub for layout in entry.layouts for sub in _subfolders(entry.name, layout)})
+    subfolders = " or ".join(map(repr, filter(None, named)))
+    lines.append(f"for one of these sets of files, there or in a subfolder {subfolders}:")
+    lines += [f"  {layout}" for layout in entry.layouts]
+    if entry.downloadable:
+        lines.append(
+            f"To download it: complabel datasets --download {entry.name},"
+            f" or load_dataset({entry.name!r}, download=True)."
+        )
+    lines.append(
+        f"By hand: get the files from {entry.source}, unpack .rar archives (not .zip), and put "
+        f"them in one of these directories, or give their folder as data_dir=... or "
+        f"${_DATA_VARIABLE}."
+    )
+    return DatasetNotFoundError("\n".join(lines))
+
+
+def _places(entry: CatalogEntry, directory: Path) -> Iterator[Located]:
+    """Yield each layout with each folder of a directory where its files may be."""
+    for layout in entry.layouts:
+        names = [file.name for file in layout.all_files]
+        for folder in (directory / sub for sub in _subfolders(entry.name, layout)):
+            yield Located(layout, folder, [name for name in names if not is_file(folder / name)])
+
+
+def _subfolders(name: str, layout: Layout) -> list[str]:
+    """List the subfolders where the files may be; the last one is the directory itself."""
+    return [name, *filter(None, [layout.folder]), ""]
+
+
+def _what_is_there(entry: CatalogEntry, directory: Path) -> str:
+    """Return words for a directory: that it does not exist, or which files are missing."""
+    if not directory.is_dir():
+        return f"{directory} (no such directory)"
+    for at in _places(entry, directory):
+        if len(at.missing) < len(at.layout.all_files):
+            return f"{directory} ({at.folder} has some files but lacks {', '.join(at.missing)})"
+    return str(directory)
+
+
 def _describe(
     entry: CatalogEntry, located: Located | None, data_dir: StrPath | None
 ) -> dict[str, Any]:
@@ -160,17 +249,17 @@ def _describe(
     }
 
 
-def _read(name: str, located: Located, limit: int) -> MultiLabelDataset:
+def _read(name: str, located: Located) -> MultiLabelDataset:
     """Read the files of a layout."""
     layout, folder = located.layout, located.folder
     paths = [folder / file.name for file in layout.files]
     if layout.labels is not None:
-        return read_mulan(paths, folder / layout.labels.name, name=name, max_unpacked=limit)
+        return read_mulan(paths, folder / layout.labels.name, name=name)
     if layout.format == "pml":
-        return read_pml(paths[0], name=name, max_unpacked=limit)
+        return read_pml(paths[0], name=name)
     if layout.format == "meka":
-        return read_meka(paths, name=name, max_unpacked=limit)
-    return read_svmlight(paths, n_features=layout.n_features, name=name, max_unpacked=limit)
+        return read_meka(paths, name=name)
+    return read_svmlight(paths, n_features=layout.n_features, name=name)
 
 
 def _verify(located: Located) -> None:
@@ -178,9 +267,10 @@ def _verify(located: Located) -> None:
     for file in located.layout.all_files:
         path = located.folder / file.name
         if problem := file.problem(path, sha256_of(path)):
-            raise DatasetFormatError(
-                f"{path}: {problem}; the file is damaged or another version: download it again, "
-                "or use it as it is with verify=False"
+            raise fault(
+                path,
+                f"{problem}; the file is damaged or another version: download it again, "
+                "or use it as it is with verify=False",
             )
 
 

@@ -1,22 +1,34 @@
-"""Read datasets in Mulan's format: an ARFF file, and an XML file that names the labels."""
+"""Read the ARFF files of Mulan and MEKA, which say in their own ways which columns are labels."""
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Sequence
+from numbers import Integral
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
 
+from complabel._opening import (
+    StrPath,
+    StrPaths,
+    as_path,
+    existing_ones,
+    explained,
+    fault,
+    is_file,
+    wrong_type,
+)
 from complabel._parameters import check_choice
 from complabel.datasets._arff import ArffTable, build_dataset, read_arff
 from complabel.datasets._dataset import MultiLabelDataset
-from complabel.datasets._paths import StrPath, StrPaths, as_files, as_path, check_options, is_file
-from complabel.datasets._reading import MAX_UNPACKED, read_plain
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
 
+_logger = logging.getLogger(__name__)
 _DECLARED = re.compile(rb"""^(?:\xef\xbb\xbf)?<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']""")
+_LABEL_OPTION = re.compile(r"(?<!\S)-C\s+(-?\d+)(?!\d)", re.IGNORECASE | re.ASCII)
 
 
 def read_mulan(
@@ -25,7 +37,6 @@ def read_mulan(
     *,
     name: str | None = None,
     xml_is_complete: bool = False,
-    max_unpacked: int = MAX_UNPACKED,
 ) -> MultiLabelDataset:
     """Read a dataset in Mulan's format.
 
@@ -41,10 +52,8 @@ def read_mulan(
     name : str or None, default=None
         Name of the dataset; by default the XML file's name without its ending.
     xml_is_complete : bool, default=False
-        If True, attributes that the XML file does not name are features, even if they look like
-        labels. If False, attributes that look like labels are refused; see Notes.
-    max_unpacked : int, default=2**30
-        Maximum number of bytes that a .zip may unpack to.
+        If True, all attributes that the XML file does not name are features, also between labels;
+        see Notes.
 
     Returns
     -------
@@ -64,15 +73,9 @@ def read_mulan(
 
     Notes
     -----
-    If a label is missing in the XML file, its column would become a feature, and this feature
-    would give the label away. So an attribute that the XML file does not name is refused if it
-    looks like a label and is between the labels or directly next to them. It looks like a label
-    if it is declared as 0/1. If labels are declared as numbers, it also does if all its values
-    are 0 and 1.
-
-    If all features are 0/1, as in bags of words, those next to the labels are refused only if
-    there are features on both sides of the labels: the side with fewer features. In other cases a
-    missing label next to such features cannot be noticed.
+    If a label is missing in the XML file, its column becomes a feature, and this feature gives the
+    label away. So an attribute between the labels that looks like a label (0/1 as the labels are)
+    is refused. Next to the labels, it may as well be a feature: the log has a warning.
 
     A file that is not UTF-8 is read in the encoding that the XML file declares, else in Latin-1.
 
@@ -82,16 +85,15 @@ def read_mulan(
     ----------
     .. [1] G. Tsoumakas et al., "Mulan: A Java Library for Multi-Label Learning", JMLR 12, 2011.
     """
-    check_options(max_unpacked, name=name)
     check_choice("xml_is_complete", xml_is_complete, (True, False))
-    paths = as_files("arff_path", arff_path, "ARFF file")
+    paths = existing_ones("arff_path", arff_path)
     xml = _find_xml(paths[0]) if xml_path is None else as_path("xml_path", xml_path)
     if not is_file(xml):
         raise DatasetNotFoundError(
             f"{xml}: no such file; a dataset in Mulan's format needs it for the label names"
         )
     labels, encoding = _read_label_names(xml)
-    tables = [read_arff(path, encoding=encoding, max_unpacked=max_unpacked) for path in paths]
+    tables = [read_arff(path, encoding=encoding) for path in paths]
     count = Counter(tables[0].names)
     for label in labels:
         if count[label] != 1:
@@ -105,6 +107,90 @@ def read_mulan(
     if not xml_is_complete:
         _refuse_unnamed_labels(tables, is_label, xml)
     return dataset
+
+
+def read_meka(
+    path: StrPaths,
+    *,
+    member: str | None = None,
+    n_labels: int | None = None,
+    name: str | None = None,
+) -> MultiLabelDataset:
+    """Read a dataset in MEKA's format.
+
+    Parameters
+    ----------
+    path : path or sequence of paths
+        The ARFF file or its parts, as for :func:`read_mulan`.
+    member : str or None, default=None
+        Name of the file to read inside the .zip; needed if it has several ARFF files.
+    n_labels : int or None, default=None
+        If n > 0, the first n attributes are the labels; if n < 0, the last -n. By default the
+        relation's option ``-C n`` says so. Give a number to read ARFF files without this option,
+        such as those of OpenML.
+    name : str or None, default=None
+        Name of the dataset; by default the first file's name without its ending.
+
+    Returns
+    -------
+    MultiLabelDataset
+        X is a csr_array if the ARFF file is sparse, else an ndarray.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        If a file is missing, or if the .zip has no file ``member``.
+    DatasetFormatError
+        If a file cannot be parsed or unpacked, or does not say which attributes are labels.
+    InputError
+        If an argument is of the wrong type.
+
+    Notes
+    -----
+    The format is that of MEKA [1]_.
+
+    References
+    ----------
+    .. [1] J. Read et al., "MEKA: A Multi-label/Multi-target Extension to WEKA", JMLR 17, 2016.
+    """
+    if n_labels is not None and (isinstance(n_labels, bool) or not isinstance(n_labels, Integral)):
+        wanted = "an integer: n if the first n attributes are labels, -n if the last n are"
+        raise wrong_type("n_labels", n_labels, wanted)
+    paths = existing_ones("path", path)
+    tables = [read_arff(part, member=member) for part in paths]
+    if n_labels is None:
+        n_labels = labels_of_relation(tables[0])
+    if n_labels is None:
+        raise DatasetFormatError(
+            f"{tables[0].source}: relation {tables[0].relation[:60]!r} has no '-C n' that says how "
+            "many attributes are labels; give n_labels=..., or use read_mulan if an XML file has "
+            "the label names"
+        )
+    return meka_dataset(tables, n_labels, paths[0].stem if name is None else name)
+
+
+def labels_of_relation(table: ArffTable) -> int | None:
+    """Return n of the option ``-C n`` in the relation; None if there is no such option."""
+    found = _LABEL_OPTION.search(table.relation.strip("'\""))
+    # int() refuses thousands of digits; a number of 20 digits is refused later as too large.
+    return None if found is None else int(found[1][:20])
+
+
+def meka_dataset(tables: Sequence[ArffTable], n_labels: int, name: str) -> MultiLabelDataset:
+    """Make a dataset from tables whose first or last attributes are the labels."""
+    return build_dataset(tables, _label_columns(tables[0], n_labels), name)
+
+
+def _label_columns(table: ArffTable, n_labels: int) -> NDArray[np.intp]:
+    """Return the columns of the labels, given their signed number."""
+    n_attributes = len(table.names)
+    if not 0 < abs(n_labels) < n_attributes:
+        raise DatasetFormatError(
+            f"{table.source}: {n_labels} labels, expected between 1 and {n_attributes - 1} of the "
+            f"{n_attributes} attributes (negative: counted from the end)"
+        )
+    columns = np.arange(n_attributes)
+    return columns[:n_labels] if n_labels > 0 else columns[n_labels:]
 
 
 def xml_candidates(arff: Path) -> list[Path]:
@@ -128,7 +214,8 @@ def _find_xml(arff: Path) -> Path:
 
 def _read_label_names(xml: Path) -> tuple[list[str], str | None]:
     """Return the names of all label elements, at any depth, and the declared encoding."""
-    raw = read_plain(xml)
+    with explained(xml, "check the file"):
+        raw = xml.read_bytes()  # the parser knows about encodings
     found = _DECLARED.match(raw)
     encoding = found[1].decode("ascii", "replace") if found else None
     root = _parse_xml(xml, raw, encoding)
@@ -173,22 +260,31 @@ def _parse_xml(xml: Path, raw: bytes, encoding: str | None) -> ElementTree.Eleme
 def _refuse_unnamed_labels(
     tables: Sequence[ArffTable], is_label: NDArray[np.bool_], xml: Path
 ) -> None:
-    """Refuse attributes that look like labels and are next to them, but are not in the XML file."""
+    """Refuse attributes between labels that look like labels; report those next to them."""
     looks = tables[0].binary
     if not looks[is_label].all():
         looks = looks | np.logical_and.reduce([_only_zeros_and_ones(table) for table in tables])
     between = np.logical_or.accumulate(is_label)
     between &= np.logical_or.accumulate(is_label[::-1])[::-1]
-    suspects = np.flatnonzero(looks & ~is_label & (between | _beside(is_label, looks)))
+    refused = np.flatnonzero(looks & ~is_label & between)
+    suspects = (
+        refused if refused.size else np.flatnonzero(looks & ~is_label & _beside(is_label, looks))
+    )
     if not suspects.size:
         return
     more = f" (and {suspects.size - 1} more)" if suspects.size > 1 else ""
-    raise DatasetFormatError(
-        f"{tables[0].source}: attribute {tables[0].names[suspects[0]]!r}{more} holds only 0 and 1 "
-        f"and is between or next to the labels, but {xml} does not name it. If it is a label, it "
-        'must not become a feature: add <label name="..."> there. If not, read the file with '
-        "read_mulan(..., xml_is_complete=True); save_file then saves it for commands"
+    told = (
+        f"attribute {tables[0].names[suspects[0]]!r}{more} holds only 0 and 1 and is"
+        f" {'between' if refused.size else 'next to'} the labels, but {xml} does not name it. If it"
+        ' is a label, it must not become a feature: add <label name="..."> there'
     )
+    if refused.size:
+        raise fault(
+            tables[0].source,
+            f"{told}. If not, read the file with read_mulan(..., xml_is_complete=True); save_file"
+            " then saves it for commands",
+        )
+    _logger.warning("%s: %s", tables[0].source, told)
 
 
 def _only_zeros_and_ones(table: ArffTable) -> NDArray[np.bool_]:

@@ -1,20 +1,21 @@
-"""Load the user's own dataset from files; the endings of their names tell the format."""
+"""The user's own datasets: files, whose endings tell their format, and their entries in a plan."""
 
-from dataclasses import replace
-from typing import Any
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
+from complabel._opening import StrPaths, ending_of, existing_ones, is_file, wrong_type
 from complabel.datasets._arff import read_arff
-from complabel.datasets._catalog import CATALOG, EMBEDDED
+from complabel.datasets._catalog import CATALOG, EMBEDDED, catalog_entry
 from complabel.datasets._dataset import MultiLabelDataset
 from complabel.datasets._mat import read_mat
-from complabel.datasets._meka import labels_of_relation, meka_dataset
-from complabel.datasets._mulan import read_mulan
+from complabel.datasets._mulan import labels_of_relation, meka_dataset, read_mulan, xml_candidates
 from complabel.datasets._npz import read_npz
-from complabel.datasets._own_files import OwnFiles, find_own_files
-from complabel.datasets._paths import StrPaths, check_options
-from complabel.datasets._reading import MAX_UNPACKED
 from complabel.datasets._svmlight import read_svmlight
 from complabel.errors import DatasetFormatError, InputError
 
@@ -25,11 +26,51 @@ _TITLES = {
     "mulan": "ARFF and XML (Mulan)",
     "arff": "ARFF (MEKA)",
 }
+Format = Literal["npz", "mat", "svmlight", "mulan", "arff"]
+
+_SVMLIGHT = (".svm", ".svmlight", ".libsvm")
+_FORMATS: dict[str, Format] = {
+    ".npz": "npz",
+    ".mat": "mat",
+    ".arff": "arff",
+    ".arff.zip": "arff",
+    ".zip": "arff",
+    **{word + packed: "svmlight" for word in _SVMLIGHT for packed in ("", ".gz", ".bz2")},
+}
+_KNOWN = ".npz, .mat, .arff, .zip (with one .arff), or .svm, .svmlight, .libsvm (also .gz, .bz2)"
+_IN_PARTS = ("svmlight", "arff")
+_NAMES = (*CATALOG, *EMBEDDED)
+_HALF = re.compile(
+    r"(?P<name>.+)-(?P<part>train|test)(?P<ending>\.\D.*)", re.IGNORECASE | re.DOTALL
+)
+
+# A dataset in a plan: a name of the catalog, or a dict with a name and files or tables.
+Entry = str | dict[str, Any]
+
+# The keys of an entry that hold a path or several paths.
+_PATHS = ("file", "features", "answers", "truth", "items", "label_names")
 
 
-def load_file(
-    path: StrPaths, name: str | None = None, *, max_unpacked: int = MAX_UNPACKED
-) -> MultiLabelDataset:
+@dataclass(frozen=True)
+class OwnFiles:
+    """The parts of one dataset, and the XML file with its label names, if there is one.
+
+    ARFF files with an XML file are in Mulan's format. Without one, their relation must say which
+    attributes are labels.
+    """
+
+    name: str
+    format: Format
+    parts: tuple[Path, ...]
+    labels: Path | None = None
+
+    @property
+    def all_files(self) -> tuple[Path, ...]:
+        """All files that are read."""
+        return self.parts if self.labels is None else (*self.parts, self.labels)
+
+
+def load_file(path: StrPaths, name: str | None = None) -> MultiLabelDataset:
     """Load your own dataset from one or several files.
 
     Parameters
@@ -51,9 +92,6 @@ def load_file(
         Name of the dataset. By default the file's name without its ending, or the beginning that
         the names of all parts share. Names that ``load_dataset`` knows are refused, so that the
         two cannot be confused.
-    max_unpacked : int, default=2**30
-        Maximum number of bytes that the file may unpack to, and that each matrix may need in
-        memory.
 
     Returns
     -------
@@ -104,7 +142,8 @@ def load_file(
     >>> load_file(path)
     MultiLabelDataset(name='mine', label_names=('sea', 'sky'))
     """
-    check_options(max_unpacked, name=name)
+    if name is not None and not isinstance(name, str):
+        raise wrong_type("name", name, "a str, or leave it out")
     files = find_own_files(path)
     if name is not None:
         files = replace(files, name=name)
@@ -113,7 +152,7 @@ def load_file(
             f"name is {files.name!r}, which is a dataset that load_dataset knows; give another "
             "name=..."
         )
-    return _read(files, max_unpacked)
+    return _read(files)
 
 
 def describe_file(path: StrPaths) -> dict[str, Any]:
@@ -152,7 +191,7 @@ def describe_file(path: StrPaths) -> dict[str, Any]:
     ('NumPy archive', 2, 2)
     """
     files = find_own_files(path)
-    dataset = _read(files, MAX_UNPACKED)
+    dataset = _read(files)
     n_relevant = dataset.Y.sum(axis=1, dtype=np.intp)
     return {
         "name": dataset.name,
@@ -189,24 +228,147 @@ def files_of_dataset(path: StrPaths) -> tuple[str, ...]:
     return tuple(map(str, find_own_files(path).all_files))
 
 
-def _read(files: OwnFiles, limit: int) -> MultiLabelDataset:
+def dataset_entries(texts: Sequence[str | Mapping[str, Any]]) -> list[Entry]:
+    """Return the entries of a plan for datasets that were given by name or as files.
+
+    If both ``mine-train.arff`` and ``mine-test.arff`` are given, they are one dataset. An XML file
+    belongs to the ARFF file before it. A dataset from a file gets the file's name without the
+    ending.
+
+    Parameters
+    ----------
+    texts : sequence of str or mapping
+        Names of the catalog and paths. A mapping is already an entry of a plan, such as tables
+        with the keys of :func:`load_tables`. Without a ``name``, it gets the name of its features.
+
+    Returns
+    -------
+    list of str or dict
+        For a name of the catalog, the name. Otherwise a dict with ``name``, and with ``file`` (a
+        path or a list of paths) or tables. Paths are absolute. Entries from mappings come last.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        If a text is neither a name of the catalog nor a path.
+    InputError
+        If a file would get the name of a dataset in the catalog.
+
+    Examples
+    --------
+    >>> [entry["name"] for entry in dataset_entries(["a-train.arff", "b.npz", "a-test.arff"])]
+    ['a', 'b']
+    """
+    groups: list[list[str]] = []
+    latest: list[str] = []
+    for text in dict.fromkeys(text for text in texts if isinstance(text, str)):
+        others = [group for group in groups if _is_other_half(text, group[0])]
+        names_labels = text.lower().endswith(".xml") and latest and latest[0] not in _NAMES
+        if not (others or names_labels):
+            groups.append([])
+        latest = latest if names_labels else [*others, groups[-1]][0]
+        latest.append(text)
+    entries: list[Entry] = [_entry(sorted(group, key=_order)) for group in groups]
+    return entries + [_completed(text) for text in texts if not isinstance(text, str)]
+
+
+def other_half(text: str) -> str:
+    """Return the file name of the test part, given the training part, or the other way round.
+
+    Parameters
+    ----------
+    text : str
+        A file name such as "mine-train.arff".
+
+    Returns
+    -------
+    str
+        The name of the other part; empty if ``text`` is the name of neither part.
+
+    Examples
+    --------
+    >>> other_half("mine-train.arff")
+    'mine-test.arff'
+    """
+    found = _HALF.fullmatch(text)
+    if found is None:
+        return ""
+    other = "test" if found["part"].lower() == "train" else "train"
+    return f"{found['name']}-{other}{found['ending']}"
+
+
+def _is_other_half(text: str, other: str) -> bool:
+    """Return whether two files are the training and the test part of one dataset."""
+    return text not in _NAMES and other_half(text).lower() == other.lower()
+
+
+def _order(text: str) -> int:
+    """Return a sort key: the training part comes first, the XML file last."""
+    found = _HALF.fullmatch(text)
+    if found is None:
+        return 2 if text.lower().endswith(".xml") else 0
+    return int(found["part"].lower() == "test")
+
+
+def _entry(texts: Sequence[str]) -> Entry:
+    """Return the plan's entry for one dataset; refuse a text that is neither name nor file."""
+    text = texts[0]
+    if text in _NAMES:
+        return text
+    path = Path(text)
+    if not path.suffix and not path.exists():
+        catalog_entry(text)  # raises an error that suggests a similar name
+    halves = [found for part in texts if (found := _HALF.fullmatch(Path(part).name))]
+    stem = halves[0]["name"] if len(halves) == 2 else path.name.partition(".")[0]
+    name = _name(text, stem)
+    files = [str(Path(part).absolute()) for part in texts]
+    return {"name": name, "file": files[0] if len(files) == 1 else files}
+
+
+def _name(text: str, stem: str) -> str:
+    """Return the name of the user's own dataset, made from the name of its file."""
+    name = re.sub(r"\W+", "-", stem, flags=re.ASCII).strip("-_") or "dataset"
+    if name in _NAMES:
+        raise InputError(
+            f"{text} would be called {name!r}, like a dataset of the catalog; rename the file, or"
+            f" give {name!r} and --data-dir with the folder of its files"
+        )
+    return name
+
+
+def _completed(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Give an entry a name and absolute paths; the plan checks it later."""
+    done = dict(entry)
+    for key in _PATHS:
+        value = done.get(key)
+        if isinstance(value, str | os.PathLike):
+            done[key] = str(Path(value).absolute())
+        elif isinstance(value, list | tuple):
+            done[key] = [str(Path(one).absolute()) for one in value]
+    features = done.get("features")
+    if "name" not in done and isinstance(features, str):
+        done = {"name": _name(features, Path(features).name.partition(".")[0]), **done}
+    return done
+
+
+def _read(files: OwnFiles) -> MultiLabelDataset:
     """Read the files of a dataset by their format."""
     match files.format:
         case "npz":
-            return read_npz(files.parts[0], files.name, limit)
+            return read_npz(files.parts[0], files.name)
         case "mat":
-            return read_mat(files.parts[0], files.name, limit)
+            return read_mat(files.parts[0], files.name)
         case "svmlight":
-            return read_svmlight(files.parts, name=files.name, max_unpacked=limit)
+            return read_svmlight(files.parts, name=files.name)
         case "mulan":
-            return read_mulan(files.parts, files.labels, name=files.name, max_unpacked=limit)
+            return read_mulan(files.parts, files.labels, name=files.name)
         case "arff":
-            return _read_arff(files, limit)
+            return _read_arff(files)
 
 
-def _read_arff(files: OwnFiles, limit: int) -> MultiLabelDataset:
+def _read_arff(files: OwnFiles) -> MultiLabelDataset:
     """Read ARFF files without an XML file; their relation says which attributes are labels."""
-    tables = [read_arff(part, max_unpacked=limit) for part in files.parts]
+    tables = [read_arff(part) for part in files.parts]
     n_labels = labels_of_relation(tables[0])
     if n_labels is None:
         raise DatasetFormatError(
@@ -216,3 +378,52 @@ def _read_arff(files: OwnFiles, limit: int) -> MultiLabelDataset:
             " the last 6 are (MEKA)"
         )
     return meka_dataset(tables, n_labels, files.name)
+
+
+def find_own_files(path: StrPaths) -> OwnFiles:
+    """Find the files of a dataset, given one or all of them; refuse files that do not fit."""
+    given = existing_ones("path", path)
+    named = [file for file in given if file.suffix.lower() == ".xml"]
+    parts = [file for file in given if file not in named]
+    if not parts:
+        raise DatasetFormatError(
+            f"{named[0]}: only names the labels of an ARFF file; give the ARFF file, too"
+        )
+    found = [_format(file) for file in parts]
+    if len({*found}) > 1 or (len(found) > 1 and found[0] not in _IN_PARTS):
+        raise DatasetFormatError(
+            f"{', '.join(map(str, parts))}: these cannot be parts of one dataset, only several ARFF"
+            " files or several svmlight files can; give one file"
+        )
+    if named and (len(named) > 1 or found[0] != "arff"):
+        raise DatasetFormatError(
+            f"{named[-1]}: an XML file names the labels of ARFF files, and a dataset has only one"
+            " XML file; leave it out"
+        )
+    labels = named[0] if named else _xml_beside(parts[0]) if found[0] == "arff" else None
+    kind: Format = "mulan" if labels is not None else found[0]
+    return OwnFiles(_common_name(parts), kind, tuple(parts), labels)
+
+
+def _format(file: Path) -> Format:
+    """Return a file's format, given by the ending of its name."""
+    ending = ending_of(file, _FORMATS)
+    if not ending:
+        raise DatasetFormatError(
+            f"{file}: the name of a dataset's file must end in {_KNOWN}; save it as one of these"
+            " (save_file writes .npz)"
+        )
+    return _FORMATS[ending]
+
+
+def _xml_beside(arff: Path) -> Path | None:
+    """Return the XML file that belongs to an ARFF file by its name, if it exists."""
+    return next(filter(is_file, xml_candidates(arff)), None)
+
+
+def _common_name(parts: Sequence[Path]) -> str:
+    """Return the name without its ending; for several parts, the words with which all begin."""
+    names = [part.name[: -len(ending_of(part, _FORMATS))] for part in parts]
+    words = [name.split("-") for name in names]
+    shared = [first for first, *others in zip(*words, strict=False) if {*others} <= {first}]
+    return "-".join(shared) or names[0]

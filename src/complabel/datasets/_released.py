@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from complabel._opening import StrPath, fault, is_file, read_text
 from complabel._parameters import check_choice
 from complabel.datasets._dataset import MultiLabelDataset
-from complabel.datasets._locate import dataset_directories
-from complabel.datasets._paths import StrPath, is_file
-from complabel.datasets._reading import at_line, decode, numbered_lines, read_plain
+from complabel.datasets._load import dataset_directories
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
 from complabel.simulate import SCHEMES, Scheme
 
@@ -77,41 +76,30 @@ def load_released(
 
 def _read(path: Path, scheme: str) -> tuple[list[int], NDArray[np.intp], NDArray[np.intp]]:
     """Return the line of each record, its row and its label."""
-    text = decode(read_plain(path))
-    columns: list[int] = []
-    lines, numbers = [], []
-    for line, record in numbered_lines(text, 0, len(text)):
-        fields = [field.strip() for field in next(csv.reader([record]))]
-        with at_line(path, line):
-            if columns:
-                numbers.append([_number(fields, at, record) for at in columns])
-                lines.append(line)
-            else:
-                columns = _columns(fields, scheme)
-    if not lines:
-        raise DatasetFormatError(f"{path}: no labels are in the file; {_AGAIN}")
-    rows, labels = np.array(numbers, dtype=np.intp).T
-    return lines, rows, labels
-
-
-def _columns(header: Sequence[str], scheme: str) -> list[int]:
-    """Return the positions of the columns with the row and the label."""
+    reader = csv.DictReader(read_text(path).splitlines(), skipinitialspace=True)
+    header = [name.strip() for name in reader.fieldnames or ()]
+    reader.fieldnames = header
     for name in (_ROW, scheme):
         if header.count(name) != 1:
-            raise DatasetFormatError(
-                f"found the columns {', '.join(header)[:100]}, expected one that is called {name}"
+            raise fault(
+                path,
+                f"found the columns {', '.join(header)[:100]}, expected one that is called {name}",
+                line=1,
             )
-    return [header.index(_ROW), header.index(scheme)]
-
-
-def _number(fields: Sequence[str], at: int, record: str) -> int:
-    """Read one field as a small whole number."""
-    field = fields[at] if at < len(fields) else ""
-    if not (field.isascii() and field.isdecimal() and len(field) <= len(str(2**31))):
-        raise DatasetFormatError(
-            f"found {field[:40]!r} in {record[:60]!r}, expected a whole number from 0"
-        )
-    return int(field)
+    lines, numbers = [], []
+    for record in reader:
+        fields = [(record[name] or "").strip() for name in (_ROW, scheme)]
+        for field in fields:
+            # A number of more digits than 2**31 is no row of any dataset.
+            if not (field.isascii() and field.isdecimal() and len(field) <= 10):
+                problem = f"found {field[:40]!r}, expected a whole number from 0"
+                raise fault(path, problem, line=reader.line_num)
+        lines.append(reader.line_num)
+        numbers.append([int(field) for field in fields])
+    if not lines:
+        raise fault(path, f"no labels are in the file; {_AGAIN}")
+    rows, labels = np.array(numbers, dtype=np.intp).T
+    return lines, rows, labels
 
 
 def _check_rows(

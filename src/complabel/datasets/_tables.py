@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from complabel._opening import StrPath, StrPaths, as_path
 from complabel.answers import ContradictionPolicy, Question
-from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
-from complabel.datasets._paths import StrPath, StrPaths, as_path
+from complabel.datasets._dataset import CSR, Features, MultiLabelDataset, numbered
 from complabel.errors import InputError
 from complabel.files import (
     read_answers,
@@ -110,7 +110,7 @@ def load_tables(
         X=X,
         Y=Y,
         label_names=tuple(names),
-        feature_names=found.feature_names or tuple(f"feature_{i}" for i in range(X.shape[1])),
+        feature_names=found.feature_names or numbered("feature", X.shape[1]),
         answers=said,
         known=None if known.all() else known,
     )

@@ -17,7 +17,7 @@ from complabel.losses._ctl import CTLLoss
 from complabel.losses._evaluation import Evaluation
 from complabel.losses._luw import LUWLoss
 from complabel.losses._ranking import ExponentialRankingLoss
-from complabel.losses._saved import LossKind
+from complabel.losses._saved import loss_of, loss_parts
 from complabel.losses._selection import SelectionLikelihoodLoss, selection_log_likelihood
 from complabel.losses._settings import check_propensities, check_rates
 
@@ -34,7 +34,6 @@ __all__ = [
     "GDFLoss",
     "LUWLoss",
     "LogitLoss",
-    "LossKind",
     "MLCLLoss",
     "SelectionLikelihoodLoss",
     "UnbiasedBCELoss",
@@ -44,5 +43,7 @@ __all__ = [
     "complementary_bce",
     "complementary_mse",
     "implied_complementary",
+    "loss_of",
+    "loss_parts",
     "selection_log_likelihood",
 ]

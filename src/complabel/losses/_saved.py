@@ -1,14 +1,14 @@
-"""Saving and loading of the package's losses."""
+"""The package's losses as plain values and arrays, for model files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
 from typing import Any
 
 import numpy as np
 import torch
 
-from complabel._parameters import Real
+from complabel.errors import InputError
 from complabel.losses._base import LogitLoss
 from complabel.losses._ccmn import CCMNLoss
 from complabel.losses._comes import COMESHammingLoss, COMESRankingLoss
@@ -18,9 +18,8 @@ from complabel.losses._ctl import CTLLoss
 from complabel.losses._luw import LUWLoss
 from complabel.losses._ranking import ExponentialRankingLoss
 from complabel.losses._selection import SelectionLikelihoodLoss
-from complabel.persistence import Context, Kind, Kinds, Numbers, OrNone, RefusedError, Scalar
 
-_LOSSES: Mapping[str, type[LogitLoss]] = {
+_LOSSES: dict[str, type[LogitLoss]] = {
     made.__name__: made
     for made in (
         *(BinaryCrossEntropy, CCMNLoss, COMESHammingLoss, COMESRankingLoss),
@@ -28,58 +27,44 @@ _LOSSES: Mapping[str, type[LogitLoss]] = {
         *(GDFLoss, LUWLoss, MLCLLoss, SelectionLikelihoodLoss, UnbiasedBCELoss),
     )
 }
-_RATES: Kinds = {"naming_rates": Numbers("K")}
-_SETTINGS: Mapping[type[LogitLoss], Kinds] = {
-    CCMNLoss: _RATES,
-    COMESHammingLoss: {**_RATES, "corrected": Scalar(True, False)},
-    COMESRankingLoss: {**_RATES, "flooding": Scalar(Real(at_least=0))},
-    MLCLLoss: {"transition": Numbers("K", "K"), "beta": Scalar(Real())},
-    SelectionLikelihoodLoss: {
-        "cardinality": Scalar(None, Real(above=0)),
-        "propensities": OrNone(Numbers("K")),
-    },
-}
 
 
-class LossKind(Kind):
-    """The parameter ``loss``: a loss of the package, or its class."""
+def loss_parts(loss: Any) -> dict[str, Any]:
+    """Return the name of a loss's class, and its settings; None in place of them for a class."""
+    made = loss if isinstance(loss, type) else type(loss)
+    if _LOSSES.get(made.__name__) is not made:
+        raise InputError(
+            f"the loss is a class of your own, {made.__module__}.{made.__qualname__}, and a"
+            " file holds no code. Predictions do not need the loss: call"
+            " set_params(loss=complabel.losses.GDFLoss) and save, or keep coef_ and intercept_"
+        )
+    if made is loss:
+        return {"name": made.__name__, "settings": None}
+    settings = {name: getattr(loss, name) for name in _settings_of(made)}
+    for name, value in settings.items():
+        if isinstance(value, torch.Tensor):
+            settings[name] = value.detach().cpu().numpy().astype(np.float64)
+    return {"name": made.__name__, "settings": settings}
 
-    def plain(self, value: Any, context: Context) -> Any:
-        """Return the name of the class, and the settings of a loss (None for a class)."""
-        made = value if isinstance(value, type) else type(value)
-        if _LOSSES.get(made.__name__) is not made:
-            raise RefusedError(
-                f"the loss is a class of your own, {made.__module__}.{made.__qualname__}, and a"
-                " file holds no code. Predictions do not need the loss: call"
-                " set_params(loss=complabel.losses.GDFLoss) and save, or keep coef_ and intercept_"
-            )
-        if made is value:
-            return {"name": made.__name__, "settings": None}
-        given = {}
-        for name, kind in _SETTINGS.get(made, {}).items():
-            setting = getattr(value, name)
-            if isinstance(setting, torch.Tensor):
-                setting = setting.detach().cpu().numpy().astype(np.float64)
-            given[name] = kind.plain(setting, context)
-        return {"name": made.__name__, "settings": given}
 
-    def restored(self, value: Any, place: str, context: Context) -> Any:
-        """Return the class, or a loss made with the saved settings."""
-        if not isinstance(value, dict) or value.keys() != {"name", "settings"}:
-            raise RefusedError(f"{place} is no loss")
-        name, settings = value["name"], value["settings"]
-        if not isinstance(name, str) or name not in _LOSSES:
-            raise RefusedError(f"{place} is an unknown loss, {name!r:.80}")
-        made: Callable[..., LogitLoss] = _LOSSES[name]
-        if settings is None:
-            return made
-        kinds = _SETTINGS.get(_LOSSES[name], {})
-        if not isinstance(settings, dict) or settings.keys() != kinds.keys():
-            raise RefusedError(f"{place} has settings that do not belong to {name}")
-        given = {at: kind.restored(settings[at], place, context) for at, kind in kinds.items()}
-        if "transition" in given:
-            given["transition"] = torch.from_numpy(given["transition"])
-        try:
-            return made(**given)
-        except ValueError as error:
-            raise RefusedError(f"{place} has a wrong setting: {error}") from error
+def loss_of(parts: Any) -> Any:
+    """Make what ``loss_parts`` described: a class of losses, or a loss."""
+    if not isinstance(parts, dict) or parts.keys() != {"name", "settings"}:
+        raise InputError("it is no loss")
+    name, settings = parts["name"], parts["settings"]
+    if not isinstance(name, str) or name not in _LOSSES:
+        raise InputError(f"there is no loss {name!r:.80}")
+    made: Any = _LOSSES[name]
+    if settings is None:
+        return made
+    if not isinstance(settings, dict) or settings.keys() != _settings_of(made).keys():
+        raise InputError(f"the loss has settings that do not belong to {name}")
+    if isinstance(settings.get("transition"), np.ndarray):
+        settings["transition"] = torch.from_numpy(settings["transition"])
+    return made(**settings)
+
+
+def _settings_of(made: type[LogitLoss]) -> Any:
+    """Return the arguments of a loss by name; a loss has an attribute for each of them."""
+    own = made.__init__ is not LogitLoss.__init__
+    return inspect.signature(made).parameters if own else {}

@@ -6,9 +6,9 @@ Classes are imported when they are first used, because some of them need torch.
 from typing import TYPE_CHECKING
 
 from complabel._lazy import lazily
+from complabel.methods._places import PLACES
 from complabel.methods._registry import (
     METHODS,
-    SAVED_AS,
     Grid,
     Method,
     check_parameter,
@@ -17,9 +17,9 @@ from complabel.methods._registry import (
 )
 
 if TYPE_CHECKING:
-    from complabel.methods._base import ComplementaryClassifier
+    from complabel.methods._base import ComplementaryClassifier, load
     from complabel.methods._held_out import HeldOutScore, held_out_score
-    from complabel.methods._saving import load
+    from complabel.methods._saving import read_header
     from complabel.methods.baselines.prior import PriorClassifier
     from complabel.methods.baselines.ridge import ComplementaryRidgeClassifier
     from complabel.methods.candidates.fpml import FPMLClassifier
@@ -80,11 +80,13 @@ __all__ = [
     "held_out_score",
     "load",
     "make_classifier",
+    "read_header",
 ]
-_PLACES = {place.partition(":")[2]: place for place in SAVED_AS.values()} | {
+_PLACES = {place.partition(":")[2]: place for place in PLACES.values()} | {
     "ComplementaryClassifier": "complabel.methods._base:ComplementaryClassifier",
     "HeldOutScore": "complabel.methods._held_out:HeldOutScore",
     "held_out_score": "complabel.methods._held_out:held_out_score",
-    "load": "complabel.methods._saving:load",
+    "load": "complabel.methods._base:load",
+    "read_header": "complabel.methods._saving:read_header",
 }
 __getattr__, __dir__ = lazily(__name__, _PLACES)

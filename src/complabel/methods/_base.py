@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,6 +13,7 @@ from complabel.errors import AnnotationError
 from complabel.methods._features import validated
 from complabel.methods._hooks import Hooks
 from complabel.methods._masks import read_answers, refuse_for_reference
+from complabel.methods._saving import load_model, save_model
 from complabel.methods._targets import Targets, check_new, refuse_other_number_of_rows
 
 if TYPE_CHECKING:
@@ -281,7 +282,7 @@ class ComplementaryClassifier(Hooks):
             The file; ``.safetensors`` is the usual ending.
         provenance : mapping of str to object or None, default=None
             Notes to store with the model, such as the date: numbers, texts, and lists and mappings
-            of them. :func:`complabel.persistence.read_header` shows them.
+            of them. :func:`complabel.methods.read_header` shows them.
 
         Raises
         ------
@@ -313,11 +314,8 @@ class ComplementaryClassifier(Hooks):
         >>> complabel.load(path)
         PriorClassifier()
         """
-        # Not at the top: _saving imports the registry, which imports this module.
-        from complabel.methods._saving import save
-
         check_is_fitted(self, "classes_")
-        save(self, path, provenance=provenance)
+        save_model(self, path, provenance)
 
     def _score_answers(self, X: Features, answers: Answers) -> float:
         """Return the score on held-out answers."""
@@ -328,3 +326,33 @@ class ComplementaryClassifier(Hooks):
         if not answered.any():
             raise AnnotationError("y has no answers; at least one item needs one")
         return float(self._answers_log_likelihood(X[answered], answers[answered]).mean())
+
+
+def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
+    """Load a classifier that ``classifier.save(path)`` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    ComplementaryClassifier
+        The classifier. On the same machine, its predictions equal those of the saved one exactly.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is missing, damaged, from a newer complabel or not a model. The message says
+        what to do.
+
+    Notes
+    -----
+    Loading runs no code from the file. Only classes of the package are used, and their parameters
+    and arrays are checked first. So a stranger's file is as safe to load as a table, but its
+    predictions may be whatever the stranger wants.
+
+    In a loaded classifier, ``callback`` is None. ``device`` is ``"auto"`` if the saved device does
+    not exist here. ``network`` makes layers like the trained ones.
+    """
+    return cast("ComplementaryClassifier", load_model(path))

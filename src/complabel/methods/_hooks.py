@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from complabel._parameters import Constraints, Real, check_parameters
+from complabel._parameters import Constraints, Real, check_parameters, declared
 from complabel.methods._arrays import Features
 from complabel.methods._decisions import THRESHOLDS, labels_above
 from complabel.methods._features import validated
+from complabel.methods._saving import MISSING, Numbers, Size, Texts
 from complabel.methods._targets import encode_new
-from complabel.persistence import Kinds
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -42,10 +42,14 @@ class Hooks(ClassifierMixin, BaseEstimator):
         "cut": Real(above=0, below=1),
     }
 
-    # The kinds of what ``save`` stores, by name: the fitted attributes that predictions and
-    # ``score`` need, and the parameters that are not plain values. A method declares its own.
-    _fitted: ClassVar[Kinds] = {}
-    _unusual: ClassVar[Kinds] = {}
+    # What ``save`` stores: the fitted attributes that predictions and ``score`` need, each with
+    # what it may be in a file. A method declares its own.
+    _fitted: ClassVar[Constraints] = {
+        "classes_": Numbers("K", dtype=None),
+        "n_features_in_": Size("d"),
+        "feature_names_in_": (MISSING, Texts("d")),
+        "_single": (True, False),
+    }
 
     classes_: NDArray[Any]
     n_features_in_: int
@@ -137,15 +141,34 @@ class Hooks(ClassifierMixin, BaseEstimator):
         for attribute in attributes:
             self.__dict__.pop(attribute, None)
 
-    def _complete(self, sizes: Mapping[str, int]) -> None:
-        """Finish a loaded classifier: set derived attributes, and refuse ones that do not match.
+    def _plain_parameters(self, sizes: Mapping[str, int]) -> dict[str, Any]:
+        """Return the parameters for a file, as plain values and arrays; it holds no callback.
 
-        ``sizes`` holds the lengths of axes, under the names in ``_fitted``.
+        ``sizes`` holds the numbers of labels, K, and of features, d.
         """
+        del sizes
+        parameters: dict[str, Any] = self.get_params(deep=False)
+        return {**parameters, "callback": None} if "callback" in parameters else parameters
 
-    def _kept_rows(self) -> Features | None:
-        """Return the rows (m, d), or centres of rows, that a fit keeps; None if it keeps none."""
-        return None
+    @classmethod
+    def _from_plain(cls, parameters: dict[str, Any]) -> Self:
+        """Make an unfitted classifier from what ``_plain_parameters`` returned."""
+        return cls(**parameters)
+
+    def _state(self) -> dict[str, Any]:
+        """Return what ``_fitted`` declares, as plain values and arrays."""
+        names = declared(type(self), "_fitted")
+        return {name: vars(self)[name] for name in names if name in vars(self)}
+
+    def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
+        """Set the fitted attributes from what ``_state`` returned, and those that follow from them.
+
+        Each value is as ``_fitted`` declares it; ``sizes`` holds the lengths of the axes. Refuse
+        values that do not fit together.
+        """
+        del sizes
+        for name, value in state.items():
+            setattr(self, name, value)
 
     def _encode(self, y: ArrayLike) -> NDArray[np.uint8]:
         """Return held-out labels as an indicator, after a check against the labels of ``fit``."""

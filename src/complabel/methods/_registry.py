@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from complabel import paper
 from complabel.errors import InputError
+from complabel.methods._places import PLACES
 
 if TYPE_CHECKING:
     from complabel.methods._base import ComplementaryClassifier
@@ -75,98 +76,37 @@ class Method:
         return self.classifier.learns_from
 
 
-_AT = "complabel.methods."
-_LOSS = _AT + "gradient.complementary_loss:"
 _GRADIENT: Grid = {"learning_rate": (1e-3, 1e-2, 1e-1), "weight_decay": (1e-3, 1e-4)}
 _REFINED: Grid = {"C2": (1e-3, 1e-2, 0.1, 1.0, 10.0)}
 
+_KINDS: Mapping[str, tuple[str, Grid]] = {
+    "mlcl": ("MLCL", {**_GRADIENT, "beta": (1.0, 0.5)}),
+    "selection-likelihood": ("Selection likelihood", {}),
+    "ridge": ("Ridge", {}),
+    "prior": ("Prior", {}),
+    "ml-knn": ("ML-KNN", {"n_neighbors": (40, 20, 10, 5)}),
+    "lift": ("LIFT (squared hinge)", {"ratio": (0.05, 0.1, 0.2)}),
+    "fpml": ("fPML", {"rank": (2, None), "lambda3": (100.0, 10.0, 1.0), "lambda1": (1.0, 0.1)}),
+    "pml-lc": ("PML-lc", _REFINED),
+    "pml-fp": ("PML-fp", _REFINED),
+    "pml-lrs": ("PML-LRS", {"gamma": (100.0, 50.0, 10.0, 1.0), "eta": (1.0, 0.1)}),
+    "l-uw": ("L-UW", _GRADIENT),
+    "gdf": ("GDF", _GRADIENT),
+    "unbiased-bce": ("Unbiased BCE", _GRADIENT),
+    "ctl": ("CTL", _GRADIENT),
+    "comrank": ("ComRank", _GRADIENT),
+    # The loss of gdf under other settings, as its class says.
+    "bce": ("BCE", _GRADIENT),
+    "ccmn": ("CCMN", _GRADIENT),
+    "comes-hl": ("COMES-HL", _GRADIENT),
+    "comes-rl": ("COMES-RL", _GRADIENT),
+    "supervised": ("Supervised", {}),
+    "supervised-bce": ("Supervised BCE", {}),
+}
 METHODS: Mapping[str, Method] = MappingProxyType(
-    {
-        method.name: method
-        for method in (
-            Method(
-                "mlcl",
-                "MLCL",
-                _AT + "gradient.mlcl:MLCLClassifier",
-                {**_GRADIENT, "beta": (1.0, 0.5)},
-            ),
-            Method(
-                "selection-likelihood",
-                "Selection likelihood",
-                _AT + "selection._classifier:SelectionLikelihoodClassifier",
-            ),
-            Method("ridge", "Ridge", _AT + "baselines.ridge:ComplementaryRidgeClassifier"),
-            Method("prior", "Prior", _AT + "baselines.prior:PriorClassifier"),
-            Method(
-                "ml-knn",
-                "ML-KNN",
-                _AT + "candidates.mlknn:MLKNNClassifier",
-                {"n_neighbors": (40, 20, 10, 5)},
-            ),
-            Method(
-                "lift",
-                "LIFT (squared hinge)",
-                _AT + "candidates.lift:LIFTClassifier",
-                {"ratio": (0.05, 0.1, 0.2)},
-            ),
-            Method(
-                "fpml",
-                "fPML",
-                _AT + "candidates.fpml:FPMLClassifier",
-                {"rank": (2, None), "lambda3": (100.0, 10.0, 1.0), "lambda1": (1.0, 0.1)},
-            ),
-            Method("pml-lc", "PML-lc", _AT + "candidates.pml:PMLLCClassifier", _REFINED),
-            Method("pml-fp", "PML-fp", _AT + "candidates.pml:PMLFPClassifier", _REFINED),
-            Method(
-                "pml-lrs",
-                "PML-LRS",
-                _AT + "candidates.pml_lrs:PMLLRSClassifier",
-                {"gamma": (100.0, 50.0, 10.0, 1.0), "eta": (1.0, 0.1)},
-            ),
-            Method("l-uw", "L-UW", _LOSS + "LUWClassifier", _GRADIENT),
-            Method("gdf", "GDF", _LOSS + "GDFClassifier", _GRADIENT),
-            Method(
-                "unbiased-bce",
-                "Unbiased BCE",
-                _LOSS + "UnbiasedBCEClassifier",
-                _GRADIENT,
-            ),
-            Method("ctl", "CTL", _LOSS + "CTLClassifier", _GRADIENT),
-            Method(
-                "comrank",
-                "ComRank",
-                _LOSS + "ComRankClassifier",
-                _GRADIENT,
-            ),
-            # The loss of gdf under other settings, as its class says.
-            Method("bce", "BCE", _AT + "gradient.bce:BCEClassifier", _GRADIENT),
-            Method("ccmn", "CCMN", _AT + "gradient.ccmn:CCMNClassifier", _GRADIENT),
-            Method(
-                "comes-hl", "COMES-HL", _AT + "gradient.comes:COMESHammingClassifier", _GRADIENT
-            ),
-            Method(
-                "comes-rl", "COMES-RL", _AT + "gradient.comes:COMESRankingClassifier", _GRADIENT
-            ),
-            Method("supervised", "Supervised", _AT + "selection.supervised:SupervisedClassifier"),
-            Method(
-                "supervised-bce",
-                "Supervised BCE",
-                _AT + "gradient.supervised_bce:SupervisedBCEClassifier",
-            ),
-        )
-    }
+    {name: Method(name, title, PLACES[name], grid) for name, (title, grid) in _KINDS.items()}
 )
 """All methods by name, in the order tables list them."""
-
-# The places of the classes that model files may hold, by the names in these files.
-SAVED_AS: Mapping[str, str] = MappingProxyType(
-    {
-        **{name: method.place for name, method in METHODS.items()},
-        "complementary-loss": _LOSS + "ComplementaryLossClassifier",
-        "network-likelihood": _AT + "gradient.network_likelihood:NetworkLikelihoodClassifier",
-        "frequency-matched": _AT + "matched._classifier:FrequencyMatchedClassifier",
-    }
-)
 
 # Names of earlier versions, with the names of today.
 _FORMER = {
@@ -331,10 +271,9 @@ def _of_somebody(name: str) -> Method:
         raise InputError(
             f"the method {name!r} cannot be imported: {type(error).__name__}: {error}"
         ) from error
-    # Not ComplementaryClassifier: its module imports this one, to save by the registry's names.
-    from complabel.methods._hooks import Hooks
+    from complabel.methods._base import ComplementaryClassifier  # takes a while
 
-    if not (isinstance(found, type) and issubclass(found, Hooks)):
+    if not (isinstance(found, type) and issubclass(found, ComplementaryClassifier)):
         raise InputError(
             f"the method {name!r} is {found!r}; it must be a class that derives from"
             " complabel.methods.ComplementaryClassifier"

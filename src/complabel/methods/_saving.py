@@ -1,29 +1,287 @@
-"""Saving and loading of classifiers under the names that the registry has for their classes."""
+"""Saving and loading of classifiers: what may be in a file, and its check before it is used."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+import math
+import os
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
 
-from complabel.methods._registry import SAVED_AS
-from complabel.persistence import load_model, save_model
+import numpy as np
+from scipy import sparse
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
+from complabel import __version__
+from complabel._parameters import declared, meets
+from complabel._writing import explained, replacing
+from complabel.errors import InputError, ModelFileError
+from complabel.methods._model_file import read_parts, read_tree, write_tree
+from complabel.methods._places import PLACES
 
-    from complabel.methods._base import ComplementaryClassifier
+MISSING = object()
+"""Declares that only some fits set an attribute."""
+
+_LARGEST = float(np.finfo(np.float64).max)
 
 
-def save(
-    classifier: ComplementaryClassifier,
-    path: str | os.PathLike[str],
-    *,
-    provenance: Mapping[str, Any] | None = None,
+class Part:
+    """Something in a file with lengths that other parts share, by the names of their axes."""
+
+    def check(self, value: Any, place: str, sizes: dict[str, int]) -> None:
+        """Raise InputError if a value is not this; keep the lengths of axes that are new."""
+        raise NotImplementedError
+
+
+class Numbers(Part):
+    """A finite array with named axes and values from ``at_least`` to ``below`` (excluded).
+
+    ``below`` may also be the name of an axis; its length is then the bound. If ``dtype`` is None,
+    any type is allowed.
+    """
+
+    def __init__(
+        self,
+        *axes: str,
+        dtype: type[np.generic] | None = np.float64,
+        at_least: float = -math.inf,
+        below: float | str = math.inf,
+    ) -> None:
+        self._axes, self._dtype, self._at_least, self._below = axes, dtype, at_least, below
+
+    def check(self, value: Any, place: str, sizes: dict[str, int]) -> None:
+        """Check the type, the shape and the numbers."""
+        _check_array(value, place, self._axes, sizes)
+        if self._dtype is None:
+            return
+        if not isinstance(value, np.ndarray) or value.dtype != self._dtype:
+            raise InputError(f"{place} holds {value.dtype}, not {np.dtype(self._dtype)}")
+        below = sizes[self._below] if isinstance(self._below, str) else self._below
+        with np.errstate(invalid="ignore"):
+            within = (value >= self._at_least) & (value < below) & np.isfinite(value)
+        if not within.all():
+            raise InputError(f"{place} holds the wrong value {value[~within].ravel()[0]}")
+
+
+class Rows(Part):
+    """Rows of features, in float64 or float32; dense, or sparse if allowed."""
+
+    def __init__(self, rows: str, *, may_be_sparse: bool = True) -> None:
+        self._axes, self._may_be_sparse = (rows, "d"), may_be_sparse
+
+    def check(self, value: Any, place: str, sizes: dict[str, int]) -> None:
+        """Check the type and the shape, and that distances stay finite."""
+        _check_array(value, place, self._axes, sizes)
+        if sparse.issparse(value) and not self._may_be_sparse:
+            raise InputError(f"{place} is a sparse matrix, but must be dense")
+        if value.dtype not in (np.float64, np.float32):
+            raise InputError(f"{place} holds {value.dtype}, not float64")
+        numbers: Any = value.data if sparse.issparse(value) else value  # type: ignore[attr-defined]
+        largest = np.abs(numbers).max(initial=0).astype(np.float64)
+        if not largest <= (_LARGEST / max(1, numbers.size)) ** 0.5:
+            raise InputError(f"{place} holds features that are not finite, or too large")
+
+
+class Texts(Part):
+    """An array of names."""
+
+    def __init__(self, axis: str) -> None:
+        self._axis = axis
+
+    def check(self, value: Any, place: str, sizes: dict[str, int]) -> None:
+        """Check the length and that all are texts."""
+        _check_array(value, place, (self._axis,), sizes)
+        if not all(isinstance(each, str) for each in value.tolist()):
+            raise InputError(f"{place} is not a list of names")
+
+
+class Size(Part):
+    """A positive number that is the length of an axis."""
+
+    def __init__(self, axis: str) -> None:
+        self._axis = axis
+
+    def check(self, value: Any, place: str, sizes: dict[str, int]) -> None:
+        """Check the number."""
+        if type(value) is not int or value < 1 or sizes.setdefault(self._axis, value) != value:
+            raise InputError(f"{place} has the wrong value {value!r:.80}")
+
+
+class Table(Part):
+    """Columns of equal length, by name; predictions do not use them."""
+
+    def check(self, value: Any, place: str, sizes: dict[str, int]) -> None:
+        """Check the columns."""
+        del sizes
+        if not isinstance(value, dict):
+            raise InputError(f"{place} is not a table")
+        rows: dict[str, int] = {}
+        for name, column in value.items():
+            _check_array(column, f"{place}.{name}", ("rows",), rows)
+
+
+def _check_array(value: Any, place: str, axes: tuple[str, ...], sizes: dict[str, int]) -> None:
+    """Refuse anything but an array with these axes."""
+    if not isinstance(value, np.ndarray) and not sparse.issparse(value):
+        raise InputError(f"{place} is not an array")
+    shape: tuple[int, ...] = value.shape  # type: ignore[union-attr]
+    if len(shape) != len(axes) or any(
+        sizes.setdefault(axis, length) != length for axis, length in zip(axes, shape, strict=True)
+    ):
+        known = ", ".join(f"{axis} = {sizes[axis]}" for axis in axes if axis in sizes)
+        raise InputError(f"{place} has the shape {shape}, not ({', '.join(axes)}): {known}")
+
+
+def check_part(value: Any, allowed: Any, place: str, sizes: dict[str, int]) -> None:
+    """Refuse a value that is not as declared.
+
+    It may be declared by a part, by a mapping of names to declarations, by a constraint as in
+    :mod:`complabel._parameters`, or by a tuple of alternatives.
+    """
+    if isinstance(allowed, tuple):
+        *others, last = allowed
+        for each in others:
+            try:
+                return check_part(value, each, place, sizes)
+            except InputError:
+                pass
+        return check_part(value, last, place, sizes)
+    if isinstance(allowed, Part):
+        return allowed.check(value, place, sizes)
+    if isinstance(allowed, Mapping):
+        some = {name for name, each in allowed.items() if MISSING in _alternatives(each)}
+        check_names(value, place, allowed, some)
+        for name in allowed:
+            if name in value:
+                check_part(value[name], allowed[name], f"{place}.{name}", sizes)
+        return None
+    if not meets(value, allowed):
+        raise InputError(f"{place} has the wrong value {value!r:.80}")
+    return None
+
+
+def _alternatives(allowed: Any) -> tuple[Any, ...]:
+    return allowed if isinstance(allowed, tuple) else (allowed,)
+
+
+def check_names(value: Any, place: str, names: Any, may_miss: Any = ()) -> None:
+    """Refuse anything but a mapping with exactly these names, of which some may be missing."""
+    if not isinstance(value, dict):
+        raise InputError(f"{place} is not a record of {', '.join(names)}")
+    odd = sorted((value.keys() - set(names)) | (set(names) - value.keys() - set(may_miss)))
+    if odd:
+        what = "missing from" if odd[0] in names else "unknown in"
+        raise InputError(f"{odd[0]!r:.80} is {what} {place}")
+
+
+def parts_of(model: Any, *, unfitted_for: Mapping[str, int] | None = None) -> dict[str, Any]:
+    """Return a classifier as its name, its parameters and, if it is fitted, its state.
+
+    ``unfitted_for`` has the numbers of labels K and of features d if it is not fitted itself.
+    """
+    made = type(model)
+    place = f"{made.__module__}:{made.__qualname__}"
+    name = next((name for name, known in PLACES.items() if known == place), None)
+    if name is None or resolve_name(place) is not made:
+        raise InputError(
+            f"{made.__module__}.{made.__qualname__} is a class of your own, and loading a file"
+            " never imports code. Keep the class in your code and save only what it learned, for"
+            " example its arrays with numpy.savez"
+        )
+    if unfitted_for is not None:
+        return {"method": name, "parameters": model._plain_parameters(unfitted_for)}
+    state = model._state()  # first: it knows best why a network cannot be saved
+    parameters = model._plain_parameters({"K": len(model.classes_), "d": model.n_features_in_})
+    return {"method": name, "parameters": parameters, "state": state}
+
+
+def model_of(parts: Any, *, fitted: bool = True, sizes: Mapping[str, int] | None = None) -> Any:
+    """Make a classifier from what ``parts_of`` returned; refuse all that is not as declared.
+
+    ``sizes`` holds the numbers of labels K and of features d, if they are known.
+    """
+    check_names(parts, "the model", ("method", "parameters", *(["state"] if fitted else [])))
+    name, parameters = parts["method"], parts["parameters"]
+    if not isinstance(name, str) or name not in PLACES:
+        raise InputError(
+            f"it holds the method {name!r:.80}, which this version of complabel does not have"
+        )
+    made: Any = resolve_name(PLACES[name])
+    check_names(parameters, "the parameters", made._get_param_names())
+    if parameters.get("callback") is not None:
+        raise InputError("it has a callback, which no file may hold")
+    try:
+        model = made._from_plain(parameters)
+        model._check_parameters()
+    except Exception as error:  # a changed file may hold values of any type
+        raise InputError(f"a parameter of {name} is wrong: {error}") from error
+    if fitted:
+        known = {axis: sizes[axis] for axis in ("K", "d")} if sizes else {}
+        check_part(parts["state"], declared(made, "_fitted"), "state", known)
+        if known["K"] < 2 or len({*map(repr, parts["state"]["classes_"].tolist())}) < known["K"]:
+            raise InputError("state.classes_ must be at least 2 labels with different names")
+        model._set_state(parts["state"], known)
+    return model
+
+
+def save_model(
+    model: Any, path: str | os.PathLike[str], provenance: Mapping[str, Any] | None
 ) -> None:
-    """Save a fitted classifier; see :meth:`ComplementaryClassifier.save`."""
-    save_model(classifier, path, known=SAVED_AS, provenance=provenance)
+    """Write a fitted classifier; the file appears after a test that it can be loaded."""
+    versions = {name: _version(name) for name in ("numpy", "scikit-learn", "scipy", "torch")}
+    known = {"complabel": __version__, **versions, "given": dict(provenance or {})}
+    target = Path(path)
+    try:
+        parts = parts_of(model)
+        with explained(target), replacing(target) as partial:
+            write_tree(partial, {**parts, "provenance": known})
+            _load(partial)
+    except InputError as refusal:
+        raise ModelFileError(f"the classifier cannot be saved: {refusal}") from refusal.__cause__
 
 
-def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
-    """Load a classifier that was saved; see :func:`complabel.load`."""
-    return cast("ComplementaryClassifier", load_model(path, known=SAVED_AS))
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Load a classifier that ``save_model`` wrote."""
+    try:
+        return _load(Path(path))
+    except InputError as refusal:
+        raise ModelFileError(f"{path} cannot be loaded: {refusal}") from refusal.__cause__
+
+
+def _load(path: Path) -> Any:
+    tree = read_tree(path)
+    tree.pop("provenance", None)
+    return model_of(tree)
+
+
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what a model file says of itself, without making the model.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    dict of str to object
+        ``"method"``, ``"parameters"``, ``"state"`` and ``"provenance"`` as plain data, with the
+        names of arrays in the place of the arrays.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, or was changed.
+    """
+    try:
+        return read_parts(Path(path))[0]
+    except InputError as refusal:
+        raise ModelFileError(f"{path} cannot be read: {refusal}") from refusal.__cause__
+
+
+def _version(package: str) -> str | None:
+    """Return the version of a package without importing it; None if it is missing."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

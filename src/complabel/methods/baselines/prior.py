@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from complabel import metrics
+from complabel._parameters import Constraints
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_around_half
-from complabel.persistence import Kinds, Numbers
+from complabel.methods._saving import Numbers
 
 if TYPE_CHECKING:
     from complabel.methods._arrays import Array, Features, Indicator
@@ -50,7 +51,7 @@ class PriorClassifier(ComplementaryClassifier):
 
     models_the_choice = True
 
-    _fitted: ClassVar[Kinds] = {
+    _fitted: ClassVar[Constraints] = {
         "choice_rate_": Numbers("K", at_least=0),
         "_smoothed_rate": Numbers("K", at_least=0),
     }

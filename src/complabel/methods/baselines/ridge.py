@@ -16,8 +16,8 @@ from complabel.methods._decisions import log_odds_of_regression
 from complabel.methods._documented import EXAMPLE, documented
 from complabel.methods._features import refuse_overflow
 from complabel.methods._linear_systems import Gram, side_by_side
+from complabel.methods._saving import MISSING, Numbers, Table
 from complabel.methods.baselines._reduced_rank import ReducedRankRidge
-from complabel.persistence import IfAny, Kinds, Numbers, Scalar, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,11 +127,11 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         "cv": Integer(at_least=2),
         "random_state": RandomState(),
     }
-    _fitted: ClassVar[Kinds] = {
-        "alpha_": Scalar(Real(above=0)),
-        "rank_": Scalar(Integer(at_least=1)),
-        "cv_results_": IfAny(Table()),
-        "irrelevant_rate_": Scalar(Real()),
+    _fitted: ClassVar[Constraints] = {
+        "alpha_": Real(above=0),
+        "rank_": Integer(at_least=1),
+        "cv_results_": (MISSING, Table()),
+        "irrelevant_rate_": Real(),
         "coef_": Numbers("K", "d"),
         "intercept_": Numbers("K"),
     }

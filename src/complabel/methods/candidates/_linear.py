@@ -16,7 +16,7 @@ from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_of_regression
 from complabel.methods._features import far_centre, refuse_overflow
 from complabel.methods._linear_systems import side_by_side
-from complabel.persistence import IfAny, Kinds, Numbers, Scalar
+from complabel.methods._saving import MISSING, Numbers
 
 Rounds: TypeAlias = Iterator[tuple[Array, bool]]
 
@@ -26,12 +26,12 @@ class LinearCandidateClassifier(ComplementaryClassifier):
     """Base class of methods with linear scores x W; a method implements ``_rounds``."""
 
     _constraints: ClassVar[Constraints] = {"max_iter": Integer(at_least=1), "tol": Real(at_least=0)}
-    _fitted: ClassVar[Kinds] = {
+    _fitted: ClassVar[Constraints] = {
         "coef_": Numbers("K", "d"),
         "intercept_": Numbers("K"),
-        "n_iter_": Scalar(Integer(at_least=1)),
-        "converged_": Scalar(True, False),
-        "objective_": IfAny(Numbers("rounds")),
+        "n_iter_": Integer(at_least=1),
+        "converged_": (True, False),
+        "objective_": (MISSING, Numbers("rounds")),
     }
 
     fit_intercept: bool = True

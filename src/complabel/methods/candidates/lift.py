@@ -18,9 +18,9 @@ from complabel._training import one_thread
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._documented import documented
 from complabel.methods._features import range_of, refuse_lost_distances, refuse_overflow
+from complabel.methods._saving import Numbers, Rows
 from complabel.methods.candidates._lift_machine import Logit, fit_logit
 from complabel.methods.candidates._texts import TEXTS
-from complabel.persistence import Kinds, Numbers, Rows, Scalar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,8 +141,8 @@ class LIFTClassifier(ComplementaryClassifier):
         "svm_max_iter": ("auto", Integer(at_least=1)),
         "random_state": RandomState(),
     }
-    _fitted: ClassVar[Kinds] = {
-        "solver_": Scalar("squared_hinge", "libsvm"),
+    _fitted: ClassVar[Constraints] = {
+        "solver_": ("squared_hinge", "libsvm"),
         "centers_": Rows("centres", may_be_sparse=False),
         "center_label_": Numbers("centres", dtype=np.int64, at_least=0, below="K"),
         "coef_": Numbers("centres"),
@@ -188,9 +188,6 @@ class LIFTClassifier(ComplementaryClassifier):
         self.coef_ = np.concatenate([logit.coef for logit in logits])
         self.intercept_ = np.array([logit.intercept for logit in logits])
         self._warn_unless_converged([logit.converged for logit in logits], X)
-
-    def _kept_rows(self) -> Features | None:
-        return self.centers_
 
     def _svm_limit(self, n_samples: int) -> int:
         """Return the maximum number of LIBSVM's iterations."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import pairwise_distances_chunked
@@ -15,8 +15,8 @@ from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_around_half
 from complabel.methods._documented import documented
 from complabel.methods._features import refuse_lost_distances, refuse_overflow
+from complabel.methods._saving import Numbers, Rows
 from complabel.methods.candidates._texts import TEXTS
-from complabel.persistence import Kinds, Numbers, RefusedError, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,7 +95,7 @@ class MLKNNClassifier(ComplementaryClassifier):
         "n_neighbors": Integer(at_least=1),
         "smoothing": Real(at_least=0),
     }
-    _fitted: ClassVar[Kinds] = {
+    _fitted: ClassVar[Constraints] = {
         "prior_": Numbers("K", at_least=0),
         "candidate_likelihood_": Numbers("K", "counts", at_least=0),
         "other_likelihood_": Numbers("K", "counts", at_least=0),
@@ -111,14 +111,12 @@ class MLKNNClassifier(ComplementaryClassifier):
         del relevant
         self._fit_labels(X, 1 - complementary)
 
-    def _complete(self, sizes: Mapping[str, int]) -> None:
+    def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
         if sizes["counts"] != self.n_neighbors + 1 or sizes["n"] < self.n_neighbors:
-            raise RefusedError(
+            raise InputError(
                 f"n_neighbors is {self.n_neighbors}, but the fitted attributes have another number"
             )
-
-    def _kept_rows(self) -> Features | None:
-        return self.X_
+        super()._set_state(state, sizes)
 
     def _fit_labels(self, X: Features, labels: Indicator) -> None:
         """Learn from labels (n, K): candidates, or relevant labels as in the paper."""

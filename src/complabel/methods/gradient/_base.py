@@ -7,7 +7,7 @@ import dataclasses
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -17,24 +17,24 @@ from sklearn.utils import gen_batches
 
 from complabel._parameters import Constraints, RandomState, check_random_state
 from complabel._training import (
-    DeviceKind,
-    FactoryKind,
     LinearMap,
-    NetworkKind,
     Schedule,
-    linear_map_kind,
+    factory_of,
+    factory_parts,
     network_outputs,
+    network_parts,
     resolve_device,
     set_output_bias,
     torch_as_released,
     train_linear,
     train_network,
+    trained_network,
 )
 from complabel.errors import InputError
 from complabel.methods._arrays import Features
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._features import FAR, far_centre, range_of, refuse_beyond_single
-from complabel.persistence import Kinds, LeftOut, OneOf
+from complabel.methods._saving import Numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -80,15 +80,11 @@ class GradientClassifier(ComplementaryClassifier):
     """
 
     _constraints: ClassVar[Constraints] = {"random_state": RandomState()}
-    _fitted: ClassVar[Kinds] = {
-        "model_": OneOf(
-            linear=(LinearMap, linear_map_kind()), network=(torch.nn.Module, NetworkKind())
+    _fitted: ClassVar[Constraints] = {
+        "model_": (
+            {"layers": list, "weights": dict},
+            {"coef": Numbers("K", "d"), "intercept": Numbers("K")},
         )
-    }
-    _unusual: ClassVar[Kinds] = {
-        "network": FactoryKind(),
-        "device": DeviceKind(),
-        "callback": LeftOut(),
     }
 
     network: NetworkFactory | None = None
@@ -125,6 +121,30 @@ class GradientClassifier(ComplementaryClassifier):
         super()._check_parameters()
         self._schedule()
         resolve_device(self.device)
+
+    def _plain_parameters(self, sizes: Mapping[str, int]) -> dict[str, Any]:
+        plain = factory_parts(self.network, sizes["d"], sizes["K"])
+        return {**super()._plain_parameters(sizes), "network": plain}
+
+    @classmethod
+    def _from_plain(cls, parameters: dict[str, Any]) -> Self:
+        device = parameters["device"]
+        try:
+            resolve_device(device)
+        except InputError:  # the machine that saved it had this device
+            device = "auto"
+        network = factory_of(parameters["network"])
+        return super()._from_plain({**parameters, "device": device, "network": network})
+
+    def _state(self) -> dict[str, Any]:
+        model = self.model_
+        plain = vars(model) if isinstance(model, LinearMap) else network_parts(model)
+        return {**super()._state(), "model_": plain}
+
+    def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
+        plain = state["model_"]
+        model = LinearMap(**plain) if "coef" in plain else trained_network(**plain)
+        super()._set_state({**state, "model_": model}, sizes)
 
     def _schedule(self) -> Schedule:
         """Return the optimizer's settings, checked, from the classifier's parameters."""

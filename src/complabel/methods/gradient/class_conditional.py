@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from complabel._parameters import Constraints
 from complabel.answers import AssumedUniformWarning
 from complabel.errors import AnnotationError
 from complabel.frequencies import (
@@ -19,8 +20,8 @@ from complabel.frequencies import (
     given_frequencies,
     judged_at_random,
 )
+from complabel.methods._saving import Numbers
 from complabel.methods.gradient._base import TEXTS, GradientClassifier
-from complabel.persistence import Kinds, Numbers, OrNone
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -101,10 +102,10 @@ class ClassConditionalClassifier(GradientClassifier):
 
     understands_answers = True
 
-    _fitted: ClassVar[Kinds] = {
+    _fitted: ClassVar[Constraints] = {
         "naming_rates_": Numbers("K", at_least=0),
         "label_frequencies_": Numbers("K", at_least=0),
-        "label_frequencies_errors_": OrNone(Numbers("K", at_least=0)),
+        "label_frequencies_errors_": (None, Numbers("K", at_least=0)),
     }
 
     label_frequencies: str | ArrayLike = "auto"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -18,13 +18,13 @@ from complabel.losses import (
     ExponentialRankingLoss,
     GDFLoss,
     LogitLoss,
-    LossKind,
     LUWLoss,
     UnbiasedBCELoss,
+    loss_of,
+    loss_parts,
 )
 from complabel.methods._documented import documented
 from complabel.methods.gradient._base import TEXTS, GradientClassifier
-from complabel.persistence import Kinds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,8 +100,6 @@ class ComplementaryLossClassifier(GradientClassifier):
            [1, 1, 0]])
     """
 
-    _unusual: ClassVar[Kinds] = {"loss": LossKind()}
-
     loss: LogitLoss | type[LogitLoss] | None = None
     optimizer: str = "sgd"
     weight_decay: float = 1e-3
@@ -133,6 +131,15 @@ class ComplementaryLossClassifier(GradientClassifier):
                 f"loss must take complementary after the logits, but {kind.__name__} takes"
                 f" {', '.join(kind.label_names) or 'nothing'}"
             )
+
+    def _plain_parameters(self, sizes: Mapping[str, int]) -> dict[str, Any]:
+        parameters = super()._plain_parameters(sizes)
+        return {**parameters, **({"loss": loss_parts(self.loss)} if "loss" in parameters else {})}
+
+    @classmethod
+    def _from_plain(cls, parameters: dict[str, Any]) -> Self:
+        loss = {"loss": loss_of(parameters["loss"])} if "loss" in parameters else {}
+        return super()._from_plain({**parameters, **loss})
 
     def _fit(
         self, X: Features, complementary: NDArray[np.uint8], relevant: NDArray[np.uint8] | None, /

@@ -15,9 +15,9 @@ from complabel._parameters import Constraints, Real
 from complabel.errors import InputError
 from complabel.losses import ComplementaryCrossEntropy, MLCLLoss
 from complabel.methods._documented import documented
+from complabel.methods._saving import MISSING, Numbers, Table
 from complabel.methods.gradient._base import TEXTS, GradientClassifier, not_learnable
 from complabel.methods.gradient._learning_rate import RATES, choose_rate
-from complabel.persistence import IfAny, Kinds, Numbers, Scalar, Table
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -130,12 +130,12 @@ class MLCLClassifier(GradientClassifier):
         "learning_rate": ("auto", Real(above=0)),
         "bias_init": ("random", "prior"),
     }
-    _fitted: ClassVar[Kinds] = {
-        "learning_rate_": Scalar(Real(above=0)),
-        "cv_results_": IfAny(Table()),
+    _fitted: ClassVar[Constraints] = {
+        "learning_rate_": Real(above=0),
+        "cv_results_": (MISSING, Table()),
         "transition_": Numbers("K", "K", at_least=0),
-        "initial_transition_": IfAny(Numbers("K", "K")),
-        "label_correlation_": IfAny(Numbers("K", "K")),
+        "initial_transition_": (MISSING, Numbers("K", "K")),
+        "label_correlation_": (MISSING, Numbers("K", "K")),
     }
 
     transition: str | ArrayLike = "estimate"

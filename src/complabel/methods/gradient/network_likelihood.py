@@ -19,8 +19,8 @@ from complabel.methods._kinds import (
     refuse_undetermined_propensities,
     warn_of_free_namings,
 )
+from complabel.methods._saving import MISSING, Numbers
 from complabel.methods.gradient._base import TEXTS, GradientClassifier
-from complabel.persistence import IfAny, Kinds, Numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -117,7 +117,7 @@ class NetworkLikelihoodClassifier(GradientClassifier):
         "error_rate": Real(at_least=0, below=1),
         "cardinality": (None, Real(above=0)),
     }
-    _fitted: ClassVar[Kinds] = {"propensities_": IfAny(Numbers("K", at_least=0))}
+    _fitted: ClassVar[Constraints] = {"propensities_": (MISSING, Numbers("K", at_least=0))}
 
     propensities: str | ArrayLike | None = None
     error_rate: float = 0.0

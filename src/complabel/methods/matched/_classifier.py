@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -19,6 +19,7 @@ from complabel.frequencies import (
     rates_of_exclusion,
 )
 from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._saving import MISSING, Numbers, model_of, parts_of
 from complabel.methods.matched._matching import class_shifts, label_shifts
 from complabel.methods.matched._scale import (
     evidence_of,
@@ -28,7 +29,6 @@ from complabel.methods.matched._scale import (
     log_likelihood_of,
     unit_scale,
 )
-from complabel.persistence import Fitted, IfAny, Kinds, Numbers, OrNone, Scalar, Unfitted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,16 +134,15 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         "classifier": ComplementaryClassifier,
         "cv": (None, Integer(at_least=2)),
     }
-    _fitted: ClassVar[Kinds] = {
-        "classifier_": Fitted(),
+    _fitted: ClassVar[Constraints] = {
+        "classifier_": dict,
         "label_frequencies_": Numbers("K", at_least=0),
-        "label_frequencies_errors_": OrNone(Numbers("K", at_least=0)),
-        "propensities_": IfAny(Numbers("K", at_least=0)),
-        "scale_": Scalar(Real()),
+        "label_frequencies_errors_": (None, Numbers("K", at_least=0)),
+        "propensities_": (MISSING, Numbers("K", at_least=0)),
+        "scale_": Real(),
         "shift_": Numbers("K"),
-        "_exclusion_rates": OrNone(Numbers("K", at_least=0)),
+        "_exclusion_rates": (None, Numbers("K", at_least=0)),
     }
-    _unusual: ClassVar[Kinds] = {"classifier": Unfitted()}
 
     label_frequencies_: NDArray[np.float64]
     label_frequencies_errors_: NDArray[np.float64] | None
@@ -217,13 +216,23 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         values = np.clip(values, _RAREST, 1 - _RAREST)
         return values / values.sum() if self._single else values
 
-    def _complete(self, sizes: Mapping[str, int]) -> None:
-        del sizes
+    def _plain_parameters(self, sizes: Mapping[str, int]) -> dict[str, Any]:
+        plain = parts_of(self.classifier, unfitted_for=sizes)
+        return {**super()._plain_parameters(sizes), "classifier": plain}
+
+    @classmethod
+    def _from_plain(cls, parameters: dict[str, Any]) -> Self:
+        made = model_of(parameters["classifier"], fitted=False)
+        return super()._from_plain({**parameters, "classifier": made})
+
+    def _state(self) -> dict[str, Any]:
+        return {**super()._state(), "classifier_": parts_of(self.classifier_)}
+
+    def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
+        made = model_of(state["classifier_"], sizes=sizes)
+        super()._set_state({**state, "classifier_": made}, sizes)
         found = getattr(self, "propensities_", None)
         self._log_propensities = None if found is None else np.log(found)
-
-    def _kept_rows(self) -> Features | None:
-        return self.classifier_._kept_rows()
 
     def _held_out_scores(
         self, X: Features, y: Any, relevant: Indicator | None, *, cv: int

@@ -17,9 +17,14 @@ from complabel.methods._documented import documented
 from complabel.methods._features import range_of, refuse_overflow
 from complabel.methods.selection._annotators import Annotators
 from complabel.methods.selection._features import SCALINGS
-from complabel.methods.selection._saved import FITTED, kept_rows_of
+from complabel.methods.selection._saved import (
+    FITTED,
+    annotators_from,
+    model_from,
+    plain_annotators,
+    plain_model,
+)
 from complabel.methods.selection._texts import TEXTS
-from complabel.persistence import Kinds, LeftOut
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -177,8 +182,7 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         "cv": Integer(at_least=2),
         "random_state": RandomState(),
     }
-    _fitted: ClassVar[Kinds] = FITTED
-    _unusual: ClassVar[Kinds] = {"callback": LeftOut()}
+    _fitted: ClassVar[Constraints] = FITTED
 
     alpha_: float
     cardinality_: float | None
@@ -257,10 +261,19 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
             "cardinality_curve_": learned.curve,
         }
         self._set_some(only_some)
-        self._complete({})
+        self._set_derived()
 
-    def _complete(self, sizes: Mapping[str, int]) -> None:
-        del sizes
+    def _state(self) -> dict[str, Any]:
+        people = plain_annotators(self._annotators)
+        return {**super()._state(), "model_": plain_model(self.model_), "_annotators": people}
+
+    def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
+        model, people = model_from(state["model_"], sizes), annotators_from(state["_annotators"])
+        super()._set_state({**state, "model_": model, "_annotators": people}, sizes)
+        self._set_derived()
+
+    def _set_derived(self) -> None:
+        """Set the public attributes that say what the model and the annotators hold."""
         self.error_rate_ = self._annotators.error_rate
         self._set_some({f"{name}_": value for name, value in self._annotators.arrays.items()})
         if isinstance(self.model_, LinearMap):
@@ -271,9 +284,6 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         for name, value in attributes.items():
             if value is not None:
                 setattr(self, name, value)
-
-    def _kept_rows(self) -> Features | None:
-        return kept_rows_of(self.model_)
 
     def _decision(self, X: Features) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):

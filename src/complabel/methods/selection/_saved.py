@@ -1,127 +1,88 @@
-"""The parts of a fitted selection likelihood that a file holds."""
+"""What a file holds of a fitted selection likelihood, as plain values and arrays."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.preprocessing import Normalizer
 
-from complabel._parameters import Integer, Real
-from complabel._training import LinearMap, linear_map_kind
+from complabel._parameters import Constraints, Integer, Real
+from complabel._training import LinearMap
+from complabel.errors import InputError
+from complabel.methods._saving import MISSING, Numbers, Rows, Table, Texts
 from complabel.methods.selection._annotators import Annotators
 from complabel.methods.selection._features import SCALINGS, MappedLinear
 from complabel.methods.selection._kernel import LandmarkKernel
-from complabel.persistence import (
-    Context,
-    IfAny,
-    Kind,
-    Kinds,
-    Numbers,
-    OneOf,
-    OrNone,
-    Record,
-    RefusedError,
-    Rows,
-    Scalar,
-    Table,
-    Texts,
-)
 
 if TYPE_CHECKING:
-    from complabel.methods._arrays import Features
-
-
-class _ByLength(Kind):
-    """A Normalizer, which divides each row by its length. It has no fitted values to save."""
-
-    def plain(self, value: Any, context: Context) -> Any:
-        """Return None, because there is nothing to save."""
-
-    def restored(self, value: Any, place: str, context: Context) -> Any:
-        """Make a new Normalizer for the right number of columns."""
-        if value is not None:
-            raise RefusedError(f"{place} is {value!r:.80}, but it must be null")
-        context.sizes["columns"] = context.sizes["d"]
-        made = Normalizer()
-        made.n_features_in_ = context.sizes["d"]
-        return made
-
-
-class _Kernel(Record):
-    """A LandmarkKernel: its landmarks, gamma and Cholesky factor."""
-
-    def restored(self, value: Any, place: str, context: Context) -> Any:
-        """Make the kernel, after a check that its factor has an inverse."""
-        found: LandmarkKernel = super().restored(value, place, context)
-        if not (found.factor.diagonal() > 0).all():
-            raise RefusedError(f"{place}.factor has no inverse")
-        return found
-
-
-class _People(Record):
-    """An Annotators object; names are saved only if there are error rates for them."""
-
-    def plain(self, value: Any, context: Context) -> Any:
-        """Return the parts, without names if they are not needed."""
-        found = super().plain(value, context)
-        return found if value.error_rates is not None else {**found, "names": []}
-
-    def restored(self, value: Any, place: str, context: Context) -> Any:
-        """Make the object, after a check that there is one rate for each name."""
-        found: Annotators = super().restored(value, place, context)
-        known = () if found.error_rates is None else found.error_rates
-        if len(found.names) != len(known):
-            raise RefusedError(f"{place} has {len(known)} rates for {len(found.names)} annotators")
-        return found
-
+    from collections.abc import Mapping
 
 _RATES: Any = {"at_least": 0, "below": 1.000001}
-_TRANSFORMER = OneOf(
-    kernel=(
-        LandmarkKernel,
-        _Kernel(
-            LandmarkKernel,
-            landmarks=Rows("columns"),
-            gamma=Scalar(Real(above=0)),
-            factor=Numbers("columns", "columns"),
-        ),
-    ),
-    rows=(Normalizer, _ByLength()),
-)
-FITTED: Kinds = {
-    "alpha_": Scalar(Real(above=0)),
-    "cardinality_": Scalar(None, Real(above=0)),
-    "mean_cardinality_": Scalar(Real(at_least=0)),
-    "kernel_": Scalar("linear", "rbf"),
-    "scaling_": IfAny(Scalar(*SCALINGS)),
-    "gamma_": IfAny(Scalar(Real(above=0))),
-    "rank_": IfAny(Scalar(Integer(at_least=1))),
-    "label_frequencies_": IfAny(Numbers("K", at_least=0)),
-    "label_frequencies_errors_": IfAny(Numbers("K", at_least=0)),
-    "label_frequencies_covariance_": IfAny(Numbers("K", "K")),
-    "cv_results_": IfAny(Table()),
-    "cardinality_curve_": IfAny(Table()),
-    "n_iter_": Scalar(Integer(at_least=0)),
-    "model_": OneOf(
-        linear=(LinearMap, linear_map_kind()),
-        mapped=(
-            MappedLinear,
-            Record(MappedLinear, transformer=_TRANSFORMER, linear=linear_map_kind("columns")),
-        ),
-    ),
-    "_annotators": _People(
-        Annotators,
-        names=Texts(),
-        propensities=OrNone(Numbers("K", at_least=0)),
-        error_rates=OrNone(Numbers("annotators", **_RATES)),
-        error_rate=Scalar(Real(at_least=0, at_most=1)),
-        exclusion_rates=OrNone(Numbers("K", **_RATES)),
-    ),
+_KERNEL = {
+    "landmarks": Rows("columns"),
+    "gamma": Real(above=0),
+    "factor": Numbers("columns", "columns"),
+}
+FITTED: Constraints = {
+    "alpha_": Real(above=0),
+    "cardinality_": (None, Real(above=0)),
+    "mean_cardinality_": Real(at_least=0),
+    "kernel_": ("linear", "rbf"),
+    "scaling_": (MISSING, *SCALINGS),
+    "gamma_": (MISSING, Real(above=0)),
+    "rank_": (MISSING, Integer(at_least=1)),
+    "label_frequencies_": (MISSING, Numbers("K", at_least=0)),
+    "label_frequencies_errors_": (MISSING, Numbers("K", at_least=0)),
+    "label_frequencies_covariance_": (MISSING, Numbers("K", "K")),
+    "cv_results_": (MISSING, Table()),
+    "cardinality_curve_": (MISSING, Table()),
+    "n_iter_": Integer(at_least=0),
+    "model_": {
+        "transformer": (None, "rows", _KERNEL),
+        "coef": Numbers("K", "columns"),
+        "intercept": Numbers("K"),
+    },
+    "_annotators": {
+        "names": Texts("annotators"),
+        "propensities": (None, Numbers("K", at_least=0)),
+        "error_rates": (None, Numbers("annotators", **_RATES)),
+        "error_rate": Real(at_least=0, at_most=1),
+        "exclusion_rates": (None, Numbers("K", **_RATES)),
+    },
 }
 
 
-def kept_rows_of(model: LinearMap | MappedLinear) -> Features | None:
-    """Return the training rows that approximate the kernel; None if there is no kernel."""
-    if isinstance(model, MappedLinear) and isinstance(model.transformer, LandmarkKernel):
-        return model.transformer.landmarks
-    return None
+def plain_model(model: LinearMap | MappedLinear) -> dict[str, Any]:
+    """Return a linear map, and the transformer before it, if there is one."""
+    if isinstance(model, LinearMap):
+        return {"transformer": None, **vars(model)}
+    kernel = model.transformer
+    plain = vars(kernel) if isinstance(kernel, LandmarkKernel) else "rows"
+    return {"transformer": plain, **vars(model.linear)}
+
+
+def model_from(plain: dict[str, Any], sizes: Mapping[str, int]) -> LinearMap | MappedLinear:
+    """Make what ``plain_model`` returned; ``columns`` in ``sizes`` are those of the linear map."""
+    transformer, linear = plain["transformer"], LinearMap(plain["coef"], plain["intercept"])
+    if isinstance(transformer, dict):
+        if not (transformer["factor"].diagonal() > 0).all():
+            raise InputError("state.model_.transformer.factor has no inverse")
+        return MappedLinear(LandmarkKernel(**transformer), linear)
+    d = sizes["d"]
+    if sizes["columns"] != d:
+        raise InputError(f"state.model_.coef has {sizes['columns']} columns for {d} features")
+    if transformer is None:
+        return linear
+    return MappedLinear(Normalizer().fit(np.ones((1, d))), linear)
+
+
+def plain_annotators(people: Annotators) -> dict[str, Any]:
+    """Return what is known of annotators; names only if there are error rates for them."""
+    names = () if people.error_rates is None else people.names
+    return {**vars(people), "names": np.array(names, dtype=np.str_)}
+
+
+def annotators_from(plain: dict[str, Any]) -> Annotators:
+    """Make what ``plain_annotators`` returned."""
+    return Annotators(**{**plain, "names": tuple(plain["names"].tolist())})

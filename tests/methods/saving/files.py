@@ -20,7 +20,7 @@ def take_apart(path):
     with safe_open(path, framework="numpy") as file:
         header = json.loads(file.metadata()[KEY])
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    del header["sha256"], header["tensors"]
+    del header["sha256"]
     return header, arrays
 
 
@@ -29,19 +29,14 @@ def canonical(value):
 
 
 def sealed(header, arrays, **further):
-    """Return the bytes of a file with digests that are right, as somebody hostile would write."""
+    """Return the bytes of a file with a digest that is right, as somebody hostile would write."""
     arrays = {name: np.array(array, order="C") for name, array in arrays.items()}
-    tensors = {
-        name: {
-            "dtype": array.dtype.name,
-            "shape": list(array.shape),
-            "sha256": hashlib.sha256(array.tobytes()).hexdigest(),
-        }
-        for name, array in arrays.items()
-    }
-    whole = {"tensors": tensors, **header, **further}
-    whole["sha256"] = hashlib.sha256(canonical(whole).encode()).hexdigest()
-    return save(arrays, metadata={KEY: canonical(whole)})
+    whole = {**header, **further}
+    digest = hashlib.sha256(canonical(whole).encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.name} {array.shape}".encode() + array.tobytes())
+    return save(arrays, metadata={KEY: canonical({**whole, "sha256": digest.hexdigest()})})
 
 
 def changed(path, change):

@@ -1,0 +1,250 @@
+"""A model file: a tree of plain values as JSON, in the header of a safetensors file of its arrays.
+
+Nothing in a file is executed, and nothing that it names is imported. Values that JSON does not have
+become an object with one key that starts with ``$``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from complabel.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FORMAT = "complabel model"
+VERSION = 1
+# Only one key, because the library writes several keys in random order.
+_KEY = "complabel"
+_DAMAGED = "The file is damaged: use another copy of it, or fit and save again"
+_BITS = (8, 16, 32, 64)
+_DTYPES = {"bool", "float16", "float32", "float64"}
+_DTYPES |= {f"{kind}{bits}" for kind in ("int", "uint") for bits in _BITS}
+_ODD_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def write_tree(path: Path, tree: Mapping[str, Any]) -> None:
+    """Write a tree; the same tree gives the same bytes."""
+    from safetensors.numpy import save
+
+    arrays: dict[str, NDArray[Any]] = {}
+    packed = {name: pack(value, name, arrays) for name, value in tree.items()}
+    header = {"format": FORMAT, "version": VERSION, **packed}
+    text = _canonical(header | {"sha256": _digest(header, arrays)})
+    # The library's save_file makes a file that only its owner may read, and raises no OSError.
+    path.write_bytes(save(arrays, metadata={_KEY: text}))
+
+
+def read_tree(path: Path) -> dict[str, Any]:
+    """Read a tree; raise InputError if the file is not one that ``write_tree`` wrote."""
+    header, arrays = read_parts(path)
+    try:
+        tree = {name: unpack(value, arrays) for name, value in header.items()}
+    except InputError:
+        raise
+    except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+        raise InputError(f"its header holds something odd ({error!s:.200}). {_DAMAGED}") from None
+    if arrays:
+        raise InputError(f"the array {min(arrays)!r:.80} is not used. {_DAMAGED}")
+    return tree
+
+
+def read_parts(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the header, without the format's own entries, and the arrays by name."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise InputError("there is no such file; classifier.save(path) writes one")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            text = (file.metadata() or {}).get(_KEY)
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except OSError as error:
+        raise InputError(f"it cannot be read: {error.strerror or error}") from error
+    except (SafetensorError, ValueError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"it is not a safetensors file, or is incomplete or damaged ({str(error)[:200]}); use"
+            " another copy of it, or fit and save again"
+        ) from error
+    if text is None:
+        raise InputError("it is a safetensors file, but not written by complabel")
+    return _checked(text, arrays), arrays
+
+
+def _checked(text: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return the header; refuse another version or a wrong digest."""
+    try:
+        header: dict[str, Any] = json.loads(text)
+        digest = header.pop("sha256")
+        found = _digest(header, arrays)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        raise InputError(f"its header is not JSON written by complabel. {_DAMAGED}") from None
+    version = header.pop("version", None)
+    if isinstance(version, int) and version > VERSION:
+        raise InputError(
+            f"a newer complabel wrote it, in version {version} of the format; this one reads"
+            f" version {VERSION}. Install the newer one: pip install --upgrade complabel"
+        )
+    if digest != found or header.pop("format", None) != FORMAT or version != VERSION:
+        raise InputError(f"it has changed since it was written. {_DAMAGED}")
+    return header
+
+
+def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return one checksum of everything in the file."""
+    found = hashlib.sha256(_canonical(header).encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        found.update(f"{name} {array.dtype.name} {array.shape}".encode())
+        in_order = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+        found.update(in_order.reshape(-1).view(np.uint8).data)
+    return found.hexdigest()
+
+
+def _canonical(header: object) -> str:
+    """Return data as JSON in a fixed form, so that equal data give equal texts."""
+    return json.dumps(header, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def pack(value: Any, place: str, arrays: dict[str, NDArray[Any]]) -> Any:
+    """Return a value as JSON, and put its arrays into ``arrays``, each under its place.
+
+    An array in column order keeps this order, because products with it are rounded accordingly.
+    """
+    value = value.item() if isinstance(value, np.generic) else value
+    if _is_plain(value):
+        odd = isinstance(value, float) and not math.isfinite(value)
+        return {"$float": repr(value)} if odd else value
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) and key[:1] != "$" for key in value):
+            raise InputError(f"{place} has keys that are not texts, or begin with $")
+        return {str(key): pack(each, f"{place}.{key}", arrays) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        items = [pack(each, f"{place}.{at}", arrays) for at, each in enumerate(value)]
+        return items if isinstance(value, list) else {"$tuple": items}
+    if isinstance(value, np.random.Generator):
+        return {"$generator": _state_of(value, place)}
+    if isinstance(value, sparse.csr_array | sparse.csr_matrix):
+        parts = {name: getattr(value, name) for name in ("data", "indices", "indptr")}
+        parts |= {"shape": [int(n) for n in value.shape], "matrix": sparse.isspmatrix(value)}
+        return {"$csr": pack(parts, place, arrays)}
+    if hasattr(value, "__array__"):
+        return _pack_array(value, place, arrays)
+    kind = f"the {value!r:.80}" if callable(value) else f"a {type(value).__name__}"
+    raise InputError(f"{place} is {kind}, which is neither a plain value nor an array")
+
+
+def _is_plain(value: object) -> bool:
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _pack_array(value: Any, place: str, arrays: dict[str, NDArray[Any]]) -> Any:
+    """Pack an array of numbers, of texts or of plain objects."""
+    if isinstance(value, np.ma.MaskedArray):
+        # Values under the mask could be anything, even old content of the memory.
+        nothing: Any = np.zeros((), value.dtype)
+        parts = {"data": value.filled(nothing[()]), "mask": np.ma.getmaskarray(value)}
+        return {"$masked": pack(parts, place, arrays)}
+    array = np.asarray(value)
+    if array.dtype.kind == "U" and array.ndim == 1:
+        return {"$texts": array.tolist()}
+    if array.dtype == object and array.ndim == 1:
+        items = [each.item() if isinstance(each, np.generic) else each for each in array]
+        if all(map(_is_plain, items)):
+            return {"$objects": pack(items, place, arrays)}
+    if array.dtype.name not in _DTYPES:
+        raise InputError(
+            f"{place} is a {array.ndim}-D array of {array.dtype.name}; arrays of numbers and"
+            " lists of names can be saved"
+        )
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
+    # The library writes an array's memory unchanged, in any order.
+    arrays[place] = np.array(array.T if by_columns else array, order="C")
+    return {"$by_columns" if by_columns else "$array": place}
+
+
+def _state_of(generator: np.random.Generator, place: str) -> dict[str, Any]:
+    """Return the state of a random generator, which is plain."""
+    state: dict[str, Any] = dict(generator.bit_generator.state)
+    if state.pop("bit_generator") != "PCG64":
+        kind = type(generator.bit_generator).__name__
+        raise InputError(
+            f"{place} is a {kind} generator, and only PCG64 can be saved; call"
+            " set_params(random_state=None), or use numpy.random.default_rng"
+        )
+    return state
+
+
+def unpack(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
+    """Return the value that ``pack`` was given; it takes the arrays out of ``arrays``."""
+    if isinstance(value, list):
+        return [unpack(each, arrays) for each in value]
+    if not isinstance(value, dict):
+        return value
+    mark = next((key for key in value if key[:1] == "$"), None)
+    if mark is None:
+        return {key: unpack(each, arrays) for key, each in value.items()}
+    if len(value) > 1 or mark not in _OF_MARK:
+        raise InputError(f"a value is marked {mark[:20]!r}, which this version does not know")
+    if mark in ("$array", "$by_columns"):
+        if value[mark] not in arrays:
+            raise InputError(f"the array {value[mark]!r:.80} is missing, or used twice. {_DAMAGED}")
+        return _OF_MARK[mark](arrays.pop(value[mark]))
+    return _OF_MARK[mark](value[mark] if mark == "$float" else unpack(value[mark], arrays))
+
+
+def _texts(values: Any) -> NDArray[Any]:
+    if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+        raise ValueError("names that are no list of texts")
+    return np.array(values, dtype=np.str_)
+
+
+def _objects(items: Any) -> NDArray[Any]:
+    if not isinstance(items, list) or not all(map(_is_plain, items)):
+        raise ValueError("objects that are no list of plain values")
+    found = np.empty(len(items), dtype=object)
+    found[:] = items
+    return found
+
+
+def _masked(parts: Any) -> NDArray[Any]:
+    data, mask = parts["data"], parts["mask"]
+    if not isinstance(data, np.ndarray) or mask.shape != data.shape or mask.dtype != np.bool_:
+        raise ValueError("a mask that does not fit its array")
+    return np.ma.MaskedArray(data, mask=mask)
+
+
+def _csr(parts: Any) -> Any:
+    kind = sparse.csr_matrix if parts["matrix"] is True else sparse.csr_array
+    found = kind((parts["data"], parts["indices"], parts["indptr"]), shape=tuple(parts["shape"]))
+    found.check_format(full_check=True)
+    return found
+
+
+def _generator(state: Any) -> np.random.Generator:
+    made: Any = np.random.PCG64(0)
+    made.state = {"bit_generator": "PCG64", **state}
+    return np.random.Generator(made)
+
+
+_OF_MARK: Mapping[str, Callable[[Any], Any]] = {
+    "$array": lambda array: array,
+    "$by_columns": np.transpose,
+    "$csr": _csr,
+    "$float": _ODD_NUMBERS.__getitem__,
+    "$generator": _generator,
+    "$masked": _masked,
+    "$objects": _objects,
+    "$texts": _texts,
+    "$tuple": tuple,
+}
