@@ -29,7 +29,6 @@ ROOMS = (
     "_writing",
     "_opening",
     "_parameters",
-    "persistence",
     "answers",
     "simulate",
     "files",

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from complabel.reports._svg import ACCENT, INK, SERIES
 from research.theory import CRITERIA
 from research.theory._theory_text import (
     MATRIX_NAMES,
@@ -26,7 +27,6 @@ from complabel.reports._charts import (
     matrix_charts,
     new_axes,
 )
-from complabel.reports._svg import ACCENT, INK, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -58,7 +58,7 @@ def test_what_answers_say_survives_a_table(given_records, random):
     expected = make(n_items, n_labels, found)
     options = {
         "items": range(n_items),
-        "labels": [f"l{label}" for label in range(n_labels)],
+        "label_names": [f"l{label}" for label in range(n_labels)],
         "contradictions": "keep",
     }
     rows = list(rows_of(found))
@@ -88,7 +88,7 @@ def test_questions_are_inferred_where_the_table_has_none():
             (6, "x", "sea", "no", None, None),
             columns=columns,
         ),
-        labels=LABELS,
+        label_names=LABELS,
         contradictions="keep",
     )
     assert answers.question.tolist() == ["asked", "named", "asked", "named", "named", "asked"]
@@ -123,7 +123,7 @@ def test_who_is_unsure_says_nothing():
             ("d", 3, None, "unsure", "ticked", None),
             columns=columns,
         ),
-        labels=LABELS,
+        label_names=LABELS,
         items=range(4),
     )
     np.testing.assert_array_equal(answers.answered, [False, True, True, False])
@@ -141,7 +141,7 @@ def test_numbers_may_be_text_or_have_gaps():
     ]
     frame = pd.DataFrame(rows, columns=list(columns))
     for given_table in (table(*rows, columns=columns), frame, frame.convert_dtypes()):
-        answers = Answers.from_table(given_table, labels=LABELS)
+        answers = Answers.from_table(given_table, label_names=LABELS)
         assert answers.item_names.tolist() == [4, 5]
         assert answers.asked_for.tolist() == [1, 2]
         assert answers.probability.tolist()[1] == 0.5
@@ -165,7 +165,7 @@ def test_a_label_may_be_called_as_a_gap_is():
 
 def test_items_are_in_the_order_of_the_features_rows():
     said = {"item": ["b", "c"], "label": ["sea", "sky"]}
-    answers = Answers.from_table(said, items=["c", "a", "b"], labels=LABELS, question="asked")
+    answers = Answers.from_table(said, items=["c", "a", "b"], label_names=LABELS, question="asked")
     np.testing.assert_array_equal(answers.complementary, np.eye(4)[[3, 0, 2]] * [[1], [0], [1]])
     assert answers.item_names.tolist() == ["c", "a", "b"]
 
@@ -177,7 +177,7 @@ def test_labels_that_nobody_mentioned_are_warned_of():
     ) as w:
         Answers.from_table(said)
     assert w[0].filename == __file__
-    Answers.from_table(said, labels=LABELS)
+    Answers.from_table(said, label_names=LABELS)
     Answers.from_table(said | {"offered": ['["sea", "sky"]', ""]})
 
 
@@ -308,7 +308,7 @@ REFUSED = {
 @pytest.mark.parametrize(("said", "message"), REFUSED.values(), ids=REFUSED)
 def test_what_a_table_must_not_say_is_refused_with_its_row(said, message):
     with pytest.raises(AnnotationError, match=message):
-        Answers.from_table(said, labels=LABELS)
+        Answers.from_table(said, label_names=LABELS)
 
 
 def test_contradictions_are_kept_on_demand():
@@ -337,7 +337,7 @@ def test_numbers_and_text_are_different_items():
     with pytest.raises(AnnotationError, match="they are int in the table, but str in items"):
         Answers.from_table({"item": [1], "label": ["sea"]}, items=["0", "1"])
     mixed = Answers.from_table(
-        {"item": [1, "a"], "label": ["sea", "sky"]}, question="named", labels=LABELS
+        {"item": [1, "a"], "label": ["sea", "sky"]}, question="named", label_names=LABELS
     )
     assert mixed.item_names.tolist() == [1, "a"]
 
@@ -351,7 +351,7 @@ def test_what_is_no_table_is_refused(said):
 def test_a_table_without_labels_is_refused():
     with pytest.raises(AnnotationError, match="the table has no label"):
         Answers.from_table({"item": [1], "label": [None], "answer": ["yes"]})
-    empty = Answers.from_table({"item": [], "label": []}, labels=LABELS, items=[3, 4])
+    empty = Answers.from_table({"item": [], "label": []}, label_names=LABELS, items=[3, 4])
     assert empty.shape == (2, 4)
     assert empty.n_answers == 0
 
@@ -403,7 +403,7 @@ TWO = {"item": ["x", "x"], "label": ["sea", "sky"]}
 )
 def test_what_was_asked_is_not_guessed(more):
     with pytest.raises(AnnotationError, match=r"row [01] .*nothing says what was asked.*question="):
-        Answers.from_table(TWO | more, labels=LABELS)
+        Answers.from_table(TWO | more, label_names=LABELS)
 
 
 @pytest.mark.parametrize(
@@ -415,10 +415,10 @@ def test_a_yes_or_a_chance_tells_that_people_were_asked(more):
 
 @pytest.mark.parametrize("question", ["named", "asked", "ticked", "excluded"])
 def test_the_question_may_be_told_for_all_rows_that_have_none(question):
-    told = Answers.from_table(TWO | {"item": ["x", "y"]}, labels=LABELS, question=question)
+    told = Answers.from_table(TWO | {"item": ["x", "y"]}, label_names=LABELS, question=question)
     assert told.question.tolist() == [question] * 2
     mixed = TWO | {"question": ["excluded", None]}
-    mixed = Answers.from_table(mixed, labels=LABELS, question=question, contradictions="keep")
+    mixed = Answers.from_table(mixed, label_names=LABELS, question=question, contradictions="keep")
     assert mixed.question.tolist() == ["excluded", question]
     with pytest.raises(InputError, match="question must be"):
         Answers.from_table(TWO, question="chosen")
@@ -426,10 +426,10 @@ def test_the_question_may_be_told_for_all_rows_that_have_none(question):
 
 def test_ticked_labels_of_one_answer_need_its_id():
     with pytest.raises(AnnotationError, match=r"row 0 .*give all rows of one answer the"):
-        Answers.from_table(TWO, labels=LABELS, question="ticked")
-    joined = Answers.from_table(TWO | {"answer_id": [1, 1]}, labels=LABELS, question="ticked")
+        Answers.from_table(TWO, label_names=LABELS, question="ticked")
+    joined = Answers.from_table(TWO | {"answer_id": [1, 1]}, label_names=LABELS, question="ticked")
     assert joined.complementary.tolist() == [[0, 0, 1, 1]]
-    Answers.from_table(TWO | {"annotator": ["a", "b"]}, labels=LABELS, question="ticked",
+    Answers.from_table(TWO | {"annotator": ["a", "b"]}, label_names=LABELS, question="ticked",
                        contradictions="keep")  # fmt: skip
 
 

@@ -32,9 +32,9 @@ def mixed():
             draw_answers(Y, question="free", items_share=0.4, random_state=1),
             draw_answers(Y, question="menu-2", items_share=0.7, random_state=2),
             draw_answers(
-                Y, question="asked", mistakes=[0.4, 0.2, 0.0], answers_per_item=3, random_state=3
+                Y, question="asked", error_rate=[0.4, 0.2, 0.0], answers_per_item=3, random_state=3
             ),
-            draw_answers(Y, question="ticked", items_share=0.1, mistakes=[0.3], random_state=4),
+            draw_answers(Y, question="ticked", items_share=0.1, error_rate=[0.3], random_state=4),
             draw_answers(
                 Y, question="excluded", exclusion_rates=0.2, items_share=0.3, random_state=5
             ),
@@ -210,7 +210,7 @@ def test_real_features_say_nothing_bad():
 def test_features_in_another_order_are_paired_with_the_answers_by_name():
     """Only items a and b have equal features, and they contradict each other."""
     table = {"item": ["a", "b", "c"], "label": ["x", "x", "y"], "answer": ["yes", "no", "no"]}
-    answers = Answers.from_table(table, items=["a", "b", "c"], labels=["x", "y", "z"])
+    answers = Answers.from_table(table, items=["a", "b", "c"], label_names=["x", "y", "z"])
     X = pd.DataFrame([[1.0], [2.0], [1.0]], index=["b", "c", "a"])
     assert inspect_answers(answers, X).features.n_contradicting == 2
     assert inspect_answers(answers, X.to_numpy()).features.n_contradicting == 0

@@ -21,7 +21,7 @@ def answers_of(values):
     ]
     columns = zip(*table, strict=True)
     named = dict(zip(("item", "label", "answer", "annotator"), columns, strict=True))
-    return Answers.from_table(named, contradictions="keep", labels=["a", "b"])
+    return Answers.from_table(named, contradictions="keep", label_names=["a", "b"])
 
 
 def alpha_by_definition(values):
@@ -98,7 +98,7 @@ def ask_several(seed, rates, n_per_item=3, n_items=1500):
     return draw_answers(
         draw_labels(n_items, 4, seed=seed + 1000),
         question="ticked",
-        mistakes=rates,
+        error_rate=rates,
         answers_per_item=n_per_item,
         random_state=seed,
     )

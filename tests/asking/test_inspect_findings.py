@@ -33,7 +33,7 @@ def asked(Y, seed=0, **more):
 @pytest.mark.parametrize("seed", range(4))
 def test_good_answers_need_nothing(seed):
     seen = inspect_answers(
-        asked(draw_labels(1500, seed=seed + 50), seed, mistakes=[0.0, 0.0], answers_per_item=3)
+        asked(draw_labels(1500, seed=seed + 50), seed, error_rate=[0.0, 0.0], answers_per_item=3)
     )
     assert names_of(seen) <= {"repeated-answers"}
     assert seen.next_step is None
@@ -94,7 +94,7 @@ def test_only_no_looks_like_naming():
 
 def test_contradictions_come_first():
     Y = draw_labels()
-    answers = Answers.concatenate([asked(Y), asked(Y, 1, mistakes=0.9), draw_answers(Y)])
+    answers = Answers.concatenate([asked(Y), asked(Y, 1, error_rate=0.9), draw_answers(Y)])
     seen = inspect_answers(answers)
     assert seen.next_step.name == "contradictions"
     assert seen.next_step.severity == "problem"
@@ -112,7 +112,7 @@ def test_menus_tell_frequencies_but_not_for_sure():
 def test_menus_that_tell_too_little_are_no_estimate():
     rng = np.random.default_rng(77)
     Y = (rng.random((1000, 60)) < 0.05).astype(np.uint8)
-    named = draw_answers(Y, question="menu-4", mistakes=0.3, random_state=1)
+    named = draw_answers(Y, question="menu-4", error_rate=0.3, random_state=1)
     assert (np.diff(named.named.indptr) == 0).sum() > 50
     seen = inspect_answers(named)
     assert not seen.knowledge.known

@@ -185,7 +185,7 @@ def test_the_filled_table_becomes_answers(data):
             "question": ["excluded"] * len(ruled_out),
         },
         items=items,
-        labels=labels,
+        label_names=labels,
     )
     table = suggest_questions(before, 50, random_state=0)
     pairs = list(zip(table["item"], table["label"], strict=True))
@@ -193,7 +193,7 @@ def test_the_filled_table_becomes_answers(data):
     given = table["answer"].notna()
     assert_array_equal(table["answer"][given], filled[given])
     table["answer"] = filled
-    after = Answers.from_table(table, items=items, labels=labels)
+    after = Answers.from_table(table, items=items, label_names=labels)
     assert set(after.question) == {"asked"}
     said = {
         (items[after.item[at]], labels[label]): (answer, chance)
@@ -255,7 +255,7 @@ def test_without_pandas_the_columns_come_alone(named, monkeypatch):
         told = frame[name].astype(object).where(frame[name].notna(), None)
         assert_array_equal(values, told)
     columns["answer"] = ["unsure" if answer is None else answer for answer in columns["answer"]]
-    read = Answers.from_table(columns, items=range(60), labels=["0", "1", "2", "3", "4"])
+    read = Answers.from_table(columns, items=range(60), label_names=["0", "1", "2", "3", "4"])
     assert read.n_answers == len(frame) - 20
 
 

@@ -12,14 +12,19 @@ def run(monkeypatch, capsys):
     """Run the command line; return exit code, output and errors."""
 
     def call(*arguments):
-        _console.output.cache_clear()
-        _console.errors.cache_clear()
+        forget_consoles()
         monkeypatch.setattr(sys, "argv", ["complabel", *map(str, arguments)])
+        # As in a program of its own: completion asks for the name of the program.
+        monkeypatch.setattr(sys.modules["__main__"], "__package__", None)
         with pytest.raises(SystemExit) as exit_:
             _app.main()
         captured = capsys.readouterr()
         return exit_.value.code, captured.out, captured.err
 
     yield call
+    forget_consoles()
+
+
+def forget_consoles():
     _console.output.cache_clear()
     _console.errors.cache_clear()

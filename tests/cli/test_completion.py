@@ -1,17 +1,14 @@
 """Shell completion: what a shell is told, and what that costs."""
 
-import os
 import subprocess
 import sys
 
 import pytest
 
-from complabel.cli import _completion as completion
+from complabel.cli import _options as options
 from complabel.datasets import CATALOG, EMBEDDED
 from complabel.methods import METHODS
 from complabel.paper import PLANS, TABLES
-
-PROGRAM = "import sys; sys.argv[0] = 'complabel'; from complabel.cli import main; main()"
 
 
 @pytest.fixture(autouse=True)
@@ -24,22 +21,21 @@ def folder(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
 
-def complete(line, shell="bash"):
+@pytest.fixture
+def complete(run, monkeypatch):
     """Ask as a shell does, for the last word of a line."""
-    words = line.split(" ")
-    asked = {
-        "_COMPLABEL_COMPLETE": f"complete_{shell}",
-        "COMP_WORDS": line,
-        "COMP_CWORD": str(len(words) - 1),
-        "_TYPER_COMPLETE_ARGS": line,
-        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
-    }
-    completed = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env={**os.environ, **asked}, capture_output=True,
-        text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert not completed.stderr
-    return completed.stdout
+
+    def ask(line, shell="bash"):
+        monkeypatch.setenv("_COMPLABEL_COMPLETE", f"complete_{shell}")
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
+        monkeypatch.setenv("_TYPER_COMPLETE_ARGS", line)
+        monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+        _, out, err = run()
+        assert not err
+        return out
+
+    return ask
 
 
 @pytest.mark.parametrize(
@@ -54,52 +50,53 @@ def complete(line, shell="bash"):
         ("complabel benchmark scene --method rid", ["ridge"]),
         ("complabel study run p", ["plan.toml"]),
         ("complabel study run table2", ["table2"]),
+        ("complabel reproduce table", list(TABLES)),
         ("complabel datasets --download sce", ["scene"]),
+        ("complabel fit a.csv --contradictions d", ["drop"]),
     ],
 )
-def test_bash_completes(line, expected):
+def test_bash_completes(complete, line, expected):
     assert complete(line).split() == expected
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_complete(shell):
+def test_other_shells_complete(complete, shell):
     assert "ridge" in complete("complabel benchmark scene --method rid", shell)
 
 
 def test_names_are_those_that_there_are():
-    assert {*completion.catalog_names()} == {*CATALOG, *EMBEDDED}
-    assert completion.complete_plan("") == [*PLANS, "data/", "plan.toml"]
-    assert completion.complete_table("") == list(TABLES)
-    assert completion.complete_method("") == list(METHODS)
+    assert {*options.complete_catalog()} == {*CATALOG, *EMBEDDED}
+    assert options.complete_plan("") == [*PLANS, "data/", "plan.toml"]
+    assert options.complete_method() == list(METHODS)
 
 
-def test_files_are_those_that_may_be_datasets():
-    assert completion.complete_dataset("M") == ["MIRROR.NPZ"]
-    assert completion.complete_dataset(".h") == [".hidden.npz"]
-    assert set(completion.complete_dataset("")) >= {"scene", "data/", "mine.arff", "MIRROR.NPZ"}
-    assert not {"answers.csv", "mine.xml", ".hidden.npz"} & {*completion.complete_dataset("")}
-    assert completion.complete_dataset("nowhere/x") == []
+def test_files_are_those_that_may_be_datasets(complete):
+    assert complete("complabel benchmark M").split() == ["MIRROR.NPZ"]
+    assert complete("complabel benchmark .h").split() == [".hidden.npz"]
+    offered = set(complete("complabel benchmark ").split())
+    assert offered >= {"scene", "data/", "mine.arff", "MIRROR.NPZ"}
+    assert not {"answers.csv", "mine.xml", ".hidden.npz"} & offered
+    assert not complete("complabel benchmark nowhere/x").split()
 
 
-def test_completion_loads_nothing_heavy():
+def test_help_and_completion_load_nothing_heavy():
     program = (
-        "import sys\n"
-        "from complabel.cli import _app\n"
-        "from complabel.cli import _completion as c\n"
-        "found = c.complete_dataset('s'), c.complete_method('r'), c.complete_plan('t')\n"
+        "import sys; sys.argv = ['complabel', '--help']\n"
+        "from complabel.cli import main, _options as o\n"
+        "found = o.complete_dataset('s'), o.complete_method(), o.complete_plan('t')\n"
         "assert all(found), found\n"
-        "heavy = {'torch', 'sklearn', 'scipy', 'numpy', 'pydantic'} & set(sys.modules)\n"
-        "assert not heavy, heavy"
+        "try: main()\n"
+        "finally:\n"
+        "    heavy = {'torch', 'sklearn', 'scipy', 'numpy', 'pydantic', 'pandas', 'matplotlib'}\n"
+        "    assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120, capture_output=True)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_of_a_shell_can_be_shown(shell):
-    completed = subprocess.run(
-        [sys.executable, "-c", PROGRAM, "--show-completion", shell],
-        env={**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    assert "_COMPLABEL_COMPLETE" in completed.stdout
-    assert f"complete_{shell}" in completed.stdout
+def test_the_script_of_a_shell_can_be_shown(run, monkeypatch, shell):
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    code, out, _ = run("--show-completion", shell)
+    assert code == 0
+    assert "_COMPLABEL_COMPLETE" in out
+    assert f"complete_{shell}" in out

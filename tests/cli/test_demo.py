@@ -20,12 +20,12 @@ def test_it_prints_the_ways_the_meaning_the_page_and_the_next_command(run, tmp_p
     assert code == 0
     assert summary["seed"] == 2
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    titles = reports.demo_titles(summary)
+    titles = summary["titles"]
     for name, figures in (summary["ways"] | summary["references"]).items():
         shown = f"{figures['average_precision']:.3f} {100 * figures['found']:.0f} %"
         assert f"{titles[name]} {shown}" in lines
     assert lines[-3:] == [
-        reports.demo_meaning(summary),
+        summary["meaning"],
         f"wrote {target}: open it in a browser",
         "next: complabel import --help",
     ]

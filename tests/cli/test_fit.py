@@ -5,7 +5,7 @@ import pytest
 from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, write_files, write_table
 
 import complabel
-from complabel.cli import _fit, _fitted
+from complabel.cli import _fit
 from complabel.files import read_answers
 from complabel.methods import held_out_score, make_classifier
 
@@ -141,7 +141,7 @@ class _Few:
 
 
 def test_what_was_found_is_shown(tmp_path):
-    assert _fitted.chosen(_Few(), tmp_path / "m.safetensors", 150.0) == [
+    assert _fit.chosen(_Few(), tmp_path / "m.safetensors", 150.0) == [
         "_Few, fitted in 2.5 min:",
         "  penalty: 0.125",
         "  how often each label applies:",
@@ -158,7 +158,7 @@ class _Many:
 
 
 def test_of_many_labels_the_most_frequent_are_shown(tmp_path):
-    lines = _fitted.chosen(_Many(), tmp_path / "m.safetensors", 3.0)
+    lines = _fit.chosen(_Many(), tmp_path / "m.safetensors", 3.0)
     assert lines[0] == "_Many, fitted in 3 s:"
     assert len(lines) == 1 + 1 + 12 + 1
     assert lines[2] == "    label 999  1.000"

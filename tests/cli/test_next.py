@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from complabel.cli import _next
+from complabel.cli import _console as _next
 
 
 @pytest.mark.parametrize(

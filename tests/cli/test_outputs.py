@@ -29,7 +29,6 @@ OUTPUTS = {
     "inspect --json": (["inspect", *ANSWERS], "X.csv", ".json"),
     "labelstudio-config --out": (["labelstudio-config", "labels.txt"], "labels.txt", ".xml"),
     "demo --output": (["demo"], None, ".html"),
-    "theory --output": (["theory", "--quick"], None, ".html"),
     "tune --json": (["tune", *ANSWERS, "--method", "ridge"], "named.csv", ".json"),
     "benchmark --json": (["benchmark", *ANSWERS], "labels.txt", ".json"),
     "study export": (["study", "export", "--store", "s.json"], "s.json", ".json"),
@@ -257,7 +256,7 @@ def test_another_name_is_proposed(folder):
 
 
 def test_a_file_that_appears_meanwhile_is_kept(monkeypatch, tmp_path):
-    from complabel import tables
+    from complabel import files as tables
 
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path)

@@ -49,7 +49,7 @@ def test_a_file_says_what_its_table_says(tmp_path_factory, given_records, ending
     path = tmp_path_factory.mktemp("answers") / f"answers.{ending}"
     write(table, path)
     items, labels = list(map(str, range(n_items))), [f"l{at}" for at in range(n_labels)]
-    expected = Answers.from_table(table, items=items, labels=labels, contradictions="keep")
+    expected = Answers.from_table(table, items=items, label_names=labels, contradictions="keep")
     if len(expected.contradictions()):
         with pytest.raises(AnnotationError, match="contradict each other"):
             read_answers(path, items=items, label_names=labels)

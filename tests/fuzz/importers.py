@@ -220,7 +220,9 @@ def import_one(origin: Seed, path: Path, content: bytes) -> str:
     labels = dict.fromkeys([*tally.label_names, *table["label"]])
     for menu in table["offered"].dropna() if "offered" in table else ():
         labels.update(dict.fromkeys(json.loads(menu)))
-    Answers.from_table(table, labels=[*labels, "another", "yet another"], contradictions="keep")
+    Answers.from_table(
+        table, label_names=[*labels, "another", "yet another"], contradictions="keep"
+    )
     return "read"
 
 

@@ -30,8 +30,8 @@ from safetensors import SafetensorError
 from scipy import sparse
 from sklearn.base import clone
 from tests.fuzz import mutants
-from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
 from tests.methods.saving.files import sealed, take_apart
+from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
 
 import complabel
 from complabel.answers import Answers

@@ -59,7 +59,7 @@ def short(table, *columns):
 
 def masks(table, labels):
     """Return the answers, with items in order, as lists of zeros and ones."""
-    made = Answers.from_table(table, labels=labels, contradictions="keep")
+    made = Answers.from_table(table, label_names=labels, contradictions="keep")
     names = ("named", "absent", "relevant", "offered")
     return made, {name: getattr(made, name).toarray().tolist() for name in names}
 

@@ -42,7 +42,7 @@ def test_what_the_columns_hold_may_be_told(tmp_path, question):
     said = [(row["label"], row["question"]) for row in rows]
     assert said == [("sea", question), ("sky", question)]
     table, _ = import_answers(tmp_path / "a.csv", format="columns", options=Options(**told))
-    answers = Answers.from_table(table, labels=LABELS)
+    answers = Answers.from_table(table, label_names=LABELS)
     assert answers.complementary.tolist() == [[1, 1, 0, 0]]
     assert answers.known_relevant.any() == (question == "ticked")
 

@@ -128,7 +128,7 @@ def test_a_thousand_questions_come_back_without_a_flag(tmp_path, name):
     assert found["answer_id"].is_unique
     assert tally.remarks == []
     assert tally.counts["asked answers"] == len(table)
-    answers = Answers.from_table(found, labels=LABELS, contradictions="keep")
+    answers = Answers.from_table(found, label_names=LABELS, contradictions="keep")
     assert answers.n_answers == len(said) - said.count("unsure")
 
 
@@ -185,7 +185,7 @@ def test_the_other_forms_come_back(tmp_path, question, name):
     said = found[["label", "answer", "question"]].astype(object).where(found.notna(), None)
     assert list(map(tuple, said.to_numpy())) == rows
     assert set(found["item"]) == {task["item"] for task in tasks}
-    assert Answers.from_table(found, labels=LABELS).n_answers == len(filled)
+    assert Answers.from_table(found, label_names=LABELS).n_answers == len(filled)
 
 
 YES = [{"answer": ["yes"]}, {"answer": ["no"]}]

@@ -34,7 +34,7 @@ def test_labels_that_are_no_candidates_are_excluded(tmp_path):
 
 def test_answers_of_the_table_are_the_exclusions_of_the_file(tmp_path):
     table, _ = import_answers(save(tmp_path / "toy.mat"))
-    answers = Answers.from_table(table, items=list("0123"), labels=list("012"))
+    answers = Answers.from_table(table, items=list("0123"), label_names=list("012"))
     assert answers.complementary.tolist() == (1 - CANDIDATES.T).tolist()
     assert answers.excluded.toarray().tolist() == (1 - CANDIDATES.T)[:3].tolist()
 

@@ -119,7 +119,7 @@ def test_namings_come_back_as_choices_from_their_menu(tmp_path):
     everything = reply_to(path, ["All apply.", '{"named": "all apply"}'])
     rows, _ = imported(tmp_path / "back.jsonl", everything)
     assert [("label" in row, row["answer"]) for row in rows] == [(False, "yes")] * 2
-    answers = Answers.from_table(import_answers(tmp_path / "back.jsonl")[0], labels=MENU)
+    answers = Answers.from_table(import_answers(tmp_path / "back.jsonl")[0], label_names=MENU)
     assert answers.known_relevant.tolist() == [[1, 1, 1]] * 2
 
 

@@ -105,7 +105,7 @@ def test_what_is_known_comes_back(format_, seed, tmp_path):
     known = np.random.default_rng(seed).integers(-1, 2, size=(len(ITEMS), len(LABELS)))
     path, options = WRITERS[format_](known, tmp_path)
     table, _ = import_answers(path, options=Options(**options))
-    found = Answers.from_table(table, items=ITEMS, labels=LABELS)
+    found = Answers.from_table(table, items=ITEMS, label_names=LABELS)
     np.testing.assert_array_equal(found.complementary, known == 0)
     np.testing.assert_array_equal(found.known_relevant, known == 1)
 
@@ -119,5 +119,5 @@ def test_candidate_labels_of_a_mat_file_come_back(seed, tmp_path):
     savemat(tmp_path / "a.mat", data)
     table, _ = import_answers(tmp_path / "a.mat")
     names = sorted(set(table["label"]))
-    found = Answers.from_table(table, items=[str(i) for i in range(12)], labels=names)
+    found = Answers.from_table(table, items=[str(i) for i in range(12)], label_names=names)
     np.testing.assert_array_equal(found.excluded.toarray(), 1 - candidates.T)

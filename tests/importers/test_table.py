@@ -116,7 +116,7 @@ def test_what_was_asked_is_not_guessed(tmp_path, text, line):
     with pytest.raises(DatasetFormatError, match=rf"line {line}: .* what was asked.*--question"):
         import_answers(tmp_path / "t.csv")
     found, _ = import_answers(tmp_path / "t.csv", options=Options(question="excluded"))
-    assert Answers.from_table(found, labels=["sea", "sky", "fog"]).n_answers > 0
+    assert Answers.from_table(found, label_names=["sea", "sky", "fog"]).n_answers > 0
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_rates_of_next_to_nothing_leave_the_logarithm_finite(rate, dtype, tolera
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_slopes_of_next_to_nothing_are_finite(dtype):
-    likelihood = AnswersLikelihood(SAID, mistakes=True, dtype=dtype)
+    likelihood = AnswersLikelihood(SAID, with_error_rates=True, dtype=dtype)
     logits = torch.tensor(LOGITS, dtype=dtype)
     for rates in ([0.0, 0.0, 0.0], [1e-40, 0.5, 1.0], [1.0, 1.0, 1.0]):
         of = likelihood(logits, error_rates=torch.tensor(rates, dtype=dtype))

@@ -1,11 +1,10 @@
-"""The oracle for answers, itself held against numbers by hand and the formulas as integrals."""
+"""The oracle for answers, itself held against numbers by hand."""
 
 import itertools
 import math
 
 import numpy as np
 import pytest
-from scipy import integrate
 from tests.losses.answers_reference import Answer, item_log_likelihood
 
 rng = np.random.default_rng(13)
@@ -111,14 +110,10 @@ def test_two_menus_are_a_composite():
     assert chance(HALVES, *menus, no) == pytest.approx(expected)
 
 
-def test_no_answer_says_nothing():
-    assert item_log_likelihood(HALVES, []) == 0
-
-
 # Sums
 
 
-@pytest.mark.parametrize("offered", [(0, 1, 2, 3, 4), (0, 3, 4), (1, 2), (2,)], ids=str)
+@pytest.mark.parametrize("offered", [(0, 3, 4), (2,)], ids=str)
 @pytest.mark.parametrize("asked_for", [1, 2, 3])
 @pytest.mark.parametrize("mistakes", [0.0, 0.3])
 @pytest.mark.parametrize("propensities", [None, [2, 0.1, 1, 3, 7]], ids=["equal", "weighed"])
@@ -147,82 +142,3 @@ def test_all_judgements_and_exclusions_sum_to_one():
         excluded += chance(logits, of, exclusion_rates=[0.2, 0.9, 0.4, 0.1])
     assert total == pytest.approx(1, rel=1e-13)
     assert excluded == pytest.approx(1, rel=1e-13)
-
-
-# The formulas of the likelihood as integrals
-
-
-def integral(integrand):
-    return integrate.quad(integrand, 0, 1, epsabs=0, epsrel=1e-11, limit=400)[0]
-
-
-def both_cases(n_labels):
-    """Logits; facts about labels 1 and 3; A and B of each label."""
-    logits = rng.normal(size=n_labels)
-    p = 1 / (1 + np.exp(-logits))
-    a, b = p.copy(), 1 - p
-    a[1], b[1] = p[1] * 0.1, (1 - p[1]) * 0.9
-    a[3], b[3] = p[3], 0.4 * (1 - p[3])
-    facts = [
-        answer("asked", n_labels, absent=[1], mistakes=0.2),
-        answer("excluded", n_labels, offered=[3]),
-    ]
-    return logits, facts, a, b
-
-
-@pytest.mark.parametrize("offered", [range(6), [0, 1, 2, 4]], ids=str)
-@pytest.mark.parametrize("named", [[1], [0, 2], [1, 2, 4]], ids=str)
-def test_a_choice_of_several_is_an_integral(offered, named):
-    logits, facts, a, b = both_cases(6)
-    on, m = np.isin(np.arange(6), list(offered)), len(named)
-    others = np.setdiff1d(np.arange(6), named)
-    value = b[named].prod() * integral(
-        lambda t: m * (1 - t) ** (m - 1) * (a + b * np.where(on, t, 1))[others].prod()
-    )
-    choice = answer("named", 6, offered=offered, named=named)
-    assert chance(logits, *facts, choice, exclusion_rates=0.6) == pytest.approx(value, rel=1e-12)
-
-
-@pytest.mark.parametrize("named", [[1], [0, 2], [1, 2, 4]], ids=str)
-def test_a_choice_by_propensities_is_an_integral(named):
-    logits, facts, a, b = both_cases(6)
-    w = np.array([1.5, 1.2, 2.0, 3.0, 1.1, 4.0])
-    others = np.setdiff1d(np.arange(6), named)
-
-    def integrand(t):
-        last = sum(
-            w[i] * t ** (w[i] - 1) * np.prod([1 - t ** w[j] for j in named if j != i])
-            for i in named
-        )
-        return last * (a + b * t**w)[others].prod()
-
-    value = b[named].prod() * integral(integrand)
-    choice = answer("named", 6, named=named)
-    found = chance(logits, *facts, choice, propensities=w, exclusion_rates=0.6)
-    assert found == pytest.approx(value, rel=1e-11)
-
-
-@pytest.mark.parametrize("named", [[1, 1], [0, 2], [1, 2, 2, 0]], ids=str)
-def test_repeated_choices_are_an_integral(named):
-    logits, facts, a, b = both_cases(5)
-    different, r = np.unique(named), len(named)
-    others = np.setdiff1d(np.arange(5), named)
-    value = b[different].prod() * integral(
-        lambda t: (
-            (-math.log(t)) ** (r - 1)
-            / math.factorial(r - 1)
-            * t ** (len(different) - 1)
-            * (a + b * t)[others].prod()
-        )
-    )
-    choices = [answer("named", 5, named=[label]) for label in named]
-    found = chance(logits, *facts, *choices, exclusion_rates=0.6, mistakes=False)
-    assert found == pytest.approx(value, rel=1e-9)
-
-
-def test_what_is_wrong_without_the_number_asked_for():
-    # Two asked for, one named: all others apply. Taken for one of one, it looks far more likely.
-    logits = np.full(6, -1.0)
-    told = chance(logits, answer("named", 6, named=[0], asked_for=2))
-    assert told == pytest.approx((1 / (1 + math.e)) ** 5 / (1 + math.exp(-1)), rel=1e-12)
-    assert chance(logits, answer("named", 6, named=[0])) > 4 * told

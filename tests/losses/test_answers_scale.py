@@ -111,8 +111,7 @@ def test_one_menu_shown_to_several(n_labels, n_offered, r, different, shift):
     assert value == pytest.approx(float(expected), rel=1e-12, abs=1e-8)
 
 
-@pytest.mark.parametrize("m", [1, 4])
-@pytest.mark.parametrize("shift", [-4.0, 2.0])
+@pytest.mark.parametrize(("m", "shift"), [(1, 2.0), (4, -4.0)])
 def test_single_precision(m, shift):
     logits, facts, offered, named = scene(m, 1000, m, 600, shift)
     logits = logits.astype(np.float32)
@@ -153,11 +152,11 @@ def by_quadrature(a, b, weights, offered, named, n_digits=25):
 @pytest.mark.parametrize(
     ("n_labels", "n_offered", "m", "sd", "shift"),
     [
-        (100, 100, 1, 1.0, -2.0),
+        pytest.param(100, 100, 1, 1.0, -2.0, marks=pytest.mark.slow),
         (100, 40, 1, 0.5, 3.0),
         (60, 60, 3, 1.0, -1.0),
         (60, 50, 5, 0.7, 0.0),
-        (300, 300, 1, 1.0, -4.0),
+        pytest.param(300, 300, 1, 1.0, -4.0, marks=pytest.mark.slow),
     ],
 )
 def test_propensities_by_arithmetic_of_many_digits(n_labels, n_offered, m, sd, shift):

@@ -23,9 +23,11 @@ def likelihood_of(case):
     n_labels, settings = case.logits.shape[1], case.settings
     rates = np.asarray(settings["error_rates"], dtype=float)
     excluded = np.broadcast_to(settings.get("exclusion_rates", 0.5), n_labels)
-    found = AnswersLikelihood(case.answers, exclusion_rates=excluded, mistakes=rates.max() > 0)
+    found = AnswersLikelihood(
+        case.answers, exclusion_rates=excluded, with_error_rates=rates.max() > 0
+    )
     given = {}
-    if found.mistakes:
+    if found.with_error_rates:
         known = np.broadcast_to(rates, len(case.answers.annotator_names))
         given["error_rates"] = torch.tensor(np.append(known, rates.mean()))
     if settings.get("propensities") is not None:
@@ -60,7 +62,7 @@ def test_any_rows_of_any_answers(case, data):
 @pytest.mark.parametrize("questions", [*((each,) for each in QUESTIONS), QUESTIONS], ids=str)
 def test_batches_add_up_to_all_items(questions, mistakes):
     answers = some_answers(questions)
-    known = {"exclusion_rates": np.full(7, 0.4), "mistakes": mistakes}
+    known = {"exclusion_rates": np.full(7, 0.4), "with_error_rates": mistakes}
     logits = torch.randn(Y.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     given = {"log_propensities": torch.linspace(-1, 1, 7, dtype=torch.float64)}
     if mistakes:
@@ -131,7 +133,7 @@ def test_logits_of_any_float_type(dtype):
 
 @pytest.mark.parametrize("rates", [0.2, [0.2], torch.tensor([0.2])])
 def test_one_error_rate_for_all(rates):
-    likelihood = AnswersLikelihood(some_answers(("asked", "free")), mistakes=True)
+    likelihood = AnswersLikelihood(some_answers(("asked", "free")), with_error_rates=True)
     found = likelihood.batch([1]).log_likelihood(torch.zeros(1, 7), error_rates=rates)
     expected = likelihood(
         torch.zeros(Y.shape, dtype=torch.float64),

@@ -96,25 +96,6 @@ def test_one_name_of_a_uniform_choice_is_unbiased_where_all_sets_have_one_size(n
             assert found[1] == pytest.approx(supervised_ranking(logits, relevant), rel=1e-12)
 
 
-def test_one_name_of_a_uniform_choice_is_biased_where_sizes_differ():
-    """Sets {0} and {0, 1} of three labels, equally often, at equal logits of 1.
-
-    Label 1 is named with chance 1/2 of the first and never of the second; label 2 with 1/2 and 1.
-    Its rate is 3/4 by the mean, so that CCMN's target of it is 1 - (1/2) / (3/4) = 1/3 and
-    1 - 1 / (3/4) = -1/3 where the truth is 0 both times: right in the mean alone.
-    """
-    rates, logits = [1.0, 0.5, 0.75], torch.ones(1, 3, dtype=torch.float64)
-    loss = CCMNLoss(rates)
-    of_first = np.mean([float(loss(logits, tensor([y]))) for y in np.eye(3)[[1, 2]]])
-    of_second = float(loss(logits, tensor([np.eye(3)[2]])))
-    of_truth = [
-        float(BinaryCrossEntropy()(logits, tensor([relevant])))
-        for relevant in ([1, 0, 0], [1, 1, 0])
-    ]
-    assert of_first - of_truth[0] == pytest.approx(-1 / 3, rel=1e-12)
-    assert of_second - of_truth[1] == pytest.approx(1 / 3, rel=1e-12)
-
-
 def test_comes_hl_is_the_risk_of_its_paper_in_the_limit():
     """With x of three values: priors, conditional means, and the supervised risk, enumerated."""
     rng = np.random.default_rng(0)
@@ -202,23 +183,11 @@ def test_flooding_turns_back_below_its_level():
     torch.testing.assert_close(high.logit_gradient(logits, complementary), -gradient)
 
 
-@pytest.mark.parametrize("make", [CCMNLoss, COMESHammingLoss, COMESRankingLoss])
-def test_gradients_are_those_of_finite_differences(make):
-    loss, logits = make(RATES[4]), logits_of(4, 6)
-    complementary = tensor(np.random.default_rng(2).random((6, 4)) < 0.5)
-    found, step = loss.logit_gradient(logits, complementary).numpy(), 1e-6
-    for index in np.ndindex(6, 4):
-        moved = torch.zeros_like(logits)
-        moved[index] = step
-        up, down = (float(loss(logits + sign * moved, complementary)) for sign in (1, -1))
-        assert found[index] == pytest.approx(6 * (up - down) / (2 * step), rel=1e-6, abs=1e-8)
-
-
 def test_many_pairs_are_added_up_in_parts(monkeypatch):
     loss, logits = COMESRankingLoss(RATES[4]), logits_of(4, 9)
     complementary = tensor(np.random.default_rng(3).random((9, 4)) < 0.5)
     whole = loss.logit_gradient(logits, complementary)
-    monkeypatch.setattr("complabel.losses._comes._MOST_DIFFERENCES", 12)
+    monkeypatch.setattr("complabel.losses._naming_rates._MOST_DIFFERENCES", 12)
     torch.testing.assert_close(loss.logit_gradient(logits, complementary), whole)
 
 

@@ -9,8 +9,6 @@ from complabel.losses import (
     BinaryCrossEntropy,
     ComplementaryCrossEntropy,
     MLCLLoss,
-    complementary_bce,
-    complementary_mse,
     implied_complementary,
 )
 
@@ -49,24 +47,8 @@ def test_implied_probabilities_are_equation_8():
     np.testing.assert_allclose(found, implied_by_loops(scores), rtol=1e-14)
 
 
-def test_complementary_loss_is_equation_10():
-    implied = implied_by_loops(expit(LOGITS))
-    expected = np.mean([bce_of(p, y) for p, y in zip(implied, COMPLEMENTARY, strict=True)])
-    found = complementary_bce(tensor(implied), tensor(COMPLEMENTARY))
-    assert float(found) == pytest.approx(expected, rel=1e-13)
-
-
-def test_regularizer_is_equation_11():
-    implied = implied_by_loops(expit(LOGITS))
-    expected = np.mean(
-        [squared_distance(p, y) for p, y in zip(implied, COMPLEMENTARY, strict=True)]
-    )
-    found = complementary_mse(tensor(implied), tensor(COMPLEMENTARY))
-    assert float(found) == pytest.approx(expected, rel=1e-13)
-
-
 @pytest.mark.parametrize("beta", [0.0, 1.0, 3.0])
-def test_total_is_equation_12(beta):
+def test_total_is_equation_12_of_equations_10_and_11(beta):
     implied = implied_by_loops(expit(LOGITS))
     expected = np.mean(
         [

@@ -138,7 +138,7 @@ def test_a_reference_takes_no_relevant_labels_beside_those_it_learns_from():
 @every_learner
 def test_several_complementary_labels_per_row_are_accepted(name):
     kept = PROBLEM.Y.sum(axis=1) <= N_LABELS - 2
-    several = draw_complementary(PROBLEM.Y[kept], n_per_row=2, random_state=0)
+    several = draw_complementary(PROBLEM.Y[kept], asked_for=2, random_state=0)
     assert (several.sum(axis=1) == 2).all()
     classifier = brief(name).fit(X[kept], several)
     assert np.isfinite(classifier.decision_function(X)).all()

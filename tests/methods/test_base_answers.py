@@ -150,7 +150,7 @@ def by_hand(answers):
     st.sampled_from([0, 0.3]),
 )
 def test_others_are_given_the_labels_that_do_not_apply(questions, seed, share, mistakes):
-    answers = of_questions(questions, random_state=seed, items_share=share, mistakes=mistakes)
+    answers = of_questions(questions, random_state=seed, items_share=share, error_rate=mistakes)
     known = by_hand(answers)
     n_wrong = (known == -1).sum(axis=1)
     rows = (n_wrong > 0) & (n_wrong < N_LABELS)
@@ -252,7 +252,7 @@ def test_items_without_an_answer_are_counted(method):
 
 
 def test_nothing_is_said_where_nothing_is_ignored():
-    two_named = draw_complementary(Y[Y.sum(axis=1) < 3], n_per_row=2, random_state=0)
+    two_named = draw_complementary(Y[Y.sum(axis=1) < 3], asked_for=2, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Recorder().fit(X, FREE)

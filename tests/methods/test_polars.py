@@ -35,8 +35,8 @@ def test_answers_come_from_a_polars_table():
         "annotator": ["ann", None, "bob", "ann"],
     }
     table = pl.DataFrame(columns)
-    found = Answers.from_table(table, labels=LABELS, items=["a", "b", "c"])
-    expected = Answers.from_table(columns, labels=LABELS, items=["a", "b", "c"])
+    found = Answers.from_table(table, label_names=LABELS, items=["a", "b", "c"])
+    expected = Answers.from_table(columns, label_names=LABELS, items=["a", "b", "c"])
     assert found.label_names == tuple(LABELS)
     assert found.annotator_names == expected.annotator_names == ("ann", "bob")
     for name in ("absent", "relevant", "offered"):

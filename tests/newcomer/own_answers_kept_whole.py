@@ -21,7 +21,7 @@ table = {
     "question": ["asked"] * 300,
     "probability": [0.25] * 300,
 }
-answers = Answers.from_table(table, items=names, labels=labels)
+answers = Answers.from_table(table, items=names, label_names=labels)
 settings = {"kernel": "linear", "alpha": 0.01, "random_state": 0}
 classifier = SelectionLikelihoodClassifier(**settings).fit(X, answers)
 

@@ -1,7 +1,18 @@
+import numpy as np
 import pytest
-from tests.reports.small import failing, make_plan, make_results
+from tests.reports.small import HOSTILE, PEOPLE, draw_labels, failing, make_plan, make_results
 
-from complabel.reports import _render, render_report, summarize_study
+from complabel.answers import Answers
+from complabel.asking import inspect_answers
+from complabel.reports import (
+    _render,
+    render_demo,
+    render_inspection,
+    render_report,
+    run_demo,
+    summarize_study,
+)
+from complabel.simulate import draw_answers
 
 
 @pytest.fixture(scope="session")
@@ -20,8 +31,45 @@ def summary(results):
 
 
 @pytest.fixture(scope="session")
-def page(results):
-    return render_report(results)
+def demo():
+    """The summary of a small demonstration, and what it told of."""
+    told = []
+    return run_demo(seed=3, n_pictures=250, n_questions=50, tell=told.append), told
+
+
+@pytest.fixture(scope="session")
+def seen():
+    """Everything that a page about answers can show."""
+    Y = draw_labels()
+    answers = Answers.concatenate(
+        [
+            draw_answers(Y, random_state=1),
+            draw_answers(Y, question="ticked", random_state=2, items_share=0.3),
+            draw_answers(
+                Y, question="asked", mistakes=[0.3, 0.1], answers_per_item=3, random_state=3
+            ),
+            draw_answers(Y, question="excluded", exclusion_rates=0.3, random_state=4),
+        ]
+    )
+    named = dict(zip(["0", "1"], PEOPLE, strict=True))
+    table = Answers.from_arrays(
+        **{name: getattr(answers, name) for name in
+           ("named", "absent", "relevant", "excluded", "offered", "question", "item",
+            "asked_for", "probability", "all_apply")},
+        annotator=[named.get(str(code)) for code in answers.annotator],
+        label_names=HOSTILE,
+    )  # fmt: skip
+    return inspect_answers(table, np.ones((400, 2)), source="<i>.csv")
+
+
+@pytest.fixture(scope="session")
+def pages(results, demo, seen):
+    """A page of each kind."""
+    return {
+        "report": render_report(results),
+        "demo": render_demo(demo[0]),
+        "inspection": render_inspection(seen),
+    }
 
 
 @pytest.fixture
@@ -31,3 +79,4 @@ def without_charts(monkeypatch):
     monkeypatch.setattr(
         _render, "study_charts", lambda summary, tables: dict.fromkeys(choose(summary, tables), ())
     )
+    monkeypatch.setattr(_render, "answer_charts", lambda summary: [])

@@ -26,6 +26,8 @@ DETAILS = {
     },
     "curves": {"selection": [3.0, 2.0, 1.0], "scores": [1.0, math.nan, 0.25]},
 }
+SIZE = {"n_samples": 900, "n_labels": 6}
+SIZES = {"scene": {"n_samples": 2407, "n_labels": 6}}
 
 
 def make_plan(**changed):
@@ -63,7 +65,9 @@ def make_results(plan, *, change=lambda unit: {}, missing=(), seed=0):
                         "predict_seconds": 0.25,
                         "peak_memory_mb": 300.0 + fold,
                         "fitted": {"alpha_": 0.1 * (fold + 1), "rule_": "top"},
-                        "details": DETAILS if row.method == "mlcl" and fold == 0 else {},
+                        "details": {}
+                        if fold
+                        else (DETAILS if row.method == "mlcl" else {}) | SIZES.get(dataset, SIZE),
                         "machine": {"system": "Linux", "torch": "2.9"},
                     }
                     if dataset not in missing:
@@ -90,20 +94,36 @@ def failing(unit):
     return {}
 
 
-class Tables(HTMLParser):
-    """The texts of every cell, table by table, and of the whole page; refuses wrong nesting."""
+class Page(HTMLParser):
+    """A page's tables, line by line, and its elements with their texts; refuses wrong nesting."""
 
     VOID = frozenset({"meta", "img", "br", "path", "use"})
 
     def __init__(self, html):
         super().__init__()
-        self.tables, self.text, self.tags, self._open = [], [], [], []
+        self.tables, self.elements, self._open = [], [], []
         self.feed(html)
         self.close()
         assert self._open == []
 
+    @property
+    def text(self):
+        (html,) = self.find("html")
+        return html[1]
+
+    @property
+    def attributes(self):
+        return [attributes for _, attributes, _ in self.elements]
+
+    def find(self, tag, **attributes):
+        return [
+            (found, "".join(text))
+            for name, found, text in self.elements
+            if name == tag and attributes.items() <= found.items()
+        ]
+
     def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
+        self.handle_startendtag(tag, attrs)
         if tag == "table":
             self.tables.append([])
         if tag == "tr":
@@ -111,18 +131,19 @@ class Tables(HTMLParser):
         if tag in ("th", "td"):
             self.tables[-1][-1].append("")
         if tag not in self.VOID:
-            self._open.append(tag)
+            self._open.append(self.elements[-1])
 
     def handle_startendtag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
+        self.elements.append((tag, dict(attrs), []))
 
     def handle_endtag(self, tag):
         if tag not in self.VOID:
-            assert self._open.pop() == tag
+            assert self._open.pop()[0] == tag
 
     def handle_data(self, data):
-        self.text.append(data)
-        if "th" in self._open or "td" in self._open:
+        for _, _, text in self._open:
+            text.append(data)
+        if {"th", "td"} & {tag for tag, *_ in self._open}:
             self.tables[-1][-1][-1] += data
 
 
@@ -137,3 +158,13 @@ def folds_of(results, row, dataset, metric):
 def the_cell(summary, **place):
     (found,) = [cell for cell in summary.cells if place.items() <= vars(cell).items()]
     return found
+
+
+HOSTILE = ["<script>alert(1)</script>", "a\"b' onload=x", "sea & sky\n{{ 7*7 }}", "łódź" * 12]
+PEOPLE = ("<b>ann</b>", "bob & co")
+
+
+def draw_labels():
+    Y = (np.random.default_rng(100).random((400, 4)) < [0.1, 0.2, 0.3, 0.4]).astype(np.uint8)
+    Y[Y.all(axis=1), 0] = 0
+    return Y

@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from tests.reports.small import Tables, make_plan, make_results, the_cell
+from tests.reports.small import Page, make_plan, make_results, the_cell
 
 from complabel.reports import FORMATS, headline, render_report, summarize_study
-from complabel.reports._answer_charts import answer_charts, way_of_asking
-from complabel.reports._factor_tables import factor_tables
+from complabel.reports._study_charts import answer_charts, way_of_asking
+from complabel.reports._tables import factor_tables
 from complabel.studies import Draw
 
 ROWS = [
@@ -46,8 +46,13 @@ def summary(asked):
     return summarize_study(asked)
 
 
+@pytest.fixture(scope="module")
+def asked_page(asked):
+    return Page(render_report(asked))
+
+
 def test_points_count_the_answers_of_a_training_part_and_their_minutes(summary):
-    # The catalog's scene has 2,407 instances, of which two of three folds are 1,604.67.
+    # Scene has 2,407 instances, of which two of three folds are 1,604.67.
     points = {p.draw: p for p in summary.answers if (p.dataset, p.row) == ("scene", "Prior")}
     assert {name: point.n_answers for name, point in points.items()} == {
         "free": 1605, "free-half": 802, "asked": 1605, "asked-half": 802, "menu": 1605,
@@ -59,15 +64,6 @@ def test_points_count_the_answers_of_a_training_part_and_their_minutes(summary):
     cell = the_cell(summary, row="Prior", dataset="scene", draw="menu", metric="average_precision")
     assert (points["menu"].mean, points["menu"].std) == (cell.mean, cell.std)
     assert {point.row for point in summary.answers} == {"MLCL", "Prior", "Prior, matched"}
-
-
-def test_sizes_that_units_tell_come_before_the_catalogs():
-    results = make_results(
-        make_plan(published="", draws=DRAWS, rows=ROWS[:2], datasets=["yeast"]),
-        change=lambda unit: {"details": {"n_samples": 300, "n_labels": 5}},
-    )
-    free = [p for p in summarize_study(results).answers if p.draw == "free"]
-    assert {point.n_answers for point in free} == {200}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +122,7 @@ def test_ways_of_asking_in_words():
     assert list(said) == [way_of_asking(Draw(name="d", **how)) for how in said.values()]
 
 
-def test_many_draws_have_a_line_each_and_the_best_of_it_is_bold(asked, summary):
+def test_many_draws_have_a_line_each_and_the_best_of_it_is_bold(asked, summary, asked_page):
     tables = factor_tables(summary)
     first = tables.criteria[0]
     assert (first.metric.name, first.dataset) == ("average_precision", "yeast")
@@ -137,7 +133,7 @@ def test_many_draws_have_a_line_each_and_the_best_of_it_is_bold(asked, summary):
         competing = {i: e.cell.mean for i, e in enumerate(entries[:3]) if e}
         best = max(competing, key=competing.get)
         assert [i for i, e in enumerate(entries) if e and e.best] == [best], name
-    shown = Tables(render_report(asked)).tables
+    shown = asked_page.tables
     n_factors = sum(table[0][0] == "Draw" and len(table[0]) == 5 for table in shown)
     assert n_factors == 6 * 2
     for form in ("tables.md", "tables.tex"):
@@ -147,8 +143,8 @@ def test_many_draws_have_a_line_each_and_the_best_of_it_is_bold(asked, summary):
             assert f"{entry.cell.mean:.3f}" in text
 
 
-def test_the_assumed_seconds_are_printed_beside_the_curves(asked):
-    text = re.sub(r"\s+", " ", "".join(Tables(render_report(asked)).text))
+def test_the_assumed_seconds_are_printed_beside_the_curves(asked_page):
+    text = re.sub(r"\s+", " ", asked_page.text)
     assert (
         "Minutes are an assumption, not a measurement: 5 s to name a label freely, 3 s to name a"
         " label from a menu, 1.5 s for a yes or no." in text

@@ -16,7 +16,7 @@ from complabel.reports._charts import (
     heat_map,
     matrix_charts,
 )
-from complabel.reports._demo_page import grey_image
+from complabel.reports._demo import _grey_image
 
 NAMES = ("a", "b", "c")
 SCALE = Scale(0.5, "= 1/2", ("relevant", "chosen"))
@@ -113,7 +113,7 @@ def test_grey_image_holds_every_pixel():
     from matplotlib.image import imread
 
     pixels = np.linspace(0, 1, 12).reshape(3, 4)
-    kind, _, data = grey_image(pixels).partition(",")
+    kind, _, data = _grey_image(pixels).partition(",")
     assert kind == "data:image/png;base64"
     read = imread(io.BytesIO(base64.b64decode(data)))  # (3, 4, RGBA)
     assert np.abs(read[..., 0] - (1 - pixels)).max() <= 1.5 / 255

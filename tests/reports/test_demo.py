@@ -4,30 +4,19 @@ import base64
 import copy
 import io
 import json
-import sys
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 from sklearn.metrics import label_ranking_average_precision_score
-from tests.reports.test_page import browser  # noqa: F401  # a fixture
+from tests.reports.small import Page
 
 from complabel.errors import InputError
 from complabel.methods import SelectionLikelihoodClassifier
-from complabel.reports import _demo, demo_meaning, demo_titles, render_demo
-from complabel.reports._demo import WAYS, run_demo
-from complabel.reports._demo_text import about_ways
+from complabel.reports import _demo, render_demo, run_demo
+from complabel.reports._demo import WAYS
 
-VOID = {"meta", "img", "br"}
 SMALL = {"seed": 3, "n_pictures": 250, "n_questions": 50}
-
-
-@pytest.fixture(scope="module")
-def demo():
-    """The summary of a small demonstration, and what it told of."""
-    told = []
-    return run_demo(**SMALL, tell=told.append), told
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +24,9 @@ def summary(demo):
     return demo[0]
 
 
-@pytest.fixture(scope="module")
-def page(summary):
-    return render_demo(summary)
+@pytest.fixture
+def page(pages):
+    return pages["demo"]
 
 
 @pytest.fixture(scope="module")
@@ -59,39 +48,6 @@ def with_precisions(summary, **found):
     for way, value in found.items():
         changed["ways"][way]["average_precision"] = value
     return changed
-
-
-class Document(HTMLParser):
-    """Elements in order, as (tag, attributes, text inside); refuses wrong nesting."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.elements, self._open = [], []
-        self.feed(html)
-        self.close()
-        assert self._open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs), []))
-        if tag not in VOID:
-            self._open.append(self.elements[-1])
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs), []))
-
-    def handle_endtag(self, tag):
-        assert self._open.pop()[0] == tag
-
-    def handle_data(self, data):
-        for _, _, text in self._open:
-            text.append(data)
-
-    def find(self, tag, **attributes):
-        return [
-            (attrs, "".join(text))
-            for found, attrs, text in self.elements
-            if found == tag and attributes.items() <= attrs.items()
-        ]
 
 
 def row_of(picture, pictures):
@@ -265,62 +221,34 @@ def test_what_cannot_be_is_refused(given, message):
 
 
 def test_titles_number_the_ways(summary):
-    titles = demo_titles(summary)
+    titles = summary["titles"]
     assert list(titles) == [*WAYS, "prior", "supervised"]
     assert titles["audited"] == "4 named, with a bias, and 50 asked"
 
 
 def test_advice_stands_only_where_figures_bear_it_out(summary):
     usual = with_precisions(summary, free=0.9, asked=0.95, biased=0.5, audited=0.8)
-    assert demo_meaning(usual) == (
+    assert _demo._meaning(usual) == (
         "Ask yes or no about random labels if you can: average precision 0.950. Naming what comes"
         " to mind first teaches less: 0.500 instead of 0.900. With 50 yes/no questions among the"
         " answers it is 0.800."
     )
     for other in ({"audited": 0.4}, {"asked": 0.7}, {"biased": 0.92}):
-        meaning = demo_meaning(with_precisions(usual, **other))
+        meaning = _demo._meaning(with_precisions(usual, **other))
         assert "if you can" not in meaning
         assert "best way was" in meaning
-    assert "“named, with a bias”: average precision 0.970" in demo_meaning(
+    assert "“named, with a bias”: average precision 0.970" in _demo._meaning(
         with_precisions(usual, biased=0.97)
     )
 
 
 def test_the_bias_is_said_in_numbers(summary):
     changed = {**summary, "propensities": [1.0, 0.5, 2.0, 4.0, 1.0, 1.0]}
-    assert "3 comes 8 times as readily as 1." in about_ways(changed)["biased"]
-
-
-def test_page_is_a_document(page):
-    document = Document(page)
-    assert page.startswith("<!doctype html>")
-    assert document.find("html")[0][0] == {"lang": "en"}
-    assert document.find("meta", name="viewport")
-    assert len(document.find("h1")) == len(document.find("main")) == 1
-    assert len(page) < 200_000
-
-
-def test_page_needs_nothing_from_outside(page):
-    document = Document(page)
-    for tag, attributes, _ in document.elements:
-        assert tag not in {"script", "link", "iframe", "object"}
-        for name in ("src", "href", "srcset", "poster"):
-            assert attributes.get(name, "#").startswith(("#", "data:image/png;base64,"))
-    assert "@import" not in page
-    assert "http" not in page
-    assert "url(" not in page
-
-
-def test_ids_are_unique_and_headings_are_found(page):
-    attributes = [attributes for _, attributes, _ in Document(page).elements]
-    ids = [found["id"] for found in attributes if "id" in found]
-    assert len(ids) == len(set(ids))
-    labelled = {found["aria-labelledby"] for found in attributes if "aria-labelledby" in found}
-    assert labelled <= set(ids)
+    assert "3 comes 8 times as readily as 1." in _demo._about(changed)["biased"]
 
 
 def test_bars_have_the_summarys_figures_beside_them(page, summary):
-    document = Document(page)
+    document = Page(page)
     bars = [attributes["style"] for attributes, _ in document.find("span", **{"class": "bar"})]
     values = [text for _, text in document.find("td", **{"class": "value"})]
     found = [text for _, text in document.find("td", **{"class": "found"})]
@@ -328,13 +256,14 @@ def test_bars_have_the_summarys_figures_beside_them(page, summary):
     assert values == [f"{each['average_precision']:.3f}" for each in figures]
     assert found == [f"{100 * each['found']:.0f} %" for each in figures]
     assert bars == [f"width: {100 * each['average_precision']:.1f}%" for each in figures]
-    assert demo_meaning(summary) in document.find("header")[0][1]
+    assert summary["meaning"] == _demo._meaning(summary)
+    assert summary["meaning"] in document.find("header")[0][1]
 
 
 def test_pictures_are_what_was_asked_about_and_have_words(page, summary):
     from matplotlib.image import imread
 
-    images = [attributes for attributes, _ in Document(page).find("img")]
+    images = [attributes for attributes, _ in Page(page).find("img")]
     examples = [*summary["examples"]["training"], *summary["examples"]["test"]]
     for image, picture in zip(images, examples, strict=True):
         read = imread(io.BytesIO(base64.b64decode(image["src"].partition(",")[2])))
@@ -343,7 +272,7 @@ def test_pictures_are_what_was_asked_about_and_have_words(page, summary):
 
 
 def test_answers_and_guesses_stand_beside_their_pictures(page, summary):
-    cells = [" ".join(text.split()) for _, text in Document(page).find("dd")]
+    cells = [" ".join(text.split()) for _, text in Page(page).find("dd")]
     words = {"named": "no {label}", "no": "{label}? no", "yes": "{label}? yes"}
     expected = [
         words[answer["said"]].format(**answer)
@@ -361,38 +290,7 @@ def test_every_name_is_escaped(summary):
     changed = copy.deepcopy(summary)
     changed["versions"]["torch"] = '"><img src=x>'
     changed["examples"]["test"][0]["guesses"]["free"] = ["<script>7&</script>"]
-    document = Document(render_demo(changed))
+    document = Page(render_demo(changed))
     assert not document.find("script")
     assert len(document.find("img")) == 16
     assert "<script>7&</script>" in document.find("body")[0][1]
-
-
-@pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
-def test_a_missing_extra_is_named(summary, monkeypatch, module):
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(InputError, match=rf"{module}.*pip install \"complabel\[report\]\""):
-        render_demo(summary)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [1200, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_sticks_out_in_a_browser(browser, page, tmp_path, width, scheme):  # noqa: F811
-    (tmp_path / "demo.html").write_text(page, encoding="utf-8")
-    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    feature = {"name": "prefers-color-scheme", "value": scheme}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
-    browser.get((tmp_path / "demo.html").as_uri())
-    outside = browser.execute_script(
-        "const right = document.documentElement.clientWidth;"
-        "return [...document.body.querySelectorAll('*')]"
-        ".filter(e => e.getBoundingClientRect().right > right + 1).map(e => e.outerHTML);"
-    )
-    assert outside == []
-    widths = browser.execute_script(
-        "return [...document.querySelectorAll('.bars .bar')]"
-        ".map(e => e.getBoundingClientRect().width);"
-    )
-    assert min(widths) > 0.15 * width
-    assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]

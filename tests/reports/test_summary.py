@@ -1,15 +1,23 @@
-"""What a summary says of a study."""
+"""What a summary says of a study; the headline, and marks that cannot be misread."""
 
 import numpy as np
 import pytest
 from scipy import stats
-from tests.reports.small import DETAILS, ROWS, folds_of, make_plan, make_results, the_cell
+from tests.reports.small import (
+    DETAILS,
+    ROWS,
+    Page,
+    folds_of,
+    make_plan,
+    make_results,
+    the_cell,
+)
 
 from complabel.metrics import METRIC_NAMES
 from complabel.paper import Published, published_cells
-from complabel.reports import FORMATS, render_report, summarize_study
+from complabel.reports import FORMATS, headline, render_report, summarize_study
 from complabel.reports._tables import study_tables
-from complabel.reports._words import title_of
+from complabel.reports._templates import title_of
 from complabel.statistics import WinTieLoss
 
 
@@ -192,3 +200,104 @@ def test_a_row_with_frequencies_has_no_published_cells():
     summary = summarize_study(make_results(plan))
     assert the_cell(summary, row="L-UW", metric="ranking_loss").published is not None
     assert the_cell(summary, row="told", metric="ranking_loss").published is None
+
+
+def valued(values, datasets, draws=({"name": "uniform"},)):
+    """Average precision by draw and dataset of MLCL and Prior; other criteria are all alike."""
+    plan = make_plan(
+        published="",
+        datasets=list(datasets),
+        draws=list(draws),
+        rows=[{"method": "mlcl"}, {"method": "prior"}],
+    )
+
+    def change(unit):
+        mlcl, prior = values[unit.draw, unit.dataset]
+        value = (mlcl if unit.row == "MLCL" else prior) + 0.001 * unit.fold
+        return {"metrics": dict.fromkeys(METRIC_NAMES, value)}
+
+    return make_results(plan, change=change)
+
+
+def said(values, datasets, **draws):
+    return headline(summarize_study(valued(values, datasets, **draws)))
+
+
+MORE = ("scene", "yeast", "corel5k", "delicious")
+THREE = ({"name": "a"}, {"name": "b", "mistakes": 0.1}, {"name": "c", "mistakes": 0.2})
+
+
+@pytest.mark.parametrize(
+    ("values", "datasets", "expected"),
+    [
+        (
+            [(0.8, 0.5), (0.7, 0.6)],
+            MORE[:2],
+            "MLCL has the highest average precision on scene and yeast.",
+        ),
+        (
+            [(0.8, 0.5), (0.6, 0.7)],
+            MORE[:2],
+            "The best by average precision: MLCL on scene; Prior on yeast.",
+        ),
+        (
+            [(0.8, 0.8)],
+            MORE[:1],
+            "MLCL and Prior have the highest average precision on scene.",
+        ),
+        (
+            [(0.8, 0.5), (0.8, 0.9), (0.8, 0.5), (0.8, 0.5)],
+            MORE,
+            "MLCL has the highest average precision on 3 of 4 datasets.",
+        ),
+    ],
+)
+def test_the_headline_names_the_best_rows(values, datasets, expected):
+    found = {("uniform", name): value for name, value in zip(datasets, values, strict=True)}
+    assert headline(summarize_study(valued(found, datasets))) == expected
+
+
+def test_draws_of_which_the_same_can_be_said_share_a_sentence():
+    values = {("a", "scene"): (0.8, 0.5), ("b", "scene"): (0.8, 0.5), ("c", "scene"): (0.1, 0.5)}
+    assert headline(summarize_study(valued(values, ["scene"], THREE))) == (
+        "MLCL has the highest average precision on scene (draws a and b)."
+        " Prior has the highest average precision on scene (draw c)."
+    )
+
+
+def test_nothing_is_said_of_what_is_not_complete():
+    results = make_results(
+        make_plan(published="", datasets=["yeast"]),
+        change=lambda u: {"status": "pending"} if u.fold else {},
+    )
+    assert headline(summarize_study(results)) == "No method is complete yet."
+
+
+@pytest.mark.parametrize(
+    ("prior", "mark", "words"),
+    [(0.5, "▼", "worse than MLCL"), (0.9, "▲", "better than MLCL")],
+    ids=["worse", "better"],
+)
+def test_a_mark_says_how_the_row_is_that_it_stands_on(prior, mark, words, without_charts):
+    results = valued({("uniform", "scene"): (0.8, prior)}, ["scene"])
+    summary = summarize_study(results)
+    table = Page(render_report(results)).tables[METRIC_NAMES.index("average_precision")]
+    assert [line[0] for line in table] == ["Method", "MLCL", "Prior"]
+    assert words in table[2][1]
+    assert mark not in table[1][1]  # the reference has no mark
+    assert mark in table[2][1]
+    line = next(
+        line for line in FORMATS["tables.md"](summary, results).split("Average precision,")[1]
+        .splitlines() if line.startswith("| Prior |")
+    )  # fmt: skip
+    assert mark in line
+
+
+def test_two_datasets_have_no_ranks_but_a_sentence(without_charts):
+    results = make_results(make_plan(published="", datasets=["scene", "yeast"]))
+    summary = summarize_study(results)
+    assert all(ranking.ranks and ranking.groups is None for ranking in summary.rankings)
+    # Nemenyi, 3 methods: 2.343 sqrt(3 * 4 / (6 N)) is below 2, the widest span, from N = 3.
+    text = Page(render_report(results)).text
+    assert text.count("A test needs at least 3 datasets.") == 1
+    assert "critical difference" not in text

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from scipy import sparse, stats
 from tests.examples import examples
 
-from complabel.answers import indices_from_indicator
 from complabel.errors import AnnotationError, InputError
-from complabel.simulate import SCHEMES, draw_complementary, draw_relevant
+from complabel.simulate import SCHEMES, cooccurrence, draw_complementary, draw_relevant
 
 PATTERNS = np.array(
     [
@@ -59,7 +59,10 @@ def assert_frequencies(drawn, expected_of_pattern):
     for at, pattern in enumerate(PATTERNS):
         expected = expected_of_pattern(pattern)
         sets, counts = np.unique(drawn[at * COPIES : (at + 1) * COPIES], axis=0, return_counts=True)
-        observed = dict(zip(map(tuple, indices_from_indicator(sets)), counts, strict=True))
+        observed = {
+            tuple(np.flatnonzero(each).tolist()): count
+            for each, count in zip(sets, counts, strict=True)
+        }
         assert observed.keys() <= expected.keys()
         if len(expected) > 1:
             result = stats.chisquare(
@@ -69,37 +72,37 @@ def assert_frequencies(drawn, expected_of_pattern):
             assert result.pvalue > 1e-3
 
 
-@pytest.mark.parametrize("n_per_row", [1, 2, 3])
+@pytest.mark.parametrize("asked_for", [1, 2, 3])
 @pytest.mark.parametrize("options", [{}, {"scheme": "biased", "sharpness": 0.0}])
-def test_uniform_frequencies(n_per_row, options):
-    drawn = draw_complementary(MANY, n_per_row=n_per_row, random_state=11, **options)
+def test_uniform_frequencies(asked_for, options):
+    drawn = draw_complementary(MANY, asked_for=asked_for, random_state=11, **options)
     assert_frequencies(
         drawn,
-        lambda pattern: set_probabilities(weights_by_definition(pattern, PATTERNS, 0), n_per_row),
+        lambda pattern: set_probabilities(weights_by_definition(pattern, PATTERNS, 0), asked_for),
     )
 
 
-@pytest.mark.parametrize("n_per_row", [1, 2])
+@pytest.mark.parametrize("asked_for", [1, 2])
 @pytest.mark.parametrize("sharpness", [1.0, 3.5])
-def test_biased_frequencies(n_per_row, sharpness):
+def test_biased_frequencies(asked_for, sharpness):
     drawn = draw_complementary(
-        MANY, scheme="biased", sharpness=sharpness, n_per_row=n_per_row, random_state=12
+        MANY, scheme="biased", sharpness=sharpness, asked_for=asked_for, random_state=12
     )
     assert_frequencies(
         drawn,
         lambda pattern: set_probabilities(
-            weights_by_definition(pattern, PATTERNS, sharpness), n_per_row
+            weights_by_definition(pattern, PATTERNS, sharpness), asked_for
         ),
     )
 
 
-@pytest.mark.parametrize("n_per_row", [1, 2])
-def test_relevant_frequencies(n_per_row):
-    drawn = draw_relevant(MANY, n_per_row=n_per_row, random_state=13)
+@pytest.mark.parametrize("asked_for", [1, 2])
+def test_relevant_frequencies(asked_for):
+    drawn = draw_relevant(MANY, asked_for=asked_for, random_state=13)
     assert_frequencies(
         drawn,
         lambda pattern: set_probabilities(
-            dict.fromkeys(map(int, np.flatnonzero(pattern)), 1.0), n_per_row
+            dict.fromkeys(map(int, np.flatnonzero(pattern)), 1.0), asked_for
         ),
     )
 
@@ -123,22 +126,24 @@ def test_biased_draws_allow_a_label_that_is_never_relevant():
     np.testing.assert_array_equal(drawn[2], [0, 0, 1])
 
 
-@given(Y=relevant_sets(), n_per_row=st.integers(1, 9), seed=st.integers(0, 2**32 - 1))
+@examples(25)
+@given(Y=relevant_sets(), asked_for=st.integers(1, 9), seed=st.integers(0, 2**32 - 1))
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_draws_lie_outside_the_relevant_set_and_are_as_many_as_asked(scheme, Y, n_per_row, seed):
-    drawn = draw_complementary(Y, scheme=scheme, n_per_row=n_per_row, random_state=seed)
+def test_draws_lie_outside_the_relevant_set_and_are_as_many_as_asked(scheme, Y, asked_for, seed):
+    drawn = draw_complementary(Y, scheme=scheme, asked_for=asked_for, random_state=seed)
     assert drawn.dtype == np.uint8
     assert not (drawn & Y).any()
-    np.testing.assert_array_equal(drawn.sum(axis=1), np.minimum(n_per_row, (Y == 0).sum(axis=1)))
-    one_more = draw_complementary(Y, scheme=scheme, n_per_row=n_per_row + 1, random_state=seed)
+    np.testing.assert_array_equal(drawn.sum(axis=1), np.minimum(asked_for, (Y == 0).sum(axis=1)))
+    one_more = draw_complementary(Y, scheme=scheme, asked_for=asked_for + 1, random_state=seed)
     assert (drawn <= one_more).all()
 
 
-@given(Y=relevant_sets(), n_per_row=st.integers(1, 9), seed=st.integers(0, 2**32 - 1))
-def test_relevant_draws_lie_in_the_relevant_set(Y, n_per_row, seed):
-    drawn = draw_relevant(Y, n_per_row=n_per_row, random_state=seed)
+@examples(25)
+@given(Y=relevant_sets(), asked_for=st.integers(1, 9), seed=st.integers(0, 2**32 - 1))
+def test_relevant_draws_lie_in_the_relevant_set(Y, asked_for, seed):
+    drawn = draw_relevant(Y, asked_for=asked_for, random_state=seed)
     assert (drawn <= Y).all()
-    np.testing.assert_array_equal(drawn.sum(axis=1), np.minimum(n_per_row, Y.sum(axis=1)))
+    np.testing.assert_array_equal(drawn.sum(axis=1), np.minimum(asked_for, Y.sum(axis=1)))
 
 
 @examples(30)
@@ -184,8 +189,8 @@ def test_the_same_seed_gives_the_same_labels_on_every_machine(draw, options, exp
     ("options", "message"),
     [
         ({"scheme": "skewed"}, "scheme must be .*'uniform'.*'biased', got 'skewed'"),
-        ({"n_per_row": 0}, "n_per_row must be an integer of at least 1, got 0"),
-        ({"n_per_row": 1.5}, "n_per_row must be an integer of at least 1, got 1.5"),
+        ({"asked_for": 0}, "asked_for must be an integer of at least 1, got 0"),
+        ({"asked_for": 1.5}, "asked_for must be an integer of at least 1, got 1.5"),
         ({"random_state": "now"}, "random_state must be a non-negative integer, .*, got 'now'"),
         (
             {"scheme": "biased", "sharpness": -1.0},
@@ -203,3 +208,30 @@ def test_impossible_options_are_refused(options, message):
 def test_rows_without_a_choice_are_refused(draw):
     with pytest.raises(AnnotationError, match="all 3 labels in row 1"):
         draw([[1, 0, 0], [1, 1, 1]], random_state=0)
+
+
+def test_cooccurrence_by_hand():
+    # Label 0 in rows 0, 1, 2; label 1 in rows 0, 3; label 2 in rows 0, 1.
+    indicator = [[1, 1, 1], [1, 0, 1], [1, 0, 0], [0, 1, 0]]
+    expected = [[1, 1 / 3, 2 / 3], [1 / 2, 1, 1 / 2], [1, 1 / 2, 1]]
+    np.testing.assert_allclose(cooccurrence(indicator), expected, rtol=1e-15)
+
+
+@examples(25)
+@given(
+    hnp.arrays(
+        np.uint8, st.tuples(st.integers(1, 12), st.integers(1, 6)), elements=st.integers(0, 1)
+    )
+)
+def test_cooccurrence_is_conditional_means(indicator):
+    indicator[0] = 1
+    expected = np.stack([indicator[column == 1].mean(axis=0) for column in indicator.T])
+    np.testing.assert_allclose(cooccurrence(indicator), expected, rtol=1e-12)
+    np.testing.assert_array_equal(
+        cooccurrence(sparse.csr_array(indicator)), cooccurrence(indicator)
+    )
+
+
+def test_a_label_without_rows_is_refused_by_number():
+    with pytest.raises(AnnotationError, match=r"^label 1 is 1 in no row"):
+        cooccurrence([[1, 0, 1], [0, 0, 1]])

@@ -65,7 +65,7 @@ def run(plan, **options):
 )
 def test_free_naming_gives_the_indicator_of_before(settings):
     given = dict(settings)
-    given["n_per_row"] = given.pop("labels_per_row", 1)
+    given["asked_for"] = given.pop("labels_per_row", 1)
     expected = draw_complementary(DATASET.Y, random_state=3, **given)
     drawn = draw(**settings)
     assert type(drawn) is np.ndarray
@@ -81,6 +81,7 @@ def test_every_other_way_gives_answers_that_the_seed_repeats(settings):
         np.testing.assert_array_equal(one, two)
     assert (answers.complementary != other.complementary).any()
     given = {name: settings[name] for name in settings if name != "propensity_sd"}
+    given["error_rate"] = given.pop("mistakes", 0.0)
     if "propensity_sd" in settings:
         stream = np.random.default_rng(np.random.SeedSequence(3, spawn_key=(2,)))
         given["propensities"] = draw_propensities(5, settings["propensity_sd"], stream)

@@ -144,7 +144,7 @@ def test_labels_drawn_by_either_scheme_differ_and_repeat(dataset):
 def test_all_that_a_draw_says_reaches_the_labels(dataset):
     draw = Draw(name="sharp", scheme="biased", labels_per_row=2, sharpness=5.0)
     expected = draw_complementary(
-        dataset.Y, scheme="biased", n_per_row=2, sharpness=5.0, random_state=1
+        dataset.Y, scheme="biased", asked_for=2, sharpness=5.0, random_state=1
     )
     np.testing.assert_array_equal(draw_labels(dataset, draw, seed=1), expected)
 

@@ -47,7 +47,7 @@ def answer(number):
 
 def serve():
     """Answer requests until there are no more."""
-    import complabel.cli._progress
+    import complabel.cli._running
     import complabel.reports  # noqa: F401  (what commands import inside is here as well)
 
     for line in sys.stdin:

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from tests.training import objectives
 
-from complabel._training import LinearMap, Scaling, Spread, minimize_linear
+from complabel._training import Scaling, Spread, minimize_linear
 
 N, D, K = 150, 5, 3
 RNG = np.random.default_rng(0)
@@ -13,7 +13,7 @@ X = RNG.normal(size=(N, D)) * [1, 2, 0.5, 3, 1] + 0.5
 Y = (X @ RNG.normal(size=(D, K)) / 2 + RNG.logistic(size=(N, K)) > 0.3).astype(float)
 ROWS = [RNG.permutation(N)[:size] for size in (60, 100, 140)]
 SCALING = Scaling(X.mean(axis=0), 1 / X.std(axis=0))
-SETTINGS = {"start": objectives.zero(K, D), "alpha": 0.02, "tolerance": 1e-14}
+SETTINGS = {"start": [objectives.zero(K, D)], "alpha": 0.02, "tolerance": 1e-14}
 # alpha times the squared distance is less than what the objective can still fall.
 NEAR = {"rtol": 0, "atol": 3 * np.sqrt(1e-14 / 0.02)}
 
@@ -98,7 +98,7 @@ def test_rounding_ends_it_in_float32(d, tolerance):
     features = rng.normal(size=(2000, d))
     targets = (features[:, :1] + rng.logistic(size=(2000, 4)) > 0).astype(float)
     objective = objectives.cross_entropy(targets)
-    settings = {"start": objectives.zero(4, d), "alpha": 0.01}
+    settings = {"start": [objectives.zero(4, d)], "alpha": 0.01}
     expected = minimize_linear(features, objective, tolerance=1e-14, **settings)
     # A warning would say that it did not end.
     found = minimize_linear(features.astype(np.float32), objective, tolerance=tolerance, **settings)
@@ -117,13 +117,13 @@ def test_constant_features_do_no_harm_without_a_penalty(n_constant, rank):
     found = minimize_linear(
         features,
         objectives.cross_entropy(Y),
-        start=objectives.zero(K, 3),
+        start=[objectives.zero(K, 3)],
         scaling=scaling,
         rank=rank,
         max_iter=2000,
     )
     kept = 3 - n_constant
-    settings = {"start": objectives.zero(K, kept), "rank": rank if kept else None}
+    settings = {"start": [objectives.zero(K, kept)], "rank": rank if kept else None}
     if kept:
         settings["max_iter"] = 2000
         expected = minimize_linear(features[:, :kept], objectives.cross_entropy(Y), **settings)
@@ -133,36 +133,3 @@ def test_constant_features_do_no_harm_without_a_penalty(n_constant, rank):
         best = -(share * np.log(share) + (1 - share) * np.log(1 - share)).sum()
         assert found.values == pytest.approx(best, rel=1e-7)
     assert np.isfinite(found.models[0].coef).all()
-
-
-def test_one_feature_and_one_output():
-    targets = Y[:, :1]
-    found = minimize_linear(
-        X[:, :1],
-        objectives.squares(targets),
-        start=objectives.zero(1, 1),
-        rank=1,  # no restriction
-        curvature=np.array([[2.0]]),
-        tolerance=1e-15,
-    )
-    slope, intercept = np.polyfit(X[:, 0], targets[:, 0], 1)
-    np.testing.assert_allclose(found.models[0].coef, [[slope]], atol=1e-7)
-    np.testing.assert_allclose(found.models[0].intercept, [intercept], atol=1e-7)
-
-
-def test_features_too_many_to_decompose():
-    """With more features than rows, the ridge's solution is that of the rows' Gram matrix."""
-    rng = np.random.default_rng(2)
-    features, targets = rng.normal(size=(30, 2100)), rng.normal(size=(30, 2))
-    found = minimize_linear(
-        features,
-        objectives.squares(targets),
-        start=LinearMap(np.zeros((2, 2100)), targets.mean(axis=0)),
-        alpha=1.0,
-        tolerance=1e-14,
-    )
-    centred, wanted = features - features.mean(axis=0), targets - targets.mean(axis=0)
-    dual = np.linalg.solve(centred @ centred.T + 30 * np.eye(30), wanted)
-    np.testing.assert_allclose(
-        found.models[0].coef, (centred.T @ dual).T, rtol=0, atol=3 * np.sqrt(1e-14)
-    )

@@ -36,13 +36,6 @@ class Quadratics:
         values = 0.5 * (off.mT @ slope).double().flatten() + self.least
         return values, slope.squeeze(2) / self.largest
 
-    def only(self, number):
-        """The function with a number, alone."""
-        alone = object.__new__(Quadratics)
-        alone.largest, part = self.largest, slice(number, number + 1)
-        alone.A, alone.minimum, alone.least = self.A[part], self.minimum[part], self.least[part]
-        return alone
-
 
 @pytest.mark.parametrize("size", [2, 5])
 def test_rosenbrocks_valley_is_followed_to_its_end(size):
@@ -63,19 +56,6 @@ def test_quadratics_are_solved(largest):
     # The least eigenvalue is 1: f - c >= |x - m|^2 / 2.
     np.testing.assert_allclose(found.values, problem.least, rtol=0, atol=1e-14)
     np.testing.assert_allclose(found.vectors, problem.minimum, rtol=0, atol=np.sqrt(2e-14))
-
-
-def test_several_at_once_are_as_each_alone():
-    problem = Quadratics(5, 6)
-    start = torch.from_numpy(np.random.default_rng(1).normal(size=(5, 6))) * 10
-    together = minimize(problem, start, **TIGHT)
-    lengths = []
-    for number in range(5):
-        alone = minimize(problem.only(number), start[number : number + 1], **TIGHT)
-        np.testing.assert_allclose(together.values[number], alone.values[0], atol=1e-14)
-        np.testing.assert_allclose(together.vectors[number], alone.vectors[0], atol=1e-7)
-        lengths.append(alone.n_iter)
-    assert together.n_iter >= max(lengths) - 1  # rounding may decide the last
 
 
 def test_a_function_that_has_converged_stays():
@@ -134,30 +114,3 @@ def test_a_slope_that_is_wrong_ends_the_search_where_it_was():
     assert bool(found.converged.all())
     assert found.n_iter == 1
     np.testing.assert_array_equal(found.vectors, start)
-
-
-def test_max_iter_is_the_most_there_are():
-    start = torch.tensor([[-1.2, 1.0]], dtype=torch.float64)
-    numbers = []
-    found = minimize(
-        rosenbrock,
-        start,
-        tolerance=0,
-        max_iter=4,
-        after_iteration=lambda number, _: numbers.append(number),
-    )
-    assert numbers == [1, 2, 3, 4]
-    assert found.n_iter == 4
-    assert not bool(found.converged.any())
-    assert 0 < float(found.values) < float(rosenbrock(start)[0])
-
-
-@pytest.mark.parametrize("tolerance", [0.0, 1e-15])
-def test_rounding_ends_it_in_float32(tolerance):
-    problem = Quadratics(3, 20, dtype=torch.float32)
-    start = torch.zeros(3, 20)
-    found = minimize(problem, start, tolerance=tolerance, max_iter=500)
-    assert bool(found.converged.all())
-    # Values are of order 1 near the minimum, and told from it to a few units of rounding.
-    np.testing.assert_allclose(found.values, problem.least, atol=1e-5)
-    assert found.vectors.dtype == torch.float32

@@ -112,41 +112,6 @@ def test_equals_torch_linear_adam_and_a_shuffled_loop(name, form, device):
     assert losses[-1] < losses[0]
 
 
-def test_starts_where_torch_linear_may_start():
-    X, complementary, _ = make_problem()
-    hardly_moving = Schedule(epochs=1, learning_rate=1e-30)
-    found = fit(X, [complementary], schedule=hardly_moving, seed=5)
-    linear = start(torch.Generator().manual_seed(5))
-    assert_same_map(found, linear.weight.detach().numpy(), linear.bias.detach().numpy(), atol=0)
-
-
-def test_a_batch_that_holds_everything_makes_one_step_per_epoch():
-    X, complementary, _ = make_problem()
-    schedule = Schedule(epochs=3, batch_size=10 * N_SAMPLES, learning_rate=0.1, weight_decay=0.0)
-    linear, _ = plain_loop(X, [complementary], loss=mlcl_loss(), schedule=schedule, seed=1)
-    found = fit(X, [complementary], schedule=schedule, seed=1)
-    assert_same_map(found, linear.weight.detach().numpy(), linear.bias.detach().numpy())
-
-
-@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_sparse_equals_dense(kind, dtype):
-    X, complementary, relevant = make_problem()
-    X = X.astype(dtype)
-    dense = fit(X, [complementary, relevant])
-    from_sparse = fit(kind(X), [complementary, relevant])
-    assert_same_map(from_sparse, dense.coef, dense.intercept, atol=1e-5)
-
-
-def test_rows_and_columns_without_entries_are_no_trouble_to_sparse_training():
-    X, complementary, _ = make_problem()
-    X[::3] = 0
-    X[:, 2] = 0
-    dense = fit(X, [complementary])
-    from_sparse = fit(sparse.csr_array(X), [complementary])
-    assert_same_map(from_sparse, dense.coef, dense.intercept, atol=1e-5)
-
-
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_the_seed_alone_decides(form):
     X, complementary, _ = make_problem()

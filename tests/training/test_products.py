@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import sparse
 
-from complabel._training._products import products_of
+from complabel._training._full_batch import products_of
 
 N, D, M = 40, 7, 5
 

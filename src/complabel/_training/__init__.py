@@ -6,25 +6,25 @@ What needs torch is imported when it is first used.
 from typing import TYPE_CHECKING
 
 from complabel._lazy import lazily
-from complabel._training._map import LinearMap
-from complabel._training._threads import one_thread
+from complabel._training._map import LinearMap, one_thread
 
 if TYPE_CHECKING:
-    from complabel._training._coordinates import Scaling, Spread
-    from complabel._training._descent import Schedule
+    from complabel._training._descent import (
+        Schedule,
+        descend,
+        network_outputs,
+        set_output_bias,
+        train_linear,
+        train_network,
+    )
     from complabel._training._device import resolve_device, torch_as_released
     from complabel._training._full_batch import (
         IterationCallback,
         LinearFits,
         LogitObjective,
+        Scaling,
+        Spread,
         minimize_linear,
-    )
-    from complabel._training._linear import train_linear
-    from complabel._training._network import (
-        descend,
-        network_outputs,
-        set_output_bias,
-        train_network,
     )
     from complabel._training._saved import factory_of, factory_parts, network_parts, trained_network
 
@@ -51,12 +51,15 @@ __all__ = [
     "trained_network",
 ]
 _NAMES_IN = {
-    "_coordinates": ("Scaling", "Spread"),
-    "_descent": ("Schedule",),
+    "_descent": (
+        *("Schedule", "descend", "network_outputs", "set_output_bias"),
+        *("train_linear", "train_network"),
+    ),
     "_device": ("resolve_device", "torch_as_released"),
-    "_full_batch": ("IterationCallback", "LinearFits", "LogitObjective", "minimize_linear"),
-    "_linear": ("train_linear",),
-    "_network": ("descend", "network_outputs", "set_output_bias", "train_network"),
+    "_full_batch": (
+        *("IterationCallback", "LinearFits", "LogitObjective", "Scaling", "Spread"),
+        "minimize_linear",
+    ),
     "_saved": ("factory_of", "factory_parts", "network_parts", "trained_network"),
 }
 _PLACES = {

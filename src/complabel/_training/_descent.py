@@ -1,23 +1,49 @@
-"""The settings of mini-batch gradient descent, and the optimizers."""
+"""Mini-batch gradient descent, of linear maps without autograd and of networks with it.
+
+A linear map is trained by two matrix products per step; :class:`DenseRows` and the classes below
+it hold what these need for each kind of feature matrix and device.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+import numpy as np
 import torch
+from scipy import sparse
+from sklearn.utils import gen_batches
+from torch import Tensor
 
 from complabel._parameters import Constraints, Integer, Real, check_integer, check_parameters
+from complabel._training._device import denormals_as_zero, no_autocast
+from complabel._training._map import LinearMap
 from complabel.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.losses import LogitLoss
+
+    Features: TypeAlias = NDArray[np.floating[Any]] | sparse.csr_array  # (n, d)
 
 EpochCallback = Callable[[int, int, float], None]
 """Called after every epoch with the epoch (from 1), the number of epochs and the mean loss."""
+
+Objective = Callable[[Tensor, Tensor], Tensor]
+"""Takes the outputs (b, K) for a batch and its rows (b,), and returns the mean loss of a row."""
 
 # A milestone multiplies the learning rate by this factor, as in all the papers.
 MILESTONE_FACTOR = 0.1
 # Defaults of torch.optim.Adam.
 _FIRST_DECAY, _SECOND_DECAY, _EPSILON = 0.9, 0.999, 1e-8
+# Rows are gathered for this many steps at a time. More would need more memory; with fewer, the
+# gathering would take a large part of each step.
+GATHERED_STEPS = 8
+# Rows predicted at once. Fewer would leave the processor idle between batches; more would need
+# much memory for wide layers.
+PREDICTION_BATCH = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +94,7 @@ class Adam:
     order of its section 2.
     """
 
-    def __init__(self, parameter: torch.Tensor, *, learning_rate: float) -> None:
+    def __init__(self, parameter: Tensor, *, learning_rate: float) -> None:
         self.parameter = parameter
         self.learning_rate = learning_rate
         self._first = torch.zeros_like(parameter)
@@ -76,8 +102,7 @@ class Adam:
         self._scale = torch.empty_like(parameter)
         self._step = 0
 
-    def step(self, gradient: torch.Tensor) -> None:
-        """Take one step along a gradient of the parameter's shape."""
+    def step(self, gradient: Tensor) -> None:
         self._step += 1
         self._first.lerp_(gradient, 1 - _FIRST_DECAY)
         self._second.mul_(_SECOND_DECAY)
@@ -98,29 +123,286 @@ class SGD:
     Deep Learning", eq. 1, with the learning rate applied to the whole step as torch does.
     """
 
-    def __init__(self, parameter: torch.Tensor, *, learning_rate: float, momentum: float) -> None:
+    def __init__(self, parameter: Tensor, *, learning_rate: float, momentum: float) -> None:
         self.parameter = parameter
         self.learning_rate = learning_rate
         self._momentum = momentum
         self._direction = torch.zeros_like(parameter)
 
-    def step(self, gradient: torch.Tensor) -> None:
-        """Take one step along a gradient of the parameter's shape."""
+    def step(self, gradient: Tensor) -> None:
         torch.add(gradient, self._direction, alpha=self._momentum, out=self._direction)
         self.parameter.add_(self._direction, alpha=-self.learning_rate)
 
 
-def optimizer_of_tensor(weights: torch.Tensor, schedule: Schedule) -> Adam | SGD:
-    """Return the schedule's optimizer for one tensor; the caller adds the weight decay."""
+def optimizer_of_tensor(weights: Tensor, schedule: Schedule) -> Adam | SGD:
     if schedule.optimizer == "sgd":
         return SGD(weights, learning_rate=schedule.learning_rate, momentum=schedule.momentum)
     return Adam(weights, learning_rate=schedule.learning_rate)
 
 
 def optimizer_of_network(network: torch.nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
-    """Return torch's optimizer for all parameters of a network."""
     rate, decay = schedule.learning_rate, schedule.weight_decay
     parameters = network.parameters()
     if schedule.optimizer == "sgd":
         return torch.optim.SGD(parameters, lr=rate, weight_decay=decay, momentum=schedule.momentum)
     return torch.optim.Adam(parameters, lr=rate, weight_decay=decay)
+
+
+class DenseRows:
+    """Rows of a dense matrix on any device, with a constant last column.
+
+    The other classes here have the same methods; the type of a batch differs between them.
+    """
+
+    def __init__(self, X: NDArray[np.floating[Any]], device: torch.device) -> None:
+        self._rows = _with_constant(X, device)
+
+    def arrange(self, weights: Tensor) -> Tensor:
+        """Bring weights (K, d + 1) into the layout that this class multiplies fastest, or back."""
+        return weights
+
+    def batches(self, order: Tensor, size: int) -> Iterator[Any]:
+        """Yield the rows in this order in batches of ``size``; the last batch may be smaller."""
+        for several in torch.split(order, size * GATHERED_STEPS):
+            yield from torch.split(self._rows.index_select(0, several), size)  # (b, d + 1)
+
+    def logits(self, batch: Any, weights: Tensor) -> Tensor:
+        """Return the batch's logits (b, K)."""
+        return torch.mm(weights, batch.t()).t()  # (K, d + 1) @ (d + 1, b), transposed
+
+    def weight_gradient(
+        self, batch: Any, logit_gradient: Tensor, weights: Tensor, *, decay: float, out: Tensor
+    ) -> None:
+        """Write the mean gradient by the weights plus the weight decay to ``out``."""
+        # (K, b) @ (b, d + 1)
+        torch.addmm(weights, logit_gradient.t(), batch, beta=decay, alpha=1 / len(batch), out=out)
+
+
+class DensifiedRows(DenseRows):
+    """Rows of a CSR matrix for a device other than the CPU, made dense a batch at a time."""
+
+    def __init__(self, X: sparse.csr_array, device: torch.device) -> None:
+        self._csr = X
+        self._device = device
+
+    def batches(self, order: Tensor, size: int) -> Iterator[Tensor]:
+        for rows in torch.split(order.cpu(), size):
+            yield _with_constant(self._csr[rows.numpy()].toarray(), self._device)
+
+
+class SparseRows:
+    """Rows of a CSR matrix on the CPU, multiplied by SciPy; weights are (d + 1, K)."""
+
+    def __init__(self, X: sparse.csr_array) -> None:
+        self._rows: sparse.csr_array = X.astype(np.float32, copy=False)
+
+    def arrange(self, weights: Tensor) -> Tensor:
+        return weights.t().contiguous()
+
+    def batches(self, order: Tensor, size: int) -> Iterator[sparse.csr_array]:
+        for several in torch.split(order, size * GATHERED_STEPS):
+            gathered = self._rows[several.numpy()]
+            for start in range(0, gathered.shape[0], size):
+                yield gathered[start : start + size]
+
+    def logits(self, batch: sparse.csr_array, weights: Tensor) -> Tensor:
+        array = weights.numpy()
+        return torch.from_numpy(batch @ array[:-1] + array[-1])
+
+    def weight_gradient(
+        self,
+        batch: sparse.csr_array,
+        logit_gradient: Tensor,
+        weights: Tensor,
+        *,
+        decay: float,
+        out: Tensor,
+    ) -> None:
+        mean = (logit_gradient / len(logit_gradient)).contiguous()  # (b, K)
+        product = torch.from_numpy(batch.T @ mean.numpy())
+        torch.add(product, weights[:-1], alpha=decay, out=out[:-1])
+        torch.add(mean.sum(dim=0), weights[-1], alpha=decay, out=out[-1])
+
+
+def row_source(X: Features, device: torch.device) -> DenseRows | SparseRows:
+    if not sparse.issparse(X):
+        return DenseRows(X, device)
+    return SparseRows(X) if device.type == "cpu" else DensifiedRows(X, device)
+
+
+def train_linear(
+    X: Features,
+    loss: LogitLoss,
+    labels: Mapping[str, NDArray[Any]],
+    *,
+    schedule: Schedule,
+    generator: torch.Generator,
+    device: torch.device,
+    on_epoch: EpochCallback | None = None,
+    initial_bias: float | None = None,
+) -> LinearMap:
+    """Fit a linear map by mini-batch gradient descent, in float32.
+
+    Up to rounding, the result equals that of ``torch.nn.Linear``, ``torch.optim.Adam`` or ``SGD``
+    and ``MultiStepLR`` in a shuffled loop over the same batches. On the CPU, sparse features are
+    never made dense; on other devices, one batch at a time is made dense.
+
+    Parameters
+    ----------
+    X : ndarray or CSR array of shape (n, d)
+    loss : LogitLoss
+    labels : mapping of str to ndarray of shape (n, K)
+        Indicators under the names of the loss's arguments.
+    schedule : Schedule
+    generator : torch.Generator
+        It draws the initial weights and the order of each epoch; it must be on the CPU.
+    device : torch.device
+    on_epoch : callable or None, default=None
+        See ``EpochCallback``. The value of the loss is computed only if this is given.
+    initial_bias : float or None, default=None
+        Initial value of all biases; None leaves them random.
+    """
+    loss = loss.to(device)  # outside inference mode, because a loss may use autograd
+    # In inference mode tensors skip version counting, which takes a third of a small step's time.
+    with torch.inference_mode(), denormals_as_zero(), no_autocast(device):
+        # Contiguous (K, n): on the CPU, both products of a step are fastest with this layout.
+        by_label = [
+            torch.from_numpy(np.ascontiguousarray(matrix.T, dtype=np.float32)).to(device)
+            for matrix in labels.values()
+        ]
+        rows = row_source(X, device)
+        weights = _initial_weights(X.shape[1], len(by_label[0]), generator).to(device)
+        if initial_bias is not None:
+            weights[:, -1] = initial_bias
+        weights = rows.arrange(weights)
+        gradient, decay = torch.empty_like(weights), schedule.weight_decay
+        optimizer = optimizer_of_tensor(weights, schedule)
+        for epoch in range(1, schedule.epochs + 1):
+            optimizer.learning_rate = schedule.learning_rate_in(epoch)
+            order = torch.randperm(X.shape[0], generator=generator, device="cpu").to(device)
+            shuffled = (matrix.index_select(1, order).t() for matrix in by_label)  # (n, K) views
+            split = zip(*(torch.split(view, schedule.batch_size) for view in shuffled), strict=True)
+            total = 0.0
+            for batch, parts in zip(rows.batches(order, schedule.batch_size), split, strict=True):
+                named = dict(zip(labels, parts, strict=True))
+                logits = rows.logits(batch, weights)  # (b, K)
+                if on_epoch is not None:
+                    total += float(loss(logits, **named)) * len(logits)
+                through_logits = loss.logit_gradient(logits, **named)  # (b, K)
+                rows.weight_gradient(batch, through_logits, weights, decay=decay, out=gradient)
+                optimizer.step(gradient)
+            if on_epoch is not None:
+                on_epoch(epoch, schedule.epochs, total / X.shape[0])
+        augmented = rows.arrange(weights).cpu().numpy().astype(np.float64)  # (K, d + 1)
+    return LinearMap(coef=augmented[:, :-1].copy(), intercept=augmented[:, -1].copy())
+
+
+def train_network(
+    network: torch.nn.Module,
+    X: Features,
+    loss: LogitLoss,
+    labels: Mapping[str, NDArray[Any]],
+    *,
+    device: torch.device,
+    **settings: Any,
+) -> None:
+    """Train a network in place by a loss of labels; parameters are those of ``train_linear``."""
+    with torch.inference_mode(False):
+        loss = loss.to(device)
+        tensors = {
+            name: torch.from_numpy(np.asarray(matrix, dtype=np.float32)).to(device)
+            for name, matrix in labels.items()
+        }
+
+    def objective(outputs: Tensor, rows: Tensor) -> Tensor:
+        given = {name: tensor[rows] for name, tensor in tensors.items()}
+        found: Tensor = loss(outputs, **given)
+        return found
+
+    descend(network, X, objective, device=device, **settings)
+
+
+def descend(
+    network: torch.nn.Module,
+    X: Features,
+    objective: Objective,
+    *,
+    schedule: Schedule,
+    generator: torch.Generator,
+    device: torch.device,
+    on_epoch: EpochCallback | None = None,
+    others: Sequence[torch.nn.Parameter] = (),
+) -> None:
+    """Train a network in place; its inputs are (b, ...) as the rows of X, its outputs (b, K).
+
+    Afterwards the network is on the device and in evaluation mode. Sparse rows are made dense one
+    batch at a time. ``others`` are further parameters of the objective, on the device; they are
+    trained without weight decay.
+    """
+    # The caller's program may have set another mode.
+    with torch.inference_mode(False), torch.enable_grad(), no_autocast(device):
+        network.to(device).train()
+        optimizer = optimizer_of_network(network, schedule)
+        if others:
+            optimizer.add_param_group({"params": list(others), "weight_decay": 0.0})
+        for epoch in range(1, schedule.epochs + 1):
+            for group in optimizer.param_groups:
+                group["lr"] = schedule.learning_rate_in(epoch)
+            order = torch.randperm(X.shape[0], generator=generator, device="cpu")
+            total = 0.0
+            for rows in torch.split(order, schedule.batch_size):
+                outputs = network(_dense_rows(X, rows.numpy(), device))
+                value = objective(outputs, rows.to(device))
+                optimizer.zero_grad()
+                value.backward()  # type: ignore[no-untyped-call]
+                optimizer.step()
+                if on_epoch is not None:
+                    total += value.item() * len(rows)
+            if on_epoch is not None:
+                on_epoch(epoch, schedule.epochs, total / X.shape[0])
+        network.eval()
+
+
+def set_output_bias(network: torch.nn.Module, n_labels: int, value: float) -> bool:
+    """Set the K biases of a network's last layer in place; return whether it has them."""
+    last = [layer for layer in network.modules() if any(True for _ in layer.parameters(False))][-1:]
+    bias = getattr(last[0], "bias", None) if last else None
+    if not isinstance(bias, Tensor) or tuple(bias.shape) != (n_labels,):
+        return False
+    with torch.no_grad():
+        bias.fill_(value)
+    return True
+
+
+def network_outputs(
+    network: torch.nn.Module, X: Features, *, device: torch.device
+) -> NDArray[np.float64]:
+    """Return the outputs (n, K) of a network in evaluation mode, computed in batches."""
+    network.to(device)
+    with torch.inference_mode(), no_autocast(device):
+        blocks = [
+            network(_dense_rows(X, rows, device)).cpu().numpy()
+            for rows in gen_batches(X.shape[0], PREDICTION_BATCH)
+        ]
+    return np.concatenate(blocks).astype(np.float64)
+
+
+def _dense_rows(X: Features, rows: NDArray[np.int64] | slice, device: torch.device) -> Tensor:
+    block = X[rows]
+    dense = block.toarray() if sparse.issparse(block) else block
+    return torch.from_numpy(np.ascontiguousarray(dense, dtype=np.float32)).to(device)
+
+
+def _with_constant(X: NDArray[np.floating[Any]], device: torch.device) -> Tensor:
+    """Copy a dense matrix to the device in float32, with a last column of ones."""
+    augmented = np.ones((X.shape[0], X.shape[1] + 1), dtype=np.float32)
+    augmented[:, :-1] = X
+    return torch.from_numpy(augmented).to(device)
+
+
+def _initial_weights(n_features: int, n_labels: int, generator: torch.Generator) -> Tensor:
+    """Draw weights and biases, (K, d + 1), as torch.nn.Linear does: uniform in +-1/sqrt(d)."""
+    bound = n_features**-0.5
+    # Type and device are explicit, so the caller's defaults of torch do not matter.
+    weights = torch.empty((n_labels, n_features + 1), dtype=torch.float32, device="cpu")
+    return weights.uniform_(-bound, bound, generator=generator)

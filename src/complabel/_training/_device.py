@@ -13,19 +13,7 @@ from complabel.errors import InputError
 def resolve_device(device: str) -> torch.device:
     """Return the device that a name stands for, after a check that it can be used.
 
-    Parameters
-    ----------
-    device : str
-        ``"auto"`` (CUDA if available, else the CPU), or a name of torch such as ``"cuda:0"``.
-
-    Returns
-    -------
-    torch.device
-
-    Raises
-    ------
-    InputError
-        If torch does not know the name, or this machine does not have the device.
+    The name ``"auto"`` is CUDA if available, else the CPU; others are those of torch.
     """
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -1,4 +1,13 @@
-"""Full-batch training of linear maps by L-BFGS: one, or several on parts of the same rows."""
+"""Full-batch training of linear maps by L-BFGS: one, or several on parts of the same rows.
+
+The maps are searched in coordinates in which a gradient step has about the right length. Near a
+minimum, the Hessian of a mean of losses is about a Kronecker product: the covariance of the
+features times the K x K curvature of a loss by its logits. In the eigenvectors of both matrices it
+is diagonal. Divided by the roots of the diagonal, the loss curves alike in all directions.
+
+Logits are stored label by label: the likelihoods read them in this order, and both products with
+the features are fastest with it.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
-from complabel._parameters import check_integer, check_real
-from complabel._training._coordinates import Coordinates, Scaling, Spread
 from complabel._training._lbfgs import minimize
 from complabel._training._map import LinearMap
-from complabel._training._products import products_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel._training._products import Products
-    from complabel._training._rows import Features
+    from complabel._training._descent import Features
 
 LogitObjective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 """Takes the logits (N, K) of B maps, stacked map by map, and further unknowns (B, E).
@@ -33,28 +39,27 @@ the unknowns (B, E)."""
 IterationCallback = Callable[[int, int, float], None]
 """Called after every iteration with its number (from 1), ``max_iter`` and the mean objective."""
 
+# Up to this many features the covariance is decomposed, in O(d^3) time. Beyond, only the variances
+# are used.
+_MOST_DECOMPOSED = 2048
+# This many rows of a dense matrix are centred at a time, so that no centred copy of X is made.
+_BLOCK = 8192
+# This share of the largest stiffness is added to all, so that directions in which features hardly
+# vary are not stretched without limit.
+_LEAST_SHARE = 1e-7
+# Curvatures below this share of the largest are raised to it. A label that hardly ever applies has
+# little curvature; long first steps would move it to where the sigmoid is flat, and it would stay.
+_LEAST_CURVATURE = 0.1
+
 
 @dataclass(frozen=True)
 class LinearFits:
-    """The result of :func:`minimize_linear`: B linear maps of X.
-
-    Attributes
-    ----------
-    models : list of LinearMap
-    others : ndarray of shape (B, E)
-        The further unknowns.
-    values : ndarray of shape (B,)
-        The objectives, including the penalty.
-    logits : tensor of shape (B, K, n)
-        The logits of all rows of X.
-    n_iter : int
-        Number of iterations.
-    """
+    """The result of :func:`minimize_linear`: B linear maps of X."""
 
     models: list[LinearMap]
-    others: NDArray[np.float64]
-    values: NDArray[np.float64]
-    logits: Tensor
+    others: NDArray[np.float64]  # (B, E), the further unknowns
+    values: NDArray[np.float64]  # (B,), the objectives with the penalty
+    logits: Tensor  # (B, K, n), of all rows of X
     n_iter: int
 
     def logits_of(self, rows: Sequence[NDArray[np.intp]] | None) -> NDArray[np.floating[Any]]:
@@ -70,7 +75,7 @@ def minimize_linear(
     X: Features,
     objective: LogitObjective,
     *,
-    start: LinearMap | Sequence[LinearMap],
+    start: Sequence[LinearMap],
     rows: Sequence[NDArray[np.intp]] | None = None,
     others: NDArray[np.float64] | None = None,
     rank: int | None = None,
@@ -93,7 +98,7 @@ def minimize_linear(
     X : ndarray or CSR array of shape (n, d)
     objective : callable
         See :data:`LogitObjective`.
-    start : LinearMap or sequence of B of them
+    start : sequence of B LinearMaps
         The maps of X to start from.
     rows : sequence of B index arrays or None, default=None
         The rows that each of B maps is fitted to; no array may hold a row twice. None fits one map
@@ -112,31 +117,15 @@ def minimize_linear(
     curvature : ndarray of shape (K, K) or None, default=None
         About the mean Hessian of a row's loss by its logits; None is the identity. It and
         ``spread`` change the number of iterations, not the minimum.
-    tolerance : float, default=1e-8
-    max_iter : int, default=500
-    warn : bool, default=True
-        Whether to warn if a map has not converged after ``max_iter`` iterations.
     on_iteration : callable or None, default=None
         See :data:`IterationCallback`.
-
-    Returns
-    -------
-    LinearFits
-
-    Raises
-    ------
-    InputError
-        If ``alpha``, ``tolerance`` or ``max_iter`` is out of range.
 
     Warns
     -----
     ConvergenceWarning
-        If a map has not converged after ``max_iter`` iterations.
+        If ``warn``, and a map has not converged after ``max_iter`` iterations.
     """
-    check_real("alpha", alpha, at_least=0)
-    check_real("tolerance", tolerance, at_least=0)
-    check_integer("max_iter", max_iter, at_least=1)
-    starts = [start] if isinstance(start, LinearMap) else list(start)
+    starts = [*start]
     n_outputs, n_features = starts[0].coef.shape
     scale = scaling or Scaling(np.zeros(n_features), np.ones(n_features))
     products = products_of(X)
@@ -183,7 +172,7 @@ class _Problem:
 
     def __init__(
         self,
-        products: Products,
+        products: DenseProducts | SparseProducts,
         objective: LogitObjective,
         coordinates: Coordinates,
         scaling: Scaling,
@@ -258,3 +247,206 @@ class _Problem:
             for each, of_it in zip(coef.numpy(), intercept.numpy(), strict=True)
         ]
         return models, others.numpy()
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """An affine map of the features, (X - shift) * factor, which is never computed for all of X."""
+
+    shift: NDArray[np.float64]  # (d,)
+    factor: NDArray[np.float64]  # (d,), positive
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Eigenvalues (d,) and eigenvectors (d, d) of the covariance of features.
+
+    If ``vectors`` is None, ``values`` are the variances of the features.
+    """
+
+    values: NDArray[np.float64]
+    vectors: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(cls, X: Features, scaling: Scaling) -> Spread:
+        n, d = X.shape
+        if sparse.issparse(X):
+            second = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64)
+            mean = np.asarray(X.mean(axis=0), dtype=np.float64)
+            moved = second - 2 * mean * scaling.shift + scaling.shift**2
+            return cls(np.maximum(moved, 0) * scaling.factor**2)
+        starts = range(0, n, _BLOCK)
+        blocks = ((X[at : at + _BLOCK] - scaling.shift) * scaling.factor for at in starts)
+        if d > _MOST_DECOMPOSED:
+            return cls(sum((np.square(block).sum(axis=0) for block in blocks), np.zeros(d)) / n)
+        covariance = sum((block.T @ block for block in blocks), np.zeros((d, d)))
+        values, vectors = np.linalg.eigh(covariance / n)
+        return cls(np.maximum(values, 0), vectors)
+
+
+class Coordinates:
+    """A translation between vectors (B, P) and B maps of scaled features with further unknowns.
+
+    The weights of a map are U (D * A) V^T, and its bias is b0 + U S b. U (K, K) and V (d, d) are
+    orthogonal. A vector holds the entries of A (K, d), or of its factors (K, r) and (d, r) for a
+    rank r. Then follow b (K,) and the further unknowns (E,).
+    """
+
+    def __init__(
+        self,
+        spread: Spread,
+        curvature: NDArray[np.float64],
+        *,
+        alpha: float,
+        first_bias: NDArray[np.float64],
+        rank: int | None,
+        n_others: int,
+        dtype: torch.dtype,
+    ) -> None:
+        sizes, outputs = np.linalg.eigh(curvature)
+        # If all curvatures or all variances are 0, any scale is as good: take 1.
+        floor = _LEAST_CURVATURE * sizes.max()
+        sizes = np.maximum(sizes, floor) if floor > 0 else np.ones_like(sizes)
+        widths = spread.values
+        if alpha == 0 and not widths.any():
+            widths = np.ones_like(widths)
+        if rank is None:
+            stiffness = np.outer(sizes, widths) + 2 * alpha
+            stretch = stiffness + _LEAST_SHARE * stiffness.max()
+        else:  # an outer product: scaling by it does not change the rank of A
+            typical = sizes.mean()
+            each = widths + 2 * alpha / typical
+            stretch = np.outer(sizes, each + _LEAST_SHARE * each.max())
+
+        def tensor(values: NDArray[np.float64]) -> Tensor:
+            return torch.as_tensor(values, dtype=dtype)
+
+        self.alpha, self.rank, self.n_others = alpha, rank, n_others
+        self.n_outputs, self.n_features = stretch.shape
+        self._outputs, self._stretch = tensor(outputs), tensor(stretch**-0.5)
+        self._features = None if spread.vectors is None else tensor(spread.vectors)
+        self._of_bias = tensor(outputs * sizes**-0.5)
+        self._first_bias = tensor(first_bias)
+        # The loss is assumed to curve as much in a further unknown as in a logit.
+        self._of_others = float(sizes.mean()) ** -0.5
+
+    def read(self, vectors: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return weights (B, K, d) of scaled features, biases (B, K) and other unknowns (B, E)."""
+        entries, bias, others = self._split(vectors)
+        turned = self._outputs @ (self._stretch * self._entries(entries))
+        coef = turned if self._features is None else turned @ self._features.t()
+        return coef, self._first_bias + bias @ self._of_bias.t(), others * self._of_others
+
+    def penalty(self, vectors: Tensor) -> Tensor:
+        """Return alpha ||W||^2 of each map (B,), in float64."""
+        entries, *_ = self._split(vectors)
+        coef = self._stretch * self._entries(entries)
+        return self.alpha * coef.square().sum(dim=(1, 2), dtype=torch.float64)
+
+    def pull(self, vectors: Tensor, coef: Tensor, bias: Tensor, others: Tensor) -> Tensor:
+        """Return the gradient by vectors (B, P), including that of the penalty.
+
+        The arguments ``coef`` (B, K, d), ``bias`` (B, K) and ``others`` (B, E) are the gradients
+        by the weights of scaled features, the biases and the further unknowns.
+        """
+        entries, *_ = self._split(vectors)
+        turned = coef if self._features is None else coef @ self._features
+        slope = self._stretch * (self._outputs.t() @ turned)
+        matrix = self._entries(entries)
+        slope = slope + 2 * self.alpha * self._stretch.square() * matrix
+        if self.rank is not None:
+            left, right = self._factors(entries)
+            slope = torch.cat(
+                [(slope @ right).flatten(1), (slope.transpose(1, 2) @ left).flatten(1)], dim=1
+            )
+        return torch.cat([slope.flatten(1), bias @ self._of_bias, others * self._of_others], dim=1)
+
+    def steepest(self, coef: Tensor) -> Tensor:
+        """Return the scaled gradient step (B, K, d) for a gradient (B, K, d) by the weights."""
+        turned = coef if self._features is None else coef @ self._features
+        step = -(self._outputs @ (self._stretch.square() * (self._outputs.t() @ turned)))
+        return step if self._features is None else step @ self._features.t()
+
+    def of_maps(self, coef: Tensor, bias: Tensor, others: Tensor) -> Tensor:
+        """Return the vectors (B, P) of maps of scaled features (B, K, d).
+
+        With a rank, the vectors stand for approximations of that rank.
+        """
+        turned = coef if self._features is None else coef @ self._features
+        entries = (self._outputs.t() @ turned) / self._stretch
+        others = others / self._of_others
+        shifted = torch.linalg.solve(self._of_bias, (bias - self._first_bias).t()).t()
+        if self.rank is None:
+            return torch.cat([entries.flatten(1), shifted, others], dim=1)
+        left, sizes, right = torch.linalg.svd(entries, full_matrices=False)
+        root = sizes[:, None, : self.rank].sqrt()
+        factors = (left[:, :, : self.rank] * root, right[:, : self.rank].transpose(1, 2) * root)
+        return torch.cat([*(each.flatten(1) for each in factors), shifted, others], dim=1)
+
+    def _split(self, vectors: Tensor) -> tuple[Tensor, ...]:
+        n_entries = vectors.shape[1] - self.n_outputs - self.n_others
+        return torch.split(vectors, [n_entries, self.n_outputs, self.n_others], dim=1)
+
+    def _entries(self, entries: Tensor) -> Tensor:  # A (B, K, d)
+        if self.rank is None:
+            return entries.view(len(entries), self.n_outputs, self.n_features)
+        left, right = self._factors(entries)
+        return left @ right.transpose(1, 2)
+
+    def _factors(self, entries: Tensor) -> tuple[Tensor, Tensor]:  # (B, K, r) and (B, d, r)
+        assert self.rank is not None
+        sizes = [self.n_outputs * self.rank, self.n_features * self.rank]
+        left, right = torch.split(entries, sizes, dim=1)
+        b = len(entries)
+        return left.reshape(b, -1, self.rank), right.reshape(b, -1, self.rank)
+
+
+class DenseProducts:
+    """Products of a dense matrix X (n, d) with weights and with gradients, for several maps.
+
+    The matrix is copied only if torch cannot view it (negative strides).
+    """
+
+    def __init__(self, X: NDArray[np.floating[Any]]) -> None:
+        self._matrix = _tensor_of(X)
+        self.shape = (X.shape[0], X.shape[1])
+        self.dtype = self._matrix.dtype
+
+    def logits(self, coef: Tensor) -> Tensor:
+        """Return the product coef X^T (M, n) for weights (M, d)."""
+        return torch.mm(coef, self._matrix.t())
+
+    def pull(self, gradient: Tensor) -> Tensor:
+        """Return the product gradient X (M, d) for a gradient (M, n) by the logits."""
+        return torch.mm(gradient, self._matrix)
+
+
+class SparseProducts:
+    """Products of a CSR matrix, computed by SciPy."""
+
+    def __init__(self, X: sparse.csr_array) -> None:
+        self._matrix, self._transposed = X, X.T
+        self.shape = X.shape
+        self.dtype = torch.float32 if X.dtype == np.float32 else torch.float64
+
+    def logits(self, coef: Tensor) -> Tensor:
+        return torch.from_numpy(self._matrix @ coef.t().contiguous().numpy()).t().contiguous()
+
+    def pull(self, gradient: Tensor) -> Tensor:
+        return torch.from_numpy(self._transposed @ gradient.t().contiguous().numpy()).t()
+
+
+def products_of(X: Features) -> DenseProducts | SparseProducts:
+    """Return the products of a matrix; a matrix of other types than float is converted first."""
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    return SparseProducts(X) if sparse.issparse(X) else DenseProducts(X)
+
+
+def _tensor_of(X: NDArray[np.floating[Any]]) -> Tensor:
+    """View an array as a tensor; a read-only array is fine, because nothing here writes to it."""
+    if min(X.strides) < 0:
+        X = np.ascontiguousarray(X)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable")
+        return torch.from_numpy(X)

@@ -43,7 +43,7 @@ def minimize(
     *,
     tolerance: float,
     max_iter: int,
-    after_iteration: AfterIteration | None = None,
+    after_iteration: AfterIteration = lambda *_: None,
 ) -> Minimum:
     """Minimize B functions of P numbers each, from start vectors (B, P).
 
@@ -80,8 +80,7 @@ def minimize(
         little = gained <= tolerance * scale
         done = done | ~found.moved | (little & slow)
         slow = little
-        if after_iteration is not None:
-            after_iteration(number, values)
+        after_iteration(number, values)
         if bool(done.all()):
             break
     return Minimum(x, values, number, done)

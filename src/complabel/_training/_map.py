@@ -1,17 +1,20 @@
-"""Linear maps; this needs no torch."""
+"""Linear maps, and one thread for a fit; this needs no torch until a fit begins."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils import gen_batches
+from threadpoolctl import threadpool_limits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel._training._rows import Features
+    from complabel._training._descent import Features
 
 # Logits are computed for this many rows at a time: 80 MB for 1,000 features in float64.
 _BATCH = 10_000
@@ -31,3 +34,17 @@ class LinearMap:
             logits[batch] = X[batch] @ self.coef.T
         logits += self.intercept
         return logits
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch and BLAS use one thread inside the block, so that several fits can run at once."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(limits=1):
+            yield
+    finally:
+        torch.set_num_threads(before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,33 +15,30 @@ from complabel._parameters import Integer, Real, meets
 from complabel._training._device import torch_as_released
 from complabel.errors import InputError
 
-_SIZE, _SHARE, _POSITIVE = Integer(at_least=1), Real(at_least=0, at_most=1), Real(above=0)
-_Settings = Mapping[str, tuple[object, ...]]
-_FLAG = (True, False)
-# The layers that a file may hold, with the arguments of their constructors. A layer has an
-# attribute of each name with the argument's value; only ``bias`` is an argument of True or False
-# and an attribute that holds weights.
-LAYERS: Mapping[type[nn.Module], _Settings] = {
-    nn.Linear: {"in_features": (_SIZE,), "out_features": (_SIZE,), "bias": _FLAG},
-    nn.BatchNorm1d: {
-        "num_features": (_SIZE,),
-        "eps": (_POSITIVE,),
-        "momentum": (None, Real()),
-        "affine": _FLAG,
-        "track_running_stats": _FLAG,
-    },
-    nn.LayerNorm: {
-        "normalized_shape": (tuple,),
-        "eps": (_POSITIVE,),
-        "elementwise_affine": _FLAG,
-        "bias": _FLAG,
-    },
-    nn.Dropout: {"p": (_SHARE,)},
-    nn.LeakyReLU: {"negative_slope": (Real(),)},
-    nn.ELU: {"alpha": (Real(),)},
-    nn.GELU: {"approximate": ("none", "tanh")},
-    nn.Softplus: {"beta": (_POSITIVE,), "threshold": (Real(),)},
-    **{made: {} for made in (nn.ReLU, nn.SELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Identity)},
+_SIZE, _POSITIVE, _FLAG = Integer(at_least=1), Real(above=0), (True, False)
+# What the arguments of layers may be. A layer has an attribute of each name with the argument's
+# value; only ``bias`` is an argument of True or False and an attribute that holds weights.
+_SETTINGS: Mapping[str, tuple[object, ...]] = {
+    **dict.fromkeys(("in_features", "out_features", "num_features"), (_SIZE,)),
+    **dict.fromkeys(("bias", "affine", "track_running_stats", "elementwise_affine"), _FLAG),
+    **dict.fromkeys(("alpha", "negative_slope", "threshold"), (Real(),)),
+    **dict.fromkeys(("eps", "beta"), (_POSITIVE,)),
+    "momentum": (None, Real()),
+    "normalized_shape": (tuple,),
+    "p": (Real(at_least=0, at_most=1),),
+    "approximate": ("none", "tanh"),
+}
+# The layers that a file may hold, with the arguments of their constructors.
+LAYERS: Mapping[type[nn.Module], tuple[str, ...]] = {
+    nn.Linear: ("in_features", "out_features", "bias"),
+    nn.BatchNorm1d: ("num_features", "eps", "momentum", "affine", "track_running_stats"),
+    nn.LayerNorm: ("normalized_shape", "eps", "elementwise_affine", "bias"),
+    nn.Dropout: ("p",),
+    nn.LeakyReLU: ("negative_slope",),
+    nn.ELU: ("alpha",),
+    nn.GELU: ("approximate",),
+    nn.Softplus: ("beta", "threshold"),
+    **dict.fromkeys((nn.ReLU, nn.SELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Identity), ()),
 }
 _BY_NAME = {made.__name__: made for made in LAYERS}
 # A layer has at most this many weights: 32 GB in float32. A forged file must not claim more.
@@ -152,20 +150,17 @@ def network_of(layers: Any, *, device: str = "cpu") -> nn.Sequential:
         return nn.Sequential(*map(_layer, layers))
 
 
-def _layer(settings: dict[str, Any]) -> nn.Module:
+def _layer(described: dict[str, Any]) -> nn.Module:
     """Make one layer from its description."""
-    name = settings.get("layer")
+    name = described.get("layer")
     made = _BY_NAME.get(name) if isinstance(name, str) else None
-    if made is None or settings.keys() != {"layer", *LAYERS[made]}:
+    if made is None or described.keys() != {"layer", *LAYERS[made]}:
         raise InputError(f"a network has an unknown layer, {name!r:.80}, or unknown settings")
-    given = {each: settings[each] for each in LAYERS[made]}
-    wrong = [each for each, value in given.items() if not meets(value, *LAYERS[made][each])]
-    sizes = [
-        given[each] for each in ("in_features", "out_features", "num_features") if each in given
-    ]
-    shape = given.get("normalized_shape", ())
-    fine = isinstance(shape, tuple) and all(meets(n, _SIZE) for n in (*sizes, *shape))
-    if wrong or not fine or np.prod([float(n) for n in (1, *sizes, *shape)]) > _MOST:
+    given = {each: described[each] for each in LAYERS[made]}
+    sizes = [each for name, each in given.items() if name.endswith("_features")]
+    fine = all(meets(value, *_SETTINGS[each]) for each, value in given.items())
+    sizes += given.get("normalized_shape", ()) if fine else ()
+    if not fine or not all(meets(n, _SIZE) for n in sizes) or math.prod(sizes) > _MOST:
         raise InputError(f"a layer {name} of a network has a setting out of range")
     return made(**given)
 

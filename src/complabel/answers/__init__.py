@@ -1,8 +1,6 @@
 """Answers about labels, and indicator matrices: checks and conversions."""
 
 from complabel.answers._answers import Answers
-from complabel.answers._answers_masks import as_mask as as_mask
-from complabel.answers._answers_table import UnlistedLabelsWarning
 from complabel.answers._checks import (
     AssumedUniformWarning,
     ClassPerRowWarning,
@@ -10,74 +8,55 @@ from complabel.answers._checks import (
     UnansweredRowWarning,
     UnchosenLabelWarning,
     check_complementary,
-    check_known,
-    check_relevant,
-    warn_unchosen,
 )
-from complabel.answers._checks import (
-    check_sets as check_sets,
-)
-from complabel.answers._forms import (
-    candidates_from_complementary,
+from complabel.answers._checks import check_known as check_known
+from complabel.answers._checks import check_relevant as check_relevant
+from complabel.answers._checks import check_sets as check_sets
+from complabel.answers._checks import warn_unchosen as warn_unchosen
+from complabel.answers._masks import IndicatorLike as IndicatorLike
+from complabel.answers._masks import as_mask as as_mask
+from complabel.answers._masks import check_indicator as check_indicator
+from complabel.answers._masks import name_some as name_some
+from complabel.answers._names import ALL_APPLY as ALL_APPLY
+from complabel.answers._names import ANSWER_WORDS as ANSWER_WORDS
+from complabel.answers._names import (
+    QUESTIONS,
     indicator_from_indices,
     indicator_from_names,
-    indices_from_indicator,
     names_from_indicator,
 )
-from complabel.answers._indicator import IndicatorLike, check_indicator
-from complabel.answers._indicator import name_some as name_some
-from complabel.answers._names import check_label_names, label_names_of, pair_rows
-from complabel.answers._questions import (
-    ALL_APPLY,
-    ANSWER_WORDS,
-    QUESTIONS,
-    AllApply,
-    Question,
-)
+from complabel.answers._names import Question as Question
+from complabel.answers._names import check_label_names as check_label_names
+from complabel.answers._names import is_gap as is_gap
+from complabel.answers._names import label_names_of as label_names_of
+from complabel.answers._names import pair_rows as pair_rows
+from complabel.answers._statements import CONTRADICTION_POLICIES as CONTRADICTION_POLICIES
 from complabel.answers._statements import (
-    CONTRADICTION_POLICIES,
     STATEMENT_KINDS,
-    ContradictionPolicy,
     Statements,
     contradictions_table,
-    find_contradictions,
     resolve_contradictions,
-    sure_statements,
 )
+from complabel.answers._statements import ContradictionPolicy as ContradictionPolicy
+from complabel.answers._statements import find_contradictions as find_contradictions
+from complabel.answers._statements import sure_statements as sure_statements
+from complabel.answers._table import UnlistedLabelsWarning
 
 __all__ = [
-    "ALL_APPLY",
-    "ANSWER_WORDS",
-    "CONTRADICTION_POLICIES",
     "QUESTIONS",
     "STATEMENT_KINDS",
-    "AllApply",
     "Answers",
     "AssumedUniformWarning",
     "ClassPerRowWarning",
-    "ContradictionPolicy",
     "IgnoredAnswersWarning",
-    "IndicatorLike",
-    "Question",
     "Statements",
     "UnansweredRowWarning",
     "UnchosenLabelWarning",
     "UnlistedLabelsWarning",
-    "candidates_from_complementary",
     "check_complementary",
-    "check_indicator",
-    "check_known",
-    "check_label_names",
-    "check_relevant",
     "contradictions_table",
-    "find_contradictions",
     "indicator_from_indices",
     "indicator_from_names",
-    "indices_from_indicator",
-    "label_names_of",
     "names_from_indicator",
-    "pair_rows",
     "resolve_contradictions",
-    "sure_statements",
-    "warn_unchosen",
 ]

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from complabel._parameters import check_choice
-from complabel.answers._answers_arrays import MASKS, AnswerArrays
-from complabel.answers._answers_build import build
-from complabel.answers._answers_table import read_table
-from complabel.answers._answers_together import put_together
-from complabel.answers._checks import check_known
-from complabel.answers._indicator import IndicatorLike, check_indicator
-from complabel.answers._names import label_names_of
-from complabel.answers._questions import QUESTIONS, Question
+from complabel._parameters import check_choice, check_integer
+from complabel.answers._arrays import COLUMNS, MASKS, AnswerArrays
+from complabel.answers._checks import check_answers, check_known
+from complabel.answers._masks import (
+    IndicatorLike,
+    Mask,
+    as_mask,
+    check_indicator,
+    counts_of,
+    keep_rows,
+    read_mask,
+    spell_out,
+    union,
+    without,
+)
+from complabel.answers._names import (
+    ALL_APPLY,
+    QUESTIONS,
+    Question,
+    check_label_names,
+    check_names,
+    is_gap,
+    label_names_of,
+    text_of,
+)
 from complabel.answers._statements import (
     CONTRADICTION_POLICIES,
     ContradictionPolicy,
@@ -24,6 +42,11 @@ from complabel.answers._statements import (
     find_contradictions,
     resolve_contradictions,
 )
+from complabel.answers._table import read_table
+from complabel.errors import AnnotationError
+
+# A name is stored for every code up to the largest one. Larger numbers are probably user ids.
+_MOST_ANNOTATORS = 1_000_000
 
 
 class Answers(AnswerArrays):
@@ -161,8 +184,7 @@ class Answers(AnswerArrays):
         Answers(2 items, 3 labels, 2 answers: 2 asked)
         """
         masks = dict(zip(MASKS, (named, absent, relevant, excluded, offered), strict=True))
-        return build(
-            cls,
+        return cls._made(
             masks,
             question=question,
             item=item,
@@ -180,7 +202,7 @@ class Answers(AnswerArrays):
         table: Any,
         *,
         items: Sequence[Any] | None = None,
-        labels: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
         question: Question | None = None,
         contradictions: ContradictionPolicy | Literal["keep"] = "error",
     ) -> Answers:
@@ -216,7 +238,7 @@ class Answers(AnswerArrays):
         items : sequence, or None, default=None
             Names of the rows of X as in the column ``item``, in the order of the rows. Some may
             have no answer. By default all that occur, sorted. They become ``item_names``.
-        labels : sequence of str, or None, default=None
+        label_names : sequence of str, or None, default=None
             All labels, in the order of the masks' columns. By default all that occur, sorted; a
             warning says so if answers are about all labels.
         question : {"named", "asked", "ticked", "excluded"} or None, default=None
@@ -245,7 +267,7 @@ class Answers(AnswerArrays):
         ...     "label": ["sea", "city", "sea"],
         ...     "answer": ["yes", "no", "no"],
         ... }
-        >>> answers = Answers.from_table(table, labels=["city", "forest", "sea"])
+        >>> answers = Answers.from_table(table, label_names=["city", "forest", "sea"])
         >>> answers
         Answers(2 items, 3 labels, 3 answers: 3 asked)
         >>> answers.complementary
@@ -254,7 +276,12 @@ class Answers(AnswerArrays):
         """
         check_choice("contradictions", contradictions, (*CONTRADICTION_POLICIES, "keep"))
         check_choice("question", question, (None, *QUESTIONS))
-        made = read_table(table, items=items, labels=labels, question=question).make(cls)
+        read = read_table(table, items=items, label_names=label_names, question=question)
+        made = replace(
+            cls._made(read.masks, **read.columns, place=read.place),
+            item_names=read.item_names,
+            annotator_names=read.annotator_names,
+        )
         return made if contradictions == "keep" else resolve_contradictions(made, contradictions)
 
     @classmethod
@@ -321,7 +348,37 @@ class Answers(AnswerArrays):
         AnnotationError
             If there are none, or their items or labels differ.
         """
-        return put_together(several)
+        parts = list(several)
+        if not parts:
+            raise AnnotationError("there are no answers to join; give at least one Answers")
+        for at, part in enumerate(parts):
+            if part.shape != parts[0].shape:
+                raise AnnotationError(
+                    f"answers 0 have shape {parts[0].shape} (items, labels) but answers {at} "
+                    f"{part.shape}; all must be about the same items and labels"
+                )
+        people = list(dict.fromkeys(name for part in parts for name in part.annotator_names))
+        code = {name: at for at, name in enumerate(people)}
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("item", *COLUMNS)
+        }
+        columns["annotator"] = np.concatenate(
+            [  # code -1: last entry
+                np.array([*map(code.get, part.annotator_names), -1], dtype=np.intp)[part.annotator]
+                for part in parts
+            ]
+        )
+        for name in MASKS:
+            stacked = sparse.vstack([getattr(part, name) for part in parts], format="csr")
+            columns[name] = as_mask(stacked)
+        return replace(
+            parts[0],
+            label_names=_same_names([part.label_names for part in parts], "labels"),
+            item_names=_same_names([part.item_names for part in parts], "items"),
+            annotator_names=tuple(people),
+            **columns,
+        )._sorted()
 
     def statements(self) -> Statements:
         """Return what the answers say, one statement for each label.
@@ -352,3 +409,222 @@ class Answers(AnswerArrays):
         """
         pairs = find_contradictions(self.statements())
         return np.column_stack(np.divmod(pairs, self.n_labels)).astype(np.intp)
+
+    @classmethod
+    def _made(
+        cls,
+        given: Mapping[str, Any],
+        *,
+        question: str | ArrayLike | None,
+        item: ArrayLike | None,
+        annotator: ArrayLike | None,
+        asked_for: ArrayLike | None,
+        probability: ArrayLike | None,
+        all_apply: str | ArrayLike,
+        n_items: int | None,
+        label_names: Sequence[str] | None,
+        place: Callable[[int], str] | None = None,
+    ) -> Self:
+        """Make answers from the arguments of ``from_arrays``, check them, and sort by item.
+
+        ``place`` says how to call an answer in an error message.
+        """
+        masks, names = _read_masks(given, label_names)
+        n_answers, n_labels = masks["named"].shape
+        marked = [name for name, values in given.items() if values is not None]
+        questions = _read_questions(question, masks, given=marked)
+        masks = _complete_masks(masks, questions, unticked_apply="relevant" not in marked)
+        codes, people = _read_annotators(annotator, n_answers)
+        items = _read_column(
+            np.arange(n_answers) if item is None else item, "item", n_answers, np.intp
+        )
+        if n_items is None:
+            n_items = int(items.max(initial=-1)) + 1
+        check_integer("n_items", n_items, at_least=0)
+        if probability is None:
+            probability = np.nan
+        answers = cls(
+            n_items=int(n_items),
+            n_labels=n_labels,
+            label_names=names,
+            item_names=None,
+            annotator_names=people,
+            item=items,
+            question=questions,
+            annotator=codes,
+            asked_for=_read_asked_for(asked_for, masks["named"], questions),
+            probability=_read_column(probability, "probability", n_answers, np.float64),
+            all_apply=_read_words(all_apply, "all_apply", n_answers, ALL_APPLY),
+            **masks,
+        )
+        check_answers(answers, place or (lambda row: f"answer {row} (item {items[row]})"))
+        return answers._sorted()
+
+
+def _same_names(several: Sequence[Any], noun: str) -> Any:
+    """Return the names that all parts share; parts without names (None) are skipped."""
+    known = [names for names in several if names is not None]
+    for names in known:
+        if not np.array_equal(names, known[0]):
+            raise AnnotationError(
+                f"the answers have different {noun}, or the same in another order; give all the "
+                f"same {noun} in the same order"
+            )
+    return known[0] if known else None
+
+
+def _read_masks(
+    given: Mapping[str, IndicatorLike | None], label_names: Sequence[str] | None
+) -> tuple[dict[str, Mask], tuple[str, ...] | None]:
+    """Return all masks and the label names; a mask that was not given has no marks."""
+    names = None if label_names is None else check_names(label_names)
+    reference = "label_names"
+    masks: dict[str, Mask] = {}
+    for name, values in given.items():
+        if values is None:
+            continue
+        if names is None:
+            names, reference = label_names_of(values), name
+        elif label_names_of(values) is not None:
+            check_label_names(values, names, name=name, reference=reference)
+        masks[name] = read_mask(values, name)
+    if not masks:
+        raise AnnotationError(f"there are no answers; give at least one of {', '.join(MASKS)}")
+    (first, mask), *others = masks.items()
+    for name, other in others:
+        if other.shape != mask.shape:
+            raise AnnotationError(
+                f"{name} has shape {other.shape} but {first} {mask.shape}; all need one row per "
+                "answer and one column per label"
+            )
+    if mask.shape[1] < 1:
+        raise AnnotationError(f"{first} has no columns; give one for each label")
+    if names is not None and len(names) != mask.shape[1]:
+        raise AnnotationError(
+            f"there are {len(names)} label names for {mask.shape[1]} columns; give one for each"
+        )
+    every = {
+        name: masks.get(name, as_mask(sparse.csr_array(mask.shape, dtype=np.uint8)))
+        for name in MASKS
+    }
+    return every, None if names is None else tuple(names)
+
+
+def _read_questions(
+    question: str | ArrayLike | None, masks: Mapping[str, Mask], *, given: Sequence[str]
+) -> NDArray[np.str_]:
+    """Return the question of each answer, (A,); if not given, infer it from the marks."""
+    if question is not None:
+        return _read_words(question, "question", masks["named"].shape[0], QUESTIONS)
+    has = {name: counts_of(mask) > 0 for name, mask in masks.items()}
+    questions = np.select(
+        [has["named"], has["excluded"], has["absent"] | has["relevant"]],
+        ["named", "excluded", "asked"],
+        default="",
+    )
+    if "named" in given:  # a menu was offered and nothing named: all its labels apply
+        questions[(questions == "") & has["offered"]] = "named"
+    elif "excluded" in given:  # no label was excluded
+        questions[questions == ""] = "excluded"
+    blank = np.flatnonzero(questions == "")
+    if len(blank):
+        also = f" ({len(blank)} answers in all)" if len(blank) > 1 else ""
+        raise AnnotationError(
+            f"answer {blank[0]} marks no label, so its meaning is unknown{also}; leave it out, or "
+            'give its question: "named" if all offered labels apply'
+        )
+    return questions.astype("<U8")
+
+
+def _complete_masks(
+    masks: Mapping[str, Mask], questions: NDArray[np.str_], *, unticked_apply: bool
+) -> dict[str, Mask]:
+    """Add marks that follow from others: asked labels were offered, unticked labels apply.
+
+    A row of ``offered`` that lists every label becomes empty, which means the same.
+    """
+    offered, relevant = masks["offered"], masks["relevant"]
+    ticked = questions == "ticked"
+    if unticked_apply and ticked.any():
+        relevant = union(relevant, without(spell_out(offered, ticked), masks["absent"]))
+    unlisted = (questions == "asked") & (counts_of(offered) == 0)
+    if unlisted.any():
+        offered = union(offered, keep_rows(union(masks["absent"], relevant), unlisted))
+    offered = keep_rows(offered, counts_of(offered) < offered.shape[1])
+    return {**masks, "offered": offered, "relevant": relevant}
+
+
+def _read_asked_for(
+    asked_for: ArrayLike | None, named: Mask, questions: NDArray[np.str_]
+) -> NDArray[np.intp]:
+    """Return how many labels each answer was asked to name, (A,)."""
+    is_named = questions == "named"
+    if asked_for is None:
+        return np.where(is_named, np.maximum(counts_of(named), 1), 0)
+    marks = _read_column(asked_for, "asked_for", len(questions), np.intp)
+    return np.where(is_named, marks, 0) if np.ndim(asked_for) == 0 else marks
+
+
+def _read_column(
+    values: ArrayLike, name: str, n_answers: int, dtype: type[np.generic]
+) -> NDArray[Any]:
+    """Return one number for each answer, (A,), given an array or one number for all."""
+    array = _one_each(values, name, n_answers)
+    whole = np.issubdtype(dtype, np.integer)
+    if array.size and array.dtype.kind not in ("iu" if whole else "iuf"):
+        raise AnnotationError(
+            f"{name} holds values of type {array.dtype}; give "
+            f"{'integers' if whole else 'numbers, NaN where there is none'}"
+        )
+    return array.astype(dtype)
+
+
+def _read_words(
+    values: str | ArrayLike, name: str, n_answers: int, words: Sequence[str]
+) -> NDArray[np.str_]:
+    """Return one of the allowed ``words`` for each answer, (A,)."""
+    array = _one_each(values, name, n_answers)
+    texts = array.astype(np.str_)
+    unknown = np.flatnonzero(~np.isin(texts, words))
+    if len(unknown):
+        found = array[unknown[0]]
+        raise AnnotationError(
+            f"{name} of answer {unknown[0]} is {getattr(found, 'item', lambda: found)()!r}; it "
+            f"must be one of {', '.join(words)}"
+        )
+    return texts.astype(f"<U{max(map(len, words))}")
+
+
+def _read_annotators(
+    annotator: ArrayLike | None, n_answers: int
+) -> tuple[NDArray[np.intp], tuple[str, ...]]:
+    """Return the code of each answer's annotator, -1 if unknown, and the names of the codes."""
+    if annotator is None:
+        return np.full(n_answers, -1, dtype=np.intp), ()
+    values = _one_each(annotator, "annotator", n_answers)
+    if values.dtype.kind in "iu":
+        least, largest = values.min(initial=0), values.max(initial=-1)
+        if least < -1 or largest >= _MOST_ANNOTATORS:
+            raise AnnotationError(
+                f"annotator holds {least if least < -1 else largest}; codes go from 0 to"
+                f" {_MOST_ANNOTATORS - 1:,}, and -1 means unknown; give other ids as strings"
+            )
+        return values.astype(np.intp), tuple(map(str, range(largest + 1)))
+    known = ~np.fromiter(map(is_gap, values.tolist()), dtype=np.bool_, count=n_answers)
+    people = [text_of(each) for each in values[known].tolist()]
+    names, inverse = np.unique(np.array(people, dtype=np.str_), return_inverse=True)
+    codes = np.full(n_answers, -1, dtype=np.intp)
+    codes[known] = inverse
+    return codes, tuple(names.tolist())
+
+
+def _one_each(values: Any, name: str, n_answers: int) -> NDArray[Any]:
+    """Return an array with one value for each answer, (A,), repeating a single value."""
+    array = np.asarray(values)
+    if array.ndim == 0:
+        array = np.full(n_answers, array)
+    if array.shape != (n_answers,):
+        raise AnnotationError(
+            f"{name} has shape {array.shape} for {n_answers} answers; give one value for each"
+        )
+    return array

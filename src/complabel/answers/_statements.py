@@ -11,18 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._parameters import check_choice
-from complabel.answers._answers_arrays import AnswerArrays
-from complabel.answers._answers_masks import (
+from complabel.answers._arrays import AnswerArrays
+from complabel.answers._masks import (
+    MAX_NAMED,
     Mask,
     common,
     counts_of,
     keep_rows,
     mask_of,
+    rows_of,
     spell_out,
     union,
     without,
 )
-from complabel.answers._indicator import MAX_NAMED
 from complabel.errors import AnnotationError
 
 A = TypeVar("A", bound=AnswerArrays)
@@ -71,7 +72,7 @@ class Statements:
         """Collect what answers say; no (n_items, n_labels) array is made."""
         masks = [getattr(answers, name) for name in STATEMENT_KINDS[:-1]]
         masks.append(without(answers.implied, answers.relevant))
-        answer = np.concatenate([_rows_of(mask) for mask in masks])
+        answer = np.concatenate([rows_of(mask) for mask in masks])
         kind = np.repeat(np.arange(len(masks), dtype=np.int8), [mask.nnz for mask in masks])
         return cls(
             answer=answer,
@@ -315,11 +316,6 @@ def _strike(answers: A, struck: Mask) -> A:
     left = sum((counts_of(mask) for mask in marks.values()), start=np.zeros(1, dtype=np.intp))
     gone |= narrowed & ((left == 0) | (counts_of(offered) == 0))
     return replace(answers, **marks, offered=offered).only(~gone)
-
-
-def _rows_of(mask: Mask) -> NDArray[np.intp]:
-    """Return the row (answer) of each mark."""
-    return np.repeat(np.arange(mask.shape[0]), counts_of(mask))
 
 
 def _side(

@@ -52,7 +52,7 @@ def inspect_answers(
     Parameters
     ----------
     answers : Answers
-        They may contradict each other (see ``contradictions="keep"`` of :meth:`Answers.from_table`).
+        They may contradict each other: make them with ``contradictions="keep"``.
     X : array-like or sparse matrix of shape (n_items, n_features), optional
         Finite features, one row for each item.
     labels_listed : bool, default=True

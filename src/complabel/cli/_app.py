@@ -1,14 +1,20 @@
-"""The `complabel` command: its parts and its exit codes."""
+"""The `complabel` command: its parts, the layout of its help texts, and its exit codes."""
 
 from __future__ import annotations
 
 import errno
+import inspect as inspection
 import os
+import re
+import shutil
 import sys
+import textwrap
 import warnings
-from typing import TextIO
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from complabel import __version__
 from complabel.cli._ask import ask
@@ -18,38 +24,108 @@ from complabel.cli._datasets import datasets
 from complabel.cli._demo import demo
 from complabel.cli._evaluate import evaluate
 from complabel.cli._fit import fit
-from complabel.cli._help import Group, add
 from complabel.cli._import import import_
 from complabel.cli._inspect import inspect
 from complabel.cli._labelstudio import labelstudio_config
 from complabel.cli._methods import methods
+from complabel.cli._outputs import guarded, option_of
 from complabel.cli._predict import predict
-from complabel.cli._study_results import export, report, status
-from complabel.cli._study_run import reproduce, run
+from complabel.cli._study_run import export, report, reproduce, run, status
 from complabel.cli._tune import tune
 from complabel.errors import ComplabelError
+
+_LEAST, _MOST = 30, 80
+# On a terminal narrower than this, the text of an option stands below its name, not beside it.
+_NARROW = 60
+_INDENT = 6
+# Typer writes a type such as "<path>" behind a name in capitals, which says enough by itself.
+_TYPE = re.compile(r"(?<=[A-Z\]]) <[^<>]*>$")
+_Formatter: Any = typer.Context.formatter_class
+
+
+class _HelpFormatter(_Formatter):  # type: ignore[misc]
+    """Writes help as wide as the terminal, but at most 80 columns."""
+
+    def __init__(
+        self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None
+    ) -> None:
+        if width is None:
+            columns = shutil.get_terminal_size().columns
+            width = max(min(columns, max_width or _MOST) - 1, _LEAST)
+        super().__init__(indent_increment, width, max_width)
+
+    def write_text(self, text: str) -> None:
+        """Write paragraphs; one that begins with click's mark, a backspace, keeps its lines."""
+        margin = " " * self.current_indent
+        width = self.width - len(margin)
+        for i, paragraph in enumerate(text.split("\n\n")):
+            kept = paragraph.startswith("\b")
+            lines = paragraph.splitlines()[1:] if kept else _wrapped(paragraph, width)
+            self.write("\n" * bool(i) + "".join(f"{margin}{line}\n" for line in lines))
+
+    def write_dl(
+        self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        """Write each name with its text beside it, or below it if there is no room."""
+        shown = [(_TYPE.sub("", name), meaning) for name, meaning in rows]
+        widest = max((len(name) for name, _ in shown), default=0)
+        column = _INDENT if self.width < _NARROW else min(widest, col_max)
+        start = self.current_indent + column + col_spacing
+        for name, meaning in shown:
+            lines = _wrapped(meaning, self.width - start) or [""]
+            first = f"{'':{self.current_indent}}{name}"
+            beside = len(name) <= column
+            self.write(f"{first:{start}}{lines.pop(0)}".rstrip() + "\n" if beside else f"{first}\n")
+            for line in lines:
+                self.write(f"{'':{start}}{line}\n")
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Break text into lines, but never inside a word such as mine-test.arff."""
+    return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
+
+
+class _Context(typer.Context):
+    formatter_class = _HelpFormatter
+
+
+class _Command(TyperCommand):
+    context_class = _Context
+
+
+class _Group(TyperGroup):
+    context_class = _Context
+
+
+def _add(group: typer.Typer, *commands: Callable[..., None]) -> None:
+    """Add functions to a group as commands; its list shows the first paragraph of their help."""
+    for each in commands:
+        command = guarded(each)
+        first, *_ = (command.__doc__ or "").split("\n\n")
+        examples = getattr(command, "examples", None)
+        name = command.__name__.strip("_").replace("_", "-")
+        add = group.command(name, cls=_Command, short_help=" ".join(first.split()), epilog=examples)
+        add(command)
+
 
 app = typer.Typer(
     name="complabel",
     help="Learn multi-label classifiers from complementary labels: labels that people said do not"
     " apply.",
-    cls=Group,
+    cls=_Group,
     no_args_is_help=True,
     epilog="Exit codes: 0: done; 1: a file or a value is wrong; 2: a command or an option is used"
     " wrongly; 130: stopped by Ctrl-C. Set NO_COLOR=1 to turn colours off.",
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-add(app, demo, import_, inspect, ask, fit, predict, evaluate, labelstudio_config)
-add(app, datasets, methods, benchmark, tune, reproduce)
+_add(app, demo, import_, inspect, ask, fit, predict, evaluate, labelstudio_config)
+_add(app, datasets, methods, benchmark, tune, reproduce)
+_STUDY = "Run a study of datasets, draws and methods, and report its results."
 study = typer.Typer(
-    cls=Group,
-    help="Run a study of datasets, draws and methods, and report its results.",
-    short_help="Run a study of datasets, draws and methods, and report its results.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+    cls=_Group, help=_STUDY, short_help=_STUDY, no_args_is_help=True, rich_markup_mode=None
 )
-add(study, run, status, report, export)
+_add(study, run, status, report, export)
 app.add_typer(study, name="study")
 
 
@@ -73,7 +149,7 @@ def main() -> None:
         try:
             app()
         except ComplabelError as error:
-            complain(f"error: {error}")
+            complain(f"error: {_as_typed(str(error))}")
             sys.exit(1)
         except OSError as error:
             if error.errno != errno.ENOSPC or error.filename is not None:
@@ -85,6 +161,25 @@ def main() -> None:
             sys.exit(1)
 
 
+def _as_typed(text: str) -> str:
+    """Return a message of the library's with the names of options in place of parameters.
+
+    ``question="named"`` becomes ``--question named``. A message that has both, such as
+    ``--items (items)``, keeps the option.
+    """
+    parameters = {"format": "--from", "n_folds": "--folds", "n_jobs": "--jobs"}
+    for info in [*app.registered_commands, *study.registered_commands]:
+        for name, parameter in inspection.signature(info.callback or _version).parameters.items():
+            parameters.setdefault(name, option_of(parameter))
+    names = "|".join(name for name, option in parameters.items() if option)
+    typed = re.sub(
+        rf"(?<![\w.(-])({names})=(?:([\"']?)([\w-]+)\2)?",
+        lambda found: f"{parameters[found[1]]} {found[3] or ''}".rstrip(),
+        text,
+    )
+    return re.sub(r"(--[\w-]+(?: \w+)?) \((?:\1|\w+=?|\w+=\w+ in Python)\)", r"\1", typed)
+
+
 def _hint(
     message: Warning | str,
     category: type[Warning],
@@ -93,7 +188,6 @@ def _hint(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Show warnings of complabel and about old names as hints, all others as Python does."""
     if issubclass(category, FutureWarning) or category.__module__.startswith("complabel."):
         remark(f"hint: {message}")
     else:

@@ -7,14 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from complabel.cli import _own_data as own
-from complabel.cli._console import say
-from complabel.cli._help import with_examples
-from complabel.cli._next import command
+from complabel.cli import _options as options
+from complabel.cli import _own as own
+from complabel.cli._console import command, say
 from complabel.cli._outputs import Output, unused
-from complabel.cli._working import working
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,7 +19,7 @@ if TYPE_CHECKING:
 _HEADER = 4096  # most bytes of a file with a header alone
 
 
-@with_examples(
+@options.with_examples(
     "ask --features X.csv --label-names labels.txt -n 200 --out questions.csv",
     "ask answers.csv --features X.csv -n 200 --out questions.csv",
     "ask answers.csv --out questions.csv --prompts prompts.jsonl --texts texts.csv",
@@ -31,59 +27,53 @@ _HEADER = 4096  # most bytes of a file with a header alone
 def ask(
     answers: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="ANSWERS",
-            help="Tables of all answers so far. [default: none; then give --label-names, and"
+        options.argument(
+            "ANSWERS",
+            "Tables of all answers so far. [default: none; then give --label-names, and"
             " --features or --items]",
         ),
     ] = None,
     *,
     out: Annotated[
         Path,
-        typer.Option("--out", metavar="FILE", help="Write the table of questions to this file."),
+        options.option("FILE", "Write the table of questions to this file.", "--out"),
         Output((".csv", ".csv.gz", ".parquet")),
     ],
-    n: Annotated[
-        int, typer.Option("-n", "--number", metavar="N", min=1, help="Number of questions.")
-    ] = 200,
+    n: Annotated[int, options.option("N", "Number of questions.", "-n", "--number", min=1)] = 200,
     features: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Features of all items, with or without an answer. [default: ask only about the"
+        options.option(
+            "FILE",
+            "Features of all items, with or without an answer. [default: ask only about the"
             " items in ANSWERS]",
         ),
     ] = None,
     items: Annotated[
         Path | None,
-        typer.Option(
-            "--items",
-            metavar="FILE",
-            help="With --features: the item of each of its rows, one on each line. Without: all"
+        options.option(
+            "FILE",
+            "With --features: the item of each of its rows, one on each line. Without: all"
             " items, one on each line, or a table with the column item.",
+            "--items",
         ),
     ] = None,
-    label_names: own.LabelNames = None,
-    question: own.Question = None,
-    contradictions: own.Contradictions = "error",
+    label_names: options.LabelNames = None,
+    question: options.Question = None,
+    contradictions: options.Contradictions = "error",
     prompts: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Also write the questions as JSON lines, for a language model."
-        ),
+        options.option("FILE", "Also write the questions as JSON lines, for a language model."),
         Output(),
     ] = None,
     texts: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A table with the columns item and text. The texts of the items are written"
+        options.option(
+            "FILE",
+            "A table with the columns item and text. The texts of the items are written"
             " beside the questions, in the column text.",
         ),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Seed of the random questions.")
-    ] = 0,
+    seed: Annotated[int, options.option("N", "Seed of the random questions.", min=0)] = 0,
 ) -> None:
     """Draw yes/no questions about random labels. The answers tell how often each label applies.
 
@@ -119,7 +109,7 @@ def ask(
         items=items if features else None,
         label_names=label_names,
         question=question,
-        contradictions=None if contradictions == "error" else contradictions,
+        contradictions=contradictions,
         out="model.safetensors",
     )
     if prompts is None:
@@ -133,12 +123,11 @@ def ask(
 
 def _items(features: Path | None, items: Path | None) -> list[str] | None:
     """Return all items to ask about; None: those that the answers mention."""
-    from complabel.files import read_features, read_item_names
+    from complabel.files import read_item_names
 
     if features is None:
         return None if items is None else read_item_names(items)
-    with working(f"reading {features}"):
-        return list(read_features(features, items=items).items)
+    return list(own.read_own_features(features, items).items)
 
 
 def _read(
@@ -170,7 +159,7 @@ def _read(
         )
     labels = read_label_names(label_names)
     say(f"no answers yet: {len(items):,} items, {len(labels)} labels")
-    return Answers.from_table({"item": [], "label": []}, items=items, labels=labels)
+    return Answers.from_table({"item": [], "label": []}, items=items, label_names=labels)
 
 
 def _is_blank(path: Path) -> bool:
@@ -182,6 +171,5 @@ def _is_blank(path: Path) -> bool:
 
 
 def _answered(path: Path) -> Path:
-    """Return the path for the answers to the questions in ``path``."""
     name = path.name.removesuffix(".gz").rpartition(".")[0]
     return path.with_name(f"answered-{name}.csv")

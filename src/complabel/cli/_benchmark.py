@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,14 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli import _own_data as own
-from complabel.cli import _own_tables as tables
-from complabel.cli._completion import complete_dataset, complete_method
-from complabel.cli._console import explain, new_table, remark, save, say, show
-from complabel.cli._help import with_examples
-from complabel.cli._next import command
+from complabel.cli import _own as own
+from complabel.cli._console import command, explain, new_table, remark, save_json, say, show
 from complabel.cli._outputs import claim_store
-from complabel.cli._running import at, say_failed, watched
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,35 +21,26 @@ if TYPE_CHECKING:
 _RANKING = "held_out_ranking"
 
 
-@with_examples(
+@options.with_examples(
     "benchmark synthetic --method ridge",
     "benchmark scene yeast --data-dir data --method ridge --method mlcl",
     "benchmark mine.arff --method ridge --folds 5",
     "benchmark mine-train.arff mine-test.arff --method ridge",
     "benchmark answers.csv --features X.csv --truth truth.csv",
 )
-@options.with_draw
+@options.with_tables_and_draw
 def benchmark(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="DATASET", help=options.DATASET_HELP, autocompletion=complete_dataset
-        ),
-    ] = None,
+    names: options.Datasets = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="METHOD",
-            help=f"Method to run; repeat for more. {options.METHOD_HELP} [default: prior and mlcl]",
-            autocompletion=complete_method,
+        options.option(
+            "METHOD",
+            f"Method to run; repeat for more. {options.METHOD_HELP} [default: prior and mlcl]",
+            autocompletion=options.complete_method,
         ),
     ] = None,
     *,
-    features: tables.FeaturesFile = None,
-    truth: tables.TruthFile = None,
-    items: own.ItemsFile = None,
-    label_names: own.LabelNames = None,
-    contradictions: own.Contradictions = "error",
+    tables: dict[str, Any],
     draw: dict[str, Any],
     match_frequencies: options.MatchFrequencies = False,
     folds: options.Folds = 10,
@@ -72,18 +57,11 @@ def benchmark(
 
     After an interruption, the same command continues where it stopped.
     """
+    from complabel.cli._running import say_failed, watched
     from complabel.studies import Store, benchmark_plan, run_study
 
     claim_store(store)
-    datasets = tables.datasets_of(
-        names,
-        features,
-        truth=truth,
-        items=items,
-        label_names=label_names,
-        question=tables.question_of(draw, names if features else None),
-        contradictions=contradictions,
-    )
+    datasets = own.datasets_of(names, tables, draw)
     plan = benchmark_plan(
         datasets,
         method or ["prior", "mlcl"],
@@ -110,13 +88,12 @@ def benchmark(
                 _show(opened.results(plan.name), data_dir)
         results = opened.results(plan.name)
     # Not after Ctrl-C: the same command would find the file and refuse to continue.
-    if json_file is not None and (records := results.records()):
-        save(json_file, json.dumps(records, indent=1) + "\n")
+    save_json(json_file, results.records() or None)
     if plan.criteria:
-        say(f"next: {command('study', 'report', plan.name, store=at(store))}")
-    if running := results.having("running"):
+        say(f"next: {command('study', 'report', plan.name, store=options.at(store))}")
+    if elsewhere := results.having("running"):
         remark(
-            f"another run works on {len(running)} folds; give this command again when it has"
+            f"another run works on {len(elsewhere)} folds; give this command again when it has"
             " finished"
         )
     if results.having("failed"):
@@ -125,7 +102,6 @@ def benchmark(
 
 
 def _show(results: StudyResults, data_dir: Path | None) -> None:
-    """Print a table of finished rows for each dataset, and how to read it."""
     records = results.records()
     for name in results.plan.datasets:
         finished = [record for record in records if record["dataset"] == name]
@@ -183,7 +159,6 @@ def _table(
 
 
 def _scores(results: StudyResults, records: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a table of the methods' scores on answers that they did not learn from."""
     from rich.text import Text
 
     plan, first = results.plan, records[0]
@@ -202,7 +177,6 @@ def _scores(results: StudyResults, records: Sequence[Mapping[str, Any]]) -> Tabl
 
 
 def _say_best(records: Sequence[Mapping[str, Any]]) -> None:
-    """Print the method with the best score on answers that it did not learn from."""
     scores = {
         record["row"]: record["metrics"][_RANKING]["mean"]
         for record in records

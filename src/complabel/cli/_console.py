@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import re
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from complabel.cli._outputs import unused
 
+if TYPE_CHECKING:
     from rich.table import Table
 
-# Least width of a column whose words may be broken.
-_FOLDED = 10
-# Columns of a table in a pipe or a file, which have no width of their own.
-_WIDTH_OF_FILES = 120
-# Control characters, without tab and line feed.
-_STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_FOLDED = 10  # least width of a column whose words may be broken
+_WIDTH_OF_FILES = 120  # columns of a table in a pipe or a file, which have no width of their own
+_STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # control characters but tab, line feed
+LOG_SECONDS = 30.0
+"""Least seconds between two lines of progress in a log, which has no moving line."""
 
 
 @functools.cache
@@ -40,7 +47,6 @@ def say(text: str, style: str = "") -> None:
 
 
 def _shown(text: str) -> str:
-    """Escape control characters: names in a stranger's file could otherwise steer the terminal."""
     return _STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
@@ -58,6 +64,14 @@ def save(path: Path, text: str) -> None:
     say(f"wrote {path}")
 
 
+def save_json(path: Path | None, found: object) -> None:
+    """Write what was found to a file, if one is given and something was found, and say so."""
+    import json
+
+    if path is not None and found is not None:
+        save(path, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+
+
 def remark(text: str, style: str = "") -> None:
     """Print a line unchanged on standard error."""
     errors().print(_shown(text), style=style, markup=False, highlight=False, soft_wrap=True)
@@ -68,14 +82,17 @@ def complain(text: str) -> None:
     remark(text, style="red")
 
 
-def new_table(title: str, *headings: str) -> Table:
-    """Return an empty table in the style of all commands, with these columns of text."""
+def new_table(title: str, *headings: str, numbers: Iterable[str] = ()) -> Table:
+    """Return an empty table in the style of all commands: columns of text, then of numbers."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     shown = Text(title) if title else None
-    return Table(*headings, title=shown, title_justify="left", box=SIMPLE_HEAD)
+    table = Table(*headings, title=shown, title_justify="left", box=SIMPLE_HEAD)
+    for heading in numbers:
+        table.add_column(heading, justify="right")
+    return table
 
 
 def show(table: Table) -> None:
@@ -101,7 +118,6 @@ def show(table: Table) -> None:
 
 
 def _least_width(table: Table) -> int:
-    """Return the least width at which no word is cut, except in columns that may be folded."""
     width = 2  # the frame
     for column in table.columns:
         cells = list(map(str, [column.header, *column.cells]))
@@ -110,3 +126,93 @@ def _least_width(table: Table) -> int:
         least = max(map(len, lines), default=0)
         width += min(least, _FOLDED if column.overflow == "fold" else least) + 2
     return width + len(table.columns) - 1
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[Callable[[str], None]]:
+    """Show a task and its time until the block ends.
+
+    The block gets a function; its text says how far the task is.
+    """
+    if errors().is_terminal:
+        with _moving(what) as far:
+            yield far
+    else:
+        yield _Log(what)
+
+
+@contextlib.contextmanager
+def _moving(what: str) -> Iterator[Callable[[str], None]]:
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    line = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        TimeElapsedColumn(),
+        console=errors(),
+        transient=True,
+        refresh_per_second=4,
+    )
+    task = line.add_task(what, total=None)
+    with line:
+        yield lambda far: line.update(task, description=f"{what}: {far}")
+
+
+class _Log:
+    """Writes a line if the last one is at least 30 seconds old."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._started = self._logged = time.monotonic()
+
+    def __call__(self, far: str) -> None:
+        """Print how far the task is, and for how long it has run."""
+        now = time.monotonic()
+        if now - self._logged > LOG_SECONDS:
+            self._logged = now
+            remark(f"{self._what}: {far}, after {duration(now - self._started)}")
+
+
+def duration(seconds: float) -> str:
+    """Return a time span in words.
+
+    Examples
+    --------
+    >>> duration(7), duration(150), duration(8000)
+    ('7 s', '2.5 min', '2.2 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 100 * 60:
+        return f"{seconds / 60:.1f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def command(name: str, *given: object, **options: object) -> str:
+    """Return a complabel command as text; options that are None, False or empty are left out.
+
+    If there is already a file of the name for ``--out``, the name gets a number.
+
+    Examples
+    --------
+    >>> command("predict", "my model.safetensors", "X.npy", items=None, out="p.csv")
+    "complabel predict 'my model.safetensors' X.npy --out p.csv"
+    """
+    words = [*_typed(), name, *map(str, given)]
+    for option, value in options.items():
+        if value not in (None, False, "") and (option, value) != ("contradictions", "error"):
+            value = unused(Path(str(value))) if option == "out" else value
+            called = option.rstrip("_").replace("_", "-")
+            words += [f"--{called}"] if value is True else [f"--{called}", str(value)]
+    return shlex.join(words)
+
+
+def _typed() -> list[str]:
+    """Return how this program was called, so that the same words work again."""
+    program = sys.argv[0]
+    if Path(program).parts[-2:] == ("complabel", "__main__.py"):  # python -m complabel
+        python = sys.executable
+        inside = os.path.relpath(python)
+        return [python if inside.startswith(os.pardir) else inside, "-m", "complabel"]
+    is_path = Path(program).name == "complabel" and os.sep in program
+    return [program if is_path and shutil.which("complabel") is None else "complabel"]

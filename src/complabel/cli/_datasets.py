@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli._completion import complete_catalog, complete_dataset
+from complabel.cli import _own as own
 from complabel.cli._console import complain, errors, explain, new_table, say, show
-from complabel.cli._help import with_examples
 from complabel.cli._outputs import Output
-from complabel.cli._running import hint_at_other_half
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,24 +23,24 @@ _FEWEST_LABELS = 3
 _SHOWN = 12
 
 
-@with_examples("datasets", "datasets mine.arff", "datasets --download scene")
+@options.with_examples("datasets", "datasets mine.arff", "datasets --download scene")
 def datasets(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="DATASET",
-            help=f"{options.DATASET_HELP} [default: all datasets with a name]",
-            autocompletion=complete_dataset,
+        options.argument(
+            "DATASET",
+            f"{options.DATASET_HELP} [default: all datasets with a name]",
+            autocompletion=options.complete_dataset,
         ),
     ] = None,
     data_dir: options.DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     download: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Download this dataset first; repeat the option for more.",
-            autocompletion=complete_catalog,
+        options.option(
+            "NAME",
+            "Download this dataset first; repeat the option for more.",
+            autocompletion=options.complete_catalog,
         ),
         Output(later=True),
     ] = None,
@@ -62,27 +60,26 @@ def datasets(
 
     for name in download or []:
         _download(name, data_dir)
-    hint_at_other_half(names or [])
+    own.hint_at_other_half(names or [])
     entries = dataset_entries(names or [*CATALOG, *EMBEDDED])
     known = [entry for entry in entries if isinstance(entry, str)]
     with errors().status("reading datasets"):
         described = describe_datasets(data_dir, names=known)
-        own = [
+        files = [
             {**describe_file(entry["file"]), "name": entry["name"]}
             for entry in entries
             if not isinstance(entry, str)
         ]
     if as_json:
-        typer.echo(json.dumps([*described, *own], indent=1))
+        typer.echo(json.dumps([*described, *files], indent=1))
         return
     if described:
         _show(described)
-    for entry in own:
+    for entry in files:
         _show_own(entry)
 
 
 def _show(described: list[dict[str, Any]]) -> None:
-    """Print the datasets of the catalog, and how to get missing ones."""
     show(_table(described))
     for entry in described:
         if entry["problem"]:
@@ -95,7 +92,6 @@ def _show(described: list[dict[str, Any]]) -> None:
 
 
 def _show_own(entry: Mapping[str, Any]) -> None:
-    """Print how a file of the user's is read, and which instances are used."""
     say(f"{entry['name']}: {entry['format']}", style="bold")
     for file in entry["files"]:
         say(f"  {_short(Path(file))}")
@@ -133,20 +129,19 @@ def _some(names: Sequence[str]) -> str:
 
 def _table(described: list[dict[str, Any]]) -> Table:
     """Return a table of datasets; a missing one is dim and has its published size."""
-    table = new_table("", "dataset", "at hand")
-    for heading in ("instances", "features", "labels", "cardinality"):
-        table.add_column(heading, justify="right")
+    sizes = ("instances", "features", "labels", "cardinality")
+    table = new_table("", "dataset", "at hand", numbers=sizes)
     table.add_column("where", overflow="fold")
     for entry in described:
         prefix = "" if entry["available"] and not entry["problem"] else "expected_"
-        sizes = [
+        found = [
             _size(entry[prefix + key])
             for key in ("n_samples", "n_features", "n_labels", "label_cardinality")
         ]
         table.add_row(
             entry["name"],
             "yes" if entry["available"] else "no",
-            *sizes,
+            *found,
             entry["location"] or entry["source"],
             style="" if entry["available"] else "dim",
         )
@@ -161,7 +156,6 @@ def _size(value: float | int | None) -> str:
 
 
 def _download(name: str, data_dir: Path | None) -> None:
-    """Download a dataset into its folder, with a progress bar."""
     from rich.progress import DownloadColumn, Progress, TransferSpeedColumn
 
     from complabel.datasets import load_dataset

@@ -6,24 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from complabel.cli._console import errors, new_table, output, remark, say
-from complabel.cli._help import with_examples
-from complabel.cli._next import command
+from complabel.cli import _options as options
+from complabel.cli._console import command, errors, new_table, output, remark, say
 from complabel.cli._outputs import Output
 
 
-@with_examples("demo", "demo --seed 1 --output page.html")
+@options.with_examples("demo", "demo --seed 1 --output page.html")
 def demo(
     report: Annotated[
-        Path,
-        typer.Option("--output", metavar="FILE", help="File to write the page to."),
-        Output(page=True),
+        Path, options.option("FILE", "File to write the page to.", "--output"), Output(page=True)
     ] = Path("complabel-demo.html"),
     seed: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, help="Seed of the pictures, the answers and the methods."),
+        int, options.option("N", "Seed of the pictures, the answers and the methods.", min=0)
     ] = 0,
 ) -> None:
     """Ask about the same pictures in four ways, and compare what is learned from each.
@@ -32,7 +26,7 @@ def demo(
     demo takes about 20 seconds.
     """
     from complabel._writing import write_text
-    from complabel.reports import demo_meaning, render_demo, run_demo
+    from complabel.reports import render_demo, run_demo
 
     with errors().status("composing pictures") as status:
         tell = status.update if errors().is_terminal else remark
@@ -40,25 +34,20 @@ def demo(
         status.update("drawing the page")
         write_text(report, render_demo(summary))
     _print(summary)
-    say(demo_meaning(summary))
+    say(summary["meaning"])
     say(f"wrote {report.resolve()}: open it in a browser")
     say(f"next: {command('import', '--help')}")
 
 
 def _print(summary: Mapping[str, Any]) -> None:
-    """Print a table that compares the ways of asking."""
-    from complabel.reports import demo_titles
-
     table = new_table(
         f"{summary['n_train']:,} pictures, one answer each; tested on {summary['n_test']:,} others",
         "way of asking",
+        numbers=("average precision", "digits found"),
     )
-    for heading in ("average precision", "digits found"):
-        table.add_column(heading, justify="right")
-    titles = demo_titles(summary)
     for part in (summary["ways"], summary["references"]):
         for name, figures in part.items():
             found = f"{100 * figures['found']:.0f} %"
-            table.add_row(titles[name], f"{figures['average_precision']:.3f}", found)
+            table.add_row(summary["titles"][name], f"{figures['average_precision']:.3f}", found)
         table.add_section()
     output().print(table)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from complabel.cli import _options as options
-from complabel.cli import _own_data as own
-from complabel.cli._console import explain, new_table, remark, save, say, show
-from complabel.cli._help import with_examples
-from complabel.cli._next import command
-from complabel.cli._working import working
+from complabel.cli import _own as own
+from complabel.cli._console import (
+    command,
+    explain,
+    new_table,
+    remark,
+    save_json,
+    say,
+    show,
+    working,
+)
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,34 +30,29 @@ if TYPE_CHECKING:
 _MOST_LABELS = 20
 
 
-@with_examples(
+@options.with_examples(
     "evaluate model.safetensors X.csv --truth truth.csv",
     "evaluate model.safetensors X.csv --answers held-out.csv",
 )
 def evaluate(
-    model: own.ModelFile,
+    model: options.ModelFile,
     features: Annotated[
         Path,
-        typer.Argument(
-            metavar="FEATURES", help="Features of the items: .csv, .parquet, .npy, .npz or .svm."
-        ),
+        options.argument("FEATURES", "Features of the items: .csv, .parquet, .npy, .npz or .svm."),
     ],
     truth: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="True labels: a table with the column item and a column of 0 and 1 per label.",
+        options.option(
+            "FILE", "True labels: a table with the column item and a column of 0 and 1 per label."
         ),
     ] = None,
     answers: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Instead of --truth: answers that the model did not learn from."
-        ),
+        options.option("FILE", "Instead of --truth: answers that the model did not learn from."),
     ] = None,
-    items: own.ItemsFile = None,
-    question: own.Question = None,
-    contradictions: own.Contradictions = "error",
+    items: options.ItemsFile = None,
+    question: options.Question = None,
+    contradictions: options.Contradictions = "error",
     json_file: options.JsonFile = None,
 ) -> None:
     """Measure a model on true labels, or on answers that it did not learn from.
@@ -62,26 +60,22 @@ def evaluate(
     Items without a row in the table of true labels or answers are left out. Figures on answers
     stand beside those of one order, or one guess, that is the same for all items.
     """
-    from complabel.files import read_features
     from complabel.methods import load
 
     if (truth is None) == (answers is None):
         raise InputError("give either --truth or --answers")
     classifier = load(model)
-    with working(f"reading {features}"):
-        found = read_features(features, items=items, n_features=classifier.n_features_in_)
+    found = own.read_own_features(features, items, classifier.n_features_in_)
     if truth is not None:
         result = _on_truth(classifier, found, truth)
     else:
         assert answers is not None
         result = _on_answers(classifier, found, answers, question, contradictions)
-    if json_file is not None:
-        save(json_file, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    save_json(json_file, result)
     say(f"next: {command('predict', model, features, items=items, out='predictions.csv')}")
 
 
 def _on_truth(classifier: ComplementaryClassifier, found: Features, path: Path) -> dict[str, Any]:
-    """Print and return the criteria on true labels, for all labels together and for each."""
     from complabel.files import read_truth, rows_of
     from complabel.metrics import METRIC_TITLES, evaluate, evaluate_labels
 
@@ -92,8 +86,8 @@ def _on_truth(classifier: ComplementaryClassifier, found: Features, path: Path) 
     with working(f"predicting {len(rows):,} items"):
         predicted, probabilities = classifier.predict_with_proba(X)
     values = evaluate(truth.Y, probabilities, predicted, skip_trivial_rows=True)
-    table = new_table(f"{len(rows):,} items, {len(names)} labels", "criterion")
-    table.add_column("value", justify="right")
+    size = f"{len(rows):,} items, {len(names)} labels"
+    table = new_table(size, "criterion", numbers=["value"])
     for name, title in METRIC_TITLES.items():
         table.add_row(title, f"{values[name]:.4f}")
     show(table)
@@ -130,10 +124,8 @@ def _show_labels(labels: Mapping[str, Mapping[str, float | None]]) -> None:
         shown = list(dict.fromkeys([*ranked[:few], *ranked[-few:]])) if ranked else []
     if title:
         explain(f"{title}:")
-    table = new_table("", "label")
-    first = next(iter(labels.values()), {})
-    for heading in first:
-        table.add_column("F1" if heading == "f1" else heading.replace("_", " "), justify="right")
+    headings = (heading.replace("_", " ") for heading in next(iter(labels.values()), {}))
+    table = new_table("", "label", numbers=("F1" if each == "f1" else each for each in headings))
     for name in shown:
         table.add_row(Text(name), *(_shown(*each) for each in labels[name].items()))
     show(table)
@@ -202,7 +194,6 @@ def _on_answers(
 
 
 def _constant(answers: Answers, *, explains: bool) -> dict[str, float]:
-    """Return the scores of a method that ignores the features, fitted to these very answers."""
     import numpy as np
 
     from complabel.methods import make_classifier
@@ -223,7 +214,6 @@ def _constant(answers: Answers, *, explains: bool) -> dict[str, float]:
 def _by_label(
     classifier: ComplementaryClassifier, X: Any, answers: Answers
 ) -> dict[str, dict[str, float | None]]:
-    """Return the figures of each label that somebody judged, over the items of these answers."""
     import numpy as np
 
     from complabel.metrics import evaluate_labels
@@ -244,7 +234,6 @@ def _by_label(
 
 
 def _part(found: Features, rows: Any) -> Features:
-    """Return these rows of the features."""
     from complabel.files import Features
 
     return Features(found.X[rows], found.items[rows], found.feature_names)

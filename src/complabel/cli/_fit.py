@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli import _own_data as own
-from complabel.cli._console import remark, say
-from complabel.cli._fitted import chosen, scored, verdict
-from complabel.cli._help import with_examples
-from complabel.cli._next import command
+from complabel.cli import _own as own
+from complabel.cli._console import command, duration, remark, say, working
 from complabel.cli._outputs import Output
-from complabel.cli._working import duration, working
+
+if TYPE_CHECKING:
+    from complabel.methods import ComplementaryClassifier, HeldOutScore
+
+_MOST_LABELS = 12
+_NORMAL = 1.96  # standard errors of a 95 % interval
 
 
 def _folds(given: int) -> int:
-    """Refuse a single fold before any file is read."""
     if given == 1:
         raise typer.BadParameter(
             "one fold leaves nothing to learn from; give 2 or more, or 0 for no score"
@@ -29,43 +31,39 @@ def _folds(given: int) -> int:
     return given
 
 
-@with_examples(
+@options.with_examples(
     "fit answers.csv --features X.csv --out model.safetensors",
     "fit answers.csv --features X.npy --items ids.txt --out model.safetensors",
     "fit answers.csv --features X.csv --method ridge:alpha=1 --out ridge.safetensors",
 )
 def fit(
-    answers: own.AnswersFiles,
-    features: own.FeaturesFile,
+    answers: options.AnswersFiles,
+    features: options.FeaturesFile,
     out: Annotated[
         Path,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Write the model to this file, which ends in .safetensors.",
+        options.option(
+            "FILE", "Write the model to this file, which ends in .safetensors.", "--out"
         ),
         Output((".safetensors",)),
     ],
     method: Annotated[
-        str, typer.Option(metavar="METHOD", help=f"Method to fit. {options.METHOD_HELP}")
+        str, options.option("METHOD", f"Method to fit. {options.METHOD_HELP}")
     ] = "selection-likelihood",
-    items: own.ItemsFile = None,
-    label_names: own.LabelNames = None,
-    question: own.Question = None,
-    contradictions: own.Contradictions = "error",
+    items: options.ItemsFile = None,
+    label_names: options.LabelNames = None,
+    question: options.Question = None,
+    contradictions: options.Contradictions = "error",
     match_frequencies: options.MatchFrequencies = False,
     folds: Annotated[
         int,
-        typer.Option(
-            metavar="N",
+        options.option(
+            "N",
+            "Folds for the score on held-out answers; each fold is one more fit. 0: no score.",
             min=0,
             callback=_folds,
-            help="Folds for the score on held-out answers; each fold is one more fit. 0: no score.",
         ),
     ] = 3,
-    seed: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Seed of the folds and the method.")
-    ] = 0,
+    seed: Annotated[int, options.option("N", "Seed of the folds and the method.", min=0)] = 0,
 ) -> None:
     """Learn a model from answers, save it, and score it on held-out answers.
 
@@ -73,7 +71,6 @@ def fit(
     the same for all items.
     """
     from complabel.answers import UnansweredRowWarning
-    from complabel.files import read_features
     from complabel.methods import FrequencyMatchedClassifier, held_out_score, make_classifier
 
     classifier: Any = make_classifier(method)
@@ -82,8 +79,7 @@ def fit(
         classifier = FrequencyMatchedClassifier(classifier)
     if "random_state" in classifier.get_params():
         classifier.set_params(random_state=seed)
-    with working(f"reading {features}"):
-        found = read_features(features, items=items)
+    found = own.read_own_features(features, items)
     said = own.read_own_answers(
         answers,
         list(found.items),
@@ -130,7 +126,7 @@ def fit(
                 items=items,
                 label_names=label_names,
                 question=question,
-                contradictions=None if contradictions == "error" else contradictions,
+                contradictions=contradictions,
                 out="questions.csv",
             )
             remark(f"  {asked}", style="yellow")
@@ -138,7 +134,6 @@ def fit(
 
 
 def _tell(classifier: Any, far: Callable[[str], None] | None) -> None:
-    """Set or remove the progress callback of a classifier that has one."""
     settings = classifier.get_params()
     names = [name for name in settings if name == "callback" or name.endswith("__callback")]
     if not names:
@@ -162,3 +157,84 @@ def _as_callback(far: Callable[[str], None]) -> Callable[..., None]:
             far(f"step {number}" if most is None else f"step {number} of {most}")
 
     return told
+
+
+def chosen(classifier: ComplementaryClassifier, path: Path, seconds: float) -> list[str]:
+    """Return lines that describe a fitted classifier: what it chose and what it estimated."""
+    shown = (
+        ("features", _kernel(classifier)),
+        ("penalty", _number(classifier, "alpha_")),
+        ("labels that apply to an item, on average", _number(classifier, "mean_cardinality_")),
+        ("share of mistakes", _number(classifier, "error_rate_")),
+    )
+    lines = [f"{type(classifier).__name__}, fitted in {duration(seconds)}:"]
+    lines += [f"  {name}: {value}" for name, value in shown if value]
+    return lines + _frequencies(classifier, path)
+
+
+def _frequencies(classifier: Any, path: Path) -> list[str]:
+    """Return lines with the estimated label frequencies; of many labels, the most frequent."""
+    found = getattr(classifier, "label_frequencies_", None)
+    if found is None:
+        return []
+    errors = getattr(classifier, "label_frequencies_errors_", None)
+    names = [str(name) for name in classifier.classes_]
+    cut = len(names) > _MOST_LABELS
+    places = list(range(len(names)))
+    if cut:
+        places = sorted(places, key=lambda at: -found[at])[:_MOST_LABELS]
+    widest = max(len(names[at]) for at in places)
+    lines = ["  how often each label applies" + (", the most frequent first:" if cut else ":")]
+    for at in places:
+        error = "" if errors is None else f" ± {_NORMAL * errors[at]:.3f}"
+        lines.append(f"    {names[at]:{widest}}  {found[at]:.3f}{error}")
+    if cut:
+        lines.append(
+            f"    and {len(names) - _MOST_LABELS:,} more: in Python,"
+            f" complabel.load({str(path)!r}).label_frequencies_"
+        )
+    return lines
+
+
+def _kernel(classifier: ComplementaryClassifier) -> str:
+    """Return the kernel and the scaling that were chosen, if any."""
+    kernel = getattr(classifier, "kernel_", "")
+    scaling = getattr(classifier, "scaling_", "")
+    return f"{kernel}, scaling {scaling}" if kernel and scaling else str(kernel)
+
+
+def _number(classifier: ComplementaryClassifier, name: str) -> str:
+    """Format a fitted number; empty if the classifier has none of this name."""
+    value = getattr(classifier, name, None)
+    return "" if value is None or not isinstance(value, int | float) else f"{value:.3g}"
+
+
+def scored(score: HeldOutScore) -> list[str]:
+    """Return lines that compare a score with that of a constant guess."""
+    what = {
+        "log-likelihood": "log-likelihood of held-out answers (nats per item, higher is better)",
+        "ranking": "minus the ranking error on held-out answers (higher is better)",
+    }[score.criterion]
+    error = "" if math.isnan(score.gain_error) else f" ± {score.gain_error:.4f}"
+    folds = "1 fold" if score.n_folds == 1 else f"{score.n_folds} folds"
+    return [
+        f"{what}:",
+        f"  this model                    {score.score:.4f}",
+        f"  the same guess for all items  {score.constant:.4f}",
+        f"  gain from the features        {score.gain:.4f}{error} ({folds})",
+    ]
+
+
+def verdict(score: HeldOutScore) -> str:
+    """Return a warning if a score does not show that the features help, else an empty text."""
+    if score.gain > 2 * score.gain_error:
+        return ""
+    if score.gain > 0 and not math.isnan(score.gain_error):
+        return (
+            "these answers are too few to show that the features help: the gain is less than twice"
+            " its standard error. Ask more questions:"
+        )
+    return (
+        "on these answers, the model is no better than one guess for all items. Ask more questions,"
+        " or give other features:"
+    )

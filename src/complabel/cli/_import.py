@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from complabel.cli import _own_data as own
-from complabel.cli._console import remark, save, say
-from complabel.cli._help import with_examples
-from complabel.cli._next import command
+from complabel.cli import _options as options
+from complabel.cli import _own as own
+from complabel.cli._console import command, remark, save, say, working
 from complabel.cli._outputs import Output
-from complabel.cli._working import working
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ NAMES = (
 )
 
 
-@with_examples(
+@options.with_examples(
     "import export.json --absent not_this --out answers.csv",
     "import lvis_val.json --out answers.parquet --labels-out labels.txt",
     "import labels.csv --from coded --yes 1 --no 0 --unsure -1 --out answers.csv",
@@ -90,7 +88,7 @@ def import_(
             help="Meaning of labels that were shown but not chosen, if the file does not tell.",
         ),
     ] = "unknown",
-    question: own.Question = None,
+    question: options.Question = None,
     separator: Annotated[
         str | None,
         typer.Option(

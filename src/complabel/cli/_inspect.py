@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from complabel.cli import _options as options
-from complabel.cli import _own_data as own
-from complabel.cli._console import output, save, say
-from complabel.cli._help import with_examples
+from complabel.cli import _own as own
+from complabel.cli._console import output, save_json, say, working
 from complabel.cli._outputs import Output
-from complabel.cli._working import working
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
@@ -25,7 +20,7 @@ _TABLES = (".csv", ".tsv", ".gz", ".parquet")
 _MOST_COLUMNS = 100
 
 
-@with_examples(
+@options.with_examples(
     "inspect answers.csv",
     "inspect answers.csv answered-questions.csv --features X.csv --html page.html",
     "inspect mirflickr --data-dir DIR --json found.json",
@@ -33,22 +28,21 @@ _MOST_COLUMNS = 100
 def inspect(
     answers: Annotated[
         list[str],
-        typer.Argument(
-            metavar="ANSWERS",
-            help="Tables of answers, as complabel import writes; or one dataset in which people"
+        options.argument(
+            "ANSWERS",
+            "Tables of answers, as complabel import writes; or one dataset in which people"
             " ruled labels out, such as mirflickr.",
         ),
     ],
     features: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Features of all items, with or without an answer."),
+        Path | None, options.option("FILE", "Features of all items, with or without an answer.")
     ] = None,
-    items: own.ItemsFile = None,
-    label_names: own.LabelNames = None,
-    question: own.Question = None,
+    items: options.ItemsFile = None,
+    label_names: options.LabelNames = None,
+    question: options.Question = None,
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also write a web page with charts to this file."),
+        options.option("FILE", "Also write a web page with charts to this file."),
         Output(page=True),
     ] = None,
     json_file: options.JsonFile = None,
@@ -80,14 +74,12 @@ def inspect(
     if html is not None:
         write_inspection_page(found, html)
         say(f"wrote {html}")
-    if json_file is not None:
-        save(json_file, json.dumps(found.as_json(), indent=1, ensure_ascii=False) + "\n")
+    save_json(json_file, found.as_json())
 
 
 def _of_dataset(
     names: Sequence[str], features: Path | None, label_names: Path | None, data_dir: Path | None
 ) -> tuple[Answers, Any]:
-    """Return the excluded labels of a dataset as answers, and its features."""
     from complabel.answers import Answers
     from complabel.datasets import load_dataset, load_file
     from complabel.errors import DatasetNotFoundError, InputError
@@ -119,13 +111,7 @@ def _read(
     label_names: Path | None,
     question: str | None,
 ) -> tuple[Answers, Any]:
-    """Read answers, with their contradictions kept, and features."""
-    from complabel.files import read_features
-
-    found = None
-    if features is not None:
-        with working(f"reading {features}"):
-            found = read_features(features, items=items)
+    found = None if features is None else own.read_own_features(features, items)
     said = own.read_own_answers(
         [Path(path) for path in paths],
         None if found is None else list(found.items),
@@ -140,7 +126,6 @@ def _read(
 def _typed(
     answers: Sequence[str], items: Path | None, label_names: Path | None, question: str | None
 ) -> str:
-    """Return the arguments that the next command has to repeat."""
     words = [*answers]
     given = {"--items": items, "--label-names": label_names, "--question": question}
     for option, value in given.items():

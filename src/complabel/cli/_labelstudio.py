@@ -7,13 +7,12 @@ from typing import Annotated
 
 import typer
 
-from complabel.cli._console import remark, save, say
-from complabel.cli._help import with_examples
-from complabel.cli._next import command
+from complabel.cli import _options as options
+from complabel.cli._console import command, remark, save, say
 from complabel.cli._outputs import Output
 
 
-@with_examples(
+@options.with_examples(
     "labelstudio-config labels.txt --out config.xml",
     "labelstudio-config --question asked --show text",
 )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from complabel.cli import _options as options
 from complabel.cli._console import complain, errors, explain, new_table, show
-from complabel.cli._help import with_examples
 
 if TYPE_CHECKING:
     from complabel.methods import Method
@@ -26,7 +26,7 @@ _LEARNS_FROM = {
 }
 
 
-@with_examples("methods", "methods --json")
+@options.with_examples("methods", "methods --json")
 def methods(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:

@@ -1,39 +1,154 @@
-"""Options that several commands share."""
+"""Arguments and options that several commands share, and their completion in the shell.
+
+The shell completes at each press of the Tab key, so nothing here loads NumPy or torch.
+"""
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Callable
-from enum import StrEnum
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from complabel.cli._outputs import Output
+from complabel.cli._outputs import Output, with_parameters
 
 
-class Scheme(StrEnum):
-    """How complementary labels are drawn."""
-
-    uniform = "uniform"
-    biased = "biased"
-    own = "own"
+def option(metavar: str, text: str, *names: str, **more: Any) -> Any:
+    """Return an option of a command, with its text of help; its name is that of the parameter."""
+    return typer.Option(*names, metavar=metavar, help=text, **more)
 
 
-class Labels(StrEnum):
-    """Which complementary labels are taken: a scheme, or released ones."""
-
-    uniform = "uniform"
-    biased = "biased"
-    own = "own"
-    released = "released"
+def argument(metavar: str, text: str, **more: Any) -> Any:
+    """Return an argument of a command, with its text of help."""
+    return typer.Argument(metavar=metavar, help=text, **more)
 
 
-STORE = Path("complabel-studies.sqlite")
-"""The default store, in the current folder."""
+def with_examples(*commands: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add examples to a command's help, each on a line of its own."""
 
+    def give(command: Callable[..., None]) -> Callable[..., None]:
+        lines = ["\b", "Examples:", *(f"  $ complabel {line}" for line in commands)]
+        command.examples = "\n".join(lines)  # type: ignore[attr-defined]
+        return command
+
+    return give
+
+
+# Endings that complabel.datasets reads, without those of archives.
+_DATASET_ENDINGS = (".arff", ".npz", ".mat", ".svm", ".svmlight", ".libsvm")
+
+
+def complete_catalog() -> list[str]:
+    """Return all names in the catalog's file; ``complabel.datasets`` would load SciPy."""
+    import tomllib
+    from importlib import resources
+
+    catalog = resources.files("complabel").joinpath("datasets", "catalog.toml")
+    return [*tomllib.loads(catalog.read_text("utf-8"))]
+
+
+def complete_dataset(incomplete: str) -> list[str]:
+    """Return names of catalog datasets, and files that may be datasets."""
+    return [*complete_catalog(), *_files(incomplete, _DATASET_ENDINGS)]
+
+
+def complete_method() -> list[str]:
+    """Return names of methods, with those of other installed packages."""
+    from importlib import metadata
+
+    from complabel.methods import METHODS
+
+    return [*METHODS, *(entry.name for entry in metadata.entry_points(group="complabel.methods"))]
+
+
+def complete_plan(incomplete: str) -> list[str]:
+    """Return names of the plans in the package, and TOML files."""
+    from complabel.paper import PLANS
+
+    return [*PLANS, *_files(incomplete, (".toml",))]
+
+
+def complete_table() -> list[str]:
+    """Return the names of the paper's tables of results."""
+    from complabel.paper import TABLES
+
+    return [*TABLES]
+
+
+def _files(incomplete: str, endings: tuple[str, ...]) -> Iterator[str]:
+    before, slash, begun = incomplete.rpartition("/")
+    try:
+        found = sorted(Path(before + slash or ".").iterdir())
+    except OSError:
+        return
+    for path in found:
+        if path.name.startswith(begun) and (begun or not path.name.startswith(".")):
+            if path.is_dir():
+                yield f"{before}{slash}{path.name}/"
+            elif path.name.lower().endswith(endings):
+                yield f"{before}{slash}{path.name}"
+
+
+QUESTIONS = ("named", "asked", "ticked", "excluded")
+"""What a table of answers may say was asked."""
+
+
+def _one_of(*words: str) -> dict[str, Any]:
+
+    def check(given: str | None) -> str | None:
+        if given is not None and given not in words:
+            raise typer.BadParameter(f"{given!r} is none of {', '.join(words)}")
+        return given
+
+    return {"callback": check, "autocompletion": lambda: [*words]}
+
+
+AnswersFiles = Annotated[
+    list[Path], argument("ANSWERS", "Tables of answers, as complabel import writes.")
+]
+ModelFile = Annotated[Path, argument("MODEL", "File that complabel fit wrote.")]
+FeaturesFile = Annotated[
+    Path, option("FILE", "Features of the items: .csv, .parquet, .npy, .npz or .svm.", "--features")
+]
+ItemsFile = Annotated[
+    Path | None,
+    option(
+        "FILE",
+        "File with the item of each row of the features, one on each line. [default: the"
+        " column item of the features, else row numbers from 0]",
+        "--items",
+    ),
+]
+LabelNames = Annotated[
+    Path | None,
+    option(
+        "FILE",
+        "File with all labels, one on each line. [default: the labels that the answers mention]",
+    ),
+]
+Contradictions = Annotated[
+    str,
+    option(
+        "POLICY",
+        "What to do if one answer says that a label applies to an item and another denies it."
+        " error: stop; drop: drop both; majority: keep what most annotators say; trust-relevant:"
+        " the label applies.",
+        **_one_of("error", "drop", "majority", "trust-relevant"),
+    ),
+]
+
+Question = Annotated[
+    str | None,
+    option(
+        "QUESTION",
+        "What was asked, where the answers do not say it. named: somebody named a label that"
+        " does not apply. asked: somebody was asked about this label. ticked: all labels that do"
+        " not apply were ticked. excluded: a rule says that the label does not apply.",
+        **_one_of(*QUESTIONS),
+    ),
+]
 MatchFrequencies = Annotated[
     bool,
     typer.Option(
@@ -42,51 +157,36 @@ MatchFrequencies = Annotated[
         " answers to random questions.",
     ),
 ]
-Folds = Annotated[int, typer.Option(metavar="N", min=2, help="Folds of the cross-validation.")]
-Seed = Annotated[
-    int, typer.Option(metavar="N", min=0, help="Seed of the label draw, the folds and the methods.")
-]
-Jobs = Annotated[
-    int,
-    typer.Option(metavar="N", help="Number of processes, one thread each; -1: one for each core."),
-]
+Folds = Annotated[int, option("N", "Folds of the cross-validation.", min=2)]
+Seed = Annotated[int, option("N", "Seed of the label draw, the folds and the methods.", min=0)]
+Jobs = Annotated[int, option("N", "Number of processes, one thread each; -1: one for each core.")]
 DataDir = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="Folder with the files of the catalog's datasets; $COMPLABEL_DATA and the user's cache"
+    option(
+        "FOLDER",
+        "Folder with the files of the catalog's datasets; $COMPLABEL_DATA and the user's cache"
         " are searched, too.",
     ),
 ]
-StorePath = Annotated[
-    Path, typer.Option("--store", metavar="FILE", help="SQLite file that keeps all results.")
-]
+STORE = Path("complabel-studies.sqlite")
+"""The default store, in the current folder."""
+StorePath = Annotated[Path, option("FILE", "SQLite file that keeps all results.", "--store")]
 JsonFile = Annotated[
-    Path | None,
-    typer.Option("--json", metavar="FILE", help="Also write the results to this file as JSON."),
-    Output(),
+    Path | None, option("FILE", "Also write the results to this file as JSON.", "--json"), Output()
 ]
 ReportFolder = Annotated[
     Path | None,
-    typer.Option(
-        "--output",
-        metavar="FOLDER",
-        help="Write the report to this folder. [default: STUDY-report]",
-    ),
+    option("FOLDER", "Write the report to this folder. [default: STUDY-report]", "--output"),
     Output(later=True),
 ]
 Dask = Annotated[
-    str | None,
-    typer.Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler instead."),
+    str | None, option("ADDRESS", "Run on the workers of this Dask scheduler instead.")
 ]
 RetryFailed = Annotated[bool, typer.Option(help="Also run the units that failed before.")]
 Quick = Annotated[
     bool, typer.Option(help="Try the plan: three folds, and only the first two datasets at hand.")
 ]
-StudyName = Annotated[
-    str | None,
-    typer.Argument(metavar="STUDY", help="Name of the study. [default: the latest]"),
-]
+StudyName = Annotated[str | None, argument("STUDY", "Name of the study. [default: the latest]")]
 
 METHOD_HELP = (
     "Give a name, such as ridge; a name with settings, such as lift:solver=libsvm; or a class of"
@@ -99,31 +199,64 @@ DATASET_HELP = (
 )
 
 
+Datasets = Annotated[
+    list[str] | None, argument("DATASET", DATASET_HELP, autocompletion=complete_dataset)
+]
+
+
+def _tables(
+    features: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "Features of your items, as for complabel fit. Each DATASET is then a table of answers"
+            " about these items.",
+            "--features",
+        ),
+    ] = None,
+    truth: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "Only with --features: a table of true labels, with the column item and a column of 0"
+            " and 1 per label. Some items may be missing.",
+            "--truth",
+        ),
+    ] = None,
+    items: ItemsFile = None,
+    label_names: LabelNames = None,
+    contradictions: Contradictions = "error",
+) -> None:
+    """Options about the user's own tables, for studies."""
+
+
 def _draw(
     scheme: Annotated[
-        Scheme | None,
-        typer.Option(
-            "--scheme",
-            metavar="SCHEME",
-            help="How complementary labels are drawn. uniform: all that do not apply are equally"
+        str | None,
+        option(
+            "SCHEME",
+            "How complementary labels are drawn. uniform: all that do not apply are equally"
             " likely; biased: some are more likely; own: use what people really answered or"
             " excluded. [default: own for tables of answers, else uniform]",
+            "--scheme",
+            **_one_of("uniform", "biased", "own"),
         ),
     ] = None,
     labels: Annotated[
-        Labels | None,
-        typer.Option(
-            "--labels",
-            metavar="LABELS",
-            help="released: the uniform or biased labels that the paper's group released, from"
+        str | None,
+        option(
+            "LABELS",
+            "released: the uniform or biased labels that the paper's group released, from"
             " released/NAME.csv in the data folder. Else another name of --scheme.",
+            "--labels",
+            **_one_of("uniform", "biased", "own", "released"),
         ),
     ] = None,
     question: Annotated[
         str,
-        typer.Option(
-            metavar="QUESTION",
-            help="What people are asked. free: name one label that does not apply; menu-2, menu-3,"
+        option(
+            "QUESTION",
+            "What people are asked. free: name one label that does not apply; menu-2, menu-3,"
             " ...: the same, but from a menu of 2, 3, ... random labels; asked: does this random"
             " label apply?; ticked: tick all labels that do not apply; none: only the audit"
             " questions. With tables of answers: what was asked where they do not say it, named,"
@@ -131,59 +264,51 @@ def _draw(
         ),
     ] = "free",
     propensity_sd: Annotated[
-        float,
-        typer.Option(metavar="SD", min=0, help="How unequally labels come to mind; 0: all alike."),
+        float, option("SD", "How unequally labels come to mind; 0: all alike.", min=0)
     ] = 0.0,
     mistakes: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE", min=0, max=1, help="Share of answers that are given at random."
-        ),
+        float, option("SHARE", "Share of answers that are given at random.", min=0, max=1)
     ] = 0.0,
     answers_per_item: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Independent answers about each item.")
+        int, option("N", "Independent answers about each item.", min=1)
     ] = 1,
     items_share: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE", max=1, help="Share of the items that people are asked about."
-        ),
+        float, option("SHARE", "Share of the items that people are asked about.", max=1)
     ] = 1.0,
     audit: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Also ask N yes/no questions about random labels of random training rows.",
+        option(
+            "N", "Also ask N yes/no questions about random labels of random training rows.", min=0
         ),
     ] = 0,
-) -> dict[str, Any]:
-    """Return the settings of a draw, as complabel.studies.Draw takes them."""
-    return {
-        **({} if scheme is None else {"scheme": scheme.value}),
-        **({} if labels is None else {"labels": labels.value}),
-        "question": question,
-        "propensity_sd": propensity_sd,
-        "mistakes": mistakes,
-        "answers_per_item": answers_per_item,
-        "items_share": items_share,
-        "audit": audit,
-    }
+) -> None:
+    """Options that describe a draw, as :class:`complabel.studies.Draw` takes them."""
 
 
-def with_draw(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter ``draw`` of a command by the options that describe a draw."""
-    signature = inspect.signature(command, eval_str=True)
-    options = inspect.signature(_draw, eval_str=True).parameters
+def with_tables_and_draw(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace two parameters by options: ``tables``, the user's own, and ``draw``, what is asked.
 
-    @functools.wraps(command)
+    The command gets dictionaries of those options that are not None.
+    """
+    groups = {"tables": _options_of(_tables), "draw": _options_of(_draw)}
+
     def called(**given: Any) -> None:
-        draw = _draw(**{name: given.pop(name) for name in options})
-        command(**given, draw=draw)
+        grouped = {
+            name: {each: value for each in options if (value := given.pop(each)) is not None}
+            for name, options in groups.items()
+        }
+        command(**given, **grouped)
 
     parameters: list[inspect.Parameter] = []
-    for name, parameter in signature.parameters.items():
-        parameters.extend(options.values() if name == "draw" else [parameter])
-    keywords = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
-    called.__signature__ = signature.replace(parameters=keywords)  # type: ignore[attr-defined]
-    return called
+    for name, parameter in _options_of(command).items():
+        parameters += groups[name].values() if name in groups else [parameter]
+    return with_parameters(command, called, parameters)
+
+
+def _options_of(function: Callable[..., None]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function, eval_str=True).parameters
+
+
+def at(store: Path) -> Path | None:
+    """Return the option ``store`` of the next command; None for the default store."""
+    return None if store == STORE else store

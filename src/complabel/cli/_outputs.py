@@ -51,8 +51,6 @@ class Output:
 
 @dataclass
 class _Claims:
-    """The outputs of the command that runs, and the files that it reads."""
-
     force: bool
     read: Sequence[Path]
     replaceable: set[Path] = field(default_factory=set)
@@ -74,26 +72,31 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     if not marks:
         return command
 
-    @functools.wraps(command)
     def called(*, force: bool, **given: Any) -> None:
         reads = (value for name, value in given.items() if name not in marks)
         claims = _Claims(force, [path for value in reads for path in _files_in(value)])
         _claims.set(claims)
         for name, mark in marks.items():
             if given[name] is not None and not mark.later:
-                _claim(given[name], _option(signature.parameters[name]), mark)
+                _claim(given[name], option_of(signature.parameters[name]), mark)
         with contextlib.nullcontext() if force else keeping(claims.replaceable):
             command(**given)
 
-    parameters = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for parameter in signature.parameters.values()
-    ]
-    forced = inspect.Parameter(
-        "force", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Force
-    )
-    called.__signature__ = signature.replace(parameters=[*parameters, forced])  # type: ignore[attr-defined]
-    return called
+    kind = inspect.Parameter.KEYWORD_ONLY
+    forced = inspect.Parameter("force", kind, default=False, annotation=Force)
+    return with_parameters(command, called, [*signature.parameters.values(), forced])
+
+
+def with_parameters(
+    command: Callable[..., None],
+    called: Callable[..., None],
+    parameters: Sequence[inspect.Parameter],
+) -> Callable[..., None]:
+    """Return ``called`` under the name of a command, with these parameters as its options."""
+    made = functools.wraps(command)(called)
+    keywords = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+    made.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+    return made
 
 
 def claim_folder(folder: Path, names: Sequence[str]) -> None:
@@ -160,7 +163,7 @@ def _claim(path: Path, option: str, mark: Output) -> None:
         )
     with _explained(shown):
         _refuse_folder(path, shown)
-        exists = _exists(path)
+        exists = os.path.lexists(path)
         _refuse_odd(path, shown, claims)
         if exists and not claims.force and not (mark.page and _is_own_page(path)):
             raise OutputError(
@@ -175,7 +178,6 @@ def _claim(path: Path, option: str, mark: Output) -> None:
 
 
 def _refuse_odd(path: Path, shown: str, claims: _Claims) -> None:
-    """Refuse a folder, a device, and a file that the command also reads or writes."""
     if path.is_dir():
         raise OutputError(f"{shown}: this is a folder; give the name of a file")
     if any(_same(path, other) for other in claims.read):
@@ -187,7 +189,6 @@ def _refuse_odd(path: Path, shown: str, claims: _Claims) -> None:
 
 
 def _refuse_folder(path: Path, shown: str) -> None:
-    """Refuse a file in a missing folder."""
     if not path.parent.is_dir():
         raise InputError(
             f"{shown}: there is no folder {path.parent}; create it, or give another path"
@@ -203,18 +204,8 @@ def _try(folder: Path, path: Path) -> None:
         trial.unlink(missing_ok=True)
 
 
-def _exists(path: Path) -> bool:
-    """Return whether there is a file or a link; raise an OSError if that cannot be found out."""
-    try:
-        path.lstat()
-    except FileNotFoundError:
-        return False
-    return True
-
-
 @contextlib.contextmanager
 def _explained(shown: str) -> Iterator[None]:
-    """Turn an OSError about an output into an OutputError that says what to do."""
     try:
         yield
     except ComplabelError:
@@ -227,7 +218,6 @@ def _explained(shown: str) -> Iterator[None]:
 
 
 def _is_own_page(path: Path) -> bool:
-    """Return whether a file is a web page of complabel's, and no link."""
     if path.is_symlink():
         return False
     with path.open("rb") as file:
@@ -235,14 +225,12 @@ def _is_own_page(path: Path) -> bool:
 
 
 def _is_own_report(paths: Sequence[Path]) -> bool:
-    """Return whether files are a page and others that were written together and not changed."""
     pages = [path for path in paths if path.suffix == ".html"]
     times = {path.lstat().st_mtime_ns for path in paths}
     return bool(pages) and len(times) == 1 and all(map(_is_own_page, pages))
 
 
 def _same(path: Path, other: Path) -> bool:
-    """Return whether two paths lead to one file, which need not exist yet."""
     try:
         return path.samefile(other)
     except OSError:
@@ -250,12 +238,11 @@ def _same(path: Path, other: Path) -> bool:
 
 
 def _files_in(value: Any) -> list[Path]:
-    """Return the paths that an option or argument holds."""
     several = value if isinstance(value, list) else [value]
     return [Path(each) for each in several if isinstance(each, str | Path) and str(each)]
 
 
-def _option(parameter: inspect.Parameter) -> str:
+def option_of(parameter: inspect.Parameter) -> str:
     """Return the name of an option as it is typed; empty for an argument."""
     usual = "--" + parameter.name.replace("_", "-")
     for info in get_args(parameter.annotation):

@@ -6,54 +6,43 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from complabel.cli import _own_data as own
-from complabel.cli._console import say
-from complabel.cli._help import with_examples
-from complabel.cli._next import command
+from complabel.cli import _options as options
+from complabel.cli import _own as own
+from complabel.cli._console import command, say, working
 from complabel.cli._outputs import Output
-from complabel.cli._working import working
 
 
-@with_examples(
+@options.with_examples(
     "predict model.safetensors X.csv --out predictions.csv",
     "predict model.safetensors X.npy --top 3 --out top.jsonl",
 )
 def predict(
-    model: own.ModelFile,
+    model: options.ModelFile,
     features: Annotated[
         Path,
-        typer.Argument(
-            metavar="FEATURES", help="Features of the items: .csv, .parquet, .npy, .npz or .svm."
-        ),
+        options.argument("FEATURES", "Features of the items: .csv, .parquet, .npy, .npz or .svm."),
     ],
     out: Annotated[
         Path,
-        typer.Option(
-            "--out", metavar="FILE", help="Write here: .csv, .csv.gz, .parquet or .jsonl."
-        ),
+        options.option("FILE", "Write here: .csv, .csv.gz, .parquet or .jsonl.", "--out"),
         Output((".csv", ".csv.gz", ".parquet", ".jsonl")),
     ],
-    items: own.ItemsFile = None,
+    items: options.ItemsFile = None,
     top: Annotated[
         int | None,
-        typer.Option(
-            metavar="K", min=1, help="Write only the K most probable labels of each item."
-        ),
+        options.option("K", "Write only the K most probable labels of each item.", min=1),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(
-            metavar="P",
+        options.option(
+            "P",
+            "Write 1 where the probability is at least P, else 0. [default: write probabilities]",
             min=0,
             max=1,
-            help="Write 1 where the probability is at least P, else 0. [default: write"
-            " probabilities]",
         ),
     ] = None,
     rows: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Number of rows in memory at a time.")
+        int, options.option("N", "Number of rows in memory at a time.", min=1)
     ] = 65_536,
 ) -> None:
     """Predict the labels of items: one row for each item, one probability for each label.

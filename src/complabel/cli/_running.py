@@ -1,24 +1,40 @@
-"""Functions of the commands that run a plan or show a study."""
+"""A run of a plan on the terminal: its progress, what failed, and the result."""
 
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
+import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from statistics import fmean
+from typing import TYPE_CHECKING, Self
 
-import typer
+from rich import progress
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
 
-from complabel.cli import _options as options
-from complabel.cli._console import complain, errors, remark, say
-from complabel.cli._next import command
-from complabel.cli._outputs import claim_folder, claim_store
-from complabel.cli._working import duration
+from complabel.cli._console import (
+    LOG_SECONDS,
+    complain,
+    duration,
+    errors,
+    new_table,
+    output,
+    remark,
+    say,
+)
+from complabel.studies import Forecast, Monitor, Outcome, Unit, forecast
 
 if TYPE_CHECKING:
-    from complabel.cli._progress import Progress
-    from complabel.studies import Plan, RunSummary, Store, StudyResults
+    from complabel.reports import Summary
+    from complabel.studies import Store, StudyResults
+
+_CRITERION = "average_precision"
+_NONE = "n/a"
+_PARTIAL = " *"
 
 
 @contextlib.contextmanager
@@ -27,8 +43,6 @@ def watched(name: str, store: Path, opened: Store | None = None) -> Iterator[Pro
 
     With ``opened``, the expected time is shown, too.
     """
-    from complabel.cli._progress import Progress
-
     try:
         with Progress(name, opened) as progress:
             yield progress
@@ -39,41 +53,135 @@ def watched(name: str, store: Path, opened: Store | None = None) -> Iterator[Pro
         raise
 
 
-def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **how: Any) -> None:
-    """Run a plan with a live display, and print what was done."""
-    from complabel.studies import Store, run_study
+class Progress(Monitor):
+    """Shows a run on standard error; times in a store give a forecast."""
 
-    claim_store(path)
-    with Store(path) as store, watched(plan.name, path, store) as progress:
-        summary = run_study(plan, store, data_dir=data_dir, n_jobs=jobs, monitor=progress, **how)
-    say_missing(summary.missing)
-    _say_done(plan.name, summary, path)
-
-
-def _say_done(name: str, summary: RunSummary, store: Path) -> None:
-    """Print what a run did and what is left."""
-    ran = f"{name}: ran {summary.n_ran} of {summary.n_units} units"
-    remarks = [ran, f"in {duration(summary.seconds)}"]
-    if summary.n_failed:
-        remarks.append(f"{summary.n_failed} failed")
-    if summary.n_elsewhere:
-        remarks.append(f"{summary.n_elsewhere} were left to another run that uses {store}")
-    if summary.n_by_other_code:
-        remarks.append(
-            f"{summary.n_by_other_code} older results in {store} were not used: other code or"
-            " versions made them"
+    def __init__(self, name: str, store: Store | None = None) -> None:
+        self._name = name
+        self._store = store
+        self._seconds: dict[tuple[str, ...], list[float]] = defaultdict(list)
+        self._running: dict[str, tuple[Unit, float]] = {}
+        self._left: dict[str, Unit] = {}
+        self._n_failed = 0
+        self._n_jobs = 1
+        self._logged = time.monotonic()
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TextColumn("units"),
+            progress.TimeElapsedColumn(),
+            progress.TextColumn("{task.fields[state]}"),
+            auto_refresh=False,
         )
-    say(", ".join(remarks))
+        self._task = self._bar.add_task(name, total=None, state="reading datasets")
+        self._live = Live(
+            get_renderable=self._display,
+            console=errors(),
+            transient=True,
+            refresh_per_second=4,
+        )
+
+    def __enter__(self) -> Self:
+        if errors().is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if errors().is_terminal:
+            self._live.stop()
+
+    def planned(self, units: list[Unit], todo: list[Unit], n_jobs: int) -> None:
+        """Take the number of units and print the forecast."""
+        self._n_jobs = n_jobs
+        self._left = {unit.key: unit for unit in todo}
+        self._bar.update(self._task, total=len(units), completed=len(units) - len(todo), state="")
+        if len(todo) < len(units):
+            before = f"{len(units) - len(todo)} of {len(units)} units are already in the store"
+            remark(f"{self._name}: {before}{self._said_failed(units)}")
+        if todo and self._store is not None:
+            remark(f"{self._name}: {said_forecast(forecast(self._store, todo), n_jobs)}")
+
+    def _said_failed(self, units: list[Unit]) -> str:
+        """Return how many of the units that will not run failed before, as words."""
+        if self._store is None:
+            return ""
+        known = self._store.statuses([unit.key for unit in units if unit.key not in self._left])
+        n_failed = sum(status == "failed" for status in known.values())
+        return f", {n_failed} of them failed" if n_failed else ""
+
+    def started(self, unit: Unit) -> None:
+        """Show a unit as running."""
+        self._running[unit.key] = (unit, time.monotonic())
+
+    def finished(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
+        """Count a unit; print a failure at once."""
+        self._running.pop(unit.key, None)
+        self._left.pop(unit.key, None)
+        for likeness in _likenesses(unit):
+            self._seconds[likeness].append(seconds)
+        self._n_failed += bool(outcome.error)
+        self._bar.update(self._task, advance=1)
+        if outcome.error:
+            complain(f"failed: {_describe(unit)}: {outcome.reason}")
+        if not errors().is_terminal and time.monotonic() - self._logged > LOG_SECONDS:
+            self._logged = time.monotonic()
+            remark(self._state(unit))
+
+    def _display(self) -> RenderableType:
+        self._bar.update(self._task, state=", ".join(self._remarks()))
+        table = Table.grid(padding=(0, 2))
+        now = time.monotonic()
+        for unit, since in list(self._running.values()):
+            table.add_row("  running", Text(_describe(unit)), f"{now - since:.0f} s")
+        return Group(self._bar, table)
+
+    def _state(self, unit: Unit) -> str:
+        task = self._bar.tasks[0]
+        done = f"{self._name}: {task.completed:.0f} of {task.total:.0f} units"
+        return ", ".join([done, *self._remarks(), f"last {_describe(unit)}"])
+
+    def _remarks(self) -> list[str]:
+        """Return the number of failures and the time left, as words."""
+        remarks = [f"{self._n_failed} failed"] if self._n_failed else []
+        if self._seconds:
+            seconds = sum(map(self._expected, list(self._left.values()))) / self._n_jobs
+            remarks.append(f"about {duration(seconds)} left")
+        return remarks
+
+    def _expected(self, unit: Unit) -> float:
+        return fmean(
+            next(self._seconds[like] for like in _likenesses(unit) if like in self._seconds)
+        )
 
 
-def hint_at_other_half(names: Sequence[str]) -> None:
-    """Print a hint if only one of a dataset's two files is given, train or test."""
-    from complabel.datasets import CATALOG, EMBEDDED, other_half
+def _likenesses(unit: Unit) -> list[tuple[str, ...]]:
+    """Return keys of similar units, the most similar first: row and dataset, row, any unit."""
+    return [(unit.row.title, unit.dataset), (unit.row.title,), ()]
 
-    for name in names:
-        other = "" if name in (*CATALOG, *EMBEDDED) else other_half(name)
-        if other and other not in names and Path(other).is_file():
-            remark(f"hint: {other} is not read; give both files to use them as one dataset")
+
+def said_forecast(expected: Forecast, n_jobs: int) -> str:
+    """Return a sentence on the number of units to run and the expected time.
+
+    Examples
+    --------
+    >>> said_forecast(Forecast(n_units=60, n_known=60, seconds=800.0), 2)
+    '60 units to run, about 6.7 min with 2 jobs (estimated from the store)'
+    """
+    to_run = f"{expected.n_units} unit{'s' if expected.n_units != 1 else ''} to run"
+    if not expected.n_known:
+        return f"{to_run}; the time is unknown, as the store has no similar units"
+    jobs = f"{n_jobs} job{'s' if n_jobs != 1 else ''}"
+    took = f"about {duration(expected.seconds / n_jobs)} with {jobs} (estimated from the store)"
+    if expected.n_known == expected.n_units:
+        return f"{to_run}, {took}"
+    left = expected.n_units - expected.n_known
+    return f"{to_run}: {expected.n_known} of them {took}, and {left} of unknown time"
+
+
+def _describe(unit: Unit) -> str:
+    """Return a unit's dataset, draw, row and fold, as words."""
+    return f"{unit.dataset}, {unit.draw.name}, {unit.row.title}, fold {unit.fold + 1}"
 
 
 def say_missing(missing: Mapping[str, str]) -> None:
@@ -89,66 +197,50 @@ def say_failed(results: StudyResults) -> None:
         complain(f"failed: {dataset}, {row}, {count} folds: {reason}")
 
 
-def stop_if_failed(results: StudyResults, path: Path) -> None:
-    """If units failed, in this run or before, say which and what to do, and exit 1."""
-    failed = results.having("failed")
-    if not failed:
+def show_outcome(results: StudyResults) -> None:
+    """Print average precision over finished folds; nothing if the study has no criteria."""
+    from complabel.reports import headline, summarize_study
+
+    if not (results.plan.criteria and results.having("done")):
         return
-    say_failed(results)
-    name = results.plan.name
-    if results.plan.criteria:
-        shown = command("study", "report", name, store=at(path))
-    else:
-        shown = command("study", "export", f"{name}.json", study=name, store=at(path))
-    complain(
-        f"{len(failed)} of {len(results.units)} units failed. Their tracebacks: {shown}. To run"
-        " them again, add --retry-failed to this command"
-    )
-    raise typer.Exit(1)
+    summary = summarize_study(results)
+    found = {
+        cell.place: f"{cell.mean:.3f}" + _PARTIAL * (cell.folds < summary.study.folds)
+        for cell in summary.cells
+        if cell.metric == _CRITERION
+    }
+    for title, table in _tables(summary, found):
+        say(title)
+        output().print(table)
+    if any(value.endswith(_PARTIAL) for value in found.values()):
+        say("* not all folds are done")
+    say(headline(summary))
 
 
-def opened_results(path: Path, name: str | None, *, with_criteria: bool = False) -> StudyResults:
-    """Return the results of a study in a store, by default of the latest.
-
-    With ``with_criteria``, a study without criteria is refused, such as a search by ``tune``.
-    """
-    from complabel.errors import InputError, StoreError
-    from complabel.studies import Store
-
-    with Store(path, create=False) as store:
-        names = [name] if name else store.studies()
-        if not names:
-            raise StoreError(f"{path} holds no study yet; run one with: complabel study run PLAN")
-        results = store.results(names[0])
-    if with_criteria and not results.plan.criteria:
-        raise InputError(
-            f"{names[0]} has scores but no criteria on true labels: it is a search by complabel"
-            " tune, or its data have no true labels; give the command that made it to see the"
-            " scores again, or write them to a .json file with study export"
-        )
-    return results
+def _tables(
+    summary: Summary, found: Mapping[tuple[str, str, str], str]
+) -> Iterator[tuple[str, Table]]:
+    study = summary.study
+    if study.has_many_draws:
+        lines = {draw.name: (draw.name, study.reference) for draw in study.draws}
+        title = f"Average precision of {study.reference}, by draw"
+        yield title, _table("draw", summary.datasets, lines, found)
+        return
+    for draw in study.draws:
+        lines = {row.title: (draw.name, row.title) for row in summary.rows}
+        title = f"Average precision, {study.labels_of(draw.name)}"
+        yield title, _table("method", summary.datasets, lines, found)
 
 
-def at(store: Path) -> Path | None:
-    """Return the option ``store`` of the next command; None for the default store."""
-    return None if store == options.STORE else store
-
-
-def claim_report(name: str, folder: Path | None) -> Path:
-    """Return the folder for a study's report, if it can be written there and nothing is lost."""
-    from complabel.reports import FORMATS
-
-    folder = folder or Path(f"{name}-report")
-    claim_folder(folder, [*FORMATS])
-    return folder
-
-
-def write_reports(results: StudyResults, folder: Path) -> None:
-    """Write a study's report and print its files."""
-    from complabel.reports import write_report
-
-    with errors().status("drawing the report"):
-        paths = write_report(results, folder)
-    for path in paths:
-        say(f"wrote {path}")
-    say(f"next: open {paths[0]} in a browser")
+def _table(
+    heading: str,
+    datasets: Sequence[str],
+    lines: Mapping[str, tuple[str, str]],
+    found: Mapping[tuple[str, str, str], str],
+) -> Table:
+    table = new_table("", heading, numbers=datasets)
+    for name, (draw, row) in lines.items():
+        values = [found.get((draw, dataset, row), _NONE) for dataset in datasets]
+        if set(values) != {_NONE}:
+            table.add_row(Text(name), *values)
+    return table

@@ -1,36 +1,26 @@
-"""`complabel study run` and `complabel reproduce`: run the units that a store lacks."""
+"""`complabel study` and `complabel reproduce`: run what a store lacks, show and write results."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli._completion import complete_plan, complete_table
-from complabel.cli._console import new_table, say, show
-from complabel.cli._help import with_examples
-from complabel.cli._next import command
-from complabel.cli._outcome import show_outcome
-from complabel.cli._running import (
-    at,
-    claim_report,
-    opened_results,
-    run_plan,
-    say_missing,
-    stop_if_failed,
-    write_reports,
-)
+from complabel.cli._console import command, complain, duration, errors, new_table, save, say, show
+from complabel.cli._outputs import Output, claim_folder, claim_store
 
 if TYPE_CHECKING:
-    from complabel.studies import Plan, Unit
+    from rich.table import Table
+
+    from complabel.studies import Plan, RunSummary, StudyResults, Unit
 
 # A dry run prints a line for each of this many draws; how-to-ask has over 30.
 _MOST_DRAWS = 5
 
 
-@with_examples(
+@options.with_examples(
     "study run mine.toml --dry-run",
     "study run mine.toml --jobs 4",
     "study run table2 --data-dir data --quick",
@@ -38,11 +28,11 @@ _MOST_DRAWS = 5
 def run(
     plan: Annotated[
         str,
-        typer.Argument(
-            metavar="PLAN",
-            help="A TOML file, or the name of a plan that comes with complabel: table2, table3,"
+        options.argument(
+            "PLAN",
+            "A TOML file, or the name of a plan that comes with complabel: table2, table3,"
             " table4, table5, table6, comrank, how-to-ask, more-labels or some-relevant.",
-            autocompletion=complete_plan,
+            autocompletion=options.complete_plan,
         ),
     ],
     store: options.StorePath = options.STORE,
@@ -60,25 +50,29 @@ def run(
     A unit is one fold of one method on one dataset and draw. After an interruption, the same
     command continues where it stopped.
     """
+    from complabel.cli import _running as running
+
     checked = _find_plan(plan, quick=quick, data_dir=data_dir)
     if dry_run:
         _show_forecast(_show_plan(checked, data_dir), store, jobs)
         return
     run_plan(checked, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
     results = opened_results(store, checked.name)
-    show_outcome(results)
+    running.show_outcome(results)
     stop_if_failed(results, store)
-    say(f"next: {command('study', 'report', checked.name, store=at(store))}")
+    say(f"next: {command('study', 'report', checked.name, store=options.at(store))}")
 
 
-@with_examples("reproduce table2 --data-dir data", "reproduce table2 --data-dir data --quick")
+@options.with_examples(
+    "reproduce table2 --data-dir data", "reproduce table2 --data-dir data --quick"
+)
 def reproduce(
     table: Annotated[
         str,
-        typer.Argument(
-            metavar="TABLE",
-            help="Table of the paper: table2, table3, table4, table5 or table6.",
-            autocompletion=complete_table,
+        options.argument(
+            "TABLE",
+            "Table of the paper: table2, table3, table4, table5 or table6.",
+            autocompletion=options.complete_table,
         ),
     ],
     store: options.StorePath = options.STORE,
@@ -90,6 +84,7 @@ def reproduce(
     folder: options.ReportFolder = None,
 ) -> None:
     """Reproduce a table of the paper: run its plan, then write the report."""
+    from complabel.cli import _running as running
     from complabel.errors import InputError
     from complabel.paper import TABLES
 
@@ -99,7 +94,7 @@ def reproduce(
     folder = claim_report(plan.name, folder)
     run_plan(plan, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
     results = opened_results(store, plan.name)
-    show_outcome(results)
+    running.show_outcome(results)
     write_reports(results, folder)
     stop_if_failed(results, store)
 
@@ -119,6 +114,7 @@ def _show_plan(plan: Plan, data_dir: Path | None) -> list[Unit]:
     """Print what a plan would run, and return its units."""
     from rich.text import Text
 
+    from complabel.cli import _running as running
     from complabel.studies import plan_units
 
     units, missing = plan_units(plan, data_dir=data_dir)
@@ -138,7 +134,7 @@ def _show_plan(plan: Plan, data_dir: Path | None) -> list[Unit]:
     at_hand = [name for name in plan.datasets if name not in missing]
     say(f"on {', '.join(at_hand) or 'no dataset'}; {plan.folds} folds, seed {plan.seed}")
     _show_draws(plan)
-    say_missing(missing)
+    running.say_missing(missing)
     return units
 
 
@@ -153,10 +149,9 @@ def _show_draws(plan: Plan) -> None:
 
 
 def _show_forecast(units: list[Unit], path: Path, jobs: int) -> None:
-    """Print how many units are in the store, and how long the others may take."""
     import joblib
 
-    from complabel.cli._progress import said_forecast
+    from complabel.cli._running import said_forecast
     from complabel.studies import Forecast, Store, forecast
 
     distinct = {unit.key: unit for unit in units}
@@ -171,3 +166,153 @@ def _show_forecast(units: list[Unit], path: Path, jobs: int) -> None:
             say(f"{len(finished)} of {len(distinct)} units are already in {path}")
         if todo:
             say(said_forecast(forecast(store, todo), n_jobs))
+
+
+@options.with_examples("study status", "study status benchmark-mine-1a2b3c4d")
+def status(study_name: options.StudyName = None, store: options.StorePath = options.STORE) -> None:
+    """Show how many units are done, failed, running and still to do."""
+    from complabel.cli import _running as running
+
+    results = opened_results(store, study_name)
+    say(
+        f"{results.plan.name}: {len(results.having('done'))} of {len(results.units)} units done,"
+        f" {len(results.having('failed'))} failed, {len(results.having('running'))} running"
+    )
+    show(_table(results))
+    running.say_missing(results.missing)
+    running.say_failed(results)
+
+
+@options.with_examples("study report", "study report mine --output report")
+def report(
+    study_name: options.StudyName = None,
+    store: options.StorePath = options.STORE,
+    folder: options.ReportFolder = None,
+) -> None:
+    """Write a study's report: a web page, and its tables as Markdown, LaTeX and CSV."""
+    results = opened_results(store, study_name, with_criteria=True)
+    write_reports(results, claim_report(results.plan.name, folder))
+
+
+@options.with_examples("study export folds.csv", "study export folds.json --study mine")
+def export(
+    file: Annotated[
+        Path, options.argument("FILE", "File to write: .csv or .json."), Output((".csv", ".json"))
+    ],
+    study_name: Annotated[
+        str | None, options.option("STUDY", "Name of the study. [default: the latest]", "--study")
+    ] = None,
+    store: options.StorePath = options.STORE,
+) -> None:
+    """Write the results of every fold: one line for each (CSV), or all details (JSON)."""
+    from complabel.reports import results_csv
+
+    as_json = file.suffix.lower() == ".json"
+    results = opened_results(store, study_name, with_criteria=not as_json)
+    save(file, results.as_json() if as_json else results_csv(results))
+
+
+def _table(results: StudyResults) -> Table:
+    from rich.text import Text
+
+    columns = list(dict.fromkeys((unit.dataset, unit.draw) for unit in results.units))
+    table = new_table("", "", numbers=(f"{dataset}\n{draw}" for dataset, draw in columns))
+    for row in dict.fromkeys(unit.row for unit in results.units):
+        cells = []
+        for column in columns:
+            units = [u for u in results.units if (u.row, u.dataset, u.draw) == (row, *column)]
+            n_done = sum(unit.status == "done" for unit in units)
+            n_failed = sum(unit.status == "failed" for unit in units)
+            failed = f" [red]{n_failed} failed[/red]" if n_failed else ""
+            cells.append(f"{n_done}/{len(units)}{failed}")
+        table.add_row(Text(row), *cells)
+    return table
+
+
+def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **how: Any) -> None:
+    """Run a plan with a live display, and print what was done."""
+    from complabel.cli import _running as running
+    from complabel.studies import Store, run_study
+
+    claim_store(path)
+    with Store(path) as store, running.watched(plan.name, path, store) as progress:
+        summary = run_study(plan, store, data_dir=data_dir, n_jobs=jobs, monitor=progress, **how)
+    running.say_missing(summary.missing)
+    _say_done(plan.name, summary, path)
+
+
+def _say_done(name: str, summary: RunSummary, store: Path) -> None:
+    ran = f"{name}: ran {summary.n_ran} of {summary.n_units} units"
+    remarks = [ran, f"in {duration(summary.seconds)}"]
+    if summary.n_failed:
+        remarks.append(f"{summary.n_failed} failed")
+    if summary.n_elsewhere:
+        remarks.append(f"{summary.n_elsewhere} were left to another run that uses {store}")
+    if summary.n_by_other_code:
+        remarks.append(
+            f"{summary.n_by_other_code} older results in {store} were not used: other code or"
+            " versions made them"
+        )
+    say(", ".join(remarks))
+
+
+def stop_if_failed(results: StudyResults, path: Path) -> None:
+    """If units failed, in this run or before, say which and what to do, and exit 1."""
+    from complabel.cli import _running as running
+
+    failed = results.having("failed")
+    if not failed:
+        return
+    running.say_failed(results)
+    name = results.plan.name
+    if results.plan.criteria:
+        shown = command("study", "report", name, store=options.at(path))
+    else:
+        shown = command("study", "export", f"{name}.json", study=name, store=options.at(path))
+    complain(
+        f"{len(failed)} of {len(results.units)} units failed. Their tracebacks: {shown}. To run"
+        " them again, add --retry-failed to this command"
+    )
+    raise typer.Exit(1)
+
+
+def opened_results(path: Path, name: str | None, *, with_criteria: bool = False) -> StudyResults:
+    """Return the results of a study in a store, by default of the latest.
+
+    With ``with_criteria``, a study without criteria is refused, such as a search by ``tune``.
+    """
+    from complabel.errors import InputError, StoreError
+    from complabel.studies import Store
+
+    with Store(path, create=False) as store:
+        names = [name] if name else store.studies()
+        if not names:
+            raise StoreError(f"{path} holds no study yet; run one with: complabel study run PLAN")
+        results = store.results(names[0])
+    if with_criteria and not results.plan.criteria:
+        raise InputError(
+            f"{names[0]} has scores but no criteria on true labels: it is a search by complabel"
+            " tune, or its data have no true labels; give the command that made it to see the"
+            " scores again, or write them to a .json file with study export"
+        )
+    return results
+
+
+def claim_report(name: str, folder: Path | None) -> Path:
+    """Return the folder for a study's report, if it can be written there and nothing is lost."""
+    from complabel.reports import FORMATS
+
+    folder = folder or Path(f"{name}-report")
+    claim_folder(folder, [*FORMATS])
+    return folder
+
+
+def write_reports(results: StudyResults, folder: Path) -> None:
+    """Write a study's report and print its files."""
+    from complabel.reports import write_report
+
+    with errors().status("drawing the report"):
+        paths = write_report(results, folder)
+    for path in paths:
+        say(f"wrote {path}")
+    say(f"next: open {paths[0]} in a browser")

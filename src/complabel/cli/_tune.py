@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli import _own_data as own
-from complabel.cli import _own_tables as tables
-from complabel.cli._completion import complete_dataset, complete_method
+from complabel.cli import _own as own
 from complabel.cli._console import complain, new_table, save, say, show
-from complabel.cli._help import with_examples
 from complabel.cli._outputs import claim_store
-from complabel.cli._running import watched
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,41 +19,32 @@ if TYPE_CHECKING:
     from complabel.studies import TunedSetting, TuningResult
 
 
-@with_examples(
+@options.with_examples(
     "tune synthetic --method ml-knn",
     "tune mine.arff --method lift --grid ratio=0.05,0.1,0.2",
     "tune answers.csv --features X.csv --method ml-knn",
 )
-@options.with_draw
+@options.with_tables_and_draw
 def tune(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="DATASET", help=options.DATASET_HELP, autocompletion=complete_dataset
-        ),
-    ] = None,
+    names: options.Datasets = None,
     method: Annotated[
         str,
-        typer.Option(
-            metavar="METHOD",
-            help=f"Method to tune. {options.METHOD_HELP}",
-            autocompletion=complete_method,
+        options.option(
+            "METHOD",
+            f"Method to tune. {options.METHOD_HELP}",
+            autocompletion=options.complete_method,
         ),
     ] = "mlcl",
     grid: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE,...",
-            help="Values to try for a parameter; repeat the option for more parameters. [default:"
+        options.option(
+            "NAME=VALUE,...",
+            "Values to try for a parameter; repeat the option for more parameters. [default:"
             " depends on the method]",
         ),
     ] = None,
     *,
-    features: tables.FeaturesFile = None,
-    truth: tables.TruthFile = None,
-    items: own.ItemsFile = None,
-    label_names: own.LabelNames = None,
-    contradictions: own.Contradictions = "error",
+    tables: dict[str, Any],
     draw: dict[str, Any],
     match_frequencies: options.MatchFrequencies = False,
     folds: options.Folds = 3,
@@ -79,18 +66,11 @@ def tune(
     After an interruption, the same command continues where it stopped.
     """
     from complabel import studies
+    from complabel.cli._running import watched
 
     values = parse_grid(grid) if grid else None
     claim_store(store)
-    datasets = tables.datasets_of(
-        names,
-        features,
-        truth=truth,
-        items=items,
-        label_names=label_names,
-        question=tables.question_of(draw, names if features else None),
-        contradictions=contradictions,
-    )
+    datasets = own.datasets_of(names, tables, draw)
     with studies.Store(store) as opened, watched("tune", store) as progress:
         result = studies.tune(
             datasets,
@@ -106,7 +86,7 @@ def tune(
             n_jobs=jobs,
             monitor=progress,
         )
-    _show(result, answered=features is not None and bool(names))
+    _show(result, answered="features" in tables and bool(names))
     if json_file is not None:
         save(json_file, result.as_json())
 
@@ -140,7 +120,6 @@ def _literal(text: str) -> Any:
 
 
 def _show(result: TuningResult, *, answered: bool) -> None:
-    """Print the table, the chosen settings and the code to use them."""
     best = result.best
     show(_table(result, result.draw.title_with(answers=answered)))
     for complaint in dict.fromkeys(setting.error for setting in result.settings if setting.error):
@@ -194,7 +173,6 @@ def _table(result: TuningResult, asked: str) -> Table:
 
 
 def _cells(setting: TunedSetting, *, chosen: bool) -> list[str]:
-    """Return the cells of one setting's row."""
     cells = ["→" if chosen else "", *map(str, setting.parameters.values())]
     failed = math.isnan(setting.score)
     cells.append("failed" if failed else f"{setting.score:.4f}±{setting.standard_error:.4f}")

@@ -284,7 +284,7 @@ class _Sheet:
             everything = Answers.from_table(
                 self.columns,
                 items=None if items is None else [*items, *unmatched],
-                labels=label_names,
+                label_names=label_names,
                 question=question,
                 contradictions="keep",
             )

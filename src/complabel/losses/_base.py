@@ -1,13 +1,18 @@
-"""The base class of losses: what a loss must offer to train networks and linear maps."""
+"""The base class of losses: what a loss must offer to train networks and linear maps.
+
+Also functions for torch's autograd that compute their values and their gradients together.
+"""
 
 from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from complabel.errors import InputError
 
@@ -45,7 +50,6 @@ class LogitLoss(torch.nn.Module, ABC):
     models_the_choice: ClassVar[bool] = False
 
     def __init_subclass__(cls, **settings: Any) -> None:
-        """Set ``label_names`` from the arguments of ``forward``."""
         super().__init_subclass__(**settings)
         cls.label_names = tuple(inspect.signature(cls.forward).parameters)[2:]
 
@@ -129,10 +133,7 @@ class LogitLoss(torch.nn.Module, ABC):
 
 
 def check_labels(logits: Tensor, /, **labels: Tensor | None) -> dict[str, Tensor]:
-    """Return the labels that are not None, converted to the logits' dtype.
-
-    Raises an InputError if a label or the logits are not a tensor of shape (b, K).
-    """
+    """Return the labels that are not None, converted to the logits' dtype."""
     given = {name: tensor for name, tensor in labels.items() if tensor is not None}
     for name, tensor in [("logits", logits), *given.items()]:
         if not isinstance(tensor, Tensor):
@@ -156,7 +157,6 @@ def check_labels(logits: Tensor, /, **labels: Tensor | None) -> dict[str, Tensor
 
 
 def _wrong_labels(name: str, tensor: Tensor, expected: tuple[int, ...]) -> str:
-    """Return the message for labels of a wrong kind: what is needed, what was found, the remedy."""
     found = f"got {tensor.dtype} of shape {tuple(tensor.shape)} for logits of shape {expected}"
     needed = f"{name} of a loss must be an indicator of the logits' shape (b, K)"
     if not tensor.is_floating_point() and (tensor.ndim == 1 or tensor.shape[1:] == (1,)):
@@ -168,3 +168,29 @@ def _wrong_labels(name: str, tensor: Tensor, expected: tuple[int, ...]) -> str:
     if tuple(tensor.shape) == expected[::-1]:
         return f"{needed}, {found}: it looks transposed; give {name}.T"
     return f"{needed}, {found}: give one row per instance and one column per label"
+
+
+def differentiable(evaluate: Callable[..., tuple[Tensor, ...]], *inputs: Tensor) -> Tensor:
+    """Return the values (n,) of a function of matrices (n, K), connected to autograd.
+
+    ``evaluate`` returns the values and their gradient (n, K) by each matrix in one call. Value i
+    depends on row i only.
+    """
+    found: Tensor = _ByHand.apply(evaluate, *inputs)  # type: ignore[no-untyped-call]
+    return found
+
+
+class _ByHand(torch.autograd.Function):
+    """A function with one value per row; its gradients are computed with the value."""
+
+    @staticmethod
+    def forward(ctx: Any, evaluate: Callable[..., tuple[Tensor, ...]], *inputs: Tensor) -> Tensor:
+        values, *gradients = evaluate(*inputs)
+        ctx.save_for_backward(*gradients)
+        return values
+
+    @staticmethod
+    @once_differentiable  # second derivatives are refused
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        of_result = grad_outputs[0].unsqueeze(1)
+        return None, *(gradient * of_result for gradient in ctx.saved_tensors)

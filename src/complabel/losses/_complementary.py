@@ -1,4 +1,4 @@
-"""The losses of MLCL's two steps, with its regularizer and its use of known relevant labels."""
+"""The published losses of complementary labels that need no rates, and of true labels."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ _bce_backward: Callable[..., Tensor] = torch.ops.aten.binary_cross_entropy_backw
 _sigmoid_backward: Callable[..., Tensor] = torch.ops.aten.sigmoid_backward.default
 _SUM = 2  # aten's code for reduction="sum"
 
+# Candidates with scaled scores up to this count as doubted; the value in CTL's released code.
+DOUBTED_UP_TO = 0.3
+
 
 def implied_complementary(scores: Tensor, transition: Tensor) -> Tensor:
     """Compute the probability of each label to be the complementary one, as the scores imply it.
@@ -26,7 +29,7 @@ def implied_complementary(scores: Tensor, transition: Tensor) -> Tensor:
     Parameters
     ----------
     scores : tensor of shape (b, K)
-        The scores f(x), each in [0, 1].
+        f(x), each in [0, 1].
     transition : tensor of shape (K, K)
         T; rows sum to 1.
 
@@ -44,47 +47,6 @@ def implied_complementary(scores: Tensor, transition: Tensor) -> Tensor:
     implied = scores @ transition  # (b, K) @ (K, K)
     bounded = implied.clamp(PROBABILITY_MARGIN, 1 - PROBABILITY_MARGIN)
     return implied + (bounded - implied).detach()
-
-
-def complementary_bce(implied: Tensor, complementary: Tensor) -> Tensor:
-    """Compute the complementary loss, summed over labels and averaged over instances.
-
-    Parameters
-    ----------
-    implied : tensor of shape (b, K)
-        The probabilities that :func:`implied_complementary` returns.
-    complementary : tensor of shape (b, K)
-        Indicator of the complementary labels.
-
-    Returns
-    -------
-    tensor of shape ()
-
-    References
-    ----------
-    The paper of :func:`implied_complementary`, eq. 10.
-    """
-    log_likelihood = complementary * implied.log() + (1 - complementary) * torch.log1p(-implied)
-    return -log_likelihood.sum(dim=1).mean()
-
-
-def complementary_mse(implied: Tensor, complementary: Tensor) -> Tensor:
-    """Compute the MSE regularizer: the squared error of an instance, averaged over instances.
-
-    Parameters
-    ----------
-    implied, complementary : tensors of shape (b, K)
-        As for :func:`complementary_bce`.
-
-    Returns
-    -------
-    tensor of shape ()
-
-    References
-    ----------
-    The paper of :func:`implied_complementary`, eq. 11.
-    """
-    return (complementary - implied).square().sum(dim=1).mean()
 
 
 class ComplementaryCrossEntropy(LogitLoss):
@@ -108,8 +70,9 @@ class MLCLLoss(LogitLoss):
     r"""The loss of MLCL, with or without known relevant labels.
 
     The loss of an instance without known relevant labels is eq. 12,
-    :math:`\bar L + \beta \bar L_{mse}`. With known relevant labels it is eq. 13,
-    :math:`\bar L + ||\tilde y - f(x)||_2^2`.
+    :math:`\bar L + \beta \bar L_{mse}`: the binary cross-entropy of eq. 10 between the implied
+    probabilities and the complementary labels, and their squared error, eq. 11. With known
+    relevant labels it is eq. 13, :math:`\bar L + ||\tilde y - f(x)||_2^2`.
 
     Parameters
     ----------
@@ -117,10 +80,6 @@ class MLCLLoss(LogitLoss):
         T; rows sum to 1, the diagonal is 0.
     beta : float, default=1.0
         Weight of the MSE regularizer.
-
-    See Also
-    --------
-    complabel.methods.MLCLClassifier : Trains with this loss.
 
     References
     ----------
@@ -155,7 +114,8 @@ class MLCLLoss(LogitLoss):
         if relevant is not None:
             to_relevant = (relevant - scores).square().sum(dim=1)
             squared = torch.where(relevant.any(dim=1), to_relevant, squared)
-        return complementary_bce(implied, complementary) + squared.mean()
+        log_likelihood = complementary * implied.log() + (1 - complementary) * torch.log1p(-implied)
+        return -log_likelihood.sum(dim=1).mean() + squared.mean()
 
     def logit_gradient(
         self, logits: Tensor, complementary: Tensor, relevant: Tensor | None = None
@@ -176,3 +136,255 @@ class MLCLLoss(LogitLoss):
         through_scores = torch.mm(self.transition, through_implied.t()).t()
         through_scores.addcmul_(scores - relevant, known.to(error.dtype), value=2)
         return _sigmoid_backward(through_scores, scores)
+
+
+class BinaryCrossEntropy(LogitLoss):
+    """Binary cross-entropy against the relevant labels, summed over labels.
+
+    It is the loss of the supervised reference, because it needs the true labels of every training
+    instance.
+
+    Examples
+    --------
+    >>> loss = BinaryCrossEntropy()
+    >>> round(float(loss(torch.zeros(1, 4), torch.ones(1, 4))), 4)  # 4 log 2
+    2.7726
+    """
+
+    def forward(self, logits: Tensor, true_labels: Tensor) -> Tensor:
+        """Compute the loss from tensors of shape (b, K)."""
+        return _cross_entropy(logits, true_labels)
+
+    def logit_gradient(self, logits: Tensor, true_labels: Tensor) -> Tensor:
+        """Return sigmoid(logits) - true_labels, all of shape (b, K)."""
+        return torch.sigmoid(logits).sub_(true_labels)
+
+
+class GDFLoss(LogitLoss):
+    """The gradient-descent-friendly loss (GDF): it treats every candidate label as relevant.
+
+    It is the mean over instances of ::
+
+        - sum over candidates j of log f_j
+        - sum over complementary labels j of log(1 - f_j)
+
+    With one complementary label per instance this is the published loss. With several, each of
+    them counts as irrelevant.
+
+    References
+    ----------
+    Gao, Xu and Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label Learning",
+    IJCAI 2023, the loss named GDF.
+
+    Examples
+    --------
+    >>> loss = GDFLoss()
+    >>> complementary = torch.tensor([[1.0, 0.0, 0.0]])
+    >>> round(float(loss(torch.zeros(1, 3), complementary)), 4)  # 3 log 2
+    2.0794
+    """
+
+    def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Compute the loss from tensors of shape (b, K)."""
+        return _cross_entropy(logits, 1 - complementary)
+
+    def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Return sigmoid(logits) - (1 - complementary), all of shape (b, K)."""
+        return torch.sigmoid(logits).add_(complementary).sub_(1)
+
+
+class UnbiasedBCELoss(LogitLoss):
+    """The expected binary cross-entropy over all label sets that the complementary labels allow.
+
+    It is the mean over instances of ::
+
+        - sum over candidates j of [a log f_j + b log(1 - f_j)]
+        - sum over complementary labels j of log(1 - f_j)
+
+    An instance has s complementary labels. There are 2^(K-s) - 1 non-empty label sets that avoid
+    them; a is the share of these sets that hold a given candidate, and b = 1 - a. If all these
+    sets are equally likely, the mean of this loss is the risk under full supervision.
+
+    Notes
+    -----
+    For one complementary label, a = 2^(K-2) / (2^(K-1) - 1), which is the published estimator. For
+    several, the code of the authors' later paper (CTL) also gives an instance the weight
+    2^(K-s) - 1; here all instances have the same weight. The share a approaches 1/2 exponentially
+    fast in K. Then the loss pulls candidates to 1/2, and little is learned from many labels.
+
+    References
+    ----------
+    The paper of :class:`GDFLoss`, the risk estimator with binary cross-entropy.
+
+    Examples
+    --------
+    >>> loss = UnbiasedBCELoss()
+    >>> logits = torch.tensor([[-100.0, 100.0, 100.0]])
+    >>> complementary = torch.tensor([[1.0, 0.0, 0.0]])
+    >>> round(float(loss(logits, complementary)), 4)  # a third of 100 for each candidate
+    66.6667
+    """
+
+    def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Compute the loss from tensors of shape (b, K)."""
+        return _cross_entropy(logits, _expected_relevance(complementary))
+
+    def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Return sigmoid(logits) minus the expected relevance, all of shape (b, K)."""
+        return torch.sigmoid(logits).sub_(_expected_relevance(complementary))
+
+
+def _cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
+    """Sum over labels, and average over instances."""
+    total = functional.binary_cross_entropy_with_logits(logits, target, reduction="sum")
+    return total / len(logits)
+
+
+def _expected_relevance(complementary: Tensor) -> Tensor:
+    """Return the share a for candidates and 0 for complementary labels, shape (b, K)."""
+    n_candidates = complementary.shape[1] - complementary.sum(dim=1, keepdim=True)
+    # a = 2^(m-1) / (2^m - 1) for m candidates, in a form that does not overflow for large m.
+    share = 0.5 / (1 - torch.exp2(-n_candidates))
+    return share * (1 - complementary)
+
+
+class LUWLoss(LogitLoss):
+    """The un-weighted loss of discriminative complementary-label learning, for label sets.
+
+    In the multi-class form g = softmax(f), Q = softmax(1 - g) models the complementary label, and
+    the loss is -log Q at the complementary label. Here both softmaxes are replaced by sigmoids,
+    and cross-entropy by binary cross-entropy: g = sigmoid(f) and Q = sigmoid(1 - g). The loss
+    compares Q with the complementary indicator. It is averaged over labels and instances.
+
+    Q lies in [0.5, 0.73]. For a label that is chosen less than half the time, the best Q is 0.5.
+    So the loss pulls every g towards 1.
+
+    References
+    ----------
+    Gao and Zhang, "Discriminative Complementary-Label Learning with Weighted Loss", ICML 2021,
+    eq. 7. The sigmoid and the binary cross-entropy come from Gao, Xu and Zhang, "Unbiased Risk
+    Estimator to Multi-Labeled Complementary Label Learning", IJCAI 2023, section 4.
+
+    Examples
+    --------
+    >>> loss = LUWLoss()
+    >>> complementary = torch.tensor([[1.0, 0.0, 0.0]])
+    >>> round(float(loss(torch.zeros(1, 3), complementary)), 4)  # log(1 + sqrt(e)) - 0.5 / 3
+    0.8074
+    """
+
+    models_the_choice = True
+
+    def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Compute the loss from tensors of shape (b, K)."""
+        return functional.binary_cross_entropy_with_logits(1 - torch.sigmoid(logits), complementary)
+
+    def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Return -(Q - complementary) g (1 - g) / K, all of shape (b, K)."""
+        scores = torch.sigmoid(logits)
+        through_scores = complementary - torch.sigmoid(1 - scores)
+        return through_scores.mul_(scores).mul_(1 - scores).div_(logits.shape[1])
+
+    def log_likelihood(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Return the mean of log Q over each instance's complementary labels, shape (b,).
+
+        Q is first divided by its sum over the labels, so that it is a distribution.
+        """
+        q = torch.sigmoid(1 - torch.sigmoid(logits))
+        log_q = torch.log(q / q.sum(dim=1, keepdim=True))
+        return (complementary * log_q).sum(dim=1) / complementary.sum(dim=1)
+
+
+class CTLLoss(LogitLoss):
+    """A weighted binary cross-entropy in which low-ranked candidates also count as irrelevant.
+
+    It is the mean over instances of ::
+
+        - exp(-0.5^s) [sum over candidates j of log f_j + sum over doubted j of log(1 - f_j)]
+        - exp(0.5^(s-1)) sum over complementary labels j of log(1 - f_j)
+
+    where s is the number of the instance's complementary labels. The doubted labels are the
+    candidates with 0 < z_j <= 0.3. Here z are the instance's scores f, scaled to [0, 1] by their
+    minimum and maximum; no gradient flows through z. So the label with the lowest score is never
+    doubted. A row of equal scores is not scaled.
+
+    References
+    ----------
+    Gao, Zhu, Xu and Zhang, "Multi-Label Learning With Multiple Complementary Labels", IEEE TPAMI
+    2025, as in its released code.
+
+    Examples
+    --------
+    >>> loss = CTLLoss()
+    >>> complementary = torch.tensor([[1.0, 0.0, 0.0]])
+    >>> round(float(loss(torch.zeros(1, 3), complementary)), 4)  # (2 exp(-0.5) + e) log 2
+    2.725
+    """
+
+    def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Compute the loss from tensors of shape (b, K)."""
+        relevant, irrelevant = _weights(torch.sigmoid(logits.detach()), complementary)
+        losses = relevant * functional.softplus(-logits) + irrelevant * functional.softplus(logits)
+        return losses.sum(dim=1).mean()
+
+    def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Return the gradient of the loss summed over instances; all tensors are (b, K)."""
+        scores = torch.sigmoid(logits)
+        relevant, irrelevant = _weights(scores, complementary)
+        return irrelevant.add_(relevant).mul_(scores).sub_(relevant)
+
+
+def _weights(scores: Tensor, complementary: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the weights of -log f and of -log(1 - f), both (b, K)."""
+    n_complementary = complementary.sum(dim=1, keepdim=True)
+    on_candidates = torch.exp(-torch.exp2(-n_complementary))
+    on_complementary = torch.exp(torch.exp2(1 - n_complementary))
+    relevant = on_candidates * (1 - complementary)
+    irrelevant = relevant * _doubted(scores)
+    return relevant, irrelevant.addcmul_(on_complementary, complementary)
+
+
+def _doubted(scores: Tensor) -> Tensor:
+    """Tell which labels (b, K) have a low score within their instance, but not the lowest."""
+    lowest = scores.amin(dim=1, keepdim=True)
+    spread = scores.amax(dim=1, keepdim=True) - lowest
+    scaled = torch.where(spread > 0, (scores - lowest) / spread, scores)
+    return (scaled > 0) & (scaled <= DOUBTED_UP_TO)
+
+
+class ExponentialRankingLoss(LogitLoss):
+    r"""The loss of ComRank: exponential in the differences of scores.
+
+    f is the sigmoid of the logits. The loss of an instance sums :math:`\exp(f_k - f_j)` over its
+    candidates j, and takes the mean over its complementary labels k. The paper has one
+    complementary label per instance. With several, the mean gives all instances the same weight.
+    Since exp(f_k - f_j) = exp(f_k) exp(-f_j), the code computes two sums instead of all pairs.
+
+    References
+    ----------
+    "ComRank: Ranking Loss for Multi-Label Complementary Label Learning", NeurIPS 2025.
+
+    Examples
+    --------
+    >>> loss = ExponentialRankingLoss()
+    >>> complementary = torch.tensor([[1.0, 0.0, 0.0]])
+    >>> float(loss(torch.zeros(1, 3), complementary))  # two candidates, both tied with it
+    2.0
+    """
+
+    def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Compute the loss from tensors of shape (b, K)."""
+        scores = torch.sigmoid(logits)
+        above = ((1 - complementary) * torch.exp(-scores)).sum(dim=1)
+        below = (complementary * torch.exp(scores)).sum(dim=1) / complementary.sum(dim=1)
+        return (above * below).mean()
+
+    def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Return the gradient of the loss summed over instances; all tensors are (b, K)."""
+        scores = torch.sigmoid(logits)
+        candidates = 1 - complementary
+        above = torch.exp(-scores).mul_(candidates)
+        below = torch.exp(scores).mul_(complementary).div_(complementary.sum(dim=1, keepdim=True))
+        through_scores = below * above.sum(dim=1, keepdim=True)
+        through_scores -= above * below.sum(dim=1, keepdim=True)
+        return through_scores.mul_(scores).mul_(1 - scores)

@@ -1,11 +1,18 @@
-"""The arguments of a likelihood of answers, and its values with their gradients."""
+"""What all parts of a likelihood of answers share: arguments, values with gradients, places."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.answers import Answers
 
 # Error rates are at least this, so that their logarithms are finite. Half of it is still a normal
 # number in float32.
@@ -15,6 +22,13 @@ _LEAST_RATE = 1e-30
 def by_label(values: Tensor) -> Tensor:
     """View a label-major matrix (n, K) as a vector: label k of item i is at place k n + i."""
     return values.t().view(-1)
+
+
+def on_offer(answers: Answers, rows: NDArray[np.intp]) -> NDArray[np.uint8]:
+    """Return an indicator (b, K) of the labels on offer in b answers."""
+    offered = answers.offered[rows].toarray()
+    offered[np.diff(answers.offered.indptr)[rows] == 0] = 1  # an empty row means all labels
+    return np.asarray(offered)
 
 
 @dataclass(frozen=True)
@@ -52,23 +66,13 @@ class Point:
 class Evaluation:
     """Log-likelihoods of items, and the gradients of their sum. Each kind of answer adds its part.
 
-    Attributes
-    ----------
-    values : tensor of shape (n,)
-        Log-likelihoods of the items.
-    through_logits : tensor of shape (n, K)
-        Gradient by the logits.
-    through_log_propensities : tensor or None
-        Gradient by the log-propensities, in their shape; None if there are none.
-    through_log_odds : tensor of shape (R + 1,) or None
-        Gradient by the log-odds of each annotator's error rate, the unknown annotator last; None
-        if there are no mistakes.
+    ``through_log_odds`` is the gradient by the log-odds of error rates, the unknown annotator last.
     """
 
-    values: Tensor
-    through_logits: Tensor
-    through_log_propensities: Tensor | None
-    through_log_odds: Tensor | None
+    values: Tensor  # (n,)
+    through_logits: Tensor  # (n, K)
+    through_log_propensities: Tensor | None  # in their shape; None if there are none
+    through_log_odds: Tensor | None  # (R + 1,); None if there are no error rates
 
     @classmethod
     def empty(cls, point: Point) -> Evaluation:
@@ -84,3 +88,38 @@ class Evaluation:
         if self.through_log_odds is not None:
             place = annotator.remainder(len(self.through_log_odds))  # -1 becomes the last place
             self.through_log_odds.index_add_(0, place, slope)
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """The entries of n owners in a tensor that is sorted by owner."""
+
+    """Where the entries of n owners lie in a tensor that is sorted by owner."""
+
+    start: Tensor  # (n,)
+    count: Tensor  # (n,)
+    same: int | None  # the number of entries of each owner; None if it differs
+
+    @classmethod
+    def of(cls, owner: Tensor, n: int) -> Ragged:
+        """Find the entries of owners 0 to n - 1; ``owner`` is in ascending order."""
+        count = torch.bincount(owner, minlength=n)
+        alike = n > 0 and bool((count == count[0]).all())
+        return cls(count.cumsum(0) - count, count, int(count[0]) if alike else None)
+
+    def of_rows(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the places of the entries of some owners (b,), and each entry's row in ``rows``.
+
+        Both are (number of entries,), in the order of ``rows``.
+        """
+        row = torch.arange(len(rows), device=rows.device)
+        if self.same == 1:
+            return rows, row
+        if self.same is not None:
+            within = torch.arange(self.same, device=rows.device)
+            places = (rows.unsqueeze(1) * self.same + within).flatten()
+            return places, row.repeat_interleave(self.same)
+        count = self.count.index_select(0, rows)
+        row = row.repeat_interleave(count)
+        shift = self.start.index_select(0, rows) - (count.cumsum(0) - count)
+        return torch.arange(len(row), device=rows.device) + shift.index_select(0, row), row

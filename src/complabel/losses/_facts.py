@@ -10,7 +10,6 @@ probability A / (A + B). So facts shift the logit of p.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,24 +19,20 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from complabel.errors import InputError
-from complabel.losses._answer_marks import is_complete, marks_of, name_of, on_offer
-from complabel.losses._contradictions import refuse_contradictions
-from complabel.losses._evaluation import by_label
-from complabel.losses._ragged import Ragged
+from complabel.answers import STATEMENT_KINDS, find_contradictions, sure_statements
+from complabel.errors import AnnotationError, InputError
+from complabel.losses._evaluation import Ragged, by_label, on_offer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.answers import Answers
+    from complabel.answers import Answers, Statements
     from complabel.losses._evaluation import Evaluation, Point
 
 # Log-odds of a label that a fact settles. They are finite, because 0 * inf would give nan.
 _SETTLED = 1e30
 
-# Log-probabilities of a certain fact, if the label applies and if it does not.
-_APPLIES = (0.0, -np.inf)
-_DOES_NOT = (-np.inf, 0.0)
+_NAMED, _, _EXCLUDED, _, _IMPLIED = range(len(STATEMENT_KINDS))
 
 
 @dataclass(frozen=True)
@@ -166,28 +161,42 @@ def lay_out_facts(
     answers: Answers,
     *,
     exclusion_rates: NDArray[np.float64] | None,
-    mistakes: bool,
+    with_error_rates: bool,
     dtype: torch.dtype,
     device: torch.device,
 ) -> Facts | None:
     """Collect the facts of some answers; return None if there are only namings.
 
-    Without mistakes, judgements and complete namings are certain facts.
+    Without error rates, judgements and complete namings are certain facts.
     """
-    n_labels = answers.n_labels
-    certain = _certain_facts(answers, mistakes=mistakes) + _exclusions(answers, exclusion_rates)
-    judged = _judgements(answers) if mistakes else []
-    parts: list[tuple[Any, ...]] = [*certain, *judged]
-    keys = np.concatenate([answers.item[part[0]] * n_labels + part[1] for part in parts])
-    if len(keys) == 0:
+    said = answers.statements()
+    judging = with_error_rates & np.isin(answers.question, ("asked", "ticked"))
+    complete = answers.exhausted & (answers.all_apply != "skip") & (not with_error_rates)
+    # The names of a complete naming are facts. All other names are choices, which are no facts.
+    by_choice = np.isin(said.kind, (_NAMED, _IMPLIED))
+    certain = said.only(np.where(by_choice, complete[said.answer], ~judging[said.answer]))
+    judged = said.only(~by_choice & judging[said.answer])
+    if_applies = np.where(certain.applies, 0.0, -np.inf)
+    if_not = np.where(certain.applies, -np.inf, 0.0)
+    spared, log_spared = np.empty(0, dtype=np.int64), np.empty(0)
+    if (answers.question == "excluded").any():
+        rates = _checked(answers, said, exclusion_rates)
+        excluded = certain.kind == _EXCLUDED
+        spared = _spared(answers)
+        with np.errstate(divide="ignore"):
+            if_not[excluded] = np.log(rates)[certain.label[excluded]]
+            log_spared = np.log1p(-rates)[spared % answers.n_labels]
+    pairs = np.concatenate([certain.pair, spared, judged.pair])
+    if len(pairs) == 0:
         return None
-    position, fact = np.unique(keys, return_inverse=True)
+    position, fact = np.unique(pairs, return_inverse=True)
     log_chances = np.zeros((2, len(position)))
-    first = sum(len(answer) for answer, *_ in certain)
-    for case, row in enumerate(log_chances):
-        said = [np.broadcast_to(part[2 + case], len(part[0])) for part in certain]
-        np.add.at(row, fact[:first], np.concatenate(said))
-    refuse_contradictions(answers, position, log_chances, mistakes=mistakes)
+    of_judged = fact[len(certain) + len(spared) :]
+    np.add.at(log_chances[0], fact[: len(certain)], if_applies)
+    rest = fact[: len(certain) + len(spared)]
+    np.add.at(log_chances[1], rest, np.concatenate([if_not, log_spared]))
+    must_apply = position[np.isneginf(log_chances[1])]
+    _refuse_contradictions(answers, said, must_apply, with_error_rates=with_error_rates)
 
     def floats(values: NDArray[np.float64]) -> Tensor:
         return torch.as_tensor(values, dtype=dtype, device=device)
@@ -195,83 +204,77 @@ def lay_out_facts(
     def integers(values: Any) -> Tensor:
         return torch.as_tensor(np.asarray(values, dtype=np.int64), device=device)
 
-    answer = np.concatenate([np.empty(0, dtype=np.intp), *(part[0] for part in judged)])
-    yes = np.repeat([said for *_, said in judged], [len(part[0]) for part in judged])
-    of_pair = np.argsort(fact[first:], kind="stable")
-    item, label = np.divmod(position, n_labels)
+    in_order = np.argsort(of_judged, kind="stable")
+    item, label = np.divmod(position, answers.n_labels)
+    settled = (log_chances == 0) & np.isneginf(log_chances[::-1])
+    all_settled = not len(judged) and settled.any(axis=0).all()
     return Facts(
         n_items=answers.n_items,
         item=integers(item),
         label=integers(label),
         log_if_applies=floats(log_chances[0]),
         log_if_not=floats(log_chances[1]),
-        sign=None if len(answer) else _signs(log_chances, floats),
-        judged=integers(fact[first:][of_pair]),
-        yes=torch.as_tensor(yes[of_pair], dtype=torch.bool, device=device),
-        annotator=integers(answers.annotator[answer[of_pair]]),
+        sign=floats(settled[0] * 2.0 - 1) if all_settled else None,
+        judged=integers(of_judged[in_order]),
+        yes=torch.as_tensor(judged.applies[in_order], dtype=torch.bool, device=device),
+        annotator=integers(answers.annotator[judged.answer[in_order]]),
     )
 
 
-def _signs(
-    log_chances: NDArray[np.float64], floats: Callable[[NDArray[np.float64]], Tensor]
-) -> Tensor | None:
-    """Return 1 for labels that certainly apply and -1 for those that do not, or None."""
-    certain = (log_chances == 0) & np.isneginf(log_chances[::-1])
-    return floats(certain[0] * 2.0 - 1) if certain.any(axis=0).all() else None
+def _spared(answers: Answers) -> NDArray[np.int64]:
+    """Return item * K + label of the labels that a rule looked at and did not exclude.
 
-
-def _judgements(answers: Answers) -> list[tuple[NDArray[np.intp], NDArray[np.intp], bool]]:
-    """Return the answers and labels (f,) judged not to apply (False), and to apply (True)."""
-    judging = np.isin(answers.question, ("asked", "ticked"))
-    found = []
-    for mask in ("absent", "relevant"):
-        answer, label = marks_of(answers, mask)
-        chosen = judging[answer]
-        found.append((answer[chosen], label[chosen], mask == "relevant"))
-    return found
-
-
-def _certain_facts(answers: Answers, *, mistakes: bool) -> list[tuple[Any, ...]]:
-    """Return certain facts: answers and labels (f,), and log-probabilities in both cases."""
-    judging = np.isin(answers.question, ("asked", "ticked"))
-    facts: list[tuple[Any, ...]] = []
-    for mask, case in (("absent", _DOES_NOT), ("relevant", _APPLIES)):
-        answer, label = marks_of(answers, mask)
-        sure = ~(judging[answer] & mistakes)
-        facts.append((answer[sure], label[sure], *case))
-    if not mistakes:
-        rows = np.flatnonzero(is_complete(answers) & (answers.all_apply != "skip"))
-        named = answers.named[rows].toarray()
-        for marks, case in ((named, _DOES_NOT), (on_offer(answers, rows) - named, _APPLIES)):
-            row, label = np.nonzero(marks)
-            facts.append((rows[row], label, *case))
-    return facts
-
-
-def _exclusions(
-    answers: Answers, exclusion_rates: NDArray[np.float64] | None
-) -> list[tuple[Any, ...]]:
-    """Return the facts of exclusions, in the form of :func:`_certain_facts`.
-
-    A label that was excluded does not apply. A label that a rule looked at and did not exclude is
-    a fact, too: it is less likely if the label does not apply.
+    This is a fact, too: it is less likely if the label does not apply.
     """
     rows = np.flatnonzero(answers.question == "excluded")
-    if not len(rows):
-        return []
-    if exclusion_rates is None:
+    row, label = np.nonzero(on_offer(answers, rows) - answers.excluded[rows].toarray())
+    return np.asarray(answers.item[rows[row]].astype(np.int64) * answers.n_labels + label)
+
+
+def _checked(
+    answers: Answers, said: Statements, rates: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return exclusion rates (K,); refuse missing ones, and 0 for a label that was excluded."""
+    if rates is None:
         raise InputError(
             "the answers hold labels that a rule or a report excluded; give exclusion_rates: how"
             " often a label that does not apply is excluded"
         )
-    excluded = answers.excluded[rows].toarray()
-    row, label = np.nonzero(excluded)
-    for which in np.flatnonzero(exclusion_rates[label] == 0)[:1]:
+    excluded = said.only(said.kind == _EXCLUDED)
+    for wrong in np.flatnonzero(rates[excluded.label] == 0)[:1]:
+        label = excluded.label[wrong]
         raise InputError(
-            f"label {name_of(answers, label[which])} of item {answers.item[rows[row[which]]]} was"
-            f" excluded, but exclusion_rates[{label[which]}] is 0; give a rate above 0"
+            f"label {_name_of(answers, label)} of item {excluded.item[wrong]} was excluded, but"
+            f" exclusion_rates[{label}] is 0; give a rate above 0"
         )
-    with np.errstate(divide="ignore"):
-        of_excluded = (rows[row], label, -np.inf, np.log(exclusion_rates)[label])
-        row, label = np.nonzero(on_offer(answers, rows) - excluded)
-        return [of_excluded, (rows[row], label, 0.0, np.log1p(-exclusion_rates)[label])]
+    return rates
+
+
+def _refuse_contradictions(
+    answers: Answers,
+    said: Statements,
+    must_apply: NDArray[np.int64],
+    *,
+    with_error_rates: bool,
+) -> None:
+    """Refuse answers after which a label can neither apply nor not apply.
+
+    The pairs ``must_apply`` cannot be without the label: with an exclusion rate of 1, a label that
+    a rule looked at and did not exclude applies.
+    """
+    sure = said.only(sure_statements(answers, said, mistakes=with_error_rates))
+    denied = np.intersect1d(must_apply, sure.pair[~sure.applies])
+    wrong = np.union1d(find_contradictions(sure), denied)
+    if len(wrong) == 0:
+        return
+    item, label = divmod(int(wrong[0]), answers.n_labels)
+    advice = "" if with_error_rates else ", or allow for mistakes with an error rate above 0"
+    raise AnnotationError(
+        f"the answers about item {item} contradict each other: some say that label"
+        f" {_name_of(answers, label)} applies, others that it does not (one of {len(wrong)} such"
+        f" places); correct the answers{advice}"
+    )
+
+
+def _name_of(answers: Answers, label: int) -> str:
+    return str(label) if answers.label_names is None else repr(answers.label_names[label])

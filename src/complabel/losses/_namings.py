@@ -6,22 +6,132 @@ If an annotator chooses freely among the labels O on offer, label j is named wit
 
 given the facts. The same answer can arise in two other ways: all labels on offer apply, and the
 annotator picks any; or the answer is a mistake. The probabilities of these ways are added.
+
+Namings of equal shape are laid out in one group, so that each group needs only a few array
+operations.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
+from scipy import sparse, special
 from torch import Tensor
 from torch.nn import functional
 
-from complabel.losses._selection_kernel import log_likelihood_and_gradient
+from complabel.losses._evaluation import Ragged, by_label, on_offer
+from complabel.losses._selection_kernel import Namings, log_likelihood_and_gradient
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.answers import Answers
     from complabel.losses._evaluation import Evaluation, Point
-    from complabel.losses._naming_groups import Group
+
+
+def pick_rows(values: Tensor, rows: Tensor) -> Tensor:
+    """Pick rows (b, L) of a label-major matrix; the result is label-major, too."""
+    return values.t().index_select(1, rows).t()
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The places of a group's b rows of L labels among all logits (n, K)."""
+
+    item: Tensor | None  # (b,), ascending; None if the rows are all n items in order
+    labels: Tensor | None  # (b, L); None if each row holds all K labels
+
+    def of_items(self, values: Tensor) -> Tensor:
+        """Pick the group's values (b, L) from values of each item and label (n, K)."""
+        if self.item is None:
+            return values
+        if self.labels is None:
+            return pick_rows(values, self.item)
+        return values[self.item.unsqueeze(1), self.labels]
+
+    def of_labels(self, values: Tensor) -> Tensor:
+        """Pick (b, L) or (K,) from values of each label (K,), or of each item and label (n, K)."""
+        if values.ndim == 2:
+            return self.of_items(values)
+        return values if self.labels is None else values[self.labels]
+
+    def add_to_items(self, values: Tensor, more: Tensor) -> None:
+        """Add the group's values (b, L) to those of each item and label (n, K), in place."""
+        if self.item is None:
+            values += more
+        elif self.labels is None:
+            values.t().index_add_(1, self.item, more.t())
+        else:
+            place = self.labels * values.shape[0] + self.item.unsqueeze(1)
+            by_label(values).index_add_(0, place.flatten(), more.flatten())
+
+    def add_values(self, values: Tensor, more: Tensor) -> None:
+        """Add the rows' values (b,) to those of each item (n,), in place."""
+        if self.item is None:
+            values += more
+        else:
+            values.index_add_(0, self.item, more)
+
+    def add_to_labels(self, values: Tensor, more: Tensor) -> None:
+        """Add values (b, L) to those of each label (K,), or of each item and label (n, K)."""
+        if values.ndim == 2:
+            self.add_to_items(values, more)
+        elif self.labels is None:
+            values += more.sum(dim=0)
+        else:
+            values.index_add_(0, self.labels.flatten(), more.flatten())
+
+
+@dataclass(frozen=True)
+class Group:
+    """Namings of one shape: b rows of L labels, which include the labels on offer.
+
+    ``complete`` namings name fewer labels than asked for, so they name all that do not apply. If
+    all labels on offer apply, the question may be ``skipped`` (there is no answer), or any label
+    is ``picked``.
+    """
+
+    n_items: int
+    cells: Cells
+    namings: Namings  # (b, L)
+    offered: Tensor  # (b, L)
+    annotator: Tensor  # (b,), -1 where unknown
+    log_possible: Tensor  # (b,): log of the number of answers that the question allows
+    skipped: Tensor | None = None  # (b,), bool; None if True for no row
+    picked: Tensor | None = None  # (b,), bool; None if True for no row
+    complete: bool = False
+
+    @cached_property
+    def _by_item(self) -> Ragged | None:
+        """Where the rows of each item are; None if each item has one row, in order."""
+        item = self.cells.item
+        return None if item is None else Ragged.of(item, self.n_items)
+
+    def of_rows(self, rows: Tensor) -> Group | None:
+        """Return the namings about some items (b,), which become items 0 to b - 1."""
+        place, item = (rows, None) if self._by_item is None else self._by_item.of_rows(rows)
+        if not len(place):
+            return None
+        namings, labels = self.namings, self.cells.labels
+        return replace(
+            self,
+            n_items=len(rows),
+            cells=Cells(item, None if labels is None else labels[place]),
+            namings=replace(
+                namings,
+                named=pick_rows(namings.named, place),
+                settled=pick_rows(namings.settled, place),
+            ),
+            offered=pick_rows(self.offered, place),
+            annotator=self.annotator[place],
+            log_possible=self.log_possible[place],
+            skipped=None if self.skipped is None else self.skipped[place],
+            picked=None if self.picked is None else self.picked[place],
+        )
 
 
 @dataclass(frozen=True)
@@ -110,3 +220,135 @@ def _log_all_apply(group: Group, z: Tensor) -> tuple[Tensor, Tensor]:
     """Return the log-probability (b,) that all labels on offer apply, and its gradient (b, L)."""
     log_all = (functional.logsigmoid(z) * group.offered).sum(dim=1)
     return log_all, torch.sigmoid(-z) * group.offered
+
+
+def lay_out_namings(
+    answers: Answers, *, with_error_rates: bool, dtype: torch.dtype, device: torch.device
+) -> list[Group]:
+    """Collect the namings of some answers in groups.
+
+    Without error rates, all namings of one label each about the same item from the same menu are
+    one row of a group. Complete namings are then facts, and not in a group.
+    """
+    kept, complete = answers.question == "named", answers.exhausted
+    if not with_error_rates:
+        # Keep complete namings that are skipped if all labels apply: that there is an answer
+        # tells something.
+        kept = kept & (~complete | (answers.all_apply == "skip"))
+    groups: list[Group] = []
+    for kind in (False, True):
+        rows = np.flatnonzero(kept & (complete == kind))
+        named, first, place = answers.named[rows], np.arange(len(rows)), np.arange(len(rows))
+        if not (with_error_rates or kind or (np.diff(answers.item[rows]) > 0).all()):
+            named, first, place = _merged(answers, rows)
+        # A merged naming counts as skipped if at least one of its annotators skips a question of
+        # which all labels apply. It counts as picked only if all of them pick any label.
+        skips, picks = (answers.all_apply[rows] == word for word in ("skip", "pick"))
+        skipped = np.bincount(place, weights=skips) > 0
+        picked = np.bincount(place, weights=~picks) == 0
+        rows = rows[first]
+        repeated = named.sum(axis=1) > answers.asked_for[rows]
+        widths = _widths(np.diff(answers.offered.indptr)[rows], answers.n_labels)
+        for width, again in np.unique(np.stack([widths, repeated]), axis=1).T:
+            alike = np.flatnonzero((widths == width) & (repeated == again))
+            group = _group(answers, rows[alike], named[alike], int(width), dtype, device)
+            groups.append(
+                replace(
+                    group,
+                    namings=replace(group.namings, repeated=bool(again)),
+                    skipped=_if_any(skipped[alike], device),
+                    picked=_if_any(picked[alike], device),
+                    complete=kind,
+                )
+            )
+    return groups
+
+
+def _merged(
+    answers: Answers, rows: NDArray[np.intp]
+) -> tuple[Any, NDArray[np.intp], NDArray[np.intp]]:
+    """Merge namings of one label each about the same item from the same menu.
+
+    Returns how often each label was named (b, K), the first row of each merged naming (b,), and
+    the merged naming that each row went to.
+    """
+    # Hash each menu as a sum of random numbers: equal menus have equal sums, others differ.
+    weights = np.random.default_rng(0).integers(2**40, size=answers.n_labels)
+    menu = np.asarray(answers.offered[rows].astype(np.int64) @ weights)
+    alone = answers.asked_for[rows] > 1  # questions for several labels are not merged
+    menu = np.where(alone, -1 - np.arange(len(rows)), menu)
+    pairs = np.stack([answers.item[rows], menu])
+    _, first, place = np.unique(pairs, axis=1, return_index=True, return_inverse=True)
+    ones, columns = np.ones(len(rows)), np.arange(len(rows))
+    adding = sparse.csr_array((ones, (place.ravel(), columns)), shape=(len(first), len(rows)))
+    return sparse.csr_array(adding @ answers.named[rows].astype(np.float64)), first, place.ravel()
+
+
+def _widths(sizes: NDArray[np.intp], n_labels: int) -> NDArray[np.intp]:
+    """Return the number of labels that a row needs in its group: a power of two, or K."""
+    widths = 2 ** np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.intp)
+    return np.where((sizes == 0) | (2 * widths > n_labels), n_labels, widths)
+
+
+def _group(
+    answers: Answers,
+    rows: NDArray[np.intp],
+    named: Any,
+    width: int,
+    dtype: torch.dtype,
+    device: torch.device,
+) -> Group:
+    """Lay out namings in rows of ``width`` labels; ``named`` (b, K) is sparse."""
+    labels = None
+    if width == answers.n_labels:
+        marks: Any = named.toarray()
+        menu: Any = on_offer(answers, rows)
+    else:
+        listed = answers.offered[rows]
+        row, label = listed.nonzero()
+        place = np.arange(len(row)) - listed.indptr[row]
+        labels = np.zeros((len(rows), width), dtype=np.int64)
+        labels[row, place] = label
+        marks, menu = np.zeros((2, len(rows), width))
+        marks[row, place] = np.asarray(named[row, label]).ravel()
+        menu[row, place] = 1
+
+    def tensor(values: Any, kind: torch.dtype = dtype) -> Tensor:
+        return torch.as_tensor(values, dtype=kind, device=device)
+
+    def label_major(values: NDArray[Any]) -> Tensor:
+        return tensor(np.ascontiguousarray(values.T)).t()
+
+    item = answers.item[rows]
+    whole = len(item) == answers.n_items and bool((np.diff(item) == 1).all())
+    log_possible = _log_possible(
+        menu.sum(axis=1), answers.asked_for[rows], answers.all_apply[rows] == "answer"
+    )
+    return Group(
+        n_items=answers.n_items,
+        cells=Cells(
+            item=tensor(item, torch.int64) if labels is not None or not whole else None,
+            labels=None if labels is None else tensor(labels, torch.int64),
+        ),
+        namings=Namings(label_major(marks), settled=label_major((marks > 0) | (menu == 0))),
+        offered=label_major(menu),
+        annotator=tensor(answers.annotator[rows], torch.int64),
+        log_possible=tensor(log_possible),
+    )
+
+
+def _if_any(which: NDArray[np.bool_], device: torch.device) -> Tensor | None:
+    return torch.as_tensor(which, device=device) if which.any() else None
+
+
+def _log_possible(
+    sizes: NDArray[np.float64], asked_for: NDArray[np.intp], none_possible: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the log of the number of possible answers: all sets of up to m labels on offer.
+
+    The empty set counts if "all of these apply" is an answer.
+    """
+    possible = none_possible.astype(np.float64)
+    for s in range(1, int(asked_for.max(initial=0)) + 1):
+        possible += np.where(s <= asked_for, special.comb(sizes, s), 0.0)
+    return np.asarray(np.log(possible))

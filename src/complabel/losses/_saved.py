@@ -10,29 +10,12 @@ import torch
 
 from complabel.errors import InputError
 from complabel.losses._base import LogitLoss
-from complabel.losses._ccmn import CCMNLoss
-from complabel.losses._comes import COMESHammingLoss, COMESRankingLoss
-from complabel.losses._complementary import ComplementaryCrossEntropy, MLCLLoss
-from complabel.losses._cross_entropy import BinaryCrossEntropy, GDFLoss, UnbiasedBCELoss
-from complabel.losses._ctl import CTLLoss
-from complabel.losses._luw import LUWLoss
-from complabel.losses._ranking import ExponentialRankingLoss
-from complabel.losses._selection import SelectionLikelihoodLoss
-
-_LOSSES: dict[str, type[LogitLoss]] = {
-    made.__name__: made
-    for made in (
-        *(BinaryCrossEntropy, CCMNLoss, COMESHammingLoss, COMESRankingLoss),
-        *(ComplementaryCrossEntropy, CTLLoss, ExponentialRankingLoss),
-        *(GDFLoss, LUWLoss, MLCLLoss, SelectionLikelihoodLoss, UnbiasedBCELoss),
-    )
-}
 
 
 def loss_parts(loss: Any) -> dict[str, Any]:
     """Return the name of a loss's class, and its settings; None in place of them for a class."""
     made = loss if isinstance(loss, type) else type(loss)
-    if _LOSSES.get(made.__name__) is not made:
+    if _losses().get(made.__name__) is not made:
         raise InputError(
             f"the loss is a class of your own, {made.__module__}.{made.__qualname__}, and a"
             " file holds no code. Predictions do not need the loss: call"
@@ -52,9 +35,9 @@ def loss_of(parts: Any) -> Any:
     if not isinstance(parts, dict) or parts.keys() != {"name", "settings"}:
         raise InputError("it is no loss")
     name, settings = parts["name"], parts["settings"]
-    if not isinstance(name, str) or name not in _LOSSES:
+    made: Any = _losses().get(name) if isinstance(name, str) else None
+    if made is None:
         raise InputError(f"there is no loss {name!r:.80}")
-    made: Any = _LOSSES[name]
     if settings is None:
         return made
     if not isinstance(settings, dict) or settings.keys() != _settings_of(made).keys():
@@ -62,6 +45,15 @@ def loss_of(parts: Any) -> Any:
     if isinstance(settings.get("transition"), np.ndarray):
         settings["transition"] = torch.from_numpy(settings["transition"])
     return made(**settings)
+
+
+def _losses() -> dict[str, type[LogitLoss]]:
+    """Return the package's own losses, by the names of their classes."""
+    found: list[Any] = [LogitLoss]
+    for made in found:
+        found += made.__subclasses__()
+    package = __name__.rpartition(".")[0]
+    return {made.__name__: made for made in found if made.__module__.rpartition(".")[0] == package}
 
 
 def _settings_of(made: type[LogitLoss]) -> Any:

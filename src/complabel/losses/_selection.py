@@ -30,8 +30,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from complabel._parameters import check_real
-from complabel.losses._base import LogitLoss, check_labels
-from complabel.losses._by_hand import differentiable
+from complabel.losses._base import LogitLoss, check_labels, differentiable
 from complabel.losses._selection_kernel import Namings, log_likelihood_and_gradient
 from complabel.losses._settings import check_propensities
 
@@ -185,22 +184,14 @@ class SelectionLikelihoodLoss(LogitLoss):
         self, logits: Tensor, complementary: Tensor, relevant: Tensor | None = None
     ) -> Tensor:
         """Return the gradient of the loss summed over instances; all tensors are (b, K)."""
-        return self.losses_and_gradient(logits, complementary, relevant)[1]
-
-    def log_likelihood(self, logits: Tensor, complementary: Tensor) -> Tensor:
-        """Return log q_S of each instance, shape (b,), from tensors of shape (b, K)."""
-        return selection_log_likelihood(logits, complementary, propensities=self.propensities)
-
-    def losses_and_gradient(
-        self, logits: Tensor, complementary: Tensor, relevant: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Return the loss of each instance (b,) and ``logit_gradient`` (b, K) together."""
-        losses, gradient = _values_and_gradient(logits, complementary, relevant, self.propensities)
-        losses.neg_()
+        _, gradient = _values_and_gradient(logits, complementary, relevant, self.propensities)
         gradient.neg_()
         if self.cardinality is not None:
             p = torch.sigmoid(logits)
             excess = p.sum(dim=1).sub_(self.cardinality)
-            losses.addcmul_(excess, excess)
             gradient.addcmul_(p.mul_(1 - p), excess.unsqueeze(1), value=2)
-        return losses, gradient
+        return gradient
+
+    def log_likelihood(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Return log q_S of each instance, shape (b,), from tensors of shape (b, K)."""
+        return selection_log_likelihood(logits, complementary, propensities=self.propensities)

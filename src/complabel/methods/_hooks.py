@@ -11,11 +11,11 @@ from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from complabel._parameters import Constraints, Real, check_parameters, declared
+from complabel._parameters import Constraints, Integer, Real, check_parameters, declared
 from complabel.methods._arrays import Features
 from complabel.methods._decisions import THRESHOLDS, labels_above
 from complabel.methods._features import validated
-from complabel.methods._saving import MISSING, Numbers, Size, Texts
+from complabel.methods._saving import MISSING, Numbers, Texts
 from complabel.methods._targets import encode_new
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Hooks(ClassifierMixin, BaseEstimator):
     # what it may be in a file. A method declares its own.
     _fitted: ClassVar[Constraints] = {
         "classes_": Numbers("K", dtype=None),
-        "n_features_in_": Size("d"),
+        "n_features_in_": Integer(at_least=1),
         "feature_names_in_": (MISSING, Texts("d")),
         "_single": (True, False),
     }

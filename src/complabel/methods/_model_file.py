@@ -29,6 +29,8 @@ _DAMAGED = "The file is damaged: use another copy of it, or fit and save again"
 _BITS = (8, 16, 32, 64)
 _DTYPES = {"bool", "float16", "float32", "float64"}
 _DTYPES |= {f"{kind}{bits}" for kind in ("int", "uint") for bits in _BITS}
+# What reading a damaged header may raise.
+_ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _ODD_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -51,7 +53,7 @@ def read_tree(path: Path) -> dict[str, Any]:
         tree = {name: unpack(value, arrays) for name, value in header.items()}
     except InputError:
         raise
-    except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+    except _ODD as error:
         raise InputError(f"its header holds something odd ({error!s:.200}). {_DAMAGED}") from None
     if arrays:
         raise InputError(f"the array {min(arrays)!r:.80} is not used. {_DAMAGED}")
@@ -86,7 +88,7 @@ def _checked(text: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
         header: dict[str, Any] = json.loads(text)
         digest = header.pop("sha256")
         found = _digest(header, arrays)
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+    except _ODD:
         raise InputError(f"its header is not JSON written by complabel. {_DAMAGED}") from None
     version = header.pop("version", None)
     if isinstance(version, int) and version > VERSION:

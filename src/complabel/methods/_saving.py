@@ -26,15 +26,7 @@ MISSING = object()
 _LARGEST = float(np.finfo(np.float64).max)
 
 
-class Part:
-    """Something in a file with lengths that other parts share, by the names of their axes."""
-
-    def check(self, value: Any, place: str, sizes: dict[str, int]) -> None:
-        """Raise InputError if a value is not this; keep the lengths of axes that are new."""
-        raise NotImplementedError
-
-
-class Numbers(Part):
+class Numbers:
     """A finite array with named axes and values from ``at_least`` to ``below`` (excluded).
 
     ``below`` may also be the name of an axis; its length is then the bound. If ``dtype`` is None,
@@ -51,8 +43,20 @@ class Numbers(Part):
         self._axes, self._dtype, self._at_least, self._below = axes, dtype, at_least, below
 
     def check(self, value: Any, place: str, sizes: dict[str, int]) -> None:
-        """Check the type, the shape and the numbers."""
-        _check_array(value, place, self._axes, sizes)
+        """Refuse another value; keep the lengths of axes that are new."""
+        if not isinstance(value, np.ndarray) and not sparse.issparse(value):
+            raise InputError(f"{place} is not an array")
+        shape: tuple[int, ...] = value.shape  # type: ignore[union-attr]
+        if len(shape) != len(self._axes) or any(
+            sizes.setdefault(axis, n) != n for axis, n in zip(self._axes, shape, strict=True)
+        ):
+            known = ", ".join(f"{axis} = {sizes[axis]}" for axis in self._axes if axis in sizes)
+            raise InputError(
+                f"{place} has the shape {shape}, not ({', '.join(self._axes)}): {known}"
+            )
+        self._check_values(value, place, sizes)
+
+    def _check_values(self, value: Any, place: str, sizes: Mapping[str, int]) -> None:
         if self._dtype is None:
             return
         if not isinstance(value, np.ndarray) or value.dtype != self._dtype:
@@ -64,112 +68,67 @@ class Numbers(Part):
             raise InputError(f"{place} holds the wrong value {value[~within].ravel()[0]}")
 
 
-class Rows(Part):
+class Rows(Numbers):
     """Rows of features, in float64 or float32; dense, or sparse if allowed."""
 
     def __init__(self, rows: str, *, may_be_sparse: bool = True) -> None:
-        self._axes, self._may_be_sparse = (rows, "d"), may_be_sparse
+        super().__init__(rows, "d")
+        self._may_be_sparse = may_be_sparse
 
-    def check(self, value: Any, place: str, sizes: dict[str, int]) -> None:
-        """Check the type and the shape, and that distances stay finite."""
-        _check_array(value, place, self._axes, sizes)
+    def _check_values(self, value: Any, place: str, sizes: Mapping[str, int]) -> None:
+        """Also check that distances stay finite."""
+        del sizes
         if sparse.issparse(value) and not self._may_be_sparse:
             raise InputError(f"{place} is a sparse matrix, but must be dense")
+        numbers: Any = value.data if sparse.issparse(value) else value  # type: ignore[attr-defined]
         if value.dtype not in (np.float64, np.float32):
             raise InputError(f"{place} holds {value.dtype}, not float64")
-        numbers: Any = value.data if sparse.issparse(value) else value  # type: ignore[attr-defined]
         largest = np.abs(numbers).max(initial=0).astype(np.float64)
         if not largest <= (_LARGEST / max(1, numbers.size)) ** 0.5:
             raise InputError(f"{place} holds features that are not finite, or too large")
 
 
-class Texts(Part):
+class Texts(Numbers):
     """An array of names."""
 
-    def __init__(self, axis: str) -> None:
-        self._axis = axis
-
-    def check(self, value: Any, place: str, sizes: dict[str, int]) -> None:
-        """Check the length and that all are texts."""
-        _check_array(value, place, (self._axis,), sizes)
+    def _check_values(self, value: Any, place: str, sizes: Mapping[str, int]) -> None:
+        del sizes
         if not all(isinstance(each, str) for each in value.tolist()):
             raise InputError(f"{place} is not a list of names")
-
-
-class Size(Part):
-    """A positive number that is the length of an axis."""
-
-    def __init__(self, axis: str) -> None:
-        self._axis = axis
-
-    def check(self, value: Any, place: str, sizes: dict[str, int]) -> None:
-        """Check the number."""
-        if type(value) is not int or value < 1 or sizes.setdefault(self._axis, value) != value:
-            raise InputError(f"{place} has the wrong value {value!r:.80}")
-
-
-class Table(Part):
-    """Columns of equal length, by name; predictions do not use them."""
-
-    def check(self, value: Any, place: str, sizes: dict[str, int]) -> None:
-        """Check the columns."""
-        del sizes
-        if not isinstance(value, dict):
-            raise InputError(f"{place} is not a table")
-        rows: dict[str, int] = {}
-        for name, column in value.items():
-            _check_array(column, f"{place}.{name}", ("rows",), rows)
-
-
-def _check_array(value: Any, place: str, axes: tuple[str, ...], sizes: dict[str, int]) -> None:
-    """Refuse anything but an array with these axes."""
-    if not isinstance(value, np.ndarray) and not sparse.issparse(value):
-        raise InputError(f"{place} is not an array")
-    shape: tuple[int, ...] = value.shape  # type: ignore[union-attr]
-    if len(shape) != len(axes) or any(
-        sizes.setdefault(axis, length) != length for axis, length in zip(axes, shape, strict=True)
-    ):
-        known = ", ".join(f"{axis} = {sizes[axis]}" for axis in axes if axis in sizes)
-        raise InputError(f"{place} has the shape {shape}, not ({', '.join(axes)}): {known}")
 
 
 def check_part(value: Any, allowed: Any, place: str, sizes: dict[str, int]) -> None:
     """Refuse a value that is not as declared.
 
-    It may be declared by a part, by a mapping of names to declarations, by a constraint as in
-    :mod:`complabel._parameters`, or by a tuple of alternatives.
+    It may be declared by :class:`Numbers`, by a mapping of names to declarations, by a constraint
+    as in :mod:`complabel._parameters`, or by a tuple of alternatives. ``sizes`` holds the lengths
+    of axes.
     """
-    if isinstance(allowed, tuple):
-        *others, last = allowed
-        for each in others:
-            try:
-                return check_part(value, each, place, sizes)
-            except InputError:
-                pass
-        return check_part(value, last, place, sizes)
-    if isinstance(allowed, Part):
-        return allowed.check(value, place, sizes)
-    if isinstance(allowed, Mapping):
-        some = {name for name, each in allowed.items() if MISSING in _alternatives(each)}
-        check_names(value, place, allowed, some)
-        for name in allowed:
-            if name in value:
-                check_part(value[name], allowed[name], f"{place}.{name}", sizes)
-        return None
-    if not meets(value, allowed):
+    *others, last = allowed if isinstance(allowed, tuple) else (allowed,)
+    for each in others:
+        try:
+            return check_part(value, each, place, sizes)
+        except InputError:
+            pass
+    if isinstance(last, Numbers):
+        last.check(value, place, sizes)
+    elif isinstance(last, Mapping):
+        check_names(value, place, last)
+        for name in filter(value.__contains__, last):
+            check_part(value[name], last[name], f"{place}.{name}", sizes)
+    elif not meets(value, last):
         raise InputError(f"{place} has the wrong value {value!r:.80}")
     return None
 
 
-def _alternatives(allowed: Any) -> tuple[Any, ...]:
-    return allowed if isinstance(allowed, tuple) else (allowed,)
-
-
-def check_names(value: Any, place: str, names: Any, may_miss: Any = ()) -> None:
-    """Refuse anything but a mapping with exactly these names, of which some may be missing."""
+def check_names(value: Any, place: str, names: Mapping[str, Any]) -> None:
+    """Refuse anything but a mapping with these names; those that may be MISSING may miss."""
     if not isinstance(value, dict):
         raise InputError(f"{place} is not a record of {', '.join(names)}")
-    odd = sorted((value.keys() - set(names)) | (set(names) - value.keys() - set(may_miss)))
+    needed = {
+        name for name, each in names.items() if not (isinstance(each, tuple) and MISSING in each)
+    }
+    odd = sorted((value.keys() - names.keys()) | (needed - value.keys()))
     if odd:
         what = "missing from" if odd[0] in names else "unknown in"
         raise InputError(f"{odd[0]!r:.80} is {what} {place}")
@@ -201,14 +160,15 @@ def model_of(parts: Any, *, fitted: bool = True, sizes: Mapping[str, int] | None
 
     ``sizes`` holds the numbers of labels K and of features d, if they are known.
     """
-    check_names(parts, "the model", ("method", "parameters", *(["state"] if fitted else [])))
+    names = ("method", "parameters", "state") if fitted else ("method", "parameters")
+    check_names(parts, "the model", dict.fromkeys(names))
     name, parameters = parts["method"], parts["parameters"]
     if not isinstance(name, str) or name not in PLACES:
         raise InputError(
             f"it holds the method {name!r:.80}, which this version of complabel does not have"
         )
     made: Any = resolve_name(PLACES[name])
-    check_names(parameters, "the parameters", made._get_param_names())
+    check_names(parameters, "the parameters", dict.fromkeys(made._get_param_names()))
     if parameters.get("callback") is not None:
         raise InputError("it has a callback, which no file may hold")
     try:
@@ -217,11 +177,15 @@ def model_of(parts: Any, *, fitted: bool = True, sizes: Mapping[str, int] | None
     except Exception as error:  # a changed file may hold values of any type
         raise InputError(f"a parameter of {name} is wrong: {error}") from error
     if fitted:
+        state = parts["state"]
         known = {axis: sizes[axis] for axis in ("K", "d")} if sizes else {}
-        check_part(parts["state"], declared(made, "_fitted"), "state", known)
-        if known["K"] < 2 or len({*map(repr, parts["state"]["classes_"].tolist())}) < known["K"]:
+        check_part(state, declared(made, "_fitted"), "state", known)
+        d = state["n_features_in_"]
+        if known.setdefault("d", d) != d:
+            raise InputError(f"state.n_features_in_ is {d}, but d = {known['d']}")
+        if known["K"] < 2 or len({*map(repr, state["classes_"].tolist())}) < known["K"]:
             raise InputError("state.classes_ must be at least 2 labels with different names")
-        model._set_state(parts["state"], known)
+        model._set_state(state, known)
     return model
 
 
@@ -229,13 +193,13 @@ def save_model(
     model: Any, path: str | os.PathLike[str], provenance: Mapping[str, Any] | None
 ) -> None:
     """Write a fitted classifier; the file appears after a test that it can be loaded."""
-    versions = {name: _version(name) for name in ("numpy", "scikit-learn", "scipy", "torch")}
-    known = {"complabel": __version__, **versions, "given": dict(provenance or {})}
+    packages = ("numpy", "scikit-learn", "scipy", "torch")
+    versions = {"complabel": __version__, **{name: metadata.version(name) for name in packages}}
     target = Path(path)
     try:
-        parts = parts_of(model)
+        tree = {**parts_of(model), "provenance": {**versions, "given": dict(provenance or {})}}
         with explained(target), replacing(target) as partial:
-            write_tree(partial, {**parts, "provenance": known})
+            write_tree(partial, tree)
             _load(partial)
     except InputError as refusal:
         raise ModelFileError(f"the classifier cannot be saved: {refusal}") from refusal.__cause__
@@ -277,11 +241,3 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
         return read_parts(Path(path))[0]
     except InputError as refusal:
         raise ModelFileError(f"{path} cannot be read: {refusal}") from refusal.__cause__
-
-
-def _version(package: str) -> str | None:
-    """Return the version of a package without importing it; None if it is missing."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None

@@ -1,7 +1,9 @@
-"""The demonstration as plain data: the same pictures, with one answer each, in four ways."""
+"""The demonstration: the same pictures, asked about in four ways; its sentences, and its page."""
 
 from __future__ import annotations
 
+import base64
+import io
 import math
 import platform
 import warnings
@@ -25,13 +27,15 @@ from complabel.methods import (
     SupervisedClassifier,
 )
 from complabel.metrics import average_precision
+from complabel.reports._templates import get_template
 from complabel.simulate import draw_answers
 from complabel.studies import result_versions
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from complabel.methods import ComplementaryClassifier
+
 
 WAYS: Final = ("free", "asked", "biased", "audited")
 """The ways of asking, in the order in which they are shown."""
@@ -43,6 +47,27 @@ _N_LABELS = 6
 _DRAWN_FOR_ONE = 5
 _PROPENSITY_SD = 1.0  # as in the docs' tables of biased answers
 _SHOWN = 8
+
+_TITLES: Final = {  # of the ways of asking and the references; braces hold keys of the summary
+    "free": "named freely",
+    "asked": "asked yes or no",
+    "biased": "named, with a bias",
+    "audited": "named, with a bias, and {n_questions} asked",
+    "prior": "for comparison: without looking at pictures",
+    "supervised": "for comparison: with all true labels",
+}
+
+_ABOUT: Final = {
+    "free": "“Name a digit that is not here.” All digits come to mind equally.",
+    "asked": "“Is there a 3?” A random digit is asked about. The answer is yes or no.",
+    "biased": "As in 1, but some digits come to mind first: {most} comes {ratio:.0f} times as"
+    " readily as {least}.",
+    "audited": "As in 3, but for {n_questions} of the {n_train:,} pictures people say yes or no,"
+    " as in 2.",
+    "prior": "The same order of digits for every picture.",
+    "supervised": "The same model, told which digits are on each picture. Its settings are chosen"
+    " in the same way.",
+}
 
 
 @dataclass(frozen=True)
@@ -115,7 +140,8 @@ def run_demo(
     dict
         Plain data, which JSON can hold: ``seed``, ``n_train``, ``n_test``, ``n_questions``,
         ``label_names``, ``cardinality``, ``propensities`` of "biased", ``ways``, ``references``,
-        ``examples`` (``training`` and ``test`` pictures) and ``versions``. ``ways`` maps the name
+        ``examples`` (``training`` and ``test`` pictures), ``versions``, and sentences: ``titles``
+        and ``about`` of the ways, and ``meaning`` of the figures. ``ways`` maps the name
         of each way to ``average_precision`` and ``found`` of the selection likelihood, and to
         ``others``: the average precision of other methods, or None if one cannot learn.
         ``references`` maps names to the first two figures. For ``found``, a model names its most
@@ -149,7 +175,7 @@ def run_demo(
             "others": _others(pictures, answers[way], seed),
         }
     tell("learning: for comparison")
-    return {
+    summary = {
         "seed": seed,
         "n_train": len(pictures.train),
         "n_test": len(pictures.test),
@@ -165,6 +191,8 @@ def run_demo(
         },
         "versions": _versions(),
     }
+    told = {"titles": _titles(summary), "about": _about(summary), "meaning": _meaning(summary)}
+    return {**summary, **told}
 
 
 def _draw_pictures(n_pictures: int, rng: np.random.Generator) -> _Pictures:
@@ -192,7 +220,6 @@ def _ask(
     n_questions: int,
     rng: np.random.Generator,
 ) -> dict[str, Answers]:
-    """Draw one answer for each picture, in each way of asking."""
     free = draw_answers(Y, random_state=rng)
     asked = draw_answers(Y, question="asked", random_state=rng)
     biased = draw_answers(Y, propensities=propensities, random_state=rng)
@@ -229,7 +256,6 @@ def _others(pictures: _Pictures, answers: Answers, seed: int) -> dict[str, float
 def _references(
     pictures: _Pictures, named: Answers, Y: NDArray[np.uint8], seed: int
 ) -> dict[str, dict[str, float]]:
-    """Return the figures of a constant ranking, and of a model that learns from true labels."""
     supervised = SupervisedClassifier(kernel="linear", random_state=seed)
     return {
         "prior": pictures.measure(pictures.fit(PriorClassifier(), named)),
@@ -283,6 +309,77 @@ def _guessed(
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions that the figures depend on."""
     found = {"Python": platform.python_version(), **result_versions()}
     return {name: found[name] for name in ("complabel", "Python", "numpy", "scikit-learn", "torch")}
+
+
+def _titles(summary: Mapping[str, Any]) -> dict[str, str]:
+    """Return the titles of the ways of asking, numbered from 1, and then of the references."""
+    titles = {name: text.format(**summary) for name, text in _TITLES.items()}
+    for number, name in enumerate(summary["ways"], start=1):
+        titles[name] = f"{number} {titles[name]}"
+    return titles
+
+
+def _meaning(summary: Mapping[str, Any]) -> str:
+    """Return what the figures mean: advice if they support it, else only the figures."""
+    found = {name: way["average_precision"] for name, way in summary["ways"].items()}
+    free, asked, biased, audited = (
+        f"{found[way]:.3f}" for way in ("free", "asked", "biased", "audited")
+    )
+    questions = summary["n_questions"]
+    if found["biased"] < found["audited"] and found["biased"] < found["free"] <= found["asked"]:
+        return (
+            f"Ask yes or no about random labels if you can: average precision {asked}. Naming what"
+            f" comes to mind first teaches less: {biased} instead of {free}. With {questions}"
+            f" yes/no questions among the answers it is {audited}."
+        )
+    best = max(found, key=lambda way: found[way])
+    return (
+        f"Here the best way was “{_TITLES[best].format(**summary)}”: average precision"
+        f" {found[best]:.3f}. A bias changed naming from {free} to {biased}. With {questions}"
+        f" yes/no questions among the answers it was {audited}."
+    )
+
+
+def _about(summary: Mapping[str, Any]) -> dict[str, str]:
+    readily = dict(zip(summary["label_names"], summary["propensities"], strict=True))
+    most, least = max(readily, key=readily.__getitem__), min(readily, key=readily.__getitem__)
+    facts = {**summary, "most": most, "least": least, "ratio": readily[most] / readily[least]}
+    return {name: text.format(**facts) for name, text in _ABOUT.items()}
+
+
+def render_demo(summary: Mapping[str, Any]) -> str:
+    """Render the demonstration as one HTML page without external files.
+
+    Parameters
+    ----------
+    summary : mapping
+        The result of :func:`run_demo`.
+
+    Returns
+    -------
+    str
+        A complete HTML document.
+
+    Raises
+    ------
+    InputError
+        If Jinja2 or matplotlib is not installed.
+    """
+    readily = dict(zip(summary["label_names"], summary["propensities"], strict=True))
+    most = max(readily.values())
+    return get_template("demo.html.j2").render(
+        summary,
+        readily=[(name, w, w / most) for name, w in readily.items()],
+        image=_grey_image,
+    )
+
+
+def _grey_image(pixels: ArrayLike) -> str:
+    """Return pixels (height, width), from 0 (white) to 1 (black), as the data URI of a PNG."""
+    from matplotlib.image import imsave
+
+    buffer = io.BytesIO()
+    imsave(buffer, np.asarray(pixels), cmap="gray_r", vmin=0, vmax=1, format="png")
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")

@@ -1,74 +1,109 @@
-"""The forms of a report: one function for each returns the text of a file."""
+"""The forms of a study's report: one function for each returns the text of a file."""
 
 from __future__ import annotations
 
+import csv
 import functools
+import io
 import json
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from complabel._writing import write_texts
-from complabel.reports._answer_charts import answer_charts
-from complabel.reports._csv import results_csv
-from complabel.reports._factor_tables import FactorTables, factor_tables
-from complabel.reports._headline import headline
-from complabel.reports._study_charts import study_charts
-from complabel.reports._summarize import summarize_study
+from complabel.metrics import METRIC_NAMES
+from complabel.reports._study_charts import answer_charts, study_charts
+from complabel.reports._summarize import last_line, summarize_study
 from complabel.reports._summary import Summary
-from complabel.reports._tables import study_tables
+from complabel.reports._tables import factor_tables, headline, study_tables
 from complabel.reports._templates import get_template
 from complabel.studies import StudyResults
+
+_COLUMNS = (
+    *("study", "draw", "dataset", "row", "method", "fold", "status"),
+    *METRIC_NAMES,
+    *("fit_seconds", "predict_seconds", "peak_memory_mb"),
+    *("parameters", "fitted", "error", "key"),
+)
+
+
+def results_csv(results: StudyResults) -> str:
+    """Return a CSV text with a line for every unit.
+
+    Parameters
+    ----------
+    results : StudyResults
+
+    Returns
+    -------
+    str
+        The first line has the names of the columns: ``study``, ``draw``, ``dataset``, ``row``,
+        ``method``, ``fold`` (from 0), ``status``, the criteria, ``fit_seconds``,
+        ``predict_seconds``, ``peak_memory_mb`` (1e6 bytes), ``parameters`` and ``fitted`` (JSON
+        objects), ``error`` (last line) and ``key``. Values that were not measured are empty.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for unit in results.units:
+        own = {"study": results.plan.name, "error": last_line(unit.error)}
+        values = {**vars(unit), **unit.metrics, **own}
+        writer.writerow([_written(values.get(name, "")) for name in _COLUMNS])
+    return text.getvalue()
+
+
+def _written(value: object) -> object:
+    """Return a value for CSV: numbers with all digits, mappings as JSON, NaN as empty text."""
+    if isinstance(value, float):
+        return repr(float(value)) if math.isfinite(value) else ""
+    if isinstance(value, Mapping):
+        return json.dumps(dict(value), sort_keys=True, default=repr)
+    return value
+
 
 Renderer: TypeAlias = Callable[[Summary, StudyResults], str]
 """Returns the text of one form, from the summary and the results."""
 
 
-def render_page(summary: Summary, _: StudyResults) -> str:
-    """Render the HTML page."""
-    tables = study_tables(summary)
-    return get_template("report.html.j2").render(
-        complabel=summary.complabel,
+def _rendered(template: str, summary: Summary, **more: Any) -> str:
+    return get_template(template).render(
         summary=summary,
         study=summary.study,
-        tables=tables,
-        factors=_factors(summary),
+        tables=study_tables(summary),
+        factors=factor_tables(summary) if summary.study.has_many_draws else None,
         headline=headline(summary),
+        **more,
+    )
+
+
+def _page(summary: Summary, _: StudyResults) -> str:
+    return _rendered(
+        "report.html.j2",
+        summary,
+        complabel=summary.complabel,
         answer_charts=answer_charts(summary),
-        charts=study_charts(summary, tables),
+        charts=study_charts(summary, study_tables(summary)),
     )
 
 
 def render_tables(template: str, summary: Summary, _: StudyResults) -> str:
     """Render all tables of a study with a template."""
-    text = get_template(template).render(
-        summary=summary,
-        study=summary.study,
-        tables=study_tables(summary),
-        factors=_factors(summary),
-        headline=headline(summary),
-    )
-    return text.rstrip("\n") + "\n"
+    return _rendered(template, summary).rstrip("\n") + "\n"
 
 
-def _factors(summary: Summary) -> FactorTables | None:
-    """Return tables with a line for each draw if the study has many draws, else None."""
-    return factor_tables(summary) if summary.study.has_many_draws else None
-
-
-def render_summary(summary: Summary, _: StudyResults) -> str:
-    """Return the summary as JSON, with an object for each of its parts."""
+def _as_json(summary: Summary, _: StudyResults) -> str:
     return json.dumps(summary, indent=1, allow_nan=False, default=vars) + "\n"
 
 
 FORMATS: Final[Mapping[str, Renderer]] = MappingProxyType(
     {
-        "report.html": render_page,
+        "report.html": _page,
         "tables.md": functools.partial(render_tables, "tables.md.j2"),
         "tables.tex": functools.partial(render_tables, "tables.tex.j2"),
         "results.csv": lambda _, results: results_csv(results),
-        "summary.json": render_summary,
+        "summary.json": _as_json,
     }
 )
 """The forms of a report: the name of each file, and the function that returns its text."""

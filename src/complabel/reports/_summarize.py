@@ -1,21 +1,37 @@
-"""Makes the summary of a study's results, which every form of the report renders."""
+"""Makes the summary of a study: criteria over folds, tests, ranks, costs, and details of fits."""
 
 from __future__ import annotations
 
 import itertools
+import json
+import math
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 import complabel
-from complabel.metrics import HIGHER_IS_BETTER, METRIC_TITLES
-from complabel.reports import _details
-from complabel.reports._answers import answer_points
-from complabel.reports._places import Places, place_of
-from complabel.reports._summary import Failure, Incomplete, Metric, Row, Study, Summary, Units
-from complabel.reports._tests import rankings, study_cells, wins_ties_losses
-from complabel.studies import StudyResults
+from complabel.errors import InputError
+from complabel.methods import get_method
+from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES, METRIC_TITLES
+from complabel.paper import Published, printed_criteria, printed_name, published_cells
+from complabel.reports import _summary as data
+from complabel.reports._summary import CRITERION, Cell, Place, measured
+from complabel.statistics import (
+    Judgement,
+    average_ranks,
+    critical_difference,
+    friedman_test,
+    groups_not_different,
+    judge,
+    summarize,
+    win_tie_loss,
+)
+from complabel.studies import Draw, ExpandedRow, StudyResults, UnitResult, answers_of, seconds_of
 
 
-def summarize_study(results: StudyResults) -> Summary:
+def summarize_study(results: StudyResults) -> data.Summary:
     """Summarize the results of a study so far.
 
     Parameters
@@ -28,52 +44,52 @@ def summarize_study(results: StudyResults) -> Summary:
     Summary
         The content of the report, as data.
     """
-    places = Places(results)
+    places = _Places(results)
     done, failed = results.having("done"), results.having("failed")
-    failures = Counter(map(place_of, failed))
+    failures = Counter(map(_place_of, failed))
     folds = results.plan.folds
-    cells = tuple(study_cells(places))
-    return Summary(
+    cells = tuple(_study_cells(places))
+    return data.Summary(
         complabel=complabel.__version__,
         study=_study(places),
         metrics=tuple(
-            Metric(name, title, name in HIGHER_IS_BETTER) for name, title in METRIC_TITLES.items()
+            data.Metric(name, title, name in HIGHER_IS_BETTER)
+            for name, title in METRIC_TITLES.items()
         ),
         rows=tuple(
-            Row(row.title, row.method, method.title, row.learns_from, row.relevant_per_row)
+            data.Row(row.title, row.method, method.title, row.learns_from, row.relevant_per_row)
             for row, method in zip(places.rows.values(), places.methods.values(), strict=True)
         ),
         datasets=places.datasets,
         missing=dict(results.missing),
         units=_units(results, places),
         failed=tuple(
-            Failure(*place_of(unit), unit.fold, last_line(unit.error), unit.error)
+            data.Failure(*_place_of(unit), unit.fold, last_line(unit.error), unit.error)
             for unit in failed
         ),
         incomplete=tuple(
-            Incomplete(*place, len(units), failures[place], folds)
+            data.Incomplete(*place, len(units), failures[place], folds)
             for place, units in places.done.items()
             if len(units) < folds
             and places.rows[place[2]].has_answers_under(places.draws[place[0]])
         ),
         cells=cells,
-        comparison=tuple(wins_ties_losses(places, cells)),
-        rankings=tuple(rankings(places, cells)),
-        costs=tuple(_details.costs(places)),
-        curves=tuple(_details.curves(places)),
-        matrices=tuple(_details.matrices(places)),
-        sensitivity=tuple(_details.sensitivity(places, cells)),
-        answers=tuple(answer_points(places, cells)),
-        fitted=tuple(_details.fitted_scalars(places)),
-        settings=tuple(_details.settings(places, done)),
-        machines=tuple(_details.machines(done)),
+        comparison=tuple(_wins_ties_losses(places, cells)),
+        rankings=tuple(_rankings(places, cells)),
+        costs=tuple(_costs(places)),
+        curves=tuple(_curves(places)),
+        matrices=tuple(_matrices(places)),
+        sensitivity=tuple(_sensitivity(places, cells)),
+        answers=tuple(_answer_points(places, cells)),
+        fitted=tuple(_fitted_scalars(places)),
+        settings=tuple(_settings(places, done)),
+        machines=tuple(_machines(done)),
     )
 
 
-def _study(places: Places) -> Study:
-    """Return the facts of the plan."""
+def _study(places: _Places) -> data.Study:
     plan = places.plan
-    return Study(
+    return data.Study(
         name=plan.name,
         title=plan.title,
         description=plan.description,
@@ -88,12 +104,12 @@ def _study(places: Places) -> Study:
     )
 
 
-def _units(results: StudyResults, places: Places) -> Units:
+def _units(results: StudyResults, places: _Places) -> data.Units:
     """Count units by status; a row has no units under a draw without the answers it needs."""
     plan = results.plan
     pairs = itertools.product(places.rows.values(), plan.draws)
     per_dataset = plan.folds * sum(row.has_answers_under(draw) for row, draw in pairs)
-    return Units(
+    return data.Units(
         planned=per_dataset * len(plan.datasets),
         without_data=per_dataset * len(results.missing),
         done=len(results.having("done")),
@@ -106,3 +122,313 @@ def _units(results: StudyResults, places: Places) -> Units:
 def last_line(traceback: str) -> str:
     """Return the last line of a traceback, which has the error message."""
     return "".join(traceback.strip().splitlines()[-1:])
+
+
+class _Places:
+    """The finished folds of a study by place; missing datasets have no places.
+
+    The keys of ``draws``, ``rows`` and ``methods`` are names or titles. Each combination of a grid
+    is a row of its own. ``reference`` is the title of the row that the others are tested against.
+    """
+
+    def __init__(self, results: StudyResults) -> None:
+        plan = self.plan = results.plan
+        self.draws = {draw.name: draw for draw in plan.draws}
+        self.rows = {row.title: row for row in plan.expanded_rows()}
+        self.methods = {title: get_method(row.method) for title, row in self.rows.items()}
+        self.datasets = tuple(name for name in plan.datasets if name not in results.missing)
+        self.reference = plan.reference or next(iter(self.rows))
+        # The folds of a place by number, in order; empty if none is finished.
+        self.done: dict[Place, dict[int, UnitResult]] = {
+            place: {} for place in itertools.product(self.draws, self.datasets, self.rows)
+        }
+        for unit in sorted(results.having("done"), key=lambda unit: unit.fold):
+            self.done[_place_of(unit)][unit.fold] = unit
+
+
+def _place_of(unit: UnitResult) -> Place:
+    return unit.draw, unit.dataset, unit.row
+
+
+_PRINTED_PRECISION = 0.0005  # largest standard deviation that is printed as 0.000
+
+_Values = Mapping[int, float]  # a criterion on each finished fold
+
+
+def _study_cells(places: _Places) -> Iterator[Cell]:
+    for place, folds in places.done.items():
+        against = (*place[:2], places.reference)
+        reference = {} if place == against else places.done[against]
+        for metric in METRIC_NAMES if folds else ():
+            values = {fold: unit.metrics[metric] for fold, unit in folds.items()}
+            others = {fold: unit.metrics[metric] for fold, unit in reference.items()}
+            mean, std = _over_folds(list(values.values()))
+            published = _published(places, place, metric)
+            plain, corrected, tested = _judged(others, values, metric, places.plan.folds)
+            yield Cell(
+                *place,
+                metric=metric,
+                folds=len(values),
+                mean=mean,
+                std=std,
+                published=published,
+                advantage=None if published is None else _advantage(mean, published, metric),
+                plain=plain,
+                corrected=corrected,
+                tested_folds=tested,
+            )
+
+
+def _over_folds(values: Sequence[float]) -> tuple[float, float | None]:
+    """Return the mean and the standard deviation, which is None for a single fold."""
+    if len(values) == 1:
+        return values[0], None
+    over_folds = summarize(values)
+    return over_folds.mean, over_folds.std
+
+
+def _published(places: _Places, place: Place, metric: str) -> Published | None:
+    """Return the paper's cell, if any; it has two draws only, and no label frequencies."""
+    draw, dataset, row = places.draws[place[0]], place[1], places.rows[place[2]]
+    if row.label_frequencies or row.match_frequencies or not draw.is_published:
+        return None
+    method = places.methods[row.title].base
+    printed = published_cells(places.plan.published)
+    printed_metric = printed_criteria(method).get(metric, "")
+    printed_row = row.published or printed_name(method)
+    return printed.get((dataset, draw.scheme, printed_row, printed_metric))
+
+
+def _advantage(mean: float, published: Published, metric: str) -> float:
+    """Return how many published standard deviations a mean is better; negative if worse."""
+    gain = mean - published.mean
+    better = gain if metric in HIGHER_IS_BETTER else -gain
+    return better / max(published.std, _PRINTED_PRECISION)
+
+
+def _judged(
+    reference: _Values, values: _Values, metric: str, n_folds: int
+) -> tuple[Judgement | None, Judgement | None, int]:
+    common = sorted(reference.keys() & values.keys())
+    if len(common) < 2:
+        return None, None, 0
+    ours, others = [reference[fold] for fold in common], [values[fold] for fold in common]
+    higher = metric in HIGHER_IS_BETTER
+    plain = judge(ours, others, higher_is_better=higher)
+    corrected = judge(ours, others, higher_is_better=higher, test_share=1 / n_folds)
+    return plain, corrected, len(common)
+
+
+def _wins_ties_losses(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Comparison]:
+    for draw, row in itertools.product(places.draws, places.rows):
+        tested = [cell for cell in cells if (cell.draw, cell.row) == (draw, row)]
+        plain = [cell.plain for cell in tested if cell.plain]
+        corrected = [cell.corrected for cell in tested if cell.corrected]
+        if plain:
+            yield data.Comparison(
+                draw, row, len(plain), win_tie_loss(plain), win_tie_loss(corrected)
+            )
+
+
+def _rankings(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Ranking]:
+    means = {(cell.place, cell.metric): cell.mean for cell in cells}
+    folds = places.plan.folds
+    complete = {place for place, units in places.done.items() if len(units) == folds}
+    competing = [title for title, row in places.rows.items() if row.learns_from == "complementary"]
+    for draw in places.draws:
+        rows = [r for r in competing if any((draw, d, r) in complete for d in places.datasets)]
+        datasets = [
+            d for d in places.datasets if rows and all((draw, d, r) in complete for r in rows)
+        ]
+        for metric in METRIC_NAMES:
+            scores = [[means[(draw, d, r), metric] for r in rows] for d in datasets]
+            yield data.Ranking(
+                draw,
+                metric,
+                rows=tuple(rows),
+                datasets=tuple(datasets),
+                left_out_rows=tuple(row for row in competing if row not in rows),
+                left_out_datasets=tuple(d for d in places.datasets if d not in datasets),
+                **_ranked(scores, higher_is_better=metric in HIGHER_IS_BETTER),
+            )
+
+
+def _ranked(scores: Sequence[Sequence[float]], *, higher_is_better: bool) -> dict[str, Any]:
+    """Rank rows by scores (n_datasets, n_rows), and test whether their ranks differ."""
+    if not scores:
+        return {"reason": "No dataset is complete for every row."}
+    ranks = average_ranks(scores, higher_is_better=higher_is_better)
+    found = {"ranks": tuple(ranks.tolist())}
+    try:
+        friedman = friedman_test(scores)
+    except InputError as error:
+        return {**found, "reason": f"{error}."}
+    difference = critical_difference(len(ranks), len(scores))
+    if difference >= len(ranks) - 1:
+        needed = math.floor(len(scores) * (difference / (len(ranks) - 1)) ** 2) + 1
+        reason = (
+            f"With only {len(scores)} datasets, no difference between the ranks of {len(ranks)}"
+            f" methods can be significant. A test needs at least {needed} datasets."
+        )
+        return {**found, "reason": reason}
+    return {
+        **found,
+        "friedman": data.Friedman(
+            **{**vars(friedman), "f_statistic": measured(friedman.f_statistic)}
+        ),
+        "critical_difference": difference,
+        "groups": tuple(groups_not_different(ranks, difference)),
+    }
+
+
+# The study sets the first for each fold, and the second is not a setting.
+_NOT_SETTINGS = {"random_state", "callback"}
+
+
+def _costs(places: _Places) -> Iterator[data.Cost]:
+    for place, folds in places.done.items():
+        units = list(folds.values())
+        if units:
+            undisturbed = [unit for unit in units if not unit.details.get("curves")]
+            yield data.Cost(
+                *place,
+                folds=len(units),
+                fit_seconds=measured(np.mean([unit.fit_seconds for unit in undisturbed or units])),
+                predict_seconds=measured(np.mean([unit.predict_seconds for unit in units])),
+                peak_memory_mb=measured(max(unit.peak_memory_mb for unit in units)),
+            )
+
+
+def _first_folds(places: _Places, detail: str) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    """Yield the details of each place's first fold, if it has the wanted detail."""
+    for place, folds in places.done.items():
+        first = next(iter(folds.values()), None)
+        if first is not None and first.details.get(detail):
+            yield place, first.details
+
+
+def _curves(places: _Places) -> Iterator[data.Curves]:
+    for place, details in _first_folds(places, "curves"):
+        stages = {
+            stage: tuple(measured(loss) for loss in losses)
+            for stage, losses in details["curves"].items()
+        }
+        yield data.Curves(*place, stages=stages)
+
+
+def _matrices(places: _Places) -> Iterator[data.Matrices]:
+    for place, details in _first_folds(places, "matrices"):
+        yield data.Matrices(
+            *place, label_names=tuple(details["label_names"]), matrices=dict(details["matrices"])
+        )
+
+
+def _fitted_scalars(places: _Places) -> Iterator[data.FittedScalar]:
+    for place, folds in places.done.items():
+        fitted = [unit.fitted for unit in folds.values()]
+        for name in fitted[0] if fitted else ():
+            if all(name in of_fold for of_fold in fitted):
+                yield _scalar(place, name, [of_fold[name] for of_fold in fitted])
+
+
+def _scalar(place: Place, name: str, values: Sequence[float | int | str]) -> data.FittedScalar:
+    numbers = [float(v) for v in values if not isinstance(v, str) and math.isfinite(v)]
+    if len(numbers) == len(values):
+        mean = float(np.mean(numbers))
+        return data.FittedScalar(*place, name=name, mean=mean, min=min(numbers), max=max(numbers))
+    texts = [str(value) for value in values]
+    counts = {text: texts.count(text) for text in dict.fromkeys(texts)}
+    return data.FittedScalar(*place, name=name, counts=counts)
+
+
+def _settings(places: _Places, done: Sequence[UnitResult]) -> Iterator[data.Settings]:
+    for row in places.rows:
+        ran = {unit.dataset: unit.parameters for unit in done if unit.row == row}
+        # From parameter to dataset to value.
+        values = {
+            name: {dataset: _plain(used.get(name)) for dataset, used in ran.items()}
+            for name in next(iter(ran.values()), {})
+            if name not in _NOT_SETTINGS
+        }
+        same = {name for name, used in values.items() if len(set(map(repr, used.values()))) == 1}
+        yield data.Settings(
+            row=row,
+            parameters={n: next(iter(used.values())) for n, used in values.items() if n in same},
+            by_dataset={name: used for name, used in values.items() if name not in same},
+        )
+
+
+def _plain(value: object) -> data.Plain:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return value if isinstance(value, bool | int | str | list | None) else str(value)
+
+
+def _sensitivity(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Sensitivity]:
+    """Yield the criteria over a parameter, for rows whose grid has only one, numeric parameter."""
+    by_place = {(cell.place, cell.metric): cell for cell in cells}
+    for parameter, rows in _numeric_grids(places):
+        by_value = sorted((row.settings[parameter], row.title) for row in rows)
+        for draw, metric, dataset in itertools.product(places.draws, METRIC_NAMES, places.datasets):
+            points = tuple(
+                data.Point(
+                    value, cell.mean, cell.std, cell.published.mean if cell.published else None
+                )
+                for value, title in by_value
+                if (cell := by_place.get(((draw, dataset, title), metric)))
+            )
+            if len(points) > 1:
+                yield data.Sensitivity(rows[0].method, parameter, draw, dataset, metric, points)
+
+
+def _numeric_grids(places: _Places) -> Iterator[tuple[str, Sequence[ExpandedRow]]]:
+    expanded = iter(places.rows.values())
+    for row in places.plan.rows:
+        for _ in row.methods():
+            of_method = list(itertools.islice(expanded, len(row.combinations())))
+            values = [value for values in row.grid.values() for value in values]
+            numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
+            if len(row.grid) == 1 and numeric:
+                yield next(iter(row.grid)), of_method
+
+
+def _machines(done: Sequence[UnitResult]) -> Iterator[Mapping[str, str | int]]:
+    ran = [json.dumps(dict(unit.machine), sort_keys=True) for unit in done if unit.machine]
+    for machine in dict.fromkeys(ran):
+        yield {**json.loads(machine), "units": ran.count(machine)}
+
+
+def _answer_points(places: _Places, cells: Sequence[Cell]) -> Iterator[data.AnswerPoint]:
+    """Yield a point for each row, draw and dataset with complete folds.
+
+    There are no points if all draws ask the same number of the same questions, and none for rows
+    that learn from true labels.
+    """
+    if len({_asked(draw) for draw in places.draws.values()}) < 2:
+        return
+    folds = places.plan.folds
+    for cell in cells:
+        complete = cell.metric == CRITERION and cell.folds == folds
+        if not complete or places.rows[cell.row].learns_from == "relevant":
+            continue
+        told = next(iter(places.done[cell.place].values())).details  # by every first fold
+        if "n_samples" not in told:
+            continue
+        n_samples, n_labels = told["n_samples"], told["n_labels"]
+        n_items, draw = n_samples * (folds - 1) / folds, places.draws[cell.draw]
+        n_answers = answers_of(draw, n_items)
+        seconds = seconds_of(draw, n_items, n_labels, places.plan.seconds)
+        if n_answers is not None and seconds is not None:
+            yield data.AnswerPoint(
+                *cell.place,
+                n_answers=round(n_answers),
+                minutes=seconds / 60,
+                mean=cell.mean,
+                std=cell.std,
+            )
+
+
+def _asked(draw: Draw) -> tuple[object, ...]:
+    """Return the question and the amounts of a draw, without how people answer."""
+    amounts = draw.labels_per_row, draw.answers_per_item, draw.items_share, draw.audit
+    return (draw.scheme == "own", draw.question, *amounts)

@@ -6,16 +6,45 @@ a field breaks programs that read this file; adding a field does not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import SupportsFloat, TypeAlias
 
 from complabel.paper import Published
-from complabel.reports._placed import Placed, Plain
 from complabel.statistics import Judgement, WinTieLoss
 from complabel.studies import Draw
 
-MANY_DRAWS = 4
-"""Up to this many draws, each draw has its own tables and charts."""
+Plain: TypeAlias = "bool | int | float | str | list[Plain] | None"
+"""A parameter as a value that JSON can hold."""
+
+Place: TypeAlias = tuple[str, str, str]
+"""A place in the tables: names of the draw and of the dataset, title of the row."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Something about one place in the tables."""
+
+    draw: str
+    dataset: str
+    row: str
+
+    @property
+    def place(self) -> Place:
+        """Its place in the tables."""
+        return self.draw, self.dataset, self.row
+
+
+def measured(value: SupportsFloat) -> float | None:
+    """Return a finite number; None for NaN and infinity."""
+    return float(value) if math.isfinite(value) else None
+
+
+CRITERION = "average_precision"
+"""The criterion of headlines and of the charts of answers."""
+
+_MANY_DRAWS = 4  # up to this many draws, each draw has its own tables and charts
 
 
 @dataclass(frozen=True)
@@ -40,7 +69,7 @@ class Study:
     @property
     def has_many_draws(self) -> bool:
         """Whether tables have a line for each draw, because separate tables would be too many."""
-        return len(self.draws) > MANY_DRAWS
+        return len(self.draws) > _MANY_DRAWS
 
     def labels_of(self, draw: str) -> str:
         """Return a draw's labels as captions call them: its name, and what was asked."""

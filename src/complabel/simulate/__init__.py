@@ -1,19 +1,21 @@
 """Simulated people: complementary labels, answers and questions drawn from true labels."""
 
-from complabel.simulate._draw_answers import draw_answers, draw_propensities
 from complabel.simulate._draws import (
-    SCHEMES,
-    Scheme,
+    SCHEMES as SCHEMES,
+)
+from complabel.simulate._draws import (
+    Scheme as Scheme,
+)
+from complabel.simulate._draws import (
     cooccurrence,
     draw_complementary,
     draw_relevant,
 )
-from complabel.simulate._sharpness import SharpnessEstimate, estimate_sharpness
+from complabel.simulate._questions import draw_answers, draw_propensities
+from complabel.simulate._sharpness import SharpnessEstimate as SharpnessEstimate
+from complabel.simulate._sharpness import estimate_sharpness
 
 __all__ = [
-    "SCHEMES",
-    "Scheme",
-    "SharpnessEstimate",
     "cooccurrence",
     "draw_answers",
     "draw_complementary",

@@ -20,7 +20,7 @@ def draw_complementary(
     Y: IndicatorLike,
     *,
     scheme: Scheme = "uniform",
-    n_per_row: int = 1,
+    asked_for: int = 1,
     sharpness: float = 1.0,
     random_state: int | np.random.Generator | None = None,
 ) -> NDArray[np.uint8]:
@@ -35,7 +35,7 @@ def draw_complementary(
         probability proportional to ``(1 - r_j) ** sharpness``. r_j is the mean of P(label j |
         label k) over the row's relevant labels k, estimated from ``Y``. So labels that seldom
         occur together with the relevant ones are drawn more often.
-    n_per_row : int, default=1
+    asked_for : int, default=1
         Number of labels drawn per row, without replacement. If a row has fewer irrelevant
         labels, all of them are drawn.
     sharpness : float, default=1.0
@@ -77,14 +77,14 @@ def draw_complementary(
     relevant = check_relevant(Y)
     check_choice("scheme", scheme, SCHEMES)
     check_real("sharpness", sharpness, at_least=0)
-    log_weights = sharpness * _log_dissimilarity(relevant) if scheme == "biased" else 0.0
-    return _first_arrivals(relevant == 0, n_per_row, random_state, log_weights)
+    log_weights = sharpness * log_dissimilarity(relevant) if scheme == "biased" else 0.0
+    return first_arrivals(relevant == 0, asked_for, random_state, log_weights)
 
 
 def draw_relevant(
     Y: IndicatorLike,
     *,
-    n_per_row: int = 1,
+    asked_for: int = 1,
     random_state: int | np.random.Generator | None = None,
 ) -> NDArray[np.uint8]:
     """Draw some relevant labels of each row; all are equally likely.
@@ -93,7 +93,7 @@ def draw_relevant(
     ----------
     Y : array-like or sparse matrix of shape (n_samples, n_labels)
         Relevant labels; at least one, and not all, per row.
-    n_per_row, random_state
+    asked_for, random_state
         See :func:`draw_complementary`.
 
     Returns
@@ -112,7 +112,7 @@ def draw_relevant(
     array([[0, 1, 0],
            [0, 0, 1]], dtype=uint8)
     """
-    return _first_arrivals(check_relevant(Y) == 1, n_per_row, random_state)
+    return first_arrivals(check_relevant(Y) == 1, asked_for, random_state)
 
 
 def cooccurrence(indicator: IndicatorLike) -> NDArray[np.float64]:
@@ -158,7 +158,7 @@ def _conditional_rates(indicator: NDArray[np.uint8]) -> NDArray[np.float64]:
     return np.asarray(together / np.maximum(together.diagonal(), 1)[:, np.newaxis])
 
 
-def _log_dissimilarity(relevant: NDArray[np.uint8]) -> NDArray[np.float64]:
+def log_dissimilarity(relevant: NDArray[np.uint8]) -> NDArray[np.float64]:
     """Return log(1 - r_j), (n, K), for irrelevant j; relevant labels get an arbitrary 0."""
     n_relevant = relevant.sum(axis=1, dtype=np.float64, keepdims=True)
     rates: NDArray[np.float64] = (relevant @ _conditional_rates(relevant)) / n_relevant  # (n, K)
@@ -168,23 +168,23 @@ def _log_dissimilarity(relevant: NDArray[np.uint8]) -> NDArray[np.float64]:
     return rates
 
 
-def _first_arrivals(
+def first_arrivals(
     eligible: NDArray[np.bool_],
-    n_per_row: int,
+    asked_for: int,
     random_state: int | np.random.Generator | None,
     log_weights: NDArray[np.float64] | float = 0.0,
 ) -> NDArray[np.uint8]:
-    """Mark the ``n_per_row`` eligible labels with the smallest exponential arrival times.
+    """Mark the ``asked_for`` eligible labels with the smallest exponential arrival times.
 
     The rate of a label's time is its weight, so this is a weighted draw without replacement.
     """
-    check_integer("n_per_row", n_per_row, at_least=1)
+    check_integer("asked_for", asked_for, at_least=1)
     rng = check_random_state(random_state)
     with np.errstate(divide="ignore"):  # a draw of exactly 0 gives log 0 = -inf: it arrives first
         arrivals = np.log(-np.log1p(-rng.random(eligible.shape)))
     # Logarithms of times, as a weight such as 0.01 ** 200 underflows to 0.
     arrivals = np.where(eligible, arrivals - log_weights, np.inf)
-    n_drawn = min(n_per_row, eligible.shape[1])
+    n_drawn = min(asked_for, eligible.shape[1])
     first = np.argpartition(arrivals, n_drawn - 1, axis=1)[:, :n_drawn]
     drawn = np.zeros(eligible.shape, dtype=np.uint8)
     np.put_along_axis(drawn, first, 1, axis=1)

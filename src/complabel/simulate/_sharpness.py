@@ -11,7 +11,7 @@ from scipy.special import chdtrc, log_softmax, ndtri
 from complabel._parameters import check_real
 from complabel.answers import IndicatorLike, check_complementary, check_relevant, name_some
 from complabel.errors import AnnotationError
-from complabel.simulate._draws import _log_dissimilarity
+from complabel.simulate._draws import log_dissimilarity
 
 # Smaller differences are rounding errors, of logarithms of rates and of eigenvalues per row.
 _EQUAL = 1e-9
@@ -52,22 +52,12 @@ class SharpnessEstimate:
     fit_p_value: float
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the confidence interval that the standard error gives.
+        """Return the lower and the upper end of the confidence interval by the standard error.
 
         Parameters
         ----------
         level : float, default=0.95
-            Probability that the interval contains the true sharpness.
-
-        Returns
-        -------
-        tuple of float
-            The lower and the upper end.
-
-        Raises
-        ------
-        InputError
-            If the level is not between 0 and 1.
+            Probability that the interval contains the true sharpness, between 0 and 1.
         """
         check_real("level", level, above=0, below=1)
         half = float(ndtri((1 + level) / 2)) * self.standard_error
@@ -126,15 +116,21 @@ def estimate_sharpness(
     """
     relevant = check_relevant(Y)
     check_real("against", against)
-    chosen = _check_chosen(complementary, relevant)
-    rates = _log_dissimilarity(relevant)  # (n, K), log(1 - r_j)
+    chosen = check_complementary(complementary, relevant=relevant) == 1
+    several = np.flatnonzero(chosen.sum(axis=1) > 1)
+    if len(several):
+        raise AnnotationError(
+            f"complementary marks several labels in {name_some(several, 'row')}; the sharpness is"
+            " estimated from one in each row, leave the others out"
+        )
+    rates = log_dissimilarity(relevant)  # (n, K), log(1 - r_j)
     eligible = relevant == 0
     at_chosen = rates[chosen]  # (n,)
     _refuse_infinite(at_chosen, rates, eligible)
 
     def score(sharpness: float) -> float:
         """Return the slope of the log-likelihood."""
-        expected = (_choice(sharpness, rates, eligible) * rates).sum(axis=1)
+        expected = (np.exp(_log_choice(sharpness, rates, eligible)) * rates).sum(axis=1)
         return float((at_chosen - expected).sum())
 
     low, high = -1.0, 1.0
@@ -144,13 +140,16 @@ def estimate_sharpness(
         high *= 2
     sharpness = float(brentq(score, low, high, xtol=1e-12))
 
-    q = _choice(sharpness, rates, eligible)  # (n, K)
+    q = np.exp(_log_choice(sharpness, rates, eligible))  # (n, K)
     centred = np.where(eligible, rates - (q * rates).sum(axis=1, keepdims=True), 0.0)
     weighted = q * centred
     information = float((weighted * centred).sum())
     by_label = weighted.sum(axis=0)  # (K,), b of the notes
     covariance = np.diag(q.sum(axis=0)) - q.T @ q - np.outer(by_label, by_label) / information
-    chi_square, rank = _distance(chosen.sum(axis=0) - q.sum(axis=0), covariance, float(q.sum()))
+    values, vectors = np.linalg.eigh(covariance)  # it is singular
+    kept = values > _EQUAL * q.sum()
+    along = vectors[:, kept].T @ (chosen.sum(axis=0) - q.sum(axis=0))
+    chi_square, rank = float((along**2 / values[kept]).sum()), int(kept.sum())
     logs = (_log_choice(each, rates, eligible)[chosen].sum() for each in (sharpness, against))
     ratio = max(2 * float(next(logs) - next(logs)), 0.0)  # rounding can make it negative
     return SharpnessEstimate(
@@ -165,31 +164,10 @@ def estimate_sharpness(
     )
 
 
-def _check_chosen(complementary: IndicatorLike, relevant: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Return a mask (n, K) of the chosen labels, and refuse rows with several of them."""
-    chosen = check_complementary(complementary, relevant=relevant)
-    several = np.flatnonzero(chosen.sum(axis=1, dtype=np.intp) > 1)
-    if len(several):
-        raise AnnotationError(
-            f"complementary marks several labels in {name_some(several, 'row')}; the sharpness is"
-            " estimated from one in each row, leave the others out"
-        )
-    at: NDArray[np.bool_] = chosen == 1
-    return at
-
-
-def _choice(
-    sharpness: float, rates: NDArray[np.float64], eligible: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Return the probability of each label to be chosen, (n, K)."""
-    q: NDArray[np.float64] = np.exp(_log_choice(sharpness, rates, eligible))
-    return q
-
-
 def _log_choice(
     sharpness: float, rates: NDArray[np.float64], eligible: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return the logarithms of these probabilities; they are -inf for labels that apply."""
+    """Return the log-probability of each label to be chosen, (n, K); -inf for relevant labels."""
     logs: NDArray[np.float64] = log_softmax(np.where(eligible, sharpness * rates, -np.inf), axis=1)
     return logs
 
@@ -208,16 +186,3 @@ def _refuse_infinite(
             f"each row has a complementary label that occurs {what} with its relevant ones among"
             " those that do not apply, so no finite sharpness is the likeliest; give more rows"
         )
-
-
-def _distance(
-    difference: NDArray[np.float64], covariance: NDArray[np.float64], scale: float
-) -> tuple[float, int]:
-    """Return the squared Mahalanobis distance for a singular covariance, and its rank.
-
-    Eigenvalues far below ``scale`` count as 0.
-    """
-    values, vectors = np.linalg.eigh(covariance)
-    kept = values > _EQUAL * scale
-    along = vectors[:, kept].T @ difference
-    return float((along**2 / values[kept]).sum()), int(kept.sum())

@@ -64,10 +64,10 @@ def draw_labels(dataset: MultiLabelDataset, draw: Draw, *, seed: int) -> GivenLa
         question=draw.question,
         scheme=draw.scheme,
         sharpness=draw.sharpness,
-        n_per_row=draw.labels_per_row,
+        asked_for=draw.labels_per_row,
         answers_per_item=draw.answers_per_item,
         items_share=draw.items_share,
-        mistakes=draw.mistakes,
+        error_rate=draw.mistakes,
         propensities=propensities,
         random_state=seed,
     )
@@ -83,7 +83,7 @@ def draw_known(
     known = stream(seed, _KNOWN)
     relevant = np.zeros_like(dataset.Y)
     if row.relevant_per_row:
-        relevant |= draw_relevant(dataset.Y, n_per_row=row.relevant_per_row, random_state=known)
+        relevant |= draw_relevant(dataset.Y, asked_for=row.relevant_per_row, random_state=known)
     relevant |= dataset.Y & (known.random(dataset.Y.shape) < row.relevant_share)
     return relevant
 

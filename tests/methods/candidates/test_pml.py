@@ -23,19 +23,19 @@ from complabel.simulate import draw_complementary
 BOTH = pytest.mark.parametrize("classifier", [PMLLCClassifier, PMLFPClassifier])
 
 
-def problem(seed=0, n=60, d=5, n_labels=4, n_per_row=1):
+def problem(seed=0, n=60, d=5, n_labels=4, asked_for=1):
     """Features whose signs are the labels, noise, and complementary labels of it."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(4 * n, d))
     Y = (X @ rng.normal(size=(d, n_labels)) > 0).astype(int)
     size = Y.sum(axis=1)
-    usable = np.flatnonzero((size > 0) & (size <= n_labels - n_per_row))[:n]
+    usable = np.flatnonzero((size > 0) & (size <= n_labels - asked_for))[:n]
     X, Y = X[usable], Y[usable]
-    return X, Y, draw_complementary(Y, n_per_row=n_per_row, random_state=seed)
+    return X, Y, draw_complementary(Y, asked_for=asked_for, random_state=seed)
 
 
 def test_correlation_term_is_the_weighted_distance_between_columns():
-    _, _, complementary = problem(n=30, n_per_row=2)
+    _, _, complementary = problem(n=30, asked_for=2)
     candidates = 1.0 - complementary
     laplacian = correlation_laplacian(candidates)
     similarity = np.diag(np.diag(laplacian)) - laplacian
@@ -92,7 +92,7 @@ def test_weights_at_full_confidence_solve_plain_ranking():
 @BOTH
 @pytest.mark.parametrize("C2", [0.0, 1e-3, 1.0])
 def test_objective_never_rises_and_confidences_stay_feasible(classifier, C2):
-    X, _, complementary = problem(n_per_row=2)
+    X, _, complementary = problem(asked_for=2)
     model = classifier(C2=C2, tol=0.0, max_iter=8).fit(X, complementary)
     assert (np.diff(model.objective_) <= 1e-9 * model.objective_[:-1]).all()
     P = model.confidences_

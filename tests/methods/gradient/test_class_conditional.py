@@ -170,7 +170,7 @@ def test_true_frequencies_and_class_wise_naming_lead_near_supervision(classifier
 
 def test_ccmn_is_the_linear_map_that_cross_entropy_of_its_targets_has():
     """At the optimum, X' (sigmoid(XW) - (1 - ybar / p)) + weight decay = 0 for each label."""
-    y = draw_complementary(Y, n_per_row=2, random_state=0)
+    y = draw_complementary(Y, asked_for=2, random_state=0)
     fitted = CCMNClassifier(
         label_frequencies=Y.mean(axis=0) * 0.5,
         learning_rate=0.02,

@@ -177,8 +177,8 @@ def test_known_relevant_labels_change_nothing(problem, classifier):
 def test_several_complementary_labels_help(classifier):
     data = make_synthetic(n_samples=600, n_features=8, n_labels=6, random_state=1)
     found = []
-    for n_per_row in (1, 3):
-        complementary = draw_complementary(data.Y[:400], n_per_row=n_per_row, random_state=0)
+    for asked_for in (1, 3):
+        complementary = draw_complementary(data.Y[:400], asked_for=asked_for, random_state=0)
         fitted = classifier(epochs=60, learning_rate=0.1, random_state=0)
         scores = fitted.fit(data.X[:400], complementary).predict_proba(data.X[400:])
         found.append(metrics.average_precision(data.Y[400:], scores))

@@ -153,8 +153,8 @@ def test_more_complementary_labels_per_row_teach_more(precision_of, X, relevant)
     # Few rows, so that labels are what is scarce.
     rows = np.flatnonzero(relevant[TRAIN].sum(axis=1) <= 2)[:150]
     found = []
-    for n_per_row in (1, 3):
-        several = draw_complementary(relevant[rows], n_per_row=n_per_row, random_state=0)
+    for asked_for in (1, 3):
+        several = draw_complementary(relevant[rows], asked_for=asked_for, random_state=0)
         found.append(precision_of(MLCLClassifier(**FAST).fit(X[rows], several)))
     assert found[1] > found[0]
 
@@ -282,7 +282,7 @@ def test_a_row_weighs_the_same_however_many_labels_it_has(X, relevant):
     # The first model starts near the uniform one, whose cross-entropy is log K for any distribution
     # over labels; labels that did not add up to 1 would make it a multiple of that.
     told = []
-    draws = draw_complementary(relevant, n_per_row=2, random_state=0)
+    draws = draw_complementary(relevant, asked_for=2, random_state=0)
     assert draws.sum(axis=1).mean() > 1.5
     classifier = brief(epochs=1, learning_rate=1e-9, callback=lambda *at: told.append(at))
     classifier.fit(np.zeros((len(draws), 10_000)), draws)

@@ -46,7 +46,7 @@ ASKED = draw_answers(Y, question="asked", answers_per_item=2, random_state=1)
 ANSWERS = {
     "free": Answers.from_complementary(COMPLEMENTARY),
     "menu-2": draw_answers(Y, question="menu-2", answers_per_item=2, random_state=0),
-    "menu-3, two named": draw_answers(Y, question="menu-3", n_per_row=2, random_state=0),
+    "menu-3, two named": draw_answers(Y, question="menu-3", asked_for=2, random_state=0),
     "asked": ASKED,
     "ticked": draw_answers(Y, question="ticked", random_state=0),
     "excluded": draw_answers(Y, question="excluded", exclusion_rates=0.4, random_state=0),

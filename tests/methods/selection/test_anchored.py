@@ -7,12 +7,10 @@ from scipy import optimize
 from tests.methods.selection.answered import logistic_problem
 
 from complabel.answers import Answers
-from complabel.errors import InputError
 from complabel.frequencies import estimate_label_frequencies
 from complabel.methods import SelectionLikelihoodClassifier
-from complabel.methods.selection._choices import Choices
+from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._features import FeatureMap
-from complabel.methods.selection._setting import Setting
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers
 
@@ -119,19 +117,6 @@ def test_a_given_cardinality_is_kept():
     assert found.label_frequencies_.sum() == pytest.approx(1.3)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ("all", "label_frequencies is 'all'; give None, 'auto' or one number per label"),
-        ([0.1, 0.2], "label_frequencies has 2 entries, but there are 4 labels"),
-        ([0.1, 0.2, 1.5, 0.1], r"label_frequencies must lie in \[0, 1\], got 1.5 for label 2"),
-    ],
-)
-def test_what_cannot_be_is_refused(given, message):
-    with pytest.raises(InputError, match=message):
-        linear(label_frequencies=given).fit(X[TRAIN], NAMED)
-
-
 def test_labels_that_never_or_always_apply_can_be_given():
     share = np.array([0.0, 0.3, 0.2, 1.0])
     told = linear(alpha=0.01, label_frequencies=share, propensities="equal").fit(X[TRAIN], NAMED)
@@ -155,12 +140,3 @@ def test_the_gradient_of_the_objective_is_that_of_finite_differences():
     _, gradient, _ = objective(torch.from_numpy(logits), torch.empty(1, 0))
     expected = optimize.approx_fprime(logits[some].ravel(), value, 1e-5)
     np.testing.assert_allclose(gradient[some].ravel(), expected, atol=1e-7)
-
-
-def test_kept_layouts_are_those_of_the_answers_at_hand():
-    # Choices with other answers must not be evaluated as if they had the old ones.
-    logits = np.random.default_rng(0).normal(size=BOTH.shape)
-    both = Choices(BOTH)
-    both.log_likelihood(logits)
-    some = both.of_rows(np.arange(10))
-    np.testing.assert_allclose(some.log_likelihood(logits[:10]), both.log_likelihood(logits)[:10])

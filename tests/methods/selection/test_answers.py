@@ -143,7 +143,7 @@ def test_propensities_are_fitted_unasked_only_where_answers_show_them():
 @pytest.mark.parametrize("mistakes", [0.0, 0.2])
 def test_the_rate_of_mistakes_is_found(question, mistakes):
     answers = draw_answers(
-        Y, question=question, answers_per_item=3, mistakes=mistakes, random_state=2
+        Y, question=question, answers_per_item=3, error_rate=mistakes, random_state=2
     )
     classifier = fixed(error_rate="auto", propensities="equal").fit(X, answers)
     assert classifier.error_rate_ == pytest.approx(mistakes, abs=0.08)
@@ -156,7 +156,9 @@ def test_the_rate_of_mistakes_is_found(question, mistakes):
 @pytest.mark.parametrize("question", ["menu-3", "asked"])
 def test_the_one_bad_annotator_is_found(question):
     truth = [0.02, 0.02, 0.02, 0.6, 0.02]
-    answers = draw_answers(Y, question=question, answers_per_item=4, mistakes=truth, random_state=0)
+    answers = draw_answers(
+        Y, question=question, answers_per_item=4, error_rate=truth, random_state=0
+    )
     classifier = fixed(error_rate="per-annotator", propensities="equal").fit(X, answers)
     others = np.delete(classifier.error_rates_, 3)
     assert classifier.error_rates_[3] > 0.4

@@ -16,7 +16,7 @@ from complabel.methods._decisions import log_odds_of_regression
 from complabel.methods._documented import EXAMPLE, documented
 from complabel.methods._features import refuse_overflow
 from complabel.methods._linear_systems import Gram, side_by_side
-from complabel.methods._saving import MISSING, Numbers, Table
+from complabel.methods._saving import MISSING, Numbers
 from complabel.methods.baselines._reduced_rank import ReducedRankRidge
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     _fitted: ClassVar[Constraints] = {
         "alpha_": Real(above=0),
         "rank_": Integer(at_least=1),
-        "cv_results_": (MISSING, Table()),
+        "cv_results_": (MISSING, dict),
         "irrelevant_rate_": Real(),
         "coef_": Numbers("K", "d"),
         "intercept_": Numbers("K"),

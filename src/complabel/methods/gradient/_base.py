@@ -131,7 +131,7 @@ class GradientClassifier(ComplementaryClassifier):
         device = parameters["device"]
         try:
             resolve_device(device)
-        except InputError:  # the machine that saved it had this device
+        except ValueError:  # the machine that saved it had this device
             device = "auto"
         network = factory_of(parameters["network"])
         return super()._from_plain({**parameters, "device": device, "network": network})

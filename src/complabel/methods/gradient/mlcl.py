@@ -15,7 +15,7 @@ from complabel._parameters import Constraints, Real
 from complabel.errors import InputError
 from complabel.losses import ComplementaryCrossEntropy, MLCLLoss
 from complabel.methods._documented import documented
-from complabel.methods._saving import MISSING, Numbers, Table
+from complabel.methods._saving import MISSING, Numbers
 from complabel.methods.gradient._base import TEXTS, GradientClassifier, not_learnable
 from complabel.methods.gradient._learning_rate import RATES, choose_rate
 
@@ -132,7 +132,7 @@ class MLCLClassifier(GradientClassifier):
     }
     _fitted: ClassVar[Constraints] = {
         "learning_rate_": Real(above=0),
-        "cv_results_": (MISSING, Table()),
+        "cv_results_": (MISSING, dict),
         "transition_": Numbers("K", "K", at_least=0),
         "initial_transition_": (MISSING, Numbers("K", "K")),
         "label_correlation_": (MISSING, Numbers("K", "K")),

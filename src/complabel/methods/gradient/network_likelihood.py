@@ -151,7 +151,7 @@ class NetworkLikelihoodClassifier(GradientClassifier):
                 AnswersLikelihood(
                     answers,
                     exclusion_rates=self._rates_of_exclusion(answers),
-                    mistakes=self.error_rate > 0,
+                    with_error_rates=self.error_rate > 0,
                     dtype=torch.float32,
                     device=settings["device"],
                 ),

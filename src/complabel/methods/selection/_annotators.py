@@ -1,37 +1,26 @@
-"""What a fit knows about annotators: propensities, error rates and exclusion rates."""
+"""What a fit knows about annotators, and exclusions as namings for fits without their rates."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from complabel.methods.selection._exclusions import named_where_excluded
+from complabel.answers import Answers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel.answers import Answers
-    from complabel.methods.selection._choices import Choices
-    from complabel.methods.selection._model import Fitted
-    from complabel.methods.selection._setting import Setting
+    from complabel.methods.selection._choices import Choices, Setting
 
 
 @dataclass(frozen=True, eq=False)
 class Annotators:
-    """Given or fitted properties of R annotators and K labels.
+    """Given or fitted properties of R annotators and K labels, as attributes of the classifier.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the annotators.
-    propensities : ndarray of shape (K,) or None
-    error_rates : ndarray of shape (R,) or None
-        Error rates of the named annotators; None without mistakes.
-    error_rate : float
-        Error rate of all other annotators; 0 without mistakes.
-    exclusion_rates : ndarray of shape (K,) or None
+    ``error_rates`` (R,) are those of the named annotators, and ``error_rate`` is that of all
+    others; None and 0 without mistakes.
     """
 
     names: tuple[str, ...]
@@ -41,31 +30,23 @@ class Annotators:
     exclusion_rates: NDArray[np.float64] | None
 
     @classmethod
-    def of(cls, choices: Choices, setting: Setting, found: Fitted) -> Annotators:
+    def of(
+        cls, choices: Choices, setting: Setting, log_propensities: NDArray[np.float64] | None
+    ) -> Annotators:
         """Collect the properties that were given and those that were fitted."""
-        log_w = found.log_propensities
         weights = choices.known_propensities(setting)
-        if log_w is not None:
-            weights = np.exp(log_w - log_w.mean())
-        rates = choices.error_rates if found.error_rates is None else found.error_rates
+        if log_propensities is not None:
+            weights = np.exp(log_propensities - log_propensities.mean())
+        chosen = choices.rates(setting)
+        rates = choices.error_rates if chosen is None else chosen
         mean, of_names = 0.0, None
         if rates is not None:
             # The mean over answers, not over annotators: a new annotator is assumed to be like
             # those who answered most. Code -1 (unknown) takes the last rate.
             mean = float(rates[choices.answers.annotator].mean())
             of_names = np.array(rates[:-1])
-        return cls(
-            choices.answers.annotator_names, weights, of_names, mean, choices.exclusion_rates
-        )
-
-    @property
-    def arrays(self) -> dict[str, NDArray[np.float64] | None]:
-        """The arrays that become attributes of the classifier, by name."""
-        return {
-            "propensities": self.propensities,
-            "error_rates": self.error_rates,
-            "exclusion_rates": self.exclusion_rates,
-        }
+        names = choices.answers.annotator_names
+        return cls(names, weights, of_names, mean, choices.exclusion_rates)
 
     def choices(self, answers: Answers) -> Choices:
         """Return new answers with the properties of their annotators, matched by name."""
@@ -79,3 +60,53 @@ class Annotators:
             of_these = [known.get(name, self.error_rate) for name in answers.annotator_names]
             rates = np.array([*of_these, self.error_rate])
         return Choices(answers, self.propensities, rates, self.exclusion_rates)
+
+
+def named_where_excluded(answers: Answers) -> Answers:
+    """Return answers in which excluded labels are treated as named from those looked at.
+
+    Labels that exclusions also mark as absent or relevant become judgements. So does an excluded
+    label if the rule looked at no other label.
+    """
+    rules = answers.question == "excluded"
+    if not rules.any():
+        return answers
+    marked = np.diff(answers.excluded.indptr)
+    named = rules & (marked > 0) & (answers.n_offered > 1)
+    kept = ~rules | named
+    names = np.array([*answers.annotator_names, None], dtype=object)
+    about: dict[str, Any] = {"n_items": answers.n_items, "label_names": answers.label_names}
+    taken = Answers.from_arrays(
+        named=(answers.named + _only(named, answers.excluded))[kept],
+        absent=_only(~rules, answers.absent)[kept],
+        relevant=_only(~rules, answers.relevant)[kept],
+        offered=answers.offered[kept],
+        question=np.where(rules, "named", answers.question)[kept],
+        item=answers.item[kept],
+        annotator=names[answers.annotator[kept]],
+        asked_for=np.where(rules, marked, answers.asked_for)[kept],
+        probability=answers.probability[kept],
+        all_apply=np.where(rules, "never", answers.all_apply)[kept],
+        **about,
+    )
+    absent = _only(rules, answers.absent).maximum(_only(rules & ~named, answers.excluded))
+    relevant = _only(rules, answers.relevant)
+    facts = np.flatnonzero(np.diff((absent + relevant).indptr))
+    if not len(facts):
+        return taken
+    judged = Answers.from_arrays(
+        absent=absent[facts],
+        relevant=relevant[facts],
+        question="asked",
+        item=answers.item[facts],
+        annotator=names[answers.annotator[facts]],
+        **about,
+    )
+    return Answers.concatenate([taken, judged])
+
+
+def _only(rows: NDArray[np.bool_], mask: Any) -> Any:
+    only = mask.copy()
+    only.data *= np.repeat(rows, np.diff(mask.indptr))
+    only.eliminate_zeros()
+    return only

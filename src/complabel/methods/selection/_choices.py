@@ -1,4 +1,4 @@
-"""The answers about some items, and their likelihood as the objective of a fit."""
+"""The answers about some items, their likelihood as the objective of a fit, and its setting."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.frequencies import LabelFrequencies
     from complabel.losses import Evaluation
-    from complabel.methods.selection._setting import Setting
+    from complabel.methods.selection._features import FeatureMap
 
 # The range in which the constant model's probabilities start, so that the sigmoid is not flat. It
 # matters little: ranges from (.3, .7) to (1e-6, 1 - 1e-6) changed the log-likelihood of held-out
@@ -34,28 +34,45 @@ _KNOWN, _ESTIMATED = 5.0, 0.5
 _LEAST_VARIANCE = 0.01
 
 
+@dataclass(frozen=True)
+class Setting:
+    """The values that are chosen together; most are parameters of the classifier.
+
+    ``spread`` is the standard deviation of the prior of fitted log-propensities; it is None if
+    propensities are given or equal. ``error_rates`` are one rate of all annotators, or those of
+    each one and, last, of unknown ones; None without mistakes.
+    """
+
+    features: FeatureMap
+    alpha: float
+    cardinality: float | None
+    rank: int | None = None
+    spread: float | None = None
+    error_rates: float | tuple[float, ...] | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the classifier that stand for this setting."""
+        chosen = self.features.parameters | {"alpha": self.alpha, "cardinality": self.cardinality}
+        further = {
+            "rank": self.rank,
+            "propensity_spread": self.spread,
+            "error_rate": np.mean(self.error_rates) if self.error_rates else None,
+        }
+        return chosen | {name: value for name, value in further.items() if value is not None}
+
+
 @dataclass(frozen=True, eq=False)
 class Choices:
     """Answers, with what is known about their annotators and about the labels.
 
-    Attributes
-    ----------
-    answers : Answers
-        Answers about n items and K labels, by R annotators.
-    propensities : ndarray of shape (K,) or None
-        None if they are not known.
-    error_rates : ndarray of shape (R + 1,) or None
-        Those of unknown annotators are last; None if they are not known.
-    exclusion_rates : ndarray of shape (K,) or None
-        None if they are not known.
-    frequencies : LabelFrequencies or None
-        How often labels apply. If they have propensities, these change with the cardinality.
+    If the label frequencies have propensities, these change with the cardinality.
     """
 
-    answers: Answers
-    propensities: NDArray[np.float64] | None = None
-    error_rates: NDArray[np.float64] | None = None
-    exclusion_rates: NDArray[np.float64] | None = None
+    answers: Answers  # about n items and K labels, by R annotators
+    propensities: NDArray[np.float64] | None = None  # (K,)
+    error_rates: NDArray[np.float64] | None = None  # (R + 1,), that of unknown annotators last
+    exclusion_rates: NDArray[np.float64] | None = None  # (K,)
     frequencies: LabelFrequencies | None = None
     _laid_out: dict[Any, AnswersLikelihood] = field(default_factory=dict, init=False, repr=False)
 
@@ -84,11 +101,10 @@ class Choices:
         """
         c, rates, share = setting.cardinality, self.rates(setting), _Shares(sizes)
         known_log_w = self.log_propensities(setting)
-        anchor = None
         if self.frequencies is not None:
             pi = torch.from_numpy(self.frequencies_at(c).values)
             weight = _ESTIMATED if self.frequencies.cardinality_error else _KNOWN
-            anchor = _Anchor(pi, weight / (pi * (1 - pi) + _LEAST_VARIANCE), share)
+            weights = weight / (pi * (1 - pi) + _LEAST_VARIANCE)
 
         def means_and_gradients(logits: Tensor, others: Tensor) -> tuple[Tensor, Tensor, Tensor]:
             log_w = known_log_w
@@ -102,8 +118,12 @@ class Choices:
                 losses += excess**2
                 gradient.addcmul_(p * (1 - p), excess.unsqueeze(1), value=2)
             values, through_others = share.means(losses), others
-            if anchor is not None:
-                values += anchor.add(logits, gradient)
+            if self.frequencies is not None:
+                p = torch.sigmoid(logits)
+                excess = share.means(p) - pi
+                values += (weights * excess**2).sum(dim=1)
+                through_means = (2 * weights * excess).to(p.dtype)
+                gradient.addcmul_(p.mul_(1 - p), share.to_items(through_means))
             if found.through_log_propensities is not None and setting.spread is not None:
                 # The prior of log-propensities is normal. The likelihood depends only on their
                 # differences; the prior keeps their mean at 0.
@@ -175,13 +195,12 @@ class Choices:
 
     def rates(self, setting: Setting) -> NDArray[np.float64] | None:
         """Return a setting's error rates (R + 1,), or None if it has none."""
-        if setting.mistakes is None:
+        if setting.error_rates is None:
             return None
-        return np.array(np.broadcast_to(setting.mistakes, self.n_rates), dtype=np.float64)
+        return np.array(np.broadcast_to(setting.error_rates, self.n_rates), dtype=np.float64)
 
     @property
     def n_rates(self) -> int:
-        """The number of error rates: one for each annotator, and one for unknown annotators."""
         return len(self.answers.annotator_names) + 1
 
     def constant_logits(self, cardinality: float | None) -> NDArray[np.float64]:
@@ -226,7 +245,7 @@ class Choices:
             self._laid_out[key] = AnswersLikelihood(
                 self.answers,
                 exclusion_rates=self.exclusion_rates,
-                mistakes=rates is not None,
+                with_error_rates=rates is not None,
                 dtype=logits.dtype,
             )
         return self._laid_out[key](
@@ -239,26 +258,8 @@ class Choices:
 def _tensors(
     logits: NDArray[np.floating[Any]], log_propensities: NDArray[np.float64] | None
 ) -> tuple[Tensor, Tensor | None]:
-    """View arrays as tensors."""
     log_w = None if log_propensities is None else torch.from_numpy(log_propensities)
     return torch.from_numpy(np.ascontiguousarray(logits)), log_w
-
-
-@dataclass(frozen=True)
-class _Anchor:
-    """The penalty on differences of mean p_k and known frequencies (K,), with weights (K,)."""
-
-    frequencies: Tensor
-    weight: Tensor
-    share: _Shares
-
-    def add(self, logits: Tensor, gradient: Tensor) -> Tensor:
-        """Return the penalty of each map (B,); add its gradient to that by the logits (N, K)."""
-        p = torch.sigmoid(logits)
-        excess = self.share.means(p) - self.frequencies
-        through_means = (2 * self.weight * excess).to(p.dtype)
-        gradient.addcmul_(p.mul_(1 - p), self.share.to_items(through_means))
-        return (self.weight * excess**2).sum(dim=1)
 
 
 class _Shares:

@@ -10,10 +10,9 @@ from sklearn.preprocessing import Normalizer
 from complabel._parameters import Constraints, Integer, Real
 from complabel._training import LinearMap
 from complabel.errors import InputError
-from complabel.methods._saving import MISSING, Numbers, Rows, Table, Texts
+from complabel.methods._saving import MISSING, Numbers, Rows, Texts
 from complabel.methods.selection._annotators import Annotators
-from complabel.methods.selection._features import SCALINGS, MappedLinear
-from complabel.methods.selection._kernel import LandmarkKernel
+from complabel.methods.selection._features import SCALINGS, LandmarkKernel, MappedLinear
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,8 +34,8 @@ FITTED: Constraints = {
     "label_frequencies_": (MISSING, Numbers("K", at_least=0)),
     "label_frequencies_errors_": (MISSING, Numbers("K", at_least=0)),
     "label_frequencies_covariance_": (MISSING, Numbers("K", "K")),
-    "cv_results_": (MISSING, Table()),
-    "cardinality_curve_": (MISSING, Table()),
+    "cv_results_": (MISSING, dict),
+    "cardinality_curve_": (MISSING, dict),
     "n_iter_": Integer(at_least=0),
     "model_": {
         "transformer": (None, "rows", _KERNEL),

@@ -1,20 +1,25 @@
-"""The choice of features, alpha and cardinality by the likelihood of held-out answers."""
+"""The choice of features, alpha, cardinality and more by the likelihood of held-out answers."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from complabel.methods.selection._features import FeatureMap, three_digits
-from complabel.methods.selection._setting import Setting
+from complabel.methods.selection._choices import Setting
+from complabel.methods.selection._features import three_digits
+from complabel.methods.selection._trials import Trials, results_of
 
 if TYPE_CHECKING:
-    from complabel.methods.selection._trials import Trials
+    from numpy.typing import NDArray
+
+    from complabel.methods._arrays import Features
+    from complabel.methods.selection._choices import Choices
+    from complabel.methods.selection._features import FeatureMap, PreparedFeatures
 
 FIRST_ALPHA = 0.1
 # At the greatest alpha, logits differ by only 1e-4 between rows, so that only the biases are left.
@@ -40,6 +45,13 @@ _ERRORS_OF_ALPHA = 1.0
 # do not matter.
 _MOST_ROUNDS = 5
 _LEAST_MOVE = 0.01
+# Number of rows in the first rung, and the factor to the next one. 3000 rows make most choices
+# clear, and trying twenty settings on them takes no longer than the final fit.
+_FIRST_ROWS, _FACTOR = 3000, 4
+# The search uses at most this many rows: more rows would not make the choices better.
+_MOST_ROWS = 32_000
+# A rung is left out if the last one has less than this many times its rows.
+_WORTH = 1.5
 
 
 @dataclass(frozen=True)
@@ -51,7 +63,7 @@ class Space:
     alpha: float
     ranks: Sequence[int | None] = (None,)
     spreads: Sequence[float | None] = (None,)
-    mistakes: Sequence[float | tuple[float, ...] | None] = (None,)
+    error_rates: Sequence[float | tuple[float, ...] | None] = (None,)
     by_annotator: bool = False
 
     @property
@@ -64,7 +76,7 @@ class Space:
             middle,
             rank=self.ranks[0],
             spread=None if None in self.spreads else self.spreads[len(self.spreads) // 2],
-            mistakes=self.mistakes[0],
+            error_rates=self.error_rates[0],
         )
         return [replace(first, features=each) for each in self.features]
 
@@ -76,7 +88,7 @@ class Space:
             alpha=setting.alpha,
             ranks=[setting.rank],
             spreads=[setting.spread],
-            mistakes=[setting.mistakes],
+            error_rates=[setting.error_rates],
             by_annotator=False,
         )
 
@@ -114,7 +126,7 @@ class Search:
         others = [replace(best, rank=rank) for rank in space.ranks if rank != best.rank]
         best = self._best(best, others)
         best = self.tune_spread(best, [each for each in space.spreads if each is not None])
-        best = self.tune_along(best, "mistakes", space.mistakes)
+        best = self.tune_along(best, "error_rates", space.error_rates)
         return self.tune_alpha(best, quarters=1)
 
     def choose_features(self, starts: Sequence[Setting], grid: Sequence[float]) -> Setting:
@@ -236,10 +248,10 @@ class Search:
 
         Rates and predictions are improved in turn, because each depends on the other.
         """
-        best, rates = start, np.full(self.trials.choices.n_rates, start.mistakes)
+        best, rates = start, np.full(self.trials.choices.n_rates, start.error_rates)
         for _ in range(_MOST_ROUNDS):
             found = self.trials.likeliest_rates(best, rates)
-            best = self.tune_alpha(replace(best, mistakes=found))
+            best = self.tune_alpha(replace(best, error_rates=found))
             moved, rates = np.abs(rates - found).max(), np.array(found)
             if moved < _LEAST_MOVE:
                 break
@@ -291,8 +303,107 @@ class Search:
         return best
 
 
+@dataclass
+class Rungs:
+    """Searches on parts of the rows, each part within the next (successive halving).
+
+    References
+    ----------
+    Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter
+    optimization", AISTATS 2016.
+    """
+
+    X: Features
+    choices: Choices
+    cv: int
+    seed: int
+    tunes_alpha: bool
+    tunes_gamma: bool
+    on_setting: Callable[[int, None, float], None]
+    _searches: list[Search] = field(default_factory=list, init=False)
+    _chosen: Setting = field(init=False)
+
+    def choose_setting(self, space: Space) -> Setting:
+        """Return the setting to fit to all rows.
+
+        From one rung to the next, and to all rows, alpha times the number of rows stays the same:
+        the log-likelihood grows with the number of rows, and the log of the prior does not.
+        """
+        n_rows = self.X.shape[0]
+        order = np.random.default_rng(self.seed).permutation(n_rows)
+        starts, before = space.starts, 0
+        sizes = rung_sizes(n_rows)
+        for size in sizes:
+            search = Search(
+                self._trials(np.sort(order[:size])),
+                self.tunes_alpha,
+                self.tunes_gamma,
+                is_first=not before,
+                is_last=size == sizes[-1],
+            )
+            self._searches.append(search)
+            starts = [self._scaled(each, before / size) if before else each for each in starts]
+            chosen = search.choose_setting(space, starts)
+            starts, before = search.finalists() or [chosen], size
+        if space.by_annotator:
+            chosen = search.tune_rates(chosen)
+        self._chosen = chosen
+        return self._scaled(chosen, before / n_rows)
+
+    def prepare(self, features: FeatureMap) -> PreparedFeatures:
+        """Return all rows, prepared for the final fit.
+
+        ``results`` and ``cardinality_curve`` must be called before, because this may delete the
+        searches.
+        """
+        last = self._searches[-1].trials
+        if last.X is self.X:
+            return last.prepare(features)
+        self._searches.clear()  # frees memory before more is allocated
+        return features.fit_transform(self.X)
+
+    def results(self) -> dict[str, NDArray[Any]] | None:
+        """Return a table of all settings that were tried, for ``cv_results_``; None if none was."""
+        rungs = [search.trials for search in self._searches]
+        return results_of(rungs, self._chosen) if self._tried else None
+
+    def cardinality_curve(self) -> dict[str, NDArray[np.float64]]:
+        """Return each cardinality tried in the first search, with its best likelihood."""
+        return self._searches[0].trials.cardinality_curve()
+
+    @property
+    def _tried(self) -> int:
+        return sum(len(search.trials.by_part) for search in self._searches)
+
+    def _trials(self, rows: NDArray[np.intp]) -> Trials:
+        whole = len(rows) == self.X.shape[0]
+        count = self._tried
+        return Trials(
+            self.X if whole else self.X[rows],
+            self.choices if whole else self.choices.of_rows(rows),
+            cv=self.cv,
+            seed=self.seed,
+            on_setting=lambda number, most, loss: self.on_setting(count + number, most, loss),
+        )
+
+    def _scaled(self, setting: Setting, factor: float) -> Setting:
+        """Return a setting with alpha times a factor, unless the caller gave alpha."""
+        if factor == 1 or not self.tunes_alpha:
+            return setting
+        return replace(setting, alpha=three_digits(setting.alpha * factor))
+
+
+def rung_sizes(n_rows: int) -> list[int]:
+    """Return the numbers of rows that settings are tried on, in increasing order."""
+    sizes, last = [], min(n_rows, _MOST_ROWS)
+    size = _FIRST_ROWS
+    while size * _WORTH < last:
+        sizes.append(size)
+        size *= _FACTOR
+    return [*sizes, last]
+
+
 def _with(grid: Sequence[float], *more: float | None) -> list[float]:
-    """Return the increasing grid with some more values."""
     return sorted({*grid, *(value for value in more if value is not None)})
 
 

@@ -1,4 +1,9 @@
-"""Trials of settings: the log-likelihood of held-out answers for each setting."""
+"""Fits of linear maps for one setting, and trials of settings by held-out answers.
+
+Error rates that are fitted together with the map are too small: a map that fits the training
+answers closely also explains their mistakes. Predictions for held-out items cannot do this. So
+each annotator's rate is estimated from held-out answers.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +15,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import optimize, special
 from scipy.stats import rankdata
 from sklearn.model_selection import KFold
 
+from complabel._training import IterationCallback, LinearFits, LinearMap, minimize_linear
 from complabel.errors import InputError
-from complabel.methods.selection._error_rates import likeliest_rates
-from complabel.methods.selection._model import fit_maps
-from complabel.methods.selection._setting import Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel._training import LinearFits
     from complabel.methods._arrays import Features
-    from complabel.methods.selection._choices import Choices
+    from complabel.methods.selection._choices import Choices, Setting
     from complabel.methods.selection._features import FeatureMap, PreparedFeatures
 
 # A step of the search must gain at least this many nats, or the search would walk along a plateau.
@@ -38,8 +41,104 @@ _FEW_ROWS = 3000
 _MANY_ROWS = 20_000
 # The number of kinds of features in memory, for up to _FEW_ROWS rows and for more.
 _MOST_PREPARED = {True: 8, False: 2}
-# A fit ends at iterations that gain less than this share. The rest does not change comparisons.
-_TOLERANCE = 5e-5
+# A fit ends at iterations that gain less than this share. In trials, the rest does not change
+# comparisons. In the final fit, stricter tolerances took longer, and did not noticeably increase
+# the likelihood of held-out labels.
+_IN_TRIALS, _FINAL = 5e-5, 1e-6
+# A fit has two parts. The first starts from the constant model, with steps scaled by its curvature,
+# and ends at this tolerance. The second is scaled by the curvature at the point reached.
+_FIRST_TOLERANCE = 1e-3
+# A fit takes some dozens of iterations. It warns if it has not converged after this many.
+_MAX_ITER = 1000
+# The prior of a rate acts like one mistake among ten more answers: it pulls rates a little towards
+# .1, and keeps the rate of an annotator with few answers away from 0 and 1.
+_PRIOR_MISTAKES, _PRIOR_RIGHT = 1.0, 9.0
+_TOLERANCE_OF_RATES = 1e-8
+
+
+def fit_maps(
+    prepared: PreparedFeatures,
+    choices: Choices,
+    setting: Setting,
+    *,
+    rows: Sequence[NDArray[np.intp]] | None = None,
+    start: LinearFits | None = None,
+    on_iteration: IterationCallback | None = None,
+) -> LinearFits:
+    """Fit several maps of the same features, each to its own rows.
+
+    ``choices`` are the answers about the rows of all maps, stacked map by map. If ``rows`` is None,
+    this is the final fit: of one map, to all rows. ``start`` are earlier fits to the same rows;
+    None is the constant model.
+    """
+    n_items, tolerance = len(choices.answers), _FINAL if rows is None else _IN_TRIALS
+    sizes = [n_items] if rows is None else [len(index) for index in rows]
+    how: dict[str, Any] = {
+        "rows": rows,
+        "rank": setting.rank,
+        "alpha": setting.alpha,
+        "scaling": prepared.scaling,
+        "spread": prepared.spread,
+        "max_iter": _MAX_ITER,
+    }
+    objective = choices.objective(setting, sizes)
+    if start is None:
+        intercept = choices.constant_logits(setting.cardinality)
+        # In the features' type, so that the likelihood is laid out only once.
+        at_start = intercept.astype(np.result_type(np.float32, prepared.X.dtype))
+        constant = LinearMap(np.zeros((len(intercept), prepared.X.shape[1])), intercept)
+        start = minimize_linear(
+            prepared.X,
+            objective,
+            start=[constant] * len(sizes),
+            others=choices.start_of_others(setting, len(sizes)),
+            curvature=choices.curvature(
+                setting, np.broadcast_to(at_start, (n_items, len(intercept)))
+            ),
+            tolerance=_FIRST_TOLERANCE,
+            warn=False,
+            **how,
+        )
+    return minimize_linear(
+        prepared.X,
+        objective,
+        start=start.models,
+        others=choices.start_of_others(setting, len(sizes), start.others),
+        curvature=choices.curvature(setting, start.logits_of(rows)),
+        tolerance=tolerance,
+        warn=rows is None,
+        on_iteration=on_iteration,
+        **how,
+    )
+
+
+def likeliest_rates(
+    choices: Choices,
+    logits: NDArray[np.floating[Any]],
+    log_propensities: NDArray[np.float64] | None,
+    start: NDArray[np.float64],
+) -> tuple[float, ...]:
+    """Return the likeliest error rates, given predictions for held-out items.
+
+    The rates (R + 1,) end with that of unknown annotators. ``choices`` are the held-out answers,
+    ``logits`` (n, K) are predictions, and log-propensities are (K,) or (n, K).
+    """
+
+    def loss(odds: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        rates = special.expit(odds)
+        prior = _PRIOR_MISTAKES * np.log(rates) + _PRIOR_RIGHT * np.log1p(-rates)
+        slope = (_PRIOR_MISTAKES + _PRIOR_RIGHT) * rates - _PRIOR_MISTAKES
+        value, through = choices.likelihood_of_rates(logits, log_propensities, rates)
+        return -value - float(prior.sum()), slope - through
+
+    found = optimize.minimize(
+        loss,
+        special.logit(start),
+        jac=True,
+        method="L-BFGS-B",
+        options={"ftol": _TOLERANCE_OF_RATES},
+    )
+    return tuple(float(rate) for rate in special.expit(found.x))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +194,7 @@ class Trials:
         added to the mean of the best.
         """
         if self._leader is None:
-            self._complete(setting)
+            self._rows(setting, len(self._parts))
         rows = self._rows(setting, max(1, len(self.by_part.get(setting, ()))))
         if len(self.by_part[setting]) == len(self._parts) or self._leader is None:
             return float(rows.mean())
@@ -159,17 +258,13 @@ class Trials:
         No further parts are tried after one in which the setting is worse by more than ``lost``
         standard errors.
         """
-        self._complete(best)
+        self._rows(best, len(self._parts))
         for n_parts in range(1, len(self._parts) + 1):
             rows = self._rows(setting, n_parts)
             difference = rows - np.concatenate(self.by_part[best])[: len(rows)]
             if difference.mean() < -lost * _standard_error(difference):
                 break
         return difference
-
-    def _complete(self, setting: Setting) -> None:
-        """Fit a setting to all parts."""
-        self._rows(setting, len(self._parts))
 
     def _rows(self, setting: Setting, n_parts: int) -> NDArray[np.float64]:
         """Return the log-likelihoods of the held-out rows of the first ``n_parts`` parts."""
@@ -204,7 +299,6 @@ class Trials:
             part.trained,
             setting,
             rows=part.train,
-            tolerance=_TOLERANCE,
             start=prepared.fits.get(key),
         )
         logits = fits.logits_of(part.test)
@@ -214,8 +308,8 @@ class Trials:
         return logits, None if known is None else known.numpy()
 
     @cached_property
-    def _folds(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """The training and held-out rows of each fold."""
+    def _parts(self) -> list[_Part]:
+        """The folds in parts; the first fold is alone, because most settings already fail on it."""
         n_samples = self.X.shape[0]
         if n_samples < self.cv:
             raise InputError(
@@ -223,15 +317,13 @@ class Trials:
                 " automatic choices; give more rows, or give alpha, cardinality, scaling and kernel"
             )
         folds = list(KFold(self.cv, shuffle=True, random_state=self.seed).split(self.X))
-        return folds[:1] if n_samples > _MANY_ROWS else folds
-
-    @cached_property
-    def _parts(self) -> list[_Part]:
-        """The folds in parts; the first fold is alone, because most settings already fail on it."""
-        folds = self._folds
-        together = self.X.shape[0] <= _FEW_ROWS
-        split = [folds] if together or len(folds) == 1 else [folds[:1], folds[1:]]
-        return [_Part.of(self.choices, each) for each in split]
+        if n_samples > _MANY_ROWS:
+            del folds[1:]
+        together = n_samples <= _FEW_ROWS or len(folds) == 1
+        return [
+            _Part.of(self.choices, each)
+            for each in ([folds] if together else [folds[:1], folds[1:]])
+        ]
 
     def prepare(self, features: FeatureMap) -> PreparedFeatures:
         """Return all rows, prepared for a fit.
@@ -275,5 +367,4 @@ def _parameter_columns(settings: Sequence[Setting]) -> dict[str, Any]:
 
 
 def _standard_error(differences: NDArray[np.float64]) -> float:
-    """Return the standard error of the mean."""
     return float(differences.std() / math.sqrt(len(differences)))

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from complabel import metrics
 from complabel.answers import Answers, pair_rows
-from complabel.methods._documented import documented
 from complabel.methods.selection._classifier import (
     ProgressCallback,
     SelectionLikelihoodClassifier,
 )
-from complabel.methods.selection._texts import TEXTS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from complabel.methods._arrays import Features
 
 
-@documented(**TEXTS)
 class SupervisedClassifier(SelectionLikelihoodClassifier):
     """Selection likelihood that learns from the *relevant* labels: the reference in all tables.
 
@@ -34,7 +31,12 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
     ----------
     alpha : "auto" or float, default="auto"
         Weight of the squared norm of W, for scaled features.
-    {of_features}
+    scaling : {"auto", "standardize", "global", "rows"}, default="auto"
+    kernel : {"auto", "linear", "rbf"}, default="auto"
+    gamma : "auto" or float, default="auto"
+    n_components : int, default=500
+    rank : "auto", int or None, default="auto"
+        These five are as in :class:`SelectionLikelihoodClassifier`.
     cv : int, default=3
         Number of folds of the training data for the automatic choices.
     threshold : {"probability", "minmax"}, default="probability"

@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from complabel.answers._answers_masks import Mask, counts_of, spell_out, without
-from complabel.answers._questions import QUESTIONS
+from complabel.answers._masks import Mask, counts_of, spell_out, without
+from complabel.answers._names import QUESTIONS
 from complabel.errors import AnnotationError
 
 MASKS = ("named", "absent", "relevant", "excluded", "offered")

@@ -1,96 +1,22 @@
-"""Options and functions of the commands that read the user's answers, features and models."""
+"""The user's own answers, features and models: reads them and says what they hold."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from complabel.cli._console import remark, say
-from complabel.cli._working import working
+from complabel.cli._console import remark, say, working
+from complabel.cli._options import QUESTIONS
 from complabel.errors import AnnotationError, InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.files import AnswerFile, Features
     from complabel.methods import ComplementaryClassifier
-
-AnswersFiles = Annotated[
-    list[Path],
-    typer.Argument(metavar="ANSWERS", help="Tables of answers, as complabel import writes."),
-]
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File that complabel fit wrote.")]
-FeaturesFile = Annotated[
-    Path,
-    typer.Option(
-        "--features",
-        metavar="FILE",
-        help="Features of the items: .csv, .parquet, .npy, .npz or .svm.",
-    ),
-]
-ItemsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--items",
-        metavar="FILE",
-        help="File with the item of each row of the features, one on each line. [default: the"
-        " column item of the features, else row numbers from 0]",
-    ),
-]
-LabelNames = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="File with all labels, one on each line. [default: the labels that the answers"
-        " mention]",
-    ),
-]
-_POLICIES = ("error", "drop", "majority", "trust-relevant")
-
-
-def _policy(given: str) -> str:
-    """Refuse an unknown policy before any file is read."""
-    if given not in _POLICIES:
-        raise typer.BadParameter(f"{given!r} is none of {', '.join(_POLICIES)}")
-    return given
-
-
-Contradictions = Annotated[
-    str,
-    typer.Option(
-        metavar="POLICY",
-        callback=_policy,
-        autocompletion=lambda incomplete: [p for p in _POLICIES if p.startswith(incomplete)],
-        help="What to do if one answer says that a label applies to an item and another denies it."
-        " error: stop; drop: drop both; majority: keep what most annotators say; trust-relevant:"
-        " the label applies.",
-    ),
-]
-
-QUESTIONS = ("named", "asked", "ticked", "excluded")
-
-
-def _question(given: str | None) -> str | None:
-    """Refuse an unknown question before any file is read."""
-    if given is not None and given not in QUESTIONS:
-        raise typer.BadParameter(f"{given!r} is none of {', '.join(QUESTIONS)}")
-    return given
-
-
-Question = Annotated[
-    str | None,
-    typer.Option(
-        metavar="QUESTION",
-        callback=_question,
-        autocompletion=lambda incomplete: [q for q in QUESTIONS if q.startswith(incomplete)],
-        help="What was asked, where the answers do not say it. named: somebody named a label that"
-        " does not apply. asked: somebody was asked about this label. ticked: all labels that do"
-        " not apply were ticked. excluded: a rule says that the label does not apply.",
-    ),
-]
 
 _MOST_SHOWN = 5
 
@@ -132,7 +58,6 @@ def read_own_answers(
 
 
 def _settled(said: Answers, paths: Sequence[Path], contradictions: Any) -> Answers:
-    """Settle and print the contradictions between answers, or refuse them."""
     from complabel.answers import resolve_contradictions
 
     lines = _contradictory(said)
@@ -177,7 +102,8 @@ def _contradictory(answers: Answers) -> list[str]:
     found = contradictions_table(answers)
     columns = (found[name] for name in ("item", "label", "applies_by", "denied_by"))
     shown = [
-        f"{item}: {label} applies, says {_people(yes)}; does not, says {_people(no)}"
+        f"{item}: {label} applies, says {', '.join(yes) or 'somebody'}; does not, says"
+        f" {', '.join(no) or 'somebody'}"
         for item, label, yes, no in zip(*columns, strict=True)
     ]
     if not shown:
@@ -186,11 +112,6 @@ def _contradictory(answers: Answers) -> list[str]:
     some = shown[:_MOST_SHOWN] + ([f"and {more:,} more"] if more > 0 else [])
     counted = "1 contradiction" if len(shown) == 1 else f"{len(shown):,} contradictions"
     return [f"{counted} about whether a label applies to an item", *some]
-
-
-def _people(names: Sequence[str]) -> str:
-    """Join the names of annotators; "somebody" if they have none."""
-    return ", ".join(names) or "somebody"
 
 
 def refuse_reference(classifier: ComplementaryClassifier, method: str) -> None:
@@ -210,13 +131,19 @@ def refuse_lone_items(items: Path | None, features: Path | None) -> None:
         )
 
 
+def read_own_features(
+    path: Path, items: Path | None = None, n_features: int | None = None
+) -> Features:
+    """Read features, and show that it is done."""
+    from complabel.files import read_features
+
+    with working(f"reading {path}"):
+        return read_features(path, items=items, n_features=n_features)
+
+
 def with_names(found: Features) -> Any:
     """Return features as a data frame, if the columns have names."""
-    if found.feature_names is None or hasattr(found.X, "tocsr"):
-        return found.X
-    import pandas as pd  # type: ignore[import-untyped]
-
-    return pd.DataFrame(found.X, columns=list(found.feature_names), copy=False)
+    return found.X if found.feature_names is None else _framed(found.X, found.feature_names)
 
 
 def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
@@ -236,16 +163,85 @@ def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
             f"the features lack {len(missing)} columns that the model was fitted to: {some}; give"
             " the same features as in fit"
         )
+    if tuple(found.feature_names) == tuple(wanted):
+        return _framed(found.X, wanted)
     place = {name: at for at, name in enumerate(found.feature_names)}
-    order = [place[name] for name in wanted]
-    same = order == list(range(len(found.feature_names)))
-    return _framed(found.X if same else found.X[:, order], wanted)
+    return _framed(found.X[:, [place[name] for name in wanted]], wanted)
 
 
 def _framed(X: Any, names: Any) -> Any:
-    """Return a dense matrix as a data frame, and a sparse one unchanged."""
     if hasattr(X, "tocsr"):
         return X
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped]
 
     return pd.DataFrame(X, columns=list(names), copy=False)
+
+
+def datasets_of(
+    names: Sequence[str] | None, tables: Mapping[str, Any], draw: dict[str, Any]
+) -> list[str | Mapping[str, Any]]:
+    """Return the datasets of a plan: names or files, or one entry for the user's tables.
+
+    Prints what the tables hold, as ``complabel fit`` does. If answers are given, nothing is
+    simulated: ``--question`` then says what people were asked, and no longer belongs to ``draw``.
+    """
+    given, features = list(names or ()), tables.get("features")
+    files = {name: tables[name] for name in ("truth", "items", "label_names") if name in tables}
+    if features is None:
+        if files:
+            option = next(iter(files)).replace("_", "-")
+            raise InputError(
+                f"--{option} is given without --features; also give the features of your items"
+            )
+        if not given:
+            raise typer.BadParameter(
+                "no dataset is given; give one, or --features with tables of answers or --truth"
+            )
+        hint_at_other_half(given)
+        return [*given]
+    if not given and "truth" not in files:
+        raise InputError(
+            "--features is given without labels; also give tables of answers, or --truth"
+        )
+    entry = {"features": features, **files} | ({"answers": given} if given else {})
+    is_own = given and draw.get("scheme", "own") == "own" and "labels" not in draw
+    if is_own and draw["question"] in QUESTIONS:
+        entry["question"] = draw.pop("question")
+    if tables["contradictions"] != "error":
+        entry["contradictions"] = tables["contradictions"]
+    _say_what_is_read(entry, tables["contradictions"])
+    return [{key: str(v) if isinstance(v, Path) else v for key, v in entry.items()}]
+
+
+def _say_what_is_read(entry: Mapping[str, Any], contradictions: str) -> None:
+    from complabel.files import read_label_names, read_truth, rows_of
+
+    features, truth = entry["features"], entry.get("truth")
+    found = read_own_features(features, entry.get("items"))
+    say(f"{features}: {found.X.shape[0]:,} items, {found.X.shape[1]:,} features")
+    names = read_label_names(entry["label_names"]) if "label_names" in entry else None
+    answers = [Path(path) for path in entry.get("answers", ())]
+    if truth is not None:
+        true = read_truth(truth, label_names=names)
+        names = true.label_names
+        n_known = len(rows_of(true.items, found.items, truth))
+        lacking = "" if answers else "; the others are left out" * (n_known < len(found.items))
+        say(f"{truth}: true labels of {n_known:,} of {len(found.items):,} items{lacking}")
+    if answers:
+        read_own_answers(
+            answers,
+            list(found.items),
+            label_names=names,
+            question=entry.get("question"),
+            contradictions=contradictions,
+        )
+
+
+def hint_at_other_half(names: Sequence[str]) -> None:
+    """Print a hint if only one of a dataset's two files is given, train or test."""
+    from complabel.datasets import CATALOG, EMBEDDED, other_half
+
+    for name in names:
+        other = "" if name in (*CATALOG, *EMBEDDED) else other_half(name)
+        if other and other not in names and Path(other).is_file():
+            remark(f"hint: {other} is not read; give both files to use them as one dataset")

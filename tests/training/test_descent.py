@@ -1,11 +1,11 @@
-"""SGD with momentum and milestones, against torch's own."""
+"""SGD with momentum and milestones, against torch's own; settings and devices."""
 
 import numpy as np
 import pytest
 import torch
 from scipy import sparse
 
-from complabel._training import Schedule, train_linear, train_network
+from complabel._training import Schedule, resolve_device, train_linear, train_network
 from complabel._training._descent import SGD
 from complabel.errors import InputError
 from complabel.losses import GDFLoss
@@ -114,16 +114,32 @@ def test_a_network_trains_as_a_linear_map_does(problem):
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("name", "wrong"),
     [
-        ({"optimizer": "lbfgs"}, "optimizer must be one of 'adam', 'sgd', got 'lbfgs'"),
-        ({"momentum": 1.0}, r"momentum must be a finite number of at least 0 and below 1, got 1.0"),
-        ({"momentum": -0.1}, "momentum must be a finite number"),
-        ({"milestones": (0,)}, "milestones must be an integer of at least 1, got 0"),
-        ({"milestones": 100}, "milestones must be a sequence"),
-        ({"milestones": (1.5,)}, "milestones must be an integer"),
+        ("epochs", [0, 2.0, "5"]),
+        ("batch_size", [0, None]),
+        ("learning_rate", [0.0, -1, float("nan"), float("inf"), "0.1"]),
+        ("weight_decay", [-1e-4, float("nan"), float("inf"), "0.1"]),
+        ("optimizer", ["lbfgs"]),
+        ("momentum", [1.0, -0.1]),
+        ("milestones", [(0,), 100, (1.5,)]),
     ],
 )
-def test_settings_out_of_range_are_refused(settings, message):
-    with pytest.raises(InputError, match=message):
-        Schedule(**settings)
+def test_settings_out_of_range_are_refused(name, wrong):
+    for value in wrong:
+        with pytest.raises(InputError, match=f"^{name} must be"):
+            Schedule(**{name: value})
+
+
+def test_the_smallest_settings_are_taken():
+    schedule = Schedule(epochs=np.int64(1), batch_size=1, learning_rate=1e-30, weight_decay=0)
+    assert (schedule.epochs, schedule.batch_size) == (1, 1)
+
+
+def test_auto_is_cuda_if_there_is_some_and_devices_are_checked():
+    expected = "cuda" if torch.cuda.is_available() else "cpu"
+    assert resolve_device("auto").type == expected
+    assert resolve_device("cpu") == torch.device("cpu")
+    for name in ("cuda:99", "abacus"):
+        with pytest.raises(InputError, match=f"device='{name}' cannot be used here"):
+            resolve_device(name)

@@ -1,21 +1,103 @@
-"""The findings about answers, as lines for a terminal."""
+"""The findings about answers, as lines for a terminal and as a page with charts."""
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from complabel.asking import Finding, Inspection, LabelSummary
+from complabel import __version__
+from complabel._writing import write_text
+from complabel.asking import DEPENDS, Finding, Inspection, LabelSummary
+from complabel.reports._templates import get_template
 
-SIGNS = {"problem": "✗", "warning": "!", "note": "·"}
-"""The sign of each severity."""
+_SIGNS = {"problem": "✗", "warning": "!", "note": "·"}
 
 _MOST_LABELS = 20
 _MOST_ANNOTATORS = 10
 _NAME = 24
+# Most lines of a chart; nobody can read a chart with a thousand.
+_DRAWN_LABELS = 60
+_DRAWN_ANNOTATORS = 40
+_DRAWN_CONTRADICTIONS = 20
+_TOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8)  # of a scale
+
+_KINDS = {  # what answers say about a label, in the order of the stacked bars
+    "named": "named: does not apply, chosen by somebody",
+    "excluded": "excluded by a rule",
+    "absent": "judged: does not apply",
+    "relevant": "applies",
+}
 
 
-def headline(inspection: Inspection) -> str:
+def render_inspection(inspection: Inspection) -> str:
+    """Render the findings as one HTML page without external files.
+
+    Parameters
+    ----------
+    inspection : Inspection
+
+    Returns
+    -------
+    str
+        A complete HTML document.
+
+    Raises
+    ------
+    InputError
+        If Jinja2 or matplotlib is not installed.
+    """
+    labels = _labels_by_answers(inspection, _DRAWN_LABELS)
+    kinds = {
+        kind: text
+        for kind, text in _KINDS.items()
+        if any(getattr(label, kind) for label in inspection.labels)
+    }
+    return get_template("inspection.html.j2").render(
+        seen=inspection,
+        headline=_headline(inspection),
+        questions=_about_questions(inspection),
+        frequencies=_about_frequencies(inspection),
+        agreement=_about_agreement(inspection) if inspection.agreement is not None else "",
+        labels=labels,
+        most=max([label.mentioned for label in labels], default=0) or 1,
+        kinds=kinds,
+        depends=DEPENDS,
+        top=_top_of_scale(labels),
+        annotators=inspection.annotators[:_DRAWN_ANNOTATORS],
+        contradictions=inspection.contradictions[:_DRAWN_CONTRADICTIONS],
+        signs=_SIGNS,
+        complabel=__version__,
+    )
+
+
+def _top_of_scale(labels: Sequence[LabelSummary]) -> float:
+    ends = [label.at_most if label.high is None else label.high for label in labels]
+    most = max(ends, default=1.0)
+    return next((top for top in _TOPS if top >= most), 1.0)
+
+
+def write_inspection_page(inspection: Inspection, path: str | os.PathLike[str]) -> None:
+    """Write the findings as one HTML page; an error leaves an older file unchanged.
+
+    Parameters
+    ----------
+    inspection : Inspection
+    path : path
+        The file to write; an older one is replaced.
+
+    Raises
+    ------
+    InputError
+        If Jinja2 or matplotlib is not installed.
+    OutputError
+        If the file cannot be written.
+    """
+    write_text(Path(path), render_inspection(inspection))
+
+
+def _headline(inspection: Inspection) -> str:
     """Return one sentence with the size of the data and the first thing to do."""
     seen, step = inspection, inspection.next_step
     n_warnings = sum(each.severity != "note" for each in seen.findings)
@@ -46,25 +128,25 @@ def inspection_lines(inspection: Inspection, width: int = 80) -> list[str]:
         First what to do next, then the findings, then the figures behind them.
     """
     width = max(width, 40)
-    lines = textwrap.wrap(headline(inspection), width)
+    lines = textwrap.wrap(_headline(inspection), width)
     step = inspection.next_step
     if step is not None:
         lines += ["", *textwrap.wrap(f"Next: {step.advice}", width)]
         lines += [f"  {step.command}"] if step.command else []
     for finding in inspection.findings:
         lines += ["", *_finding(finding, width, with_advice=finding is not step)]
-    lines += ["", *textwrap.wrap(about_frequencies(inspection), width)]
+    lines += ["", *textwrap.wrap(_about_frequencies(inspection), width)]
     if inspection.agreement is not None:
-        lines += textwrap.wrap(about_agreement(inspection), width)
+        lines += textwrap.wrap(_about_agreement(inspection), width)
     lines += [""]
-    lines += textwrap.wrap(about_questions(inspection), width)
+    lines += textwrap.wrap(_about_questions(inspection), width)
     lines += ["", *_labels(inspection, width)]
     if inspection.annotators:
         lines += ["", *_annotators(inspection)]
     return [line.rstrip() for line in lines]
 
 
-def about_questions(inspection: Inspection) -> str:
+def _about_questions(inspection: Inspection) -> str:
     """Return the number of answers by question, and of items without an answer."""
     by_question = [f"{count:,} {word}" for word, count in inspection.questions.items()]
     text = f"Answers: {', '.join(by_question) or 'none'}."
@@ -73,8 +155,7 @@ def about_questions(inspection: Inspection) -> str:
     return f"{text} Items without an answer: {inspection.n_unanswered:,}."
 
 
-def about_frequencies(inspection: Inspection) -> str:
-    """Return what is known about the label frequencies."""
+def _about_frequencies(inspection: Inspection) -> str:
     known = inspection.knowledge
     if known.cardinality is None or known.error is None:
         return (
@@ -88,8 +169,7 @@ def about_frequencies(inspection: Inspection) -> str:
     )
 
 
-def about_agreement(inspection: Inspection) -> str:
-    """Return how much annotators agree."""
+def _about_agreement(inspection: Inspection) -> str:
     found = inspection.agreement
     assert found is not None
     alpha = "" if found.alpha is None else f" (Krippendorff's alpha {found.alpha:.2f})"
@@ -105,15 +185,13 @@ def about_agreement(inspection: Inspection) -> str:
     )
 
 
-def labels_by_answers(inspection: Inspection, most: int) -> Sequence[LabelSummary]:
-    """Return the labels with the most answers, in this order."""
+def _labels_by_answers(inspection: Inspection, most: int) -> Sequence[LabelSummary]:
     return sorted(inspection.labels, key=lambda label: -label.mentioned)[:most]
 
 
 def _finding(finding: Finding, width: int, *, with_advice: bool) -> Iterator[str]:
-    """Yield the lines of a finding, with a sign and a word for its severity."""
     yield from textwrap.wrap(
-        f"{SIGNS[finding.severity]} {finding.severity}: {finding.title} [{finding.name}]",
+        f"{_SIGNS[finding.severity]} {finding.severity}: {finding.title} [{finding.name}]",
         width,
         subsequent_indent="  ",
         break_on_hyphens=False,
@@ -126,7 +204,7 @@ def _finding(finding: Finding, width: int, *, with_advice: bool) -> Iterator[str
 
 def _labels(inspection: Inspection, width: int) -> list[str]:
     """Return a table of the labels with the most answers, without empty columns."""
-    shown = labels_by_answers(inspection, _MOST_LABELS)
+    shown = _labels_by_answers(inspection, _MOST_LABELS)
     columns = {"label": [_short(label.label) for label in shown]}
     for name in ("named", "excluded", "absent", "relevant", "judged"):
         values = [getattr(label, name) for label in shown]
@@ -151,7 +229,6 @@ def _labels(inspection: Inspection, width: int) -> list[str]:
 
 
 def _annotators(inspection: Inspection) -> list[str]:
-    """Return a table of the annotators with the most answers."""
     shown = inspection.annotators[:_MOST_ANNOTATORS]
     columns = {
         "annotator": [_short(each.annotator) for each in shown],
@@ -178,7 +255,6 @@ def _table(columns: dict[str, list[str]]) -> list[str]:
 
 
 def _share(value: float | None) -> str:
-    """Format a share as a percentage."""
     return "" if value is None else f"{value:.1%}"
 
 
@@ -188,6 +264,5 @@ def _of(part: int, whole: int) -> str:
 
 
 def _short(name: str) -> str:
-    """Cut a long name, and keep it on one line."""
     name = " ".join(name.split())
     return name if len(name) <= _NAME else name[: _NAME - 1] + "…"

@@ -1,4 +1,4 @@
-"""The losses of COMES, which estimate risks from negative and unlabelled instances."""
+"""The losses of CCMN and COMES, for labels that are named with known probabilities."""
 
 from __future__ import annotations
 
@@ -9,14 +9,89 @@ from torch import Tensor
 from torch.nn import functional
 
 from complabel.errors import InputError
-from complabel.losses._by_hand import differentiable
-from complabel.losses._ccmn import NamingRateLoss
+from complabel.losses._base import LogitLoss, differentiable
+from complabel.losses._settings import check_naming_rates
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 # The largest number of score differences in memory at once: 16 MiB in single precision.
 _MOST_DIFFERENCES = 2**22
+
+
+class NamingRateLoss(LogitLoss):
+    """Base of losses for labels that are named with one probability each, ``naming_rates`` (K,).
+
+    It does not depend on the other labels. A label that applies is never named.
+    """
+
+    naming_rates: Tensor
+
+    def __init__(self, naming_rates: ArrayLike) -> None:
+        super().__init__()
+        self.register_buffer("naming_rates", torch.from_numpy(check_naming_rates(naming_rates)))
+
+    def weighted(self, complementary: Tensor) -> Tensor:
+        """Return complementary labels (b, K), each divided by its naming rate."""
+        return complementary / self.naming_rates.to(complementary.dtype)
+
+
+class CCMNLoss(NamingRateLoss):
+    r"""The unbiased estimator of the supervised binary cross-entropy under class-conditional noise.
+
+    Candidates are noisy labels. A label that applies is always a candidate. Label j, if it does
+    not apply, is a candidate with probability 1 - p_j, the noise rate. For a loss l, the paper's
+    estimator is l(f, 1) for a candidate and (l(f, 0) - (1 - p_j) l(f, 1)) / p_j for a
+    complementary label. Its mean over the naming of labels is the supervised loss. The
+    cross-entropy is linear in its target, so its estimator is the cross-entropy with the target
+    :math:`1 - \bar y_j / p_j`. It is summed over labels and averaged over instances. If all p_j
+    are 1, it is :class:`GDFLoss`.
+
+    Parameters
+    ----------
+    naming_rates : array-like of shape (K,)
+        p_j in (0, 1]: the probability that label j is named for an instance to which it does
+        not apply.
+
+    Raises
+    ------
+    InputError
+        If a rate is not in (0, 1].
+
+    Notes
+    -----
+    The loss of one instance has no lower bound: it falls without end as the logit of a
+    complementary label falls, if p_j < 1. So a flexible model overfits, and
+    :class:`COMESHammingLoss` corrects this. The estimator is unbiased only if each label is named
+    with *one* probability. A person who names exactly one random label that does not apply names
+    each of them with probability 1 / (K - c), where c labels apply. This is one probability only
+    if c is the same for all instances.
+
+    References
+    ----------
+    Xie and Huang, "CCMN: A General Framework for Learning with Class-Conditional Multi-Label
+    Noise", IEEE TPAMI 2023. This is the first of its two estimators, with the noise rates of
+    complementary labels. It extends Natarajan, Dhillon, Ravikumar and Tewari, "Learning with Noisy
+    Labels", 2013.
+
+    Examples
+    --------
+    >>> loss = CCMNLoss([0.5, 0.5, 0.5])
+    >>> complementary = torch.tensor([[1.0, 0.0, 0.0]])
+    >>> round(float(loss(torch.zeros(1, 3), complementary)), 4)  # 3 log 2
+    2.0794
+    >>> round(float(loss(torch.tensor([[-1.0, 0.0, 0.0]]), complementary)), 4)
+    0.6996
+    """
+
+    def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Compute the loss from tensors of shape (b, K)."""
+        losses = functional.softplus(-logits) + self.weighted(complementary) * logits
+        return losses.sum(dim=1).mean()
+
+    def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
+        """Return sigmoid(logits) - (1 - complementary / p), all of shape (b, K)."""
+        return torch.sigmoid(logits).add_(self.weighted(complementary)).sub_(1)
 
 
 class COMESHammingLoss(NamingRateLoss):
@@ -36,9 +111,9 @@ class COMESHammingLoss(NamingRateLoss):
     Parameters
     ----------
     naming_rates : array-like of shape (K,)
-        p_j in (0, 1]: the probability that label j is named for an instance to which it does
-        not apply. Label j is named for a share p_j (1 - pi_j) of the instances. So each
-        complementary label is divided by p_j, which gives the two conditional means.
+        p_j, as for :class:`CCMNLoss`. Label j is named for a share p_j (1 - pi_j) of the
+        instances. So each complementary label is divided by p_j, which gives the two conditional
+        means.
     corrected : bool, default=True
         Whether to take the absolute value of A_j. If not, the loss equals :class:`CCMNLoss`.
 
@@ -107,9 +182,8 @@ class COMESRankingLoss(NamingRateLoss):
     Parameters
     ----------
     naming_rates : array-like of shape (K,)
-        p_j in (0, 1]: the probability that label j is named for an instance to which it does
-        not apply. Division by p_j gives the terms (1 - pi_j) E[. | j named] of the paper, as in
-        :class:`COMESHammingLoss`.
+        p_j, as for :class:`CCMNLoss`. Division by p_j gives the terms (1 - pi_j) E[. | j named] of
+        the paper.
     flooding : float, default=0.0
         beta, the flood level. If L is the mean over a batch, the loss is \|L - beta\| + beta.
         With 0, the loss is L.

@@ -1,0 +1,324 @@
+"""The steps of a fit: what the answers determine, what is known, what is chosen, and the fit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from complabel._parameters import check_random_state, check_real
+from complabel._training import one_thread
+from complabel.answers import Answers, AssumedUniformWarning
+from complabel.errors import AnnotationError, InputError
+from complabel.frequencies import (
+    LabelFrequencies,
+    estimate_label_frequencies,
+    frequencies_with_propensities,
+    given_frequencies,
+    judged_at_random,
+    rates_of_exclusion,
+)
+from complabel.losses import AnswersLikelihood, check_rates
+from complabel.methods._kinds import (
+    AnswerKinds,
+    given_propensities,
+    refuse_undetermined_propensities,
+    warn_of_free_namings,
+)
+from complabel.methods.selection._annotators import Annotators, named_where_excluded
+from complabel.methods.selection._choices import Choices
+from complabel.methods.selection._features import feature_maps
+from complabel.methods.selection._search import FIRST_ALPHA, Rungs, Space, cardinality_grid
+from complabel.methods.selection._trials import fit_maps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.methods._arrays import Features
+
+# Number of multiplications in a product of all rows, above which several threads are used.
+_MUCH_WORK = 10**9
+# Standard deviations of log-propensities. At .1 labels are nearly alike; at 1.1, one label in
+# twenty comes to mind six times as readily as a usual one.
+_SPREADS = (0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.8, 1.1)
+# If answers contradict each other, some are mistakes. Then rates below .03 are not tried.
+_ERROR_RATES = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3, 0.4, 0.5)
+_LEAST_OF_CONTRADICTIONS = 0.03
+# The search for the rates of annotators starts here.
+_FIRST_ERROR_RATE = 0.05
+_RANKS = (2, 4, 8, 16, 32)
+# With propensities=None, they are fitted from this many random answers per label on. The share of
+# "yes" among ten answers has a standard error of at most .16.
+_ENOUGH_PER_LABEL = 10
+# The sums of frequencies that are compared lie at these distances from the estimate, in standard
+# errors. The search then also tries means of neighbours.
+_STEPS = (-1.5, 0.0, 1.5)
+# Sums of frequencies keep this share of K away from 0 and from K.
+_LEAST_SHARE = 0.01
+# Frequencies are kept this far from 0 and 1, because no finite logit has a sigmoid of 0 or 1.
+_RAREST = 1e-6
+# stacklevel of warnings: from a helper below, over plan_for, learn, _learn, _fit and fit, to its
+# caller.
+_CALLER = 7
+
+Report = Callable[[str, int, "int | None", float], None]
+
+
+def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dict[str, Any]:
+    """Make the automatic choices of a SelectionLikelihoodClassifier, fit, and return attributes.
+
+    If label frequencies were estimated, there is one more step. A fit without the judgements of
+    random labels gives predictions, and these improve the estimate. Then the sum of frequencies
+    and alpha are chosen again.
+    """
+    choices, space = plan_for(classifier, answers, n_features=X.shape[1])
+    rng = check_random_state(classifier.random_state)
+    folds_seed, rows_seed = (int(seed) for seed in rng.integers(2**32, size=2))
+
+    def rungs_for(choices: Choices, *, tunes_gamma: bool) -> Rungs:
+        return Rungs(
+            X,
+            choices,
+            cv=classifier.cv,
+            seed=folds_seed,
+            tunes_alpha=classifier.alpha == "auto",
+            tunes_gamma=tunes_gamma,
+            on_setting=partial(report, "search"),
+        )
+
+    # With little work, threads would spend more time waiting for each other than they save.
+    work = X.shape[0] * X.shape[1] * answers.n_labels
+    with one_thread() if work < _MUCH_WORK else nullcontext():
+        names = ("kernel", "scaling", "gamma", "n_components")
+        given = {name: getattr(classifier, name) for name in names}
+        space = replace(space, features=feature_maps(X, **given, seed=rows_seed))
+        rungs = rungs_for(choices, tunes_gamma=classifier.gamma == "auto")
+        setting = rungs.choose_setting(space)
+        results = rungs.results()
+        curve = rungs.cardinality_curve() if len(space.cardinalities) > 1 else None
+        prepared = rungs.prepare(setting.features)
+        if choices.frequencies is not None and choices.frequencies.cardinality_error > 0:
+            named = replace(choices, answers=answers_without_audit(choices.answers))
+            logits = fit_maps(prepared, named, setting).models[0](prepared.X)
+            choices = sharpened(choices, logits)
+            again = space.around(setting)
+            if len(again.cardinalities) > 1:
+                again = replace(again, cardinalities=_cardinalities_near(choices.frequencies))
+            setting = rungs_for(choices, tunes_gamma=False).choose_setting(again)
+        iterations = partial(report, "classifier")
+        found = fit_maps(prepared, choices, setting, on_iteration=iterations)
+    (linear,) = found.models
+    logits = linear(prepared.X)
+    return {
+        "alpha_": setting.alpha,
+        "cardinality_": setting.cardinality,
+        "mean_cardinality_": float(special.expit(logits, out=logits).sum(axis=1).mean()),
+        "rank_": setting.rank,
+        **{f"{name}_": value for name, value in setting.features.parameters.items()},
+        **_of_frequencies(choices, setting.cardinality),
+        "cv_results_": results,
+        "cardinality_curve_": curve,
+        "model_": prepared.model(linear),
+        "n_iter_": found.n_iter,
+        "_annotators": Annotators.of(
+            choices, setting, None if setting.spread is None else found.others[0]
+        ),
+    }
+
+
+def answers_without_audit(answers: Answers) -> Answers:
+    """Leave out the judgements of random labels, from which frequencies are estimated."""
+    return answers.only(~judged_at_random(answers))
+
+
+def sharpened(choices: Choices, logits: NDArray[np.float64]) -> Choices:
+    """Return choices with frequencies estimated anew, with the help of predictions.
+
+    ``logits`` (n, K) must come from a fit without the judgements of random labels.
+    """
+    found = estimate_label_frequencies(choices.answers, predictions=special.expit(logits))
+    return replace(choices, frequencies=found)
+
+
+def _of_frequencies(choices: Choices, cardinality: float | None) -> dict[str, Any]:
+    """Return the classifier's attributes about frequencies, by name."""
+    if choices.frequencies is None:
+        return {}
+    found = choices.frequencies_at(cardinality)
+    shown = {"label_frequencies_": found.values}
+    if found.cardinality_error > 0:
+        shown["label_frequencies_errors_"] = found.standard_errors
+        shown["label_frequencies_covariance_"] = found.covariance
+    return shown
+
+
+def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Choices, Space]:
+    """Return what a fit learns from, and the values that its search chooses from.
+
+    They follow from the classifier's parameters and the answers. The features are left open.
+    """
+    kinds = AnswerKinds.of(answers)
+    frequencies = _frequencies(classifier, kinds, answers)
+    given = given_propensities(classifier.propensities, answers.n_labels)
+    spreads: Sequence[float | None] = [None]
+    if frequencies is not None and given is None and classifier.propensities == "equal":
+        frequencies = replace(frequencies, propensities=None)
+    elif given is None and (frequencies is None or frequencies.propensities is None):
+        spreads = _spreads(classifier, kinds, answers.n_labels)
+    rates = _exclusion_rates(classifier, kinds, answers, frequencies)
+    if rates is None:
+        answers = named_where_excluded(answers)
+    known_rates, error_rates = _error_rates(classifier, answers, rates)
+    space = Space(
+        features=(),
+        cardinalities=_cardinalities(classifier, kinds, answers.n_labels, frequencies),
+        alpha=FIRST_ALPHA if isinstance(classifier.alpha, str) else classifier.alpha,
+        ranks=_ranks(classifier, kinds, most=min(answers.n_labels, n_features)),
+        spreads=spreads,
+        error_rates=error_rates,
+        by_annotator=classifier.error_rate == "per-annotator",
+    )
+    return Choices(answers, given, known_rates, rates, frequencies), space
+
+
+def _frequencies(classifier: Any, kinds: AnswerKinds, answers: Answers) -> LabelFrequencies | None:
+    """Return the label frequencies, given or estimated, that a fit should use; else None.
+
+    They are not estimated if most answers determine them, because then the likelihood uses these
+    answers directly. Nor if there are fewer random judgements than labels: these say too little.
+    """
+    given = classifier.label_frequencies
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        values = given_frequencies(given, classifier.classes_, one_applies=classifier._single)
+        return frequencies_with_propensities(np.clip(values, _RAREST, 1 - _RAREST), answers)
+    if given != "auto":
+        raise InputError(
+            f"label_frequencies is {given!r}; give None, 'auto' or one number per label"
+        )
+    known = classifier.cardinality is None or classifier._single
+    given_w = classifier.propensities
+    open_w = given_w is None or (isinstance(given_w, str) and given_w == "auto")
+    if known or not open_w or not kinds.free or kinds.judged < answers.n_labels:
+        return None
+    if 2 * kinds.determining >= kinds.all:
+        return None
+    return estimate_label_frequencies(answers)
+
+
+def _cardinalities(
+    classifier: Any, kinds: AnswerKinds, n_labels: int, frequencies: LabelFrequencies | None
+) -> Sequence[float | None]:
+    """Return the cardinalities to choose from.
+
+    It is one value if the caller gave it, and None if the answers determine the cardinality.
+    """
+    c = classifier.cardinality
+    if c == "auto":
+        if frequencies is not None:
+            return _cardinalities_near(frequencies)
+        # With one class per row, exactly one label is relevant, as predict_proba assumes.
+        if classifier._single:
+            return [1.0]
+        return [None] if 2 * kinds.determining >= kinds.all else cardinality_grid(n_labels)
+    if c is not None:
+        check_real("cardinality", c, above=0, below=n_labels)
+    return [c]
+
+
+def _cardinalities_near(frequencies: LabelFrequencies | None) -> Sequence[float]:
+    """Return the sums of frequencies to choose from; only one if the frequencies are known."""
+    assert frequencies is not None
+    c, error = frequencies.cardinality, frequencies.cardinality_error
+    if not error:
+        return [c]
+    n_labels = len(frequencies.values)
+    sums = np.clip(c + error * np.array(_STEPS), _LEAST_SHARE * n_labels, None)
+    return [float(each) for each in np.minimum(sums, (1 - _LEAST_SHARE) * n_labels)]
+
+
+def _ranks(classifier: Any, kinds: AnswerKinds, *, most: int) -> Sequence[int | None]:
+    """Return the ranks to choose from; only full rank if all labels were named freely."""
+    if classifier.rank != "auto":
+        return [classifier.rank]
+    if kinds.free == kinds.all:
+        return [None]
+    return [None, *(rank for rank in _RANKS if rank < most)]
+
+
+def _spreads(classifier: Any, kinds: AnswerKinds, n_labels: int) -> Sequence[float | None]:
+    """Return the spreads of propensities to choose from; None means that all labels are alike."""
+    given = classifier.propensities
+    if given == "auto":
+        refuse_undetermined_propensities(kinds)
+        return _SPREADS
+    enough = kinds.menus + min(kinds.judged, kinds.free) >= _ENOUGH_PER_LABEL * n_labels
+    if given is None and kinds.determine_propensities and enough:
+        return [None, *_SPREADS]
+    if given is None and kinds.free:
+        warn_of_free_namings(stacklevel=_CALLER)
+    return [None]
+
+
+def _error_rates(
+    classifier: Any, answers: Answers, exclusion_rates: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64] | None, Sequence[float | None]]:
+    """Return the given error rates (R + 1,) or None, and the rates to choose from.
+
+    A common rate is chosen by held-out answers. If it were fitted together with the map, it would
+    be too small: a map that fits the training answers closely also explains their mistakes.
+    """
+    given = classifier.error_rate
+    if given == "per-annotator":
+        if not answers.annotator_names:
+            raise InputError(
+                "error_rate='per-annotator', but the answers do not say who gave them; give Answers"
+                " the annotators, or use error_rate='auto' for one rate of all"
+            )
+        return None, [_FIRST_ERROR_RATE]
+    if given == "auto":
+        try:
+            AnswersLikelihood(answers, exclusion_rates=exclusion_rates)
+        except AnnotationError:  # answers contradict each other, so some are mistakes
+            return None, [rate for rate in _ERROR_RATES if rate >= _LEAST_OF_CONTRADICTIONS]
+        return None, [None, *_ERROR_RATES]
+    if given == 0:
+        return None, [None]
+    return check_rates("error_rate", given, len(answers.annotator_names) + 1, "annotator"), [None]
+
+
+def _exclusion_rates(
+    classifier: Any,
+    kinds: AnswerKinds,
+    answers: Answers,
+    frequencies: LabelFrequencies | None,
+) -> NDArray[np.float64] | None:
+    """Return exclusion rates, given or from label frequencies; None if they are not known."""
+    given = classifier.exclusion_rates
+    if isinstance(given, str):
+        raise InputError(
+            f"exclusion_rates is {given!r}; give None, a number or one number per label"
+        )
+    if given is not None:
+        return check_rates("exclusion_rates", given, answers.n_labels, "label")
+    if not kinds.excluded:
+        return None
+    if frequencies is None and kinds.judged >= answers.n_labels:
+        frequencies = estimate_label_frequencies(answers)
+    if frequencies is not None:
+        return rates_of_exclusion(answers, frequencies.values)
+    warnings.warn(
+        "a rule or a report excluded labels, but it is not known how often it excludes a label that"
+        " does not apply, so these labels are treated as named freely. Give exclusion_rates, or ask"
+        " yes/no questions about random labels of some items",
+        AssumedUniformWarning,
+        stacklevel=_CALLER,
+    )
+    return None

@@ -1,0 +1,400 @@
+"""Draw the answers of simulated people, for every kind of question."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse, special
+
+from complabel._parameters import (
+    check_array,
+    check_choice,
+    check_integer,
+    check_random_state,
+    check_real,
+)
+from complabel.answers import (
+    Answers,
+    IndicatorLike,
+    as_mask,
+    check_indicator,
+    check_sets,
+    label_names_of,
+)
+from complabel.errors import InputError
+from complabel.simulate._draws import SCHEMES, Scheme, first_arrivals, log_dissimilarity
+
+_KINDS = ("named", "asked", "ticked", "excluded")
+
+
+def draw_answers(
+    Y: IndicatorLike,
+    *,
+    question: str = "named",
+    scheme: Scheme = "uniform",
+    sharpness: float = 1.0,
+    asked_for: int = 1,
+    answers_per_item: int = 1,
+    items_share: float = 1.0,
+    error_rate: float | ArrayLike = 0.0,
+    propensities: ArrayLike | None = None,
+    exclusion_rates: ArrayLike | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> Answers:
+    """Draw the answers of simulated people who are asked a question about each item.
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n_samples, n_labels)
+        1 where a label applies.
+    question : str, default="named"
+        - "named": name one of all labels that does not apply.
+        - "menu-M", such as "menu-4": name one of M labels drawn at random that does not apply, or
+          say that all M apply. These answers are "named", too.
+        - "asked": does this label, drawn at random, apply?
+        - "ticked": tick all labels that do not apply.
+        - "excluded": every label that does not apply is excluded with its exclusion rate.
+    scheme : {"uniform", "biased"}, default="uniform"
+        See :func:`draw_complementary`. "biased" is only allowed with the question "named".
+    sharpness : float, default=1.0
+        See :func:`draw_complementary`.
+    asked_for : int, default=1
+        How many labels people are asked to name, alone or from menus. If fewer do not apply, all
+        of these are named.
+    answers_per_item : int, default=1
+        Number of independent answers about each item. They may be equal.
+    items_share : float, default=1.0
+        Share of the items that get answers, drawn at random; above 0 and at most 1.
+    error_rate : float or array-like of shape (n_annotators,), default=0.0
+        How often an answer is drawn at random from all answers that the question allows, from 0
+        to 1. Where labels are named, that is any set of at most ``asked_for`` offered labels (at
+        least one label without a menu). For "asked" it is yes or no; for "ticked" and "excluded",
+        yes or no for each label separately. With an array, an annotator with one of these rates
+        is drawn for each answer.
+    propensities : array-like of shape (n_labels,) or None, default=None
+        How easily each label comes to mind, above 0. Among the labels that do not apply, the next
+        one is named with a probability proportional to its propensity. By default all are equal.
+    exclusion_rates : float, array-like of shape (n_labels,) or None, default=None
+        How often a label that does not apply is excluded, from 0 to 1. Required for the question
+        "excluded", and not allowed for others.
+    random_state : int, numpy.random.Generator or None, default=None
+        None draws differently every time. Items, menus, choices, mistakes and annotators are
+        drawn from separate streams, so a change to one of them leaves the others as they are.
+
+    Returns
+    -------
+    Answers
+        Menus and "asked" have the ``probability`` of their question. A "named" draw has the same
+        labels as :func:`draw_complementary` with the same ``random_state``, stored as
+        :meth:`Answers.from_complementary` does. This holds without propensities, mistakes,
+        repeated answers and unanswered items.
+
+    Raises
+    ------
+    AnnotationError
+        If ``Y`` is not 2-D or not 0/1. For "named" also if it has fewer than three labels, or a
+        row in which all labels are relevant; for "biased" also a row in which none is.
+    InputError
+        If another parameter is out of its range, or does not belong to this question.
+
+    Examples
+    --------
+    >>> draw_answers([[1, 0, 1], [1, 1, 0]], random_state=0).complementary
+    array([[0, 1, 0],
+           [0, 0, 1]], dtype=uint8)
+    >>> draw_answers([[1, 0, 1], [1, 1, 1]], question="menu-2", random_state=0)
+    Answers(2 items, 3 labels, 2 answers: 2 named)
+    """
+    names = label_names_of(Y)
+    asking = _Asking.of(Y, question, scheme, sharpness, asked_for, propensities, exclusion_rates)
+    check_integer("answers_per_item", answers_per_item, at_least=1)
+    check_real("items_share", items_share, above=0, at_most=1)
+    error_rates = _check_rates("error_rate", error_rate)
+    streams = _Streams.of(random_state)
+    n_items = len(asking.relevant)
+    n_answered = max(1, round(items_share * n_items))
+    answered = np.sort(np.argsort(streams.items.random(n_items))[:n_answered])
+    rounds, people = [], []
+    for _ in range(answers_per_item):
+        # All items get answers here, so that leaving some out does not change the others.
+        person = streams.people.integers(len(error_rates), size=n_items)
+        drawn = asking.answer(error_rates[person], streams)
+        rounds.append({name: as_mask(mask[answered]) for name, mask in drawn.items()})
+        people.append(person[answered])
+
+    free = asking.kind == "named" and not asking.menu_size
+    is_plain = free and propensities is None and not error_rates.any()
+    if is_plain and answers_per_item == 1 and n_answered == n_items:
+        answers = Answers.from_complementary(rounds[0]["named"])
+        return replace(answers, label_names=None if names is None else tuple(names))
+    several = np.ndim(error_rate) > 0
+    answers = Answers.from_arrays(
+        **{name: sparse.vstack([drawn[name] for drawn in rounds]) for name in rounds[0]},
+        question=asking.kind,
+        item=np.tile(answered, answers_per_item),
+        annotator=np.concatenate(people) if several else None,
+        asked_for=asking.asked_for if asking.kind == "named" else 0,
+        probability=asking.probability,
+        all_apply="never" if free else "answer",
+        n_items=n_items,
+        label_names=names,
+    )
+    if several:  # name all annotators, also those who were drawn for no answer
+        answers = replace(answers, annotator_names=tuple(map(str, range(len(error_rates)))))
+    return answers
+
+
+def draw_propensities(
+    n_labels: int, sd: float, random_state: int | np.random.Generator | None = None
+) -> NDArray[np.float64]:
+    """Draw how easily each label comes to mind: ``exp(sd * z)`` with standard normal z.
+
+    Parameters
+    ----------
+    n_labels : int
+        Number of labels, at least 1.
+    sd : float
+        Standard deviation of the logarithms, at least 0; 0 makes all propensities equal.
+    random_state : int, numpy.random.Generator or None, default=None
+        None draws differently every time.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,), dtype float64
+        Propensities for :func:`draw_answers`, all above 0.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+
+    Examples
+    --------
+    >>> draw_propensities(3, 0.0)
+    array([1., 1., 1.])
+    """
+    check_integer("n_labels", n_labels, at_least=1)
+    check_real("sd", sd, at_least=0)
+    rng = check_random_state(random_state)
+    return np.asarray(np.exp(sd * rng.standard_normal(n_labels)))
+
+
+class _Streams(NamedTuple):
+    """Separate random generators, one for each purpose."""
+
+    items: np.random.Generator
+    menus: np.random.Generator
+    errors: np.random.Generator
+    people: np.random.Generator
+    choices: np.random.Generator
+
+    @classmethod
+    def of(cls, random_state: int | np.random.Generator | None) -> Self:
+        """Use the state itself for choices, as ``draw_complementary`` does; spawn the others."""
+        choices = check_random_state(random_state)
+        try:
+            items, menus, errors, people = choices.spawn(1)[0].spawn(4)
+        except TypeError as error:
+            raise InputError(
+                f"random_state cannot be split into separate streams ({error}); give an integer "
+                "or numpy.random.default_rng(seed)"
+            ) from error
+        return cls(items, menus, errors, people, choices)
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """A question that is asked about every item; masks are (n, K)."""
+
+    kind: str  # one of _KINDS
+    menu_size: int  # 0 if there is no menu
+    relevant: NDArray[np.uint8]
+    log_weights: Any
+    asked_for: int  # at most the number of labels on offer
+    exclusion_rates: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls,
+        Y: IndicatorLike,
+        question: str,
+        scheme: Scheme,
+        sharpness: float,
+        asked_for: int,
+        propensities: ArrayLike | None,
+        exclusion_rates: ArrayLike | None,
+    ) -> Self:
+        """Check the parameters of ``draw_answers`` that describe the question."""
+        kind, menu_size = _read_question(question)
+        free = kind == "named" and not menu_size
+        check_choice("scheme", scheme, SCHEMES)
+        check_integer("asked_for", asked_for, at_least=1)
+        check_real("sharpness", sharpness, at_least=0)
+        if scheme != "uniform" and not free:
+            raise InputError(f"scheme {scheme!r} is only for the question 'named'")
+        if asked_for > 1 and kind != "named":
+            raise InputError(f"asked_for must be 1 for the question {kind!r}: it names no labels")
+        if (kind == "excluded") != (exclusion_rates is not None):
+            raise InputError(
+                "exclusion_rates are for the question 'excluded', which needs one rate, or one for"
+                f" each label; the question is {question!r}"
+            )
+        relevant = check_indicator(Y, name="relevant")
+        n_labels = relevant.shape[1]
+        if free:  # every row must have a label that can be named
+            relevant = check_sets(relevant, "relevant", 3, allow_empty=scheme == "uniform")
+        if menu_size > n_labels:
+            raise InputError(
+                f"question {question!r} needs {menu_size} labels, but Y has {n_labels}; give a "
+                "smaller menu"
+            )
+        log_weights: Any = 0.0
+        if propensities is not None:
+            log_weights = _log_propensities(propensities, n_labels)
+        if scheme == "biased":
+            log_weights = log_weights + sharpness * log_dissimilarity(relevant)
+        rates = 0.0 if exclusion_rates is None else exclusion_rates
+        return cls(
+            kind,
+            menu_size,
+            relevant,
+            log_weights,
+            min(asked_for, menu_size or n_labels),
+            _check_rates("exclusion_rates", rates, n_labels),
+        )
+
+    @property
+    def probability(self) -> float:
+        """Probability with which a question is drawn; NaN if it is not drawn at random."""
+        n_labels = self.relevant.shape[1]
+        if self.menu_size:
+            return 1 / math.comb(n_labels, self.menu_size)
+        return 1 / n_labels if self.kind == "asked" else math.nan
+
+    def answer(
+        self, error_rates: NDArray[np.float64], streams: _Streams
+    ) -> dict[str, NDArray[np.uint8]]:
+        """Draw one answer about every item, given the error rate of each answer, (n,)."""
+        if self.kind == "named":
+            return self._name(error_rates, streams)
+        if self.kind == "asked":
+            return self._judge(error_rates, streams)
+        by_label = error_rates[:, np.newaxis]
+        if self.kind == "ticked":
+            relevant = _mistaken(self.relevant, by_label, streams.errors)
+            return {"relevant": relevant, "absent": 1 - relevant}
+        hit = streams.choices.random(self.relevant.shape) < self.exclusion_rates
+        excluded = (hit & (self.relevant == 0)).astype(np.uint8)
+        return {"excluded": _mistaken(excluded, by_label, streams.errors)}
+
+    def _name(
+        self, error_rates: NDArray[np.float64], streams: _Streams
+    ) -> dict[str, NDArray[np.uint8]]:
+        """Draw named labels from a random menu, or from all labels."""
+        offered = np.ones_like(self.relevant)
+        if self.menu_size:
+            offered = _random_subsets(streams.menus, offered, self.menu_size)
+        eligible = (offered == 1) & (self.relevant == 0)
+        named = first_arrivals(eligible, self.asked_for, streams.choices, self.log_weights)
+        if error_rates.any():
+            wrong = streams.errors.random(len(named)) < error_rates
+            sizes = self._random_sizes(streams.errors)
+            anything = _random_subsets(streams.errors, offered, sizes)
+            named = np.where(wrong[:, np.newaxis], anything, named)
+        return {"named": named, "offered": offered} if self.menu_size else {"named": named}
+
+    def _random_sizes(self, stream: np.random.Generator) -> NDArray[np.intp]:
+        """Draw the size of a random label set, (n,), if all allowed sets are equally likely."""
+        most = self.menu_size or self.relevant.shape[1]
+        sizes = np.arange(0 if self.menu_size else 1, self.asked_for + 1)
+        # log C(most, size) plus a constant, which softmax removes
+        log_counts = -special.betaln(most - sizes + 1, sizes + 1)
+        bounds = np.cumsum(special.softmax(log_counts))[:-1]
+        chosen: NDArray[np.intp] = sizes[np.searchsorted(bounds, stream.random(len(self.relevant)))]
+        return chosen
+
+    def _judge(
+        self, error_rates: NDArray[np.float64], streams: _Streams
+    ) -> dict[str, NDArray[np.uint8]]:
+        """Ask whether one random label applies, and draw the answers."""
+        rows = np.arange(len(self.relevant))
+        label = streams.menus.integers(self.relevant.shape[1], size=len(rows))
+        asked = np.zeros_like(self.relevant)
+        asked[rows, label] = 1
+        applies = _mistaken(self.relevant[rows, label], error_rates, streams.errors)[:, np.newaxis]
+        return {"offered": asked, "relevant": asked & applies, "absent": asked & (1 - applies)}
+
+
+def _check_rates(name: str, values: Any, n_labels: int | None = None) -> NDArray[np.float64]:
+    """Return rates from 0 to 1 as an array: one rate, or one per annotator or label."""
+    scalar = np.ndim(values) == 0
+    rates = check_array(name, [values] if scalar else values, "entry")
+    if n_labels is not None and not scalar and len(rates) != n_labels:
+        raise InputError(
+            f"{name} has {len(rates)} entries for {n_labels} labels; give one for each"
+        )
+    wrong = np.flatnonzero((rates < 0) | (rates > 1))
+    if len(wrong):
+        place = "" if scalar else f" at entry {wrong[0]}"
+        raise InputError(f"{name} must be from 0 to 1, got {rates[wrong[0]]}{place}")
+    return rates
+
+
+def _mistaken(
+    said: NDArray[np.uint8], rates: NDArray[np.float64], stream: np.random.Generator
+) -> NDArray[np.uint8]:
+    """Replace each value by a random 0 or 1 with probability ``rates``."""
+    if not rates.any():
+        return said
+    wrong = stream.random(said.shape) < rates
+    return np.where(wrong, stream.integers(2, size=said.shape, dtype=np.uint8), said)
+
+
+def _random_subsets(
+    stream: np.random.Generator, of: NDArray[np.uint8], size: int | NDArray[np.intp]
+) -> NDArray[np.uint8]:
+    """Draw a random subset of each row's labels, (n, K); ``size`` may be an array (n,)."""
+    times = np.where(of == 1, stream.random(of.shape), np.inf)
+    most = int(np.max(size, initial=0))
+    subsets = np.zeros_like(of)
+    if most:
+        first = np.argpartition(times, range(most), axis=1)[:, :most]  # in the order of arrival
+        within = np.arange(most) < np.broadcast_to(size, len(of))[:, np.newaxis]
+        np.put_along_axis(subsets, first, within.astype(np.uint8), axis=1)
+    return subsets
+
+
+def _read_question(question: object) -> tuple[str, int]:
+    """Return the kind of a question and its menu size; 0 if it has no menu."""
+    if question == "free":  # what plans call it
+        return "named", 0
+    if isinstance(question, str):
+        if question in _KINDS:
+            return question, 0
+        kind, _, size = question.partition("-")
+        if kind == "menu" and size.isdecimal():
+            if int(size) == 1:
+                raise InputError("question 'menu-1' is a yes/no question; give 'asked' instead")
+            if int(size) > 1:
+                return "named", int(size)
+    raise InputError(
+        f"question must be one of {', '.join(_KINDS)}, or menu-M with M of at least 2, such as "
+        f"menu-4; got {question!r}"
+    )
+
+
+def _log_propensities(values: ArrayLike, n_labels: int) -> NDArray[np.float64]:
+    """Return the logarithms of propensities, (K,)."""
+    propensities = check_array("propensities", values, "label")
+    if len(propensities) != n_labels:
+        raise InputError(
+            f"propensities has {len(propensities)} entries for {n_labels} labels; give one for each"
+        )
+    if propensities.min() <= 0:
+        at = int(np.argmin(propensities))
+        raise InputError(f"propensities must be above 0, got {propensities[at]} at label {at}")
+    return np.asarray(np.log(propensities))

@@ -1,0 +1,137 @@
+"""What holds of each page: of a study's report, of answers, and of the demonstration."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from tests.reports.small import Page
+
+from complabel.errors import InputError
+from complabel.reports import render_demo, render_inspection
+
+KINDS = ("report", "inspection", "demo")
+SECTIONS = {"findings", "answers", "frequencies", "choice", "annotators", "contradictions"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_is_a_document_that_needs_nothing_from_outside(pages, kind):
+    page = Page(pages[kind])
+    assert pages[kind].startswith("<!doctype html>")
+    assert page.find("html")[0][0] == {"lang": "en"}
+    assert page.find("meta", name="viewport")
+    assert len(page.find("h1")) == len(page.find("main")) == 1
+    for tag, attributes, _ in page.elements:
+        assert tag not in {"script", "link", "iframe", "object", "set", "small", "i"}
+        assert "onload" not in attributes
+        for name in ("src", "href", "srcset", "poster"):
+            assert attributes.get(name, "#").startswith(("#", "data:image/png;base64,"))
+    for outside in ("@import", "url(http", *(() if kind == "report" else ("http", "url("))):
+        assert outside not in pages[kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ids_are_unique_and_links_lead_somewhere(pages, kind):
+    attributes = Page(pages[kind]).attributes
+    ids = [found["id"] for found in attributes if "id" in found]
+    assert len(ids) == len(set(ids))
+    links = {found["href"][1:] for found in attributes if found.get("href", "").startswith("#")}
+    named = {found["aria-labelledby"] for found in attributes if "aria-labelledby" in found}
+    assert links | named <= set(ids)
+    assert bool(links) == (kind == "report")
+    if kind == "inspection":
+        assert named == set(ids) == {*SECTIONS, "features"}
+
+
+@pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
+def test_a_missing_extra_is_named(seen, demo, monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    for render, what in ((render_inspection, seen), (render_demo, demo[0])):
+        with pytest.raises(InputError, match=rf"{module}.*pip install \"complabel\[report\]\""):
+            render(what)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A headless Chromium that cannot reach anything but files."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    programs = [shutil.which("chromium"), shutil.which("chromedriver")]
+    if None in programs:
+        pytest.skip("chromium and chromedriver are not on the path")
+    options = webdriver.ChromeOptions()
+    options.binary_location = programs[0]
+    profile = f"--user-data-dir={tmp_path_factory.mktemp('profile')}"
+    for argument in ("headless=new", "no-sandbox", "disable-gpu", "disable-background-networking"):
+        options.add_argument(f"--{argument}")
+    options.add_argument(profile)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.ChromeService(executable_path=programs[1], log_output=subprocess.DEVNULL)
+    driver = webdriver.Chrome(options=options, service=service)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def opened(browser, pages, tmp_path):
+    """Open a page in a window of some width, all its details shown."""
+
+    def open_(kind, width, scheme="light"):
+        (tmp_path / "page.html").write_text(pages[kind], encoding="utf-8")
+        metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+        browser.get((tmp_path / "page.html").as_uri())
+        browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+        return browser.execute_script
+
+    return open_
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_a_browser_nothing_sticks_out(browser, opened, pages, kind, width, scheme):
+    script = opened(kind, width, scheme)
+    assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+    root = "document.documentElement"
+    needed, given = script(f"return [{root}.scrollWidth, {root}.clientWidth]")
+    assert width - 20 <= given <= width  # a scroll bar takes some
+    assert needed == given
+    shown = script(
+        "return [...document.querySelectorAll('svg, main table')]"
+        ".map(e => e.getBoundingClientRect())"
+    )
+    assert all(box["width"] > 100 and box["height"] > 30 for box in shown)
+    assert len(shown) > (50 if kind == "report" else 0)
+    tracks = script("return [...document.querySelectorAll('.track')].map(e => e.clientWidth)")
+    assert min(tracks, default=width) > 0.15 * width
+    background, ink = script(
+        "const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]"
+    )
+    brightness = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in (background, ink)]
+    assert (brightness[0] < brightness[1]) == (scheme == "dark")
+
+
+@pytest.mark.slow
+def test_row_titles_stay_in_sight_while_a_table_scrolls(opened):
+    moved = opened("report", 390)(
+        """const box = document.querySelector('.scroll');
+        const [title, cell] = box.querySelectorAll('tbody th, tbody td');
+        const left = e => e.getBoundingClientRect().left;
+        const before = [left(title), left(cell)];
+        box.scrollLeft = 80;
+        return [left(title) - before[0], left(cell) - before[1]];"""
+    )
+    assert moved == [0, -80]
+
+
+@pytest.mark.slow
+def test_the_sections_are_listed_side_by_side(opened):
+    tops = opened("report", 1280)(
+        "return [...document.querySelectorAll('nav a')].map(a => a.getBoundingClientRect().top)"
+    )
+    assert len(tops) > 5
+    assert len(set(tops)) < len(tops) / 2
