@@ -83,7 +83,7 @@ def imported(path, content, format_=None, **options):
     names = list(tally.label_names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnlistedLabelsWarning)
-        answers = Answers.from_table(table, labels=names or None, contradictions="keep")
+        answers = Answers.from_table(table, label_names=names or None, contradictions="keep")
     assert answers.n_items == table["item"].nunique()
     return [filled(row) for row in table.to_dict("records")], tally
 

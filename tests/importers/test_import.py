@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError, OutputError
@@ -123,6 +123,7 @@ ROW = st.tuples(
 )
 
 
+@settings(max_examples=25)
 @given(st.lists(st.lists(ROW, min_size=1, max_size=6), min_size=1, max_size=4))
 def test_counts_are_those_of_sets_of_tuples(tmp_path_factory, pieces):
     path = tmp_path_factory.mktemp("any") / "a.csv"

@@ -62,7 +62,7 @@ def test_a_menu_is_spelled_out_with_its_forms(tmp_path):
     assert two["asked_for"] == 2
     assert "Name 2 of these labels" in two["question"]
     free = {"item": ["a"], "question": ["named"]}
-    write_prompts(free, path, labels=MENU)
+    write_prompts(free, path, label_names=MENU)
     assert lines_of(path)[0]["offered"] == MENU
 
 
@@ -75,7 +75,7 @@ def test_a_menu_is_spelled_out_with_its_forms(tmp_path):
         ({**NAMINGS, "label": ["sea", None]}, {}, "already answered"),
         (
             {"item": ["a"], "question": ["named"]},
-            {"labels": ["All apply", "b"]},
+            {"label_names": ["All apply", "b"]},
             "rename the label",
         ),
         (QUESTIONS, {"item_texts": {4: "A puppy."}}, "row 2 .* no text for item '5'"),

@@ -40,7 +40,7 @@ def write_prompts(
     path: str | os.PathLike[str],
     *,
     item_texts: Mapping[Any, str] | None = None,
-    labels: Sequence[str] | None = None,
+    label_names: Sequence[str] | None = None,
 ) -> int:
     """Write questions as JSON lines, one prompt on each; ``--from replies`` reads the replies.
 
@@ -54,7 +54,7 @@ def write_prompts(
         The file to write.
     item_texts : mapping of item to str, or None, default=None
         The text of each item, for the field ``text`` of its prompts.
-    labels : sequence of str, or None, default=None
+    label_names : sequence of str, or None, default=None
         All labels; they are offered by "named" questions without ``offered``.
 
     Returns
@@ -86,7 +86,7 @@ def write_prompts(
     >>> json.loads(path.read_text())["question"]
     "Does the label 'dog' apply to this item? Answer yes, no, or unsure."
     """
-    prompts = list(_prompts(table, item_texts, labels))
+    prompts = list(_prompts(table, item_texts, label_names))
     target = Path(path)
     with (
         explained(target),
@@ -99,7 +99,7 @@ def write_prompts(
 
 
 def _prompts(
-    table: Any, item_texts: Mapping[Any, str] | None, labels: Sequence[str] | None
+    table: Any, item_texts: Mapping[Any, str] | None, label_names: Sequence[str] | None
 ) -> Iterator[dict[str, Any]]:
     there = [name for name in _COLUMNS if name in getattr(table, "columns", table)]
     rows = answers_to_arrow({name: table[name] for name in there}).select(_COLUMNS).to_pylist()
@@ -116,7 +116,7 @@ def _prompts(
         if kind == "asked":
             prompt |= _asked(row, place)
         elif kind == "named":
-            prompt |= _named(row, labels, place)
+            prompt |= _named(row, label_names, place)
         else:
             raise InputError(
                 f"{place}: question {kind!r} cannot become a prompt; give only asked and named"
@@ -139,14 +139,14 @@ def _asked(row: Mapping[str, Any], place: str) -> dict[str, Any]:
     }
 
 
-def _named(row: Mapping[str, Any], labels: Sequence[str] | None, place: str) -> dict[str, Any]:
+def _named(row: Mapping[str, Any], label_names: Sequence[str] | None, place: str) -> dict[str, Any]:
     if row["answer"] is not None or row["label"] is not None:
         raise InputError(
             f"{place}: a question to name labels is already answered; leave such rows out"
         )
-    menu = list(labels or ()) if row["offered"] is None else json.loads(row["offered"])
+    menu = list(label_names or ()) if row["offered"] is None else json.loads(row["offered"])
     if len(menu) < 2:
-        raise InputError(f"{place}: offers {len(menu)} labels; give offered, or labels=[...]")
+        raise InputError(f"{place}: offers {len(menu)} labels; give offered, or label_names=[...]")
     if ALL_APPLY in map(str.casefold, menu):
         raise InputError(
             f"{place}: a label is called {ALL_APPLY!r}, which is a fixed answer; rename the label"
