@@ -93,23 +93,10 @@ def test_an_untold_code_is_found_wherever_it_stands(tmp_path, monkeypatch, where
         import_answers(path, format="coded")
 
 
-def test_pieces_say_the_same_as_the_whole(tmp_path, monkeypatch):
-    text = "item,sea,sky\n" + "".join(f"i{n},{n % 2},{'' if n < 900 else 1}\n" for n in range(1000))
-    whole = imported(tmp_path / "t.csv", text)
-    monkeypatch.setattr("complabel.importers._tabular._ROWS", 40)
-    assert imported(tmp_path / "t.csv", text) == whole
-    assert len(whole[0]) == 1100
-
-
 def test_words_can_be_codes_in_any_case(tmp_path):
     text = "id;sea;sky\n7;Pos;neg\n8;?;NA\n"
     rows, _ = imported(tmp_path / "t.csv", text, "coded", yes=("pos",), no=("NEG",), unsure=("?",))
     assert triples(rows) == [("7", "sea", "yes"), ("7", "sky", "no"), ("8", "sea", "unsure")]
-
-
-def test_what_looks_blank_can_be_a_code(tmp_path):
-    rows, _ = imported(tmp_path / "t.csv", "i,sea,sky\na,1,NA\n", "coded", unsure=("na",))
-    assert triples(rows) == [("a", "sea", "yes"), ("a", "sky", "unsure")]
 
 
 def test_parquet_with_nullable_columns_is_a_wide_table_too(tmp_path):

@@ -56,20 +56,6 @@ def test_two_controls_row_by_row(tmp_path):
     assert not tally.label_names
 
 
-def test_two_controls_become_one_naming_with_relevant_labels(tmp_path):
-    table, _ = load(tmp_path, LABEL_STUDIO, **BOTH, label_names=("sea", "sky", "city", "forest"))
-    answers, found = masks(table, ["sea", "sky", "city", "forest"])
-    assert answers.question.tolist() == ["named", "named", "asked"]
-    assert answers.asked_for.tolist() == [2, 1, 0]
-    assert answers.item_names.tolist() == ["a", "b"]
-    assert found == {
-        "named": [[1, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 0]],
-        "absent": [[0, 0, 0, 0]] * 3,
-        "relevant": [[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]],
-        "offered": [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]],  # asked: what was judged
-    }
-
-
 def test_a_label_in_both_controls_is_a_contradiction_between_two_answers(tmp_path):
     both = annotation(5, choices("not_this", "sea", "sky"), choices("this", "sea"))
     table, _ = load(tmp_path, [task(1, {"item": "a"}, both)], **BOTH)
@@ -316,6 +302,13 @@ def test_json_min_writes_taxonomies_and_menus_too(tmp_path, name):
     ]
 
 
+@pytest.mark.parametrize("name", ["a.json", "a.csv"])
+def test_an_annotation_that_a_flat_file_repeats_is_refused(tmp_path, name):
+    content = delimited(",") if name == "a.csv" else [*JSON_MIN, JSON_MIN[1]]
+    content = content if name == "a.json" else content + content.splitlines()[-2] + "\n"
+    assert "annotation '11' is also" in fails(tmp_path, content, name, **BOTH)
+
+
 def test_a_table_says_what_was_cancelled(tmp_path):
     first = "id,tags,annotator,annotation_id,lead_time,was_cancelled"
     text = f"{first}\n1,sea,7,1,2,True\n2,sky,7,2,2,False\n"
@@ -358,7 +351,7 @@ RESULT = (*ANNOTATIONS, 0, "result", 0)
         ((*RESULT, "value", "choices"), [[]], "choices.0 is a list of 0"),
         ((*RESULT, "value", "choices"), [["sea", ["sky"]]], "choices.0 is a list of 2"),
         ((*ANNOTATIONS, 0, "completed_by"), [7], "annotations.0.completed_by is a list of 1"),
-        ((*ANNOTATIONS, 0, "id"), 11, "annotation 2: annotation '11' is also in task 1, annota"),
+        ((*ANNOTATIONS, 0, "id"), 11, ", record 1, task 1, annotation 2: annotation '11' is also "),
     ],
     ids=lambda value: value if isinstance(value, str) and value.startswith((",", ":")) else "",
 )

@@ -90,7 +90,7 @@ def test_absent_and_present_is_a_contradiction_between_two_answers(tmp_path):
         (("images", 1, "neg_category_ids"), [[1]], "neg_category_ids.0 is a list of 1"),
         (("annotations", 1, "image_id"), True, "annotations.1.image_id is true"),
         (("annotations", 1, "image_id"), 51, "annotations of image 51"),
-        (("annotations", 1, "category_id"), 51, "annotation 1: has the category 51"),
+        (("annotations", 1, "category_id"), 51, "image 50: has the category 51"),
         (("categories", 1, "id"), 3, "two categories"),
         (("categories", 1, "name"), "acorn", "two categories"),
         (("categories", 1, "name"), None, "categories.1.name is null"),

@@ -47,13 +47,6 @@ def test_names_can_be_told(tmp_path):
         import_answers(path, options=Options(label_names=("sea", "sky")))
 
 
-def test_pieces_say_the_same_as_the_whole(tmp_path, monkeypatch):
-    path = save(tmp_path / "toy.mat")
-    whole = imported(path, None)
-    monkeypatch.setattr("complabel.importers._public._AT_ONCE", 3)
-    assert imported(path, None) == whole
-
-
 def test_damaged_files_are_refused(tmp_path):
     path = save(tmp_path / "toy.mat")
     path.write_bytes(path.read_bytes()[:300])

@@ -23,13 +23,11 @@ _NESTED = frozenset(("fields", "responses", "_server_id"))
 
 
 def _recognizes(head: Head) -> bool:
-    """Return whether these are records of Argilla, flattened or not."""
     _, keys = head.keys()
     return keys >= _NESTED or any(key.endswith(_END) for key in keys)
 
 
 def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
-    """Read records of Argilla."""
     tally.start("records", "records without a response", "responses", "discarded responses")
     tally.start("draft responses", "responses without a status", "empty responses")
     forms = list(_forms(path, options, tally))

@@ -147,7 +147,6 @@ def _answer(
     tally: Tally,
     probability: float | None,
 ) -> Iterator[Row]:
-    """Yield the rows of one answer."""
     question, menu = told or "named", form.menu
     unchosen: list[str] = []
     if present and options.unselected == "no":  # every label that was shown was judged

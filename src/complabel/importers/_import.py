@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import importlib.util
 import json
 import os
 from collections import Counter, defaultdict
@@ -14,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel._opening import fault, is_file, open_binary
+from complabel._opening import existing, fault, open_binary
 from complabel.answers import QUESTIONS
-from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
+from complabel.errors import DatasetFormatError, InputError
 from complabel.files import AnswerWriter, answers_to_arrow
 from complabel.importers._argilla import ARGILLA
 from complabel.importers._format import Format, Head, Options, Tally
@@ -41,24 +42,8 @@ _MAX_NAMED = 3  # contradictions in a remark
 
 
 def detect(path: str | os.PathLike[str]) -> Format:
-    r"""Return the first format that recognizes a file of answers by its beginning.
-
-    Raises
-    ------
-    DatasetFormatError
-        If no format recognizes the file.
-    DatasetNotFoundError
-        If the file is missing or cannot be read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "verified.csv"
-    >>> _ = path.write_text("ImageID,Source,LabelName,Confidence\n")
-    >>> detect(path).name
-    'open-images'
-    """
-    path = _existing(Path(path))
+    """Return the first format that recognizes a file of answers by its beginning."""
+    path = existing("path", path)
     with open_binary(path) as file:
         head = Head(path, file.read(_HEAD))
     for each in FORMATS:
@@ -71,7 +56,6 @@ def detect(path: str | os.PathLike[str]) -> Format:
 
 
 def _named(name: str) -> Format:
-    """Return the format with this name."""
     for each in FORMATS:
         if each.name == name:
             return each
@@ -81,12 +65,6 @@ def _named(name: str) -> Format:
 def _listed() -> str:
     width = max(len(each.name) for each in FORMATS)
     return "\n".join(f"  {each.name:{width}}  {each.title}" for each in FORMATS)
-
-
-def _existing(path: Path) -> Path:
-    if not is_file(path):
-        raise DatasetNotFoundError(f"{path}: no such file; check the path")
-    return path
 
 
 def import_answers(
@@ -220,7 +198,7 @@ def _read(
     options, totals = options or Options(), _Totals()
     if not chosen.takes_question:
         tally.say_unused(options, chosen.name, "question")
-    for piece in chosen.read(_existing(path), options, tally):
+    for piece in chosen.read(existing("path", path), options, tally):
         try:
             table = answers_to_arrow(piece)
         except InputError as cause:
@@ -279,7 +257,9 @@ class _Totals:
         rows = table.select(names).to_pandas(strings_to_categorical=True)
         self.labels.update(rows["label"].cat.categories)
         for menu in rows["offered"].cat.categories:
-            self._see_menu(menu)
+            # A menu that is none is refused, with its place, when answers are made of the table.
+            with contextlib.suppress(ValueError, TypeError, RecursionError):
+                self.labels.update(map(str, json.loads(menu)))
         answer = rows["answer"].astype(object).fillna("no")  # a blank answer is read as "no"
         question = rows["question"].astype(object).fillna("")
         self.rows.update(answer.value_counts().to_dict())
@@ -324,14 +304,8 @@ class _Totals:
                 "--contradictions (contradictions= of read_answers)"
             )
 
-    def _see_menu(self, menu: str) -> None:
-        # A menu that is none is refused, with its place, when answers are made from the table.
-        with contextlib.suppress(ValueError, TypeError, RecursionError):
-            self.labels.update(map(str, json.loads(menu)))
-
 
 def _hashes(rows: Any) -> Hashes:
-    """Return the distinct hashes of some rows."""
     import pandas as pd  # type: ignore[import-untyped]
 
     return _distinct([pd.util.hash_pandas_object(rows, index=False).to_numpy()])
@@ -346,11 +320,7 @@ def _distinct(parts: Sequence[Hashes]) -> Hashes:
 
 
 def _need_pandas() -> None:
-    """Refuse to start without pandas and pyarrow, and say how to install them."""
-    try:
-        import pandas  # noqa: F401
-        import pyarrow  # noqa: F401
-    except ImportError as cause:
+    if any(importlib.util.find_spec(name) is None for name in ("pandas", "pyarrow")):
         raise InputError(
             'importing needs pandas and pyarrow; install them with: pip install "complabel[tables]"'
-        ) from cause
+        )

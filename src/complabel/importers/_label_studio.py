@@ -25,7 +25,6 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
 from complabel._opening import fault
 from complabel.answers import ANSWER_WORDS, QUESTIONS
-from complabel.errors import DatasetFormatError
 from complabel.importers._format import Format, Head, Options, Row, Tally, as_json, chance, pieces
 from complabel.importers._forms import Controls, Form, rows_of, settle
 from complabel.importers._json import (
@@ -105,8 +104,6 @@ class _Task(BaseModel):
 
 
 class _Question(BaseModel):
-    """What a task says of its question."""
-
     label: Text
     question: Any = None
     probability: Chance | None = None
@@ -116,7 +113,6 @@ class _Question(BaseModel):
 
 
 def _recognizes(head: Head) -> bool:
-    """Return whether this is an export of Label Studio."""
     root, keys = head.keys()
     if not root:
         return _is_export(head.columns())
@@ -130,7 +126,6 @@ def _is_export(columns: Sequence[str]) -> bool:
 
 
 def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
-    """Read an export of Label Studio."""
     tally.start("tasks", "tasks without an annotation", "annotations", "cancelled annotations")
     tally.start("empty annotations", "ground truth annotations", "choices about parts of an item")
     records = _records(path)
@@ -151,7 +146,6 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
 
 
 def _records(path: Path) -> list[tuple[str, Any]]:
-    """Return the tasks or flat records of a file, with their places."""
     raw = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
     if raw.lstrip()[:1] in (b"[", b"{"):
         found = parse(raw, str(path))
@@ -206,7 +200,6 @@ def _as_tasks(
 
 
 def _values(cell: Any, place: str) -> list[Any]:
-    """Return the values of a control in a flat record."""
     value = _decoded(cell, place)
     return [] if value in (None, "") else value if isinstance(value, list) else [value]
 
@@ -243,22 +236,20 @@ def _controls_of(
         name for name in fields if any(_holds_choices(record.get(name)) for record in records)
     ]
     if not controls and not asked:
-        hint = "".join(
-            f"; if field {shown(name)} says whether a label applies, give each task the field"
-            " 'label'"
+        hints = [
+            f"; if {name!r} says whether a label applies, give each task the field 'label'"
             for name in yes_no[:1]
-        )
-        listed = ", ".join(map(shown, list(fields)[:20]))
+        ]
         raise fault(
             path,
-            f"does not say which of these fields are controls: {listed or 'no fields'}; give them"
-            " as --absent FIELD (labels do not apply) or --present FIELD (labels apply)" + hint,
+            "does not say which of these fields are controls:"
+            f" {', '.join(map(shown, list(fields)[:20])) or 'no fields'}; give them as --absent"
+            " FIELD (labels do not apply) or --present FIELD (labels apply)" + "".join(hints),
         )
     return [*controls, *(name for name in asked if name not in controls)], asked
 
 
 def _holds_choices(value: Any) -> bool:
-    """Return whether a field holds an object with choices."""
     if isinstance(value, str):
         start = value[:40].replace(" ", "").removeprefix("[")
         return start.startswith(('{"choices"', '{"taxonomy"'))
@@ -277,31 +268,25 @@ def _forms(records: Sequence[tuple[str, Any]], options: Options, tally: Tally) -
         task = checked(_Task, value, record_place)
         is_named = isinstance(task.id, int | str) and not isinstance(task.id, bool)
         name = shown(task.id) if is_named else f"number {number}"
-        place = f"{record_place}, task {name}"
         tasks.add(name)
         tally.counts["tasks without an annotation"] += not task.annotations
-        menu = _menu_of(task.data.get(MENU))
         for at, annotation in enumerate(task.annotations, 1):
             tally.counts["annotations"] += 1
             if annotation.was_cancelled is True or annotation.skipped is True:
                 tally.counts["cancelled annotations"] += 1
                 continue
             tally.counts["ground truth annotations"] += annotation.ground_truth is True
+            place = f"{record_place}, task {name}, annotation {at}"
             answer_id = annotation.id or annotation.unique_id or f"{name}.{at}"
-            where = f"{place}, annotation {at}"
-            if answer_id in first:
-                raise fault(
-                    where,
-                    f"annotation {shown(answer_id)} is also in {first[answer_id]}; leave one of"
-                    " them out, as it would count twice",
-                )
-            first[answer_id] = where.removeprefix(f"{record_place}, ")
+            if first.setdefault(answer_id, place) != place:
+                also = f"annotation {shown(answer_id)} is also {first[answer_id]}"
+                raise fault(place, f"{also}; leave one of them out, as it would count twice")
             yield Form(
-                place=where,
+                place=place,
                 answer_id=answer_id,
-                item=_item(task, value, field, options.item is not None, where),
-                chosen=_chosen(annotation, where, tally),
-                menu=menu,
+                item=_item(task, value, field, options.item is not None, place),
+                chosen=_chosen(annotation, place, tally),
+                menu=_menu_of(task.data.get(MENU)),
                 annotator=annotation.completed_by,
                 time=annotation.created_at,
                 task=task.data,
@@ -378,7 +363,6 @@ def _menu_of(options: Any) -> tuple[str, ...] | None:
 def _rows(
     forms: Sequence[Form], controls: Controls, asked: str | None, options: Options, tally: Tally
 ) -> Iterator[Row]:
-    """Yield the rows of all forms."""
     on_menus = {label for form in forms for label in form.menu or ()}
     if not on_menus and asked is None:
         tally.say_unused(options, "Label Studio's", "random_questions")
@@ -433,9 +417,18 @@ def _asked_control(forms: Sequence[Form], options: Options, path: Path) -> str |
         if not words or (others and not has_label):
             continue
         if others:
-            raise _unclear(path, name, words, f"and also {shown(others[0])}, which is no answer")
-        if not has_label:
-            raise _unclear(path, name, words, "but the tasks have no field 'label' to say about")
+            why = f"and also {shown(others[0])}, which is no answer"
+        elif not has_label:
+            why = "but the tasks have no field 'label' to say about"
+        else:
+            why = ""
+        if why:
+            raise fault(
+                path,
+                f"in control {shown(name)} people chose {_some(words)}, {why}; if it asks whether a"
+                " label applies, give each task the field 'label', and the choices yes, no and"
+                " unsure; if these words are names of labels, list all with --label-names",
+            )
         if name in (*options.absent, *options.present):
             raise fault(
                 path,
@@ -447,20 +440,9 @@ def _asked_control(forms: Sequence[Form], options: Options, path: Path) -> str |
         raise fault(
             path,
             f"has several controls with yes or no: {_some(found)}; only one can be about the task's"
-            " label. Export the annotations as JSON, which tells controls from the task's own"
-            " fields; if there really are several, rename the choices of others",
+            " label: export as JSON, which tells controls from fields, or rename other choices",
         )
     return found[0] if found else None
-
-
-def _unclear(path: Path, name: str, words: Sequence[str], why: str) -> DatasetFormatError:
-    """Return the error about a control with "yes" or "no" that is not understood."""
-    return fault(
-        path,
-        f"in control {shown(name)} people chose {_some(words)}, {why}; if it asks whether a"
-        " label applies, give each task the field 'label', and the choices yes, no and unsure; if"
-        " these words are names of labels, list all labels with --label-names",
-    )
 
 
 def _some(words: Iterable[str]) -> str:

@@ -57,18 +57,15 @@ class _Task(BaseModel):
 
     @property
     def labels(self) -> list[str]:
-        """The labels that the task is about."""
         return [self.label or ""] if self.options is None else [name for _, name in self.options]
 
 
 def _recognizes(head: Head) -> bool:
-    """Return whether this is an export by db-out."""
     root, keys = head.keys()
     return root == "{" and "answer" in keys and not keys.isdisjoint(_MARKS)
 
 
 def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
-    """Read an export by db-out."""
     tally.say_unused(options, "Prodigy's", "absent", "present")
     tally.start("tasks", "ignored tasks", "tasks without a selection")
     rows = _rows(path, options, tally)
@@ -91,7 +88,6 @@ def _chance(row: Row, options: Options, tally: Tally) -> float | None:
 
 
 def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
-    """Yield the rows of all answers."""
     field = options.item
     for place, value in records(path):
         task = checked(_Task, value, place)

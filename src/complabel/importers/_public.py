@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from complabel._opening import explained, fault, is_file, read_text
+from complabel._opening import existing, explained, fault, read_text
 from complabel.datasets import read_pml
-from complabel.errors import ComplabelError, DatasetFormatError, DatasetNotFoundError, InputError
+from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import array_names, read_arrays
 from complabel.importers._format import Format, Head, Options, Row, Tally, pieces
 from complabel.importers._json import Number, Text, checked, checked_as, read_json, shown
@@ -84,7 +84,6 @@ def _read_lvis(path: Path, options: Options, tally: Tally) -> Iterator[dict[str,
 def _lvis_rows(
     path: Path, whole: Any, lvis: _Lvis, options: Options, tally: Tally
 ) -> Iterator[Row]:
-    """Yield the rows of each image: absent and present categories."""
     unused = ("absent", "present", "unselected", "random_questions")
     tally.say_unused(options, "LVIS", *unused)
     tally.start("images", "images without an answer", "absent", "present")
@@ -96,10 +95,10 @@ def _lvis_rows(
     if len(boxes) < len(lvis.images):
         twice = Counter(image.id for image in lvis.images).most_common(1)[0][0]
         raise fault(path, f"has the image {twice} twice; leave one out")
-    for number, box in enumerate(lvis.annotations):
+    for box in lvis.annotations:
         if box.image_id not in boxes:
             raise fault(path, f"has annotations of image {box.image_id}, which is not an image")
-        boxes[box.image_id].append(_known(box.category_id, names, f"{path}, annotation {number}"))
+        boxes[box.image_id].append(box.category_id)
     item = options.item or "id"
     for image, raw in zip(lvis.images, whole["images"], strict=True):
         place = f"{path}, image {image.id}"
@@ -114,15 +113,9 @@ def _lvis_rows(
         for answer, categories in said.items():
             answer_id = f"{image.id}-{answer}" if clash else str(image.id)
             for category in categories:
-                label = names[_known(category, names, place)]
-                yield Row(answer_id, name, label, answer, "asked")
-
-
-def _known(category: int, names: dict[int, str], place: str) -> int:
-    """Return the id of a category, after checking that it exists."""
-    if category not in names:
-        raise fault(place, f"has the category {category}, which is not the id of a category")
-    return category
+                if category not in names:
+                    raise fault(place, f"has the category {category}, which is not in categories")
+                yield Row(answer_id, name, names[category], answer, "asked")
 
 
 LVIS = Format("lvis", "LVIS: JSON with neg_category_ids", _is_lvis, _read_lvis)
@@ -276,32 +269,27 @@ def _openmic_arrays(
 def _refuse(path: Path, name: str, allowed: str, faulty: NDArray[np.bool_]) -> None:
     if faulty.any():
         row, column = np.argwhere(faulty)[0].tolist()
-        raise fault(
-            path,
-            f"{name} must be {allowed}, but it is not in row {row}, column {column} (counted from"
-            " 0)",
-        )
+        where = f"row {row}, column {column} (counted from 0)"
+        raise fault(path, f"{name} must be {allowed}, but it is not in {where}")
 
 
 def _openmic_names(n_labels: int, options: Options, tally: Tally) -> tuple[str, ...]:
-    """Return the labels' names, or their numbers."""
-    numbers = tuple(map(str, range(n_labels)))
     if options.label_names is None and options.class_names is not None:
         known = _class_names(options.class_names)
-        missing = [number for number in numbers if number not in known]
+        missing = [number for number in map(str, range(n_labels)) if number not in known]
         if missing:
             raise InputError(f"class_names has no name for label {missing[0]}; give one for each")
-        return tuple(known[number] for number in numbers)
+        return tuple(known[str(number)] for number in range(n_labels))
     if options.label_names is None:
         tally.remark(
             "The file has no label names, so labels are numbers from 0; give class-map.json as "
             "class_names"
         )
-    return _as_many(options.label_names or numbers, n_labels)
+    return _names_or_numbers(options, n_labels)
 
 
-def _as_many(names: tuple[str, ...], n_labels: int) -> tuple[str, ...]:
-    """Return label names, after checking their number."""
+def _names_or_numbers(options: Options, n_labels: int) -> tuple[str, ...]:
+    names = options.label_names or tuple(map(str, range(n_labels)))
     if len(names) != n_labels:
         raise InputError(
             f"label_names has {len(names)} names, the file {n_labels} labels; give one for each"
@@ -329,7 +317,7 @@ def _read_pml(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     excluded = read_pml(path).excluded
     assert excluded is not None  # a PML file always has candidates
     n_items, n_labels = excluded.shape
-    names = _as_many(options.label_names or tuple(map(str, range(n_labels))), n_labels)
+    names = _names_or_numbers(options, n_labels)
     tally.list_labels(names)
     tally.counts["rows of the file"] = n_items
     tally.counts["items of which nothing is excluded"] = int((~excluded.any(axis=1)).sum())
@@ -360,8 +348,7 @@ def _class_names(path: Path) -> dict[str, str]:
 
     If several codes have the same name, the code is added to it, so that the labels differ.
     """
-    if not is_file(path):
-        raise DatasetNotFoundError(f"{path}: no such file of class names; check the path")
+    existing("class_names", path)
     pairs = _pairs_of_json(path) if path.suffix.lower() == ".json" else _pairs_of_csv(path)
     names: dict[str, str] = {}
     for code, name in pairs:

@@ -171,8 +171,6 @@ def _named(row: Mapping[str, Any], label_names: Sequence[str] | None, place: str
 
 
 class _Prompt(BaseModel):
-    """The fields of a prompt."""
-
     item: Text
     label: OptionalText = None
     offered: list[Text] | None = None
@@ -338,7 +336,6 @@ def _field(reply: Any, name: str) -> Any:
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the outermost JSON objects in a text."""
     decoder = json.JSONDecoder()
     at, tried = text.find("{"), 0
     while at != -1 and tried < _MOST_BRACES:

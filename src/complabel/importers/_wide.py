@@ -92,7 +92,6 @@ def _first(column: Any, marked: Any) -> tuple[int, str]:
 def _remark(
     table: Table, item: str, columns: list[str], coded: set[str], options: Options, tally: Tally
 ) -> None:
-    """Remark on which columns were read as labels, and which were not."""
     if not coded:
         raise fault(
             table.path,
@@ -114,7 +113,6 @@ def _remark(
 def _unknown_code(
     table: Table, mixed: list[str], others: Mapping[str, tuple[int, str]]
 ) -> DatasetFormatError:
-    """Return the error about a code without a meaning."""
     row, value = others[mixed[0]]
     besides = ", ".join(f"{n!r} holds {others[n][1]!r}" for n in mixed[1 : _MAX_NAMED + 1])
     more = f" (column {besides} as well)" if besides else ""
@@ -153,7 +151,6 @@ def _meaning(cell: str, codes: Mapping[str, int]) -> int:
 
 
 def _item_column(table: Table, options: Options) -> str:
-    """Return the column that names the items."""
     if options.item is None:
         return "item" if "item" in table.columns else table.columns[0]
     if options.item not in table.columns:
@@ -165,7 +162,6 @@ def _item_column(table: Table, options: Options) -> str:
 
 
 def _read_cells(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
-    """Read the cells that people filled in, person by person."""
     tally.say_unused(options, "Wide", "random_questions")
     tally.start("rows of the file", "blank cells", "blank rows")
     table = open_table(path)
@@ -208,7 +204,6 @@ def _rows(
 
 
 def _labels(cell: str, options: Options) -> list[str]:
-    """Return the labels in a cell."""
     parts = [cell] if options.separator is None else cell.split(options.separator)
     return [part.strip() for part in parts if part.strip()]
 
@@ -228,7 +223,6 @@ def _remark_on_signs(chosen: dict[str, list[str]], options: Options, tally: Tall
 
 
 def _people(table: Table, item: str, options: Options) -> dict[str, Controls]:
-    """Return the columns that each person filled in."""
     names = some(repr(name) for name in table.columns if name != item)
     told = [("absent", each) for each in options.absent]
     told += [("present", each) for each in options.present]
