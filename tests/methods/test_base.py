@@ -1,6 +1,7 @@
 """What every method of the registry promises."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
