@@ -121,6 +121,7 @@ class AnswerWriter(TableWriter):
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> path = Path(tempfile.mkdtemp()) / "answers.csv"
     >>> with AnswerWriter(path) as writer:
     ...     writer.write({"item": [7], "label": ["sea"], "offered": [["sea", "sky"]]})
