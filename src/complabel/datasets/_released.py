@@ -1,7 +1,7 @@
 """Complementary labels that the paper's group released for datasets of the catalog."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -74,7 +74,7 @@ def load_released(
     return released
 
 
-def _read(path: Path, scheme: str) -> tuple[list[int], NDArray[np.intp], NDArray[np.intp]]:
+def _read(path: Path, scheme: str) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     """Return the line of each record, its row and its label."""
     reader = csv.DictReader(read_text(path).splitlines(), skipinitialspace=True)
     header = [name.strip() for name in reader.fieldnames or ()]
@@ -99,11 +99,11 @@ def _read(path: Path, scheme: str) -> tuple[list[int], NDArray[np.intp], NDArray
     if not lines:
         raise fault(path, f"no labels are in the file; {_AGAIN}")
     rows, labels = np.array(numbers, dtype=np.intp).T
-    return lines, rows, labels
+    return np.array(lines), rows, labels
 
 
 def _problems(
-    lines: Sequence[int],
+    lines: NDArray[np.intp],
     rows: NDArray[np.intp],
     labels: NDArray[np.intp],
     dataset: MultiLabelDataset,
