@@ -279,10 +279,6 @@ def test_what_is_not_known_of_people(annotators, expected):
     assert names_of(inspect_answers(people(annotators))) & found == {expected}
 
 
-def test_rules_need_no_names():
-    assert "annotators-unknown" not in names_of(inspect_answers(excluded(draw_labels())))
-
-
 def test_copies_are_counted():
     once = people(["ann", "bob"])
     seen = inspect_answers(Answers.concatenate([once, once]))
