@@ -110,6 +110,7 @@ def test_menus_tell_frequencies_but_not_for_sure():
     assert seen.finding("frequencies-from-menus").command == ASK
 
 
+@pytest.mark.slow
 def test_menus_that_tell_too_little_are_no_estimate():
     rng = np.random.default_rng(77)
     Y = (rng.random((1000, 60)) < 0.05).astype(np.uint8)
