@@ -49,7 +49,7 @@ def test_a_study_is_run_resumed_looked_at_and_reported(run, tmp_path):
 
     code, out, err = run("study", "status")
     assert code == 0
-    assert "small: 6 of 6 units done, 0 failed, 0 running" in out
+    assert "small: 6 of 6 units done, 0 failed" in out
     assert "3/3" in out
     assert "bookmark" in err
 
@@ -281,17 +281,15 @@ def test_a_store_from_somebody_else_does_not_write_elsewhere(run, tmp_path, monk
     inside = tmp_path / "inside"
     inside.mkdir()
     store = tmp_path / "complabel-studies.sqlite"
-    renames = [("members", "study", "'../evil'"), ("studies", "name", "'../evil'"),
-               ("studies", "plan", "replace(plan, '\"small\"', '\"../evil\"')")]  # fmt: skip
     with contextlib.closing(sqlite3.connect(store)) as connection, connection:
-        for table, column, value in renames:
-            connection.execute(f"UPDATE {table} SET {column} = {value}")
+        connection.execute("UPDATE studies SET name = '../evil'")
+        connection.execute("UPDATE studies SET plan = replace(plan, '\"small\"', '\"../evil\"')")
     monkeypatch.chdir(inside)
     for name in ([], ["../evil"]):
         for command in (["status", *name], ["report", *name]):
             code, _, err = run("study", *command, "--store", store)
             assert (code, err.count("\n")) == (1, 1)
-            assert "forbidden name" in err
+            assert "cannot be read" in err
     assert run("study", "export", "all.csv", "--store", store)[0] == 1
     assert not list(tmp_path.glob("*evil*"))
     assert not list(inside.iterdir())

@@ -47,7 +47,7 @@ def seen():
             draw_answers(Y, random_state=1),
             draw_answers(Y, question="ticked", random_state=2, items_share=0.3),
             draw_answers(
-                Y, question="asked", mistakes=[0.3, 0.1], answers_per_item=3, random_state=3
+                Y, question="asked", error_rate=[0.3, 0.1], answers_per_item=3, random_state=3
             ),
             draw_answers(Y, question="excluded", exclusion_rates=0.3, random_state=4),
         ]

@@ -52,9 +52,7 @@ def latex(results):
 
 def test_what_is_missing_is_said_everywhere(partial, without_charts):
     summary = summarize_study(partial)
-    assert summary.units == Units(
-        planned=36, without_data=12, done=20, failed=1, running=0, pending=3
-    )
+    assert summary.units == Units(planned=36, without_data=12, done=20, failed=1, pending=3)
     assert summary.incomplete == (
         Incomplete("uniform", "yeast", "L-UW", done=2, failed=1, folds=3),
         Incomplete("uniform", "corel5k", "L-UW", done=0, failed=0, folds=3),
@@ -193,7 +191,7 @@ def test_a_form_is_a_function_and_an_entry(results, tmp_path, without_charts):
 
 
 def test_captions_say_what_was_asked_where_it_is_not_free_naming(without_charts):
-    asked = {"name": "yes-no", "question": "asked", "mistakes": 0.1}
+    asked = {"name": "yes-no", "question": "asked", "error_rate": 0.1}
     results = make_results(make_plan(draws=[{"name": "uniform"}, asked]))
     summary = summarize_study(results)
     said = "a yes/no question about a random label, 10 % of the answers at random"

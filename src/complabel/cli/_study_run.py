@@ -168,14 +168,16 @@ def _show_forecast(units: list[Unit], path: Path, jobs: int) -> None:
 
 @options.with_examples("study status", "study status benchmark-mine-1a2b3c4d")
 def status(study_name: options.StudyName = None, store: options.StorePath = options.STORE) -> None:
-    """Show how many units are done, failed, running and still to do."""
+    """Show how many units are done, failed and still to do, and which run writes the store."""
     from complabel.cli import _running as running
 
     results = _opened_results(store, study_name)
     say(
         f"{results.plan.name}: {len(results.having('done'))} of {len(results.units)} units done,"
-        f" {len(results.having('failed'))} failed, {len(results.having('running'))} running"
+        f" {len(results.having('failed'))} failed"
     )
+    if results.writer:
+        say(f"a run writes {store} now: {results.writer}")
     show(_table(results))
     running.say_missing(results.missing)
     running.say_failed(results)
@@ -243,8 +245,6 @@ def _say_done(name: str, summary: RunSummary, store: Path) -> None:
     remarks = [ran, f"in {duration(summary.seconds)}"]
     if summary.n_failed:
         remarks.append(f"{summary.n_failed} failed")
-    if summary.n_elsewhere:
-        remarks.append(f"{summary.n_elsewhere} were left to another run that uses {store}")
     if summary.n_by_other_code:
         remarks.append(
             f"{summary.n_by_other_code} older results in {store} were not used: other code or"
