@@ -15,7 +15,7 @@ from complabel._parameters import Constraints, Integer, Real, check_parameters, 
 from complabel.methods._arrays import Features
 from complabel.methods._decisions import THRESHOLDS, labels_above
 from complabel.methods._features import validated
-from complabel.methods._saving import MISSING, Numbers, Texts
+from complabel.methods._saving import MISSING, Numbers
 from complabel.methods._targets import encode_new
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Hooks(ClassifierMixin, BaseEstimator):
     _fitted: ClassVar[Constraints] = {
         "classes_": Numbers("K", dtype=None),
         "n_features_in_": Integer(at_least=1),
-        "feature_names_in_": (MISSING, Texts("d")),
+        "feature_names_in_": (MISSING, Numbers("d", dtype=None)),
         "_single": (True, False),
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from complabel._parameters import Constraints
-from complabel.answers import AssumedUniformWarning
+from complabel.answers import warn_assumed
 from complabel.errors import AnnotationError
 from complabel.frequencies import (
     LabelFrequencies,
@@ -186,10 +185,9 @@ def _one_rate(shares: Array) -> Array:
 
 def _warn_of_assumption() -> None:
     """Warn that nothing says how often labels apply."""
-    warnings.warn(
+    warn_assumed(
         "nothing says how often each label applies, and every label is taken to be named equally"
         " readily where it does not: give label_frequencies, or ask yes/no questions about random"
         " labels of some items (see docs/asking.md)",
-        AssumedUniformWarning,
         stacklevel=_CALLER,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -14,7 +13,7 @@ from scipy import special
 
 from complabel._parameters import check_random_state, check_real
 from complabel._training import one_thread
-from complabel.answers import Answers, AssumedUniformWarning
+from complabel.answers import Answers, warn_assumed
 from complabel.errors import AnnotationError, InputError
 from complabel.frequencies import (
     LabelFrequencies,
@@ -314,11 +313,10 @@ def _exclusion_rates(
         frequencies = estimate_label_frequencies(answers)
     if frequencies is not None:
         return rates_of_exclusion(answers, frequencies.values)
-    warnings.warn(
+    warn_assumed(
         "a rule or a report excluded labels, but it is not known how often it excludes a label that"
         " does not apply, so these labels are treated as named freely. Give exclusion_rates, or ask"
         " yes/no questions about random labels of some items",
-        AssumedUniformWarning,
         stacklevel=_CALLER,
     )
     return None

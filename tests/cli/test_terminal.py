@@ -1,12 +1,24 @@
-"""Tables on terminals that are too narrow for them."""
+"""The terminal: what is printed, tables that are too wide for it, and the next command."""
 
 import io
+import sys
 
 import pytest
 from rich.console import Console
 from rich.text import Text
+from tests.cli.conftest import forget_consoles
 
 from complabel.cli import _console
+
+
+def test_what_a_file_holds_cannot_steer_the_terminal(capsys):
+    forget_consoles()
+    _console.say("a\x1b[31m\x9b1m\rb\nd")
+    _console.complain("e\x07")
+    captured = capsys.readouterr()
+    assert captured.out == "a\\x1b[31m\\x9b1m\\rb\nd\n"
+    assert captured.err == "e\\x07\n"
+    forget_consoles()
 
 
 @pytest.fixture
@@ -49,3 +61,27 @@ def test_words_that_may_be_folded_ask_for_little(shown):
     assert any(
         "Ridge [new]" in line and "0.148±0.005" in line for line in shown(50, overflow="fold")
     )
+
+
+@pytest.mark.parametrize(
+    ("program", "on_path", "expected"),
+    [
+        ("/env/bin/complabel", "/env/bin/complabel", "complabel fit"),
+        ("complabel", None, "complabel fit"),
+        ("env/bin/complabel", None, "env/bin/complabel fit"),
+        ("/src/complabel/__main__.py", None, "env/bin/python -m complabel fit"),
+    ],
+)
+def test_the_next_command_starts_as_this_one_did(monkeypatch, tmp_path, program, on_path, expected):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [program])
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "env" / "bin" / "python"))
+    monkeypatch.setattr(_console.shutil, "which", lambda name: on_path)
+    assert _console.command("fit") == expected
+
+
+def test_an_interpreter_elsewhere_is_named_in_full(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["/src/complabel/__main__.py"])
+    monkeypatch.setattr(sys, "executable", "/env/bin/python")
+    assert _console.command("fit") == "/env/bin/python -m complabel fit"

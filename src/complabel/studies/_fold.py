@@ -17,14 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold
 
-from complabel import metrics
+from complabel import methods, metrics
 from complabel._training import one_thread
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
-from complabel.methods import make_classifier
-from complabel.studies._audit import draw_audit, with_audit
-from complabel.studies._frequencies import with_frequencies
-from complabel.studies._labels import draw_known, with_known
+from complabel.studies._labels import draw_audit, draw_known, with_audit, with_known
 from complabel.studies._outcome import Outcome, fitted_details, fitted_scalars
 
 if TYPE_CHECKING:
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
     from complabel.datasets import MultiLabelDataset
     from complabel.methods import ComplementaryClassifier
     from complabel.studies._labels import GivenLabels
-    from complabel.studies._rows import ExpandedRow
+    from complabel.studies._rows import Row
 
 _CURVE_DIGITS = 6  # enough for a drawn curve, and a small store
 
@@ -42,16 +39,8 @@ _CURVE_DIGITS = 6  # enough for a drawn curve, and a small store
 class FittedFold:
     """A method fitted to the training part of a fold, and its predictions for the test part.
 
-    Parameters
-    ----------
-    classifier : ComplementaryClassifier
-        The fitted classifier.
-    train, test : ndarray of shape (n_train,) and (n_test,), intp
-        Row numbers in the dataset.
-    predicted : ndarray of shape (n_test, K), int64
-    probabilities : ndarray of shape (n_test, K), float64
-    fit_seconds, predict_seconds : float
-        Wall time.
+    ``train`` and ``test`` are row numbers of the dataset, (n_train,) and (n_test,); ``predicted``
+    and ``probabilities`` are (n_test, K).
     """
 
     classifier: ComplementaryClassifier
@@ -96,72 +85,30 @@ def split_folds(
     return list(folds.split(dataset.X, groups=dataset.groups))
 
 
-def fit_fold(
-    dataset: MultiLabelDataset,
-    labels: GivenLabels,
-    row: ExpandedRow,
-    *,
-    fold: int,
-    folds: int,
-    seed: int,
-    audit: int = 0,
-    callback: Callable[[str, int, int, float], None] | None = None,
-) -> FittedFold:
-    """Fit a method to the training part of a fold, and predict for the test part.
+def fold_seed(seed: int, fold: int) -> int:
+    """Return the random state of a method in a fold."""
+    return int(np.random.SeedSequence([seed, fold]).generate_state(1)[0])
 
-    Parameters
-    ----------
-    dataset : MultiLabelDataset
-    labels : ndarray of shape (n_samples, K), uint8, or Answers
-        The result of :func:`draw_labels`. A reference learns from the relevant labels instead.
-    row : ExpandedRow
-        The method and its settings. Parameters that the row does not set have the values that
-        the paper states for the dataset.
-    fold : int
-        Number of the fold, from 0.
-    folds : int
-    seed : int
-        Seed of known relevant labels, the audit, the folds and the method.
-    audit : int, default=0
-        Number of yes/no questions about random pairs of a training instance and a label. The
-        true labels answer them, and the method also learns from these answers. A reference gets
-        none.
-    callback : callable or None, default=None
-        Passed to the method if it has a parameter ``callback``.
 
-    Returns
-    -------
-    FittedFold
-
-    Raises
-    ------
-    InputError
-        If so many folds or so large an audit are not possible.
-    """
-    classifier = seeded(
-        make_classifier(row.method, dataset=dataset.name, **row.settings), seed=seed, fold=fold
+def matched_to(
+    classifier: ComplementaryClassifier, frequencies: NDArray[np.float64] | str = "auto"
+) -> ComplementaryClassifier:
+    """Match a classifier's scores to label frequencies (K,); "auto" estimates them from answers."""
+    matched: ComplementaryClassifier = methods.FrequencyMatchedClassifier(
+        classifier=classifier, label_frequencies=frequencies
     )
-    if callback is not None and "callback" in classifier.get_params(deep=False):
-        classifier.set_params(callback=callback)
-    train, test = split_folds(dataset, n_folds=folds, seed=seed)[fold]
-    if classifier.learns_from == "relevant":
-        if dataset.known is not None:
-            train = train[dataset.known[train]]
-        return _answers(classifier, dataset.X, dataset.Y, None, train, test)
-    classifier = with_frequencies(classifier, row, dataset, train)
-    if audit:
-        answers = draw_audit(dataset, train, audit, fold=fold, seed=seed)
-        labels = with_audit(labels, answers)
-    relevant = draw_known(dataset, row, seed=seed)
-    if relevant is not None and isinstance(labels, Answers):
-        labels, relevant = with_known(labels, relevant), None
-    return _answers(classifier, dataset.X, labels, relevant, train, test)
+    return matched
+
+
+def true_frequencies(dataset: MultiLabelDataset, train: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the share of the training rows to which each label applies, (K,)."""
+    return np.asarray(dataset.Y[train].mean(axis=0, dtype=np.float64))
 
 
 def run_fold(
     dataset: MultiLabelDataset,
     labels: GivenLabels,
-    row: ExpandedRow,
+    row: Row,
     *,
     fold: int,
     folds: int,
@@ -172,27 +119,11 @@ def run_fold(
 ) -> Outcome:
     """Fit a method to the training part of a fold, and measure it on the test part.
 
-    Parameters
-    ----------
-    dataset, labels, row, fold, folds, seed, audit
-        See :func:`fit_fold`.
-    criteria : bool, default=True
-        Measure the criteria of :data:`complabel.metrics.METRIC_NAMES`, on true labels.
-    score : bool, default=False
-        Also measure the method's ``score`` on held-out labels, as ``"score"``. On Answers,
-        measure ``"held_out_ranking"``, too: minus the complementary ranking error, which can be
-        compared between all methods. It is left out if no answer says that a label does not
-        apply.
-
-    Returns
-    -------
-    Outcome
-        The worker adds the memory and the machine.
-
-    Raises
-    ------
-    InputError
-        If so many folds or so large an audit are not possible.
+    With ``criteria``, the criteria of :data:`complabel.metrics.METRIC_NAMES` are measured on true
+    labels. With ``score``, also the method's ``score`` on held-out labels; and on Answers
+    ``"held_out_ranking"``: minus the complementary ranking error, which can be compared between all
+    methods. It is left out if no answer says that a label does not apply. The other parameters are
+    those of :func:`fit_fold`. The outcome lacks the memory and the machine.
     """
     curves: dict[str, list[float]] = {}
 
@@ -239,7 +170,77 @@ def run_fold(
     )
 
 
-def _answers(
+def fit_fold(
+    dataset: MultiLabelDataset,
+    labels: GivenLabels,
+    row: Row,
+    *,
+    fold: int,
+    folds: int,
+    seed: int,
+    audit: int = 0,
+    callback: Callable[[str, int, int, float], None] | None = None,
+) -> FittedFold:
+    """Fit a method to the training part of a fold, and predict for the test part.
+
+    Parameters
+    ----------
+    dataset : MultiLabelDataset
+    labels : ndarray of shape (n_samples, K), uint8, or Answers
+        The result of :func:`draw_labels`. A reference learns from the relevant labels instead.
+    row : Row
+        Parameters that it does not set have the values that the paper states for the dataset.
+    fold, folds : int
+        Number of the fold, from 0, and of all folds.
+    seed : int
+        Seed of known relevant labels, the audit, the folds and the method.
+    audit : int, default=0
+        Number of yes/no questions about random pairs of a training instance and a label. The
+        true labels answer them, and the method also learns from these answers. A reference gets
+        none.
+    callback : callable or None, default=None
+        Passed to the method if it has a parameter ``callback``.
+    """
+    classifier = methods.make_classifier(row.method, dataset=dataset.name, **row.settings)
+    given: dict[str, Any] = {"random_state": fold_seed(seed, fold)}
+    if callback is not None:
+        given["callback"] = callback
+    known_parameters = classifier.get_params(deep=False)
+    classifier.set_params(**{k: given[k] for k in given.keys() & known_parameters})
+    train, test = split_folds(dataset, n_folds=folds, seed=seed)[fold]
+    if classifier.learns_from == "relevant":
+        if dataset.known is not None:
+            train = train[dataset.known[train]]
+        return _fit(classifier, dataset.X, dataset.Y, None, train, test)
+    classifier = _told_frequencies(classifier, row, dataset, train)
+    if audit:
+        labels = with_audit(labels, draw_audit(dataset, train, audit, fold=fold, seed=seed))
+    relevant = draw_known(dataset, row, seed=seed)
+    if relevant is not None and isinstance(labels, Answers):
+        labels, relevant = with_known(labels, relevant), None
+    return _fit(classifier, dataset.X, labels, relevant, train, test)
+
+
+def _told_frequencies(
+    classifier: ComplementaryClassifier,
+    row: Row,
+    dataset: MultiLabelDataset,
+    train: NDArray[np.intp],
+) -> ComplementaryClassifier:
+    """Give label frequencies to a classifier, or match it to them, if its row says so.
+
+    Of the true labels, only K shares over the training part are used, and only if the row asks for
+    them.
+    """
+    told = true_frequencies(dataset, train) if row.label_frequencies else "auto"
+    if row.match_frequencies:
+        return matched_to(classifier, told)
+    if row.label_frequencies:
+        classifier.set_params(label_frequencies=told)
+    return classifier
+
+
+def _fit(
     classifier: ComplementaryClassifier,
     X: Any,
     labels: GivenLabels,
@@ -260,11 +261,3 @@ def _answers(
     return FittedFold(
         classifier, train, test, predicted, probabilities, fitted - started, done - fitted
     )
-
-
-def seeded(classifier: ComplementaryClassifier, *, seed: int, fold: int) -> ComplementaryClassifier:
-    """Set the random state of a classifier from the seed and the fold, if it has one."""
-    if "random_state" in classifier.get_params(deep=False):
-        state = int(np.random.SeedSequence([seed, fold]).generate_state(1)[0])
-        classifier.set_params(random_state=state)
-    return classifier

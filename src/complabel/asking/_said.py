@@ -1,19 +1,19 @@
-"""Measure how far annotators agree, and estimate how often they answer at random."""
+"""What answers say, how it adds up, and how far annotators agree."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
 
+from complabel.answers import STATEMENT_KINDS, Answers, Statements, find_contradictions
 from complabel.asking._inspection import Agreement
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from complabel.asking._statements import Statements
 
 # An annotator's rate is pulled towards the common rate as if by this many comparisons.
 _PRIOR = 20.0
@@ -21,6 +21,64 @@ _PRIOR = 20.0
 _LEAST_COMPARED = 30
 # Iterations of the least squares fit; each step is halved, so that it does not oscillate.
 _SWEEPS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Said(Statements):
+    """The statements of answers, arrays (S,), and what they add up to."""
+
+    answers: Answers
+
+    @classmethod
+    def by(cls, answers: Answers) -> Self:
+        return cls(**vars(answers.statements()), answers=answers)
+
+    @cached_property
+    def judged(self) -> NDArray[np.bool_]:
+        """Whether the label was judged by itself, (S,)."""
+        return np.asarray(np.isin(self.answers.question, ("asked", "ticked"))[self.answer])
+
+    @cached_property
+    def affirmed(self) -> NDArray[np.int64]:
+        """Pairs that a statement affirms, in ascending order."""
+        return distinct(self.pair[self.applies])
+
+    @cached_property
+    def denied(self) -> NDArray[np.int64]:
+        """Pairs that a statement denies, in ascending order."""
+        return distinct(self.pair[~self.applies])
+
+    @cached_property
+    def contradicted(self) -> NDArray[np.int64]:
+        """Pairs that one statement affirms and another denies, in ascending order."""
+        return find_contradictions(self)
+
+    def is_kind(self, *kinds: str) -> NDArray[np.bool_]:
+        """Return which statements are of some of ``STATEMENT_KINDS``, (S,)."""
+        return np.isin(self.kind, [STATEMENT_KINDS.index(kind) for kind in kinds])
+
+    def counts(self, which: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Count the statements marked in ``which``, (S,), for each label, (K,)."""
+        return np.bincount(self.label[which], minlength=self.n_labels)
+
+    def n_repeated(self) -> int:
+        """Count how often a known annotator said the same about a pair again."""
+        people = self.answers.annotator[self.answer]
+        who = (people * len(STATEMENT_KINDS) + self.kind)[people >= 0]
+        said = np.stack([self.pair[people >= 0], who])
+        ordered = said[:, np.lexsort(said)]
+        return int((np.diff(ordered, axis=1) == 0).all(axis=0).sum())
+
+
+def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return distinct values in ascending order; sorting is faster here than NumPy's hashing."""
+    ordered = np.sort(values)
+    return np.asarray(ordered[np.diff(ordered, prepend=-1) != 0])
+
+
+def names_of_labels(answers: Answers) -> tuple[str, ...]:
+    """Return the names of the labels; their numbers as text if they have no names."""
+    return answers.label_names or tuple(map(str, range(answers.n_labels)))
 
 
 @dataclass(frozen=True)
@@ -36,18 +94,18 @@ class Shared:
     n_people: int
 
     @classmethod
-    def of(cls, statements: Statements) -> Self:
+    def of(cls, said: Said) -> Self:
         """Collect the judgements; if somebody judged a pair twice, the first one counts."""
-        people = len(statements.answers.annotator_names)
-        person = statements.answers.annotator[statements.answer]
-        at = np.flatnonzero(statements.judged & (person >= 0))
-        at = at[np.argsort(statements.answer[at], kind="stable")]  # they are sorted by kind
-        _, first = np.unique(statements.pair[at] * max(people, 1) + person[at], return_index=True)
+        people = len(said.answers.annotator_names)
+        person = said.answers.annotator[said.answer]
+        at = np.flatnonzero(said.judged & (person >= 0))
+        at = at[np.argsort(said.answer[at], kind="stable")]  # they are sorted by kind
+        _, first = np.unique(said.pair[at] * max(people, 1) + person[at], return_index=True)
         at = at[first]
-        _, place, count = np.unique(statements.pair[at], return_inverse=True, return_counts=True)
+        _, place, count = np.unique(said.pair[at], return_inverse=True, return_counts=True)
         kept = count[place] > 1
         _, pair = np.unique(place[kept], return_inverse=True)
-        return cls(pair, person[at][kept], statements.yes[at][kept], people)
+        return cls(pair, person[at][kept], said.applies[at][kept], people)
 
     def agreement(self) -> Agreement | None:
         """Return how far all annotators agree; None if no pair was judged by two of them.
@@ -123,7 +181,8 @@ class Shared:
         shape = (int(self.pair.max()) + 1, self.n_people)
         signs: Any = sparse.csr_array((2.0 * self.yes - 1, (self.pair, self.person)), shape=shape)
         judged = abs(signs)
-        product, count = (_of_others(each.T @ each) for each in (signs, judged))
+        both = (each.T @ each for each in (signs, judged))  # (P, P), and without the diagonal:
+        product, count = ((m - sparse.diags_array(m.diagonal())).tocsr() for m in both)
         usual = 1 - common
         right = np.full(self.n_people, usual)
         for _ in range(_SWEEPS):
@@ -135,8 +194,3 @@ class Shared:
         partners = np.diff((count > 0).tocsr().indptr)
         known = (compared >= _LEAST_COMPARED) & (partners >= 2)
         return np.where(known, 1 - right, np.nan)
-
-
-def _of_others(matrix: Any) -> Any:
-    """Return a square matrix in CSR without its diagonal."""
-    return (matrix - sparse.diags_array(matrix.diagonal())).tocsr()
