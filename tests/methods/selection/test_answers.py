@@ -20,7 +20,7 @@ from tests.methods.selection.answered import (
     logistic_problem,
 )
 
-from complabel.answers import Answers, UnansweredRowWarning
+from complabel.answers import Answers
 from complabel.losses import answers_log_likelihood
 from complabel.simulate import draw_answers
 
@@ -206,16 +206,3 @@ def test_a_score_is_the_mean_likelihood_of_held_out_answers(kind):
     by_item = answers_log_likelihood(logits, held_out, **given).numpy()
     found = classifier.score(X[150:], held_out)
     assert found == pytest.approx(by_item[held_out.answered].mean(), rel=1e-12)
-
-
-def test_items_without_an_answer_are_left_out_and_counted():
-    answers = draw_answers(Y, question="asked", items_share=0.6, random_state=0)
-    rows = answers.answered
-    with pytest.warns(UnansweredRowWarning, match="120 of 300 items have no answer"):
-        classifier = fixed().fit(X, answers)
-    alone = fixed().fit(X[rows], answers[rows])
-    np.testing.assert_array_equal(classifier.coef_, alone.coef_)
-    assert classifier.score(X, answers) == alone.score(X[rows], answers[rows])
-    assert classifier.mean_cardinality_ == alone.mean_cardinality_
-    expected = classifier.predict_proba(X[rows]).sum(axis=1).mean()
-    assert classifier.mean_cardinality_ == pytest.approx(expected)
