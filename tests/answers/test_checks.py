@@ -12,7 +12,6 @@ from complabel.answers import (
     check_label_names,
     check_relevant,
     label_names_of,
-    warn_assumed,
     warn_unchosen,
 )
 from complabel.errors import AnnotationError
@@ -195,16 +194,3 @@ def test_a_label_never_chosen_is_allowed_but_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_unchosen(VALID)
-
-
-def test_an_assumption_is_told_once_unless_each_warning_is_asked_for():
-    def given(action):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter(action)
-            for text in ("once upon a time", "once upon a time", "there was"):
-                warn_assumed(text, stacklevel=1)
-        return [(str(each.message), each.filename) for each in caught]
-
-    assert given("default") == [("once upon a time", __file__), ("there was", __file__)]
-    assert given("default") == []
-    assert len(given("always")) == 3

@@ -52,9 +52,7 @@ def latex(results):
 
 def test_what_is_missing_is_said_everywhere(partial, without_charts):
     summary = summarize_study(partial)
-    assert summary.units == Units(
-        planned=36, without_data=12, done=20, failed=1, pending=3
-    )
+    assert summary.units == Units(planned=36, without_data=12, done=20, failed=1, pending=3)
     assert summary.incomplete == (
         Incomplete("uniform", "yeast", "L-UW", done=2, failed=1, folds=3),
         Incomplete("uniform", "corel5k", "L-UW", done=0, failed=0, folds=3),

@@ -11,7 +11,6 @@ from complabel.answers._checks import (
 from complabel.answers._checks import check_complementary as check_complementary
 from complabel.answers._checks import check_known as check_known
 from complabel.answers._checks import check_relevant as check_relevant
-from complabel.answers._checks import warn_assumed as warn_assumed
 from complabel.answers._checks import warn_unchosen as warn_unchosen
 from complabel.answers._masks import IndicatorLike as IndicatorLike
 from complabel.answers._masks import as_mask as as_mask

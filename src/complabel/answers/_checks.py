@@ -53,20 +53,6 @@ class AssumedUniformWarning(UserWarning):
     """
 
 
-_assumed: set[str] = set()  # what warn_assumed has said
-
-
-def warn_assumed(text: str, *, stacklevel: int) -> None:
-    """Give an AssumedUniformWarning, once in a process: a warning of each fit is read by nobody.
-
-    Where a filter asks for each of these warnings ("always", "error"), each is given.
-    """
-    actions = (each[0] for each in warnings.filters if issubclass(AssumedUniformWarning, each[2]))
-    if text not in _assumed or next(actions, "default") in ("always", "error"):
-        _assumed.add(text)
-        warnings.warn(text, AssumedUniformWarning, stacklevel=stacklevel + 1)
-
-
 def check_complementary(
     complementary: IndicatorLike,
     *,

@@ -13,7 +13,7 @@ from scipy import special
 
 from complabel._parameters import check_random_state, check_real
 from complabel._training import one_thread
-from complabel.answers import Answers, warn_assumed
+from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
 from complabel.frequencies import (
     LabelFrequencies,
@@ -24,6 +24,7 @@ from complabel.frequencies import (
     rates_of_exclusion,
 )
 from complabel.losses import AnswersLikelihood, check_rates
+from complabel.methods._door import warn_assumed
 from complabel.methods._kinds import (
     AnswerKinds,
     given_propensities,
@@ -62,9 +63,6 @@ _STEPS = (-1.5, 0.0, 1.5)
 _LEAST_SHARE = 0.01
 # Frequencies are kept this far from 0 and 1, because no finite logit has a sigmoid of 0 or 1.
 _RAREST = 1e-6
-# stacklevel of warnings: from a helper below, over plan_for, learn, _learn, _fit and fit, to its
-# caller.
-_CALLER = 7
 
 Report = Callable[[str, int, "int | None", float], None]
 
@@ -262,7 +260,7 @@ def _spreads(classifier: Any, kinds: AnswerKinds, n_labels: int) -> Sequence[flo
     if given is None and kinds.determine_propensities and enough:
         return [None, *_SPREADS]
     if given is None and kinds.free:
-        warn_of_free_namings(stacklevel=_CALLER)
+        warn_of_free_namings()
     return [None]
 
 
@@ -317,6 +315,5 @@ def _exclusion_rates(
         "a rule or a report excluded labels, but it is not known how often it excludes a label that"
         " does not apply, so these labels are treated as named freely. Give exclusion_rates, or ask"
         " yes/no questions about random labels of some items",
-        stacklevel=_CALLER,
     )
     return None
