@@ -190,8 +190,9 @@ def test_a_score_knows_annotators_by_their_names():
     ann, bob, cleo = classifier.error_rates_
     assert len({ann, bob, cleo}) == 3
     logits = torch.from_numpy(classifier.decision_function(X))
-    held_out = by_people(["cleo", "stranger", "ann", "bob"])
-    of_name = dict(zip(NAMES, (ann, bob, cleo), strict=True), stranger=classifier.error_rate_)
+    held_out = by_people(["cleo", "a stranger", "ann", "bob"])
+    of_name = dict(zip(NAMES, (ann, bob, cleo), strict=True))
+    of_name["a stranger"] = classifier.error_rate_
     rates = [of_name[name] for name in held_out.annotator_names]
     expected = answers_log_likelihood(logits, held_out, error_rates=rates).mean()
     assert classifier.score(X, held_out) == pytest.approx(float(expected), rel=1e-12)
