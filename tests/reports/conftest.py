@@ -1,17 +1,18 @@
 import numpy as np
 import pytest
+from markupsafe import Markup
 from tests.reports.small import HOSTILE, PEOPLE, draw_labels, failing, make_plan, make_results
 
 from complabel.answers import Answers
 from complabel.asking import inspect_answers
 from complabel.reports import (
-    _render,
     render_demo,
     render_inspection,
     render_report,
     run_demo,
     summarize_study,
 )
+from complabel.reports._charts import Chart
 from complabel.simulate import draw_answers
 
 
@@ -72,11 +73,9 @@ def pages(results, demo, seen):
     }
 
 
-@pytest.fixture
-def without_charts(monkeypatch):
-    """Leave out what takes most of the time where it is not looked at."""
-    choose = _render.study_charts
-    monkeypatch.setattr(
-        _render, "study_charts", lambda summary, tables: dict.fromkeys(choose(summary, tables), ())
-    )
-    monkeypatch.setattr(_render, "answer_charts", lambda summary: [])
+@pytest.fixture(scope="module")
+def without_charts():
+    """Choose and describe charts, but do not draw them, which takes most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Chart, "svg", lambda chart, ident: Markup(f"<svg id='{ident}'></svg>"))
+        yield

@@ -47,7 +47,7 @@ def summary(asked):
 
 
 @pytest.fixture(scope="module")
-def asked_page(asked):
+def asked_page(asked, without_charts):
     return Page(render_report(asked))
 
 

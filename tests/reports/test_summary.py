@@ -136,7 +136,7 @@ def test_costs_scalars_settings_and_machines(summary):
     assert summary.matrices[0].matrices == DETAILS["matrices"]
 
 
-def test_a_grid_of_numbers_gives_curves_by_value():
+def test_a_grid_of_numbers_gives_curves_by_value(without_charts):
     grid = {"beta": [1.0, 0.1, 0.5]}
     plan = make_plan(
         rows=[{"method": "mlcl", "title": "beta = {beta}", "published": "{beta:g}", "grid": grid}],

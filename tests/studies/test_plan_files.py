@@ -186,12 +186,6 @@ def test_a_file_of_ones_own_is_meant_from_the_plans_folder(write, tmp_path):
     assert plan.quick([]).datasets == ["mine"]
 
 
-def test_a_method_of_a_former_name_is_called_as_today(write):
-    with pytest.warns(FutureWarning, match="lift:solver=libsvm"):
-        plan = read_plan(write(SMALL.replace('"mlcl"', '"lift-libsvm"')))
-    assert plan.rows[1].method == "lift:solver=libsvm"
-
-
 def test_a_plan_that_measures_nothing_is_refused(write):
     with pytest.raises(PlanError, match="nothing to measure"):
         read_plan(write("criteria = false" + SMALL))
