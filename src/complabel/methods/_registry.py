@@ -86,14 +86,9 @@ def get_method(name: str) -> Method:
     Parameters
     ----------
     name : str
-        One of these:
-
-        - a key of :data:`METHODS`;
-        - the name of an entry point in the group ``complabel.methods`` of another installed
-          package;
-        - ``"package.module:Class"``: your own class, derived from :class:`ComplementaryClassifier`.
-
-        Settings may follow: ``"lift:solver=libsvm"``,
+        A key of :data:`METHODS`; or the name of an entry point in the group ``complabel.methods``
+        of another installed package; or ``"package.module:Class"``, your own class, derived from
+        :class:`ComplementaryClassifier`. Settings may follow: ``"lift:solver=libsvm"``,
         ``"pml-lrs:fit_intercept=false,eta=0.1"``.
 
     Returns
@@ -128,9 +123,9 @@ def make_classifier(name: str, *, dataset: str = "", **parameters: Any) -> Compl
     name : str
         As for :func:`get_method`.
     dataset : str, default=""
-        Name of the dataset. For datasets that the paper does not use, the defaults are taken.
+        For datasets that the paper does not use, the defaults are taken.
     **parameters
-        Parameters that override these settings.
+        They override these settings.
 
     Returns
     -------

@@ -251,13 +251,8 @@ class ReducedRankRidge:
     Conjugate gradients for one penalty start from the solution for the penalty before. So callers
     should go from strong to weak penalties.
 
-    Parameters
-    ----------
-    parts : sequence of Gram
-        The matrices Z^T Z of disjoint sets of rows, with Z = [1, X, Y]. All these rows together
-        are learned from.
-    n_labels : int
-        K.
+    ``parts`` are the matrices Z^T Z of disjoint sets of rows, with Z = [1, X, Y]. All these rows
+    together are learned from.
     """
 
     def __init__(self, parts: Sequence[Gram], *, n_labels: int) -> None:

@@ -151,20 +151,10 @@ class GradientClassifier(ComplementaryClassifier):
         stage: str,
         initial_bias: float | None = None,
     ) -> Model:
-        """Train a new linear map or network.
+        """Train a new linear map or network for the ``stage`` that callback and messages name.
 
-        Parameters
-        ----------
-        X : ndarray or CSR array of shape (n, d)
-        loss : LogitLoss
-        labels : mapping of str to ndarray of shape (n, K)
-            Indicators under the names of the loss's arguments.
-        generator : torch.Generator
-            See ``_generator``.
-        stage : str
-            What is trained, for the callback and for messages.
-        initial_bias : float or None, default=None
-            Initial value of the biases of the outputs; None leaves them random.
+        ``labels`` (n, K) have the names of the loss's arguments. ``initial_bias`` is where the
+        biases of the outputs start; None leaves them random.
         """
         settings = self._settings(X, generator, stage)
         model: Model
