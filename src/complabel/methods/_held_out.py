@@ -86,6 +86,8 @@ def held_out_score(
     Returns
     -------
     HeldOutScore
+        Its attributes are ``criterion``, ``score``, ``standard_error``, ``constant``, ``gain``,
+        ``gain_error`` and ``n_folds``.
 
     Raises
     ------
