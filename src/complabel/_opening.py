@@ -28,6 +28,7 @@ _AGAIN = "get the file again, or unpack it by hand"
 _UNPACK: dict[str, Callable[[Any], Any]] = {
     ".gz": lambda file: gzip.GzipFile(fileobj=file),
     ".bz2": bz2.BZ2File,
+    ".xlsx": lambda file: io.BytesIO(_sheet_as_csv(file)),
 }
 _CHUNK = 1 << 20
 _LEAST_LIMIT = 1 << 30  # bytes that any file may unpack to
@@ -118,7 +119,10 @@ def ending_of(path: Path, endings: Iterable[str]) -> str:
 
 @contextlib.contextmanager
 def open_binary(path: Path) -> Iterator[BinaryIO]:
-    """Open a file; unpack .gz and .bz2, and give UTF-16 with a byte order mark as UTF-8."""
+    """Open a file; unpack .gz and .bz2.
+
+    UTF-16 with a byte order mark is given as UTF-8, and the sheet of an .xlsx file as CSV.
+    """
     with explained(path, _AGAIN, (OSError, EOFError, zlib.error)), path.open("rb") as file:
         unpack = _UNPACK.get(path.suffix.lower())
         content = io.BufferedReader(unpack(file), _CHUNK) if unpack else file
@@ -195,3 +199,31 @@ def _read(source: object, file: BinaryIO, limit: int) -> bytes:
         refuse_large(source, "its content", content.tell() + len(chunk), limit)
         content.write(chunk)
     return content.getvalue()
+
+
+def _sheet_as_csv(file: BinaryIO) -> bytes:
+    """Return the only sheet of an ``.xlsx`` file that is not empty, as CSV; a row is a line."""
+    path = Path(file.name)
+    try:
+        import openpyxl  # type: ignore[import-untyped]  # noqa: F401
+        import pandas as pd  # type: ignore[import-untyped]
+    except ImportError as cause:
+        raise InputError(
+            f"{path}: reading .xlsx needs pandas and openpyxl; install them with: pip install"
+            ' "complabel[tables]", or save the sheet as CSV'
+        ) from cause
+    with explained(path, "this is not an .xlsx file, or damaged; save it again, or as CSV"):
+        content = io.BytesIO(file.read())
+        with zipfile.ZipFile(content) as parts:
+            size = sum(part.file_size for part in parts.infolist())
+        refuse_large(path, "its content", size, limit_of(path))
+        # As text, so that 007 stays 007; without a header, so that no name is changed.
+        how: dict[str, Any] = {"dtype": str, "keep_default_na": False, "engine": "openpyxl"}
+        found = pd.read_excel(content, sheet_name=None, header=None, **how)
+    sheets = {name: sheet for name, sheet in found.items() if (sheet != "").to_numpy().any()}
+    if len(sheets) > 1:
+        names = ", ".join(map(repr, sheets))
+        problem = f"has {len(sheets)} sheets with content, {names}; keep one, or save one as CSV"
+        raise fault(path, problem)
+    texts = [sheet.to_csv(index=False, header=False) for sheet in sheets.values()]
+    return "".join(texts).encode()

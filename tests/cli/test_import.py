@@ -110,7 +110,7 @@ def test_people_with_a_column_each(run, folder):
         (["export.json", "--out", "a.txt"], "end it in .csv, .csv.gz or .parquet"),
         (
             ["export.json", "--out", "a.csv", "--from", "labels"],
-            "--from (format) is 'labels'",
+            "--from is 'labels'",
         ),
         (["labels.txt", "--out", "a.csv"], "labels.txt: the format was not recognized"),
         (["export.json", "--out", "a.csv", "--absent", "x"], "has no choice in a control 'x'"),

@@ -35,8 +35,7 @@ from typing import Any
 import pandas as pd
 from tests.fuzz.mutants import mutate
 from tests.fuzz.readers import AT_ONCE, SECONDS, TooSlow, prepare, say
-from tests.importers.samples import SAMPLES
-from tests.importers.test_mutants import FILES, TABLES
+from tests.importers.samples import FILES, SAMPLES, TABLES
 
 from complabel.answers import Answers
 from complabel.errors import ComplabelError, DatasetFormatError

@@ -4,6 +4,10 @@ import csv
 import io
 import json
 
+import numpy as np
+import pandas as pd
+from scipy.io import savemat
+
 MENU = [{"value": "sea"}, {"value": "Sky", "alias": "sky"}, {"value": "city"}]
 
 
@@ -253,3 +257,59 @@ SAMPLES = {
     "argilla, lines": ("argilla", "a.jsonl", ARGILLA, {"absent": ("not_applicable",)}),
     "lvis": ("lvis", "a.json", LVIS, {}),
 }
+
+
+def archive():
+    out = io.BytesIO()
+    key = np.array(["a", "b", "c"])
+    np.savez(out, X=np.eye(3), Y_true=np.eye(3), Y_mask=np.eye(3) > 0, sample_key=key)
+    return out.getvalue()
+
+
+def matlab():
+    out = io.BytesIO()
+    labels = np.array([[1, 0, 1], [0, 1, 1]])
+    savemat(out, {"data": np.eye(3), "partial_labels": labels, "target": labels})
+    return out.getvalue()
+
+
+def parquet():
+    out = io.BytesIO()
+    frame = pd.DataFrame({"item": ["a", "b"], "label": ["s", "t"], "offered": [["s", "t"], None]})
+    frame.assign(question="named", answer=["no", "0"]).to_parquet(out)
+    return out.getvalue()
+
+
+def sheet():
+    out = io.BytesIO()
+    frame = pd.DataFrame({"item": ["a", 7], "label": ["s", "t"], "answer": ["y", False]})
+    frame.to_excel(out, index=False)
+    return out.getvalue()
+
+
+FILES = {
+    "open-images": (
+        "v.csv",
+        b"ImageID,Source,LabelName,Confidence\n00a,verification,/m/a,1\n00b,machine,/m/b,0.7\n"
+        b"00b,verification,/m/b,0\n",
+    ),
+    "coded": ("t.csv", b'item,"sea, wide",sky\na,1,0\nb,,1.0\nc,-1,\n'),
+    "table": (
+        "t.csv",
+        b"answer_id,item,label,answer,question,offered,asked_for,annotator,time,probability\n"
+        b'1,a,sea,no,named,"[""sea"", ""sky""]",1,kim,now,\n,b,sky,,asked,,,,,0.5\n'
+        b",b,sea,yes,asked,,,,,0.5\n",
+    ),
+    "replies": (
+        "r.jsonl",
+        b'{"id": "q1", "item": "a", "label": "sea", "reply": "No.", "probability": 0.5}\n'
+        b'{"id": "q2", "item": 3, "offered": ["sea", "sky"], "asked_for": 2, "reply": '
+        b'"{\\"named\\": [\\"sea\\"]}"}\n',
+    ),
+    "openmic": ("o.npz", archive()),
+    "pml": ("p.mat", matlab()),
+    "parquet": ("t.parquet", parquet()),
+    "xlsx": ("t.xlsx", sheet()),
+    "unicode text": ("t.txt", "item;label;answer\na;s;y\n;;\nb;t;n\n".encode("utf-16")),
+}
+TABLES = ("parquet", "xlsx", "unicode text")

@@ -1,23 +1,14 @@
 import copy
 
 import pytest
-from tests.importers.reading import masks, read, short, write
+from tests.importers.reading import masks, read, refused, short, write
 from tests.importers.samples import ARGILLA
-
-from complabel.errors import DatasetFormatError
 
 BOTH = {"absent": ("not_applicable",), "present": ("applicable",)}
 
 
 def load(folder, content, name="a.json", **options):
     return read("argilla", write(folder, name, content), **options)
-
-
-def fails(folder, content, name="a.json", **options):
-    with pytest.raises(DatasetFormatError) as caught:
-        load(folder, content, name, **options)
-    assert str(caught.value).startswith(str(folder / name))
-    return str(caught.value).removeprefix(str(folder / name))
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.jsonl.gz"])
@@ -32,12 +23,11 @@ def test_row_by_row(tmp_path, name):
         "asked_for": [2, 2, 2, None],
         "annotator": ["u1", "u1", "u1", "u2"],
     }
-    assert dict(tally.counts) == {
+    assert {word: count for word, count in tally.counts.items() if count} == {
         "records": 2,
         "responses": 4,
         "discarded responses": 1,
         "draft responses": 1,
-        "answers": 2,
     }
     answers, found = masks(table, ["sea", "sky", "city"])
     assert answers.question.tolist() == ["named", "asked"]
@@ -56,7 +46,7 @@ def test_the_only_question_is_taken_as_named_and_this_is_said(tmp_path):
 
 
 def test_several_questions_and_nothing_told(tmp_path):
-    message = fails(tmp_path, ARGILLA)
+    message = refused(tmp_path / "a.json", ARGILLA, "argilla")
     assert (
         "several questions: 'not_applicable' (used 1 times), 'applicable' (used 2 times)" in message
     )
@@ -72,13 +62,12 @@ def test_records_without_a_response_and_responses_without_content(tmp_path):
     ]
     table, tally = load(tmp_path, records, absent=("tags",), label_names=("sea", "sky"))
     assert table["item"] == ["4"]
-    assert dict(tally.counts) == {
+    assert {word: count for word, count in tally.counts.items() if count} == {
         "records": 4,
         "records without a response": 1,
         "responses": 4,
         "responses without a status": 1,
         "empty responses": 2,
-        "answers": 1,
     }
 
 
@@ -96,40 +85,34 @@ def test_another_field_names_the_item(tmp_path):
 
 def test_records_that_are_not_flattened(tmp_path):
     nested = [{"id": "r", "fields": {}, "responses": {"tags": []}, "_server_id": "s"}]
-    assert "to_list(flatten=True)" in fails(tmp_path, nested)
-
-
-def changed(key, value):
-    records = copy.deepcopy(ARGILLA)
-    records[1][key] = value
-    return records
+    assert "to_list(flatten=True)" in refused(tmp_path / "a.json", nested)
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "part"),
+    ("key", "value"),
     [
-        ("id", None, "id is null"),
-        ("applicable.responses", 5, "'applicable.responses' is 5; it must be a list"),
-        ("applicable.responses", [[["sea"]]], "an entry of 'applicable.responses' is a list of 1"),
-        ("applicable.responses", [[{}]], None),
-        ("applicable.responses", [True], "'applicable.responses' is true"),
-        ("applicable.responses.users", [], "'applicable.responses.users' has 0 entries for 1 resp"),
-        ("applicable.responses.users", [[1]], "applicable.responses.users is a list of 1"),
-        ("applicable.responses.status", "x", "'applicable.responses.status' is 'x'; it must be a"),
-        ("applicable.responses.status", [{}], "applicable.responses.status is an object"),
+        ("id", None),
+        ("applicable.responses", 5),
+        ("applicable.responses", [[["sea"]]]),
+        ("applicable.responses", [True]),
+        ("applicable.responses.users", []),
+        ("applicable.responses.users", [[1]]),
+        ("applicable.responses.status", "x"),
+        ("applicable.responses.status", [{}]),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_wrong_is_told_with_its_record(tmp_path, key, value, part):
-    if part is None:
-        load(tmp_path, changed(key, value), **BOTH)
-        return
-    message = fails(tmp_path, changed(key, value), **BOTH)
-    assert message.startswith(", record 2")
-    assert part in message
-    assert fails(tmp_path, changed(key, value), "a.jsonl", **BOTH).startswith(", line 2")
+def test_what_is_wrong_is_told_with_its_record(tmp_path, key, value):
+    records = copy.deepcopy(ARGILLA)
+    records[1][key] = value
+    for name, place in (("a.json", ", record 2"), ("a.jsonl", ", line 2")):
+        told = refused(tmp_path / name, records, "argilla", **BOTH)
+        assert told.startswith(place)
+        assert key in told
+    records[1] |= {"id": "r2", "applicable.responses": [[{}]]}  # a ranking holds no labels
+    if key == "applicable.responses":
+        load(tmp_path, records, **BOTH)
 
 
 @pytest.mark.parametrize("content", ["[]", "", "[1]", '{"a": 1}', "[", "7"])
 def test_files_that_are_broken(tmp_path, content):
-    assert fails(tmp_path, content)
+    assert refused(tmp_path / "a.json", content, "argilla")

@@ -1,7 +1,7 @@
 """Wide tables in which people wrote labels into cells."""
 
 import pytest
-from tests.importers.tabular import imported
+from tests.importers.reading import imported
 
 from complabel.answers import Answers
 from complabel.errors import DatasetFormatError, InputError
@@ -61,7 +61,7 @@ def test_without_a_separator_a_cell_is_one_label_and_doubts_are_said(tmp_path):
         ({"absent": ("item",)}, "'item' is no column with labels"),
         ({"absent": ("ben=",)}, "'ben=' is no column with labels"),
         ({"absent": ("ben",), "present": ("ben=anna",)}, "column 'ben' is given twice"),
-        ({"absent": ("ben",), "item": "id"}, "line 1: has no column 'id'.*--item"),
+        ({"absent": ("ben",), "item": "id"}, "has no column 'id'.*--item"),
         ({"absent": ("ben",), "label_names": LABELS}, "'sea;city' is not among the 4 labels"),
     ],
 )

@@ -3,7 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
-from tests.importers.tabular import imported
+from tests.importers.reading import imported
 
 from complabel.errors import DatasetFormatError, InputError
 from complabel.importers import Options, detect, import_answers
@@ -70,7 +70,7 @@ def test_names_of_bytes_and_numbers_are_names(tmp_path):
 def test_pieces_say_the_same_as_the_whole(tmp_path, monkeypatch):
     path = save(tmp_path / "openmic.npz")
     whole = imported(path, None)
-    monkeypatch.setattr("complabel.importers._openmic._AT_ONCE", 3)
+    monkeypatch.setattr("complabel.importers._public._AT_ONCE", 3)
     assert imported(path, None) == whole
 
 
@@ -80,11 +80,11 @@ def test_pieces_say_the_same_as_the_whole(tmp_path, monkeypatch):
         ({"Y_mask": np.ones((3, 2), bool)}, r"Y_true has shape \(3, 3\), Y_mask \(3, 2\)"),
         ({"Y_mask": np.full((3, 3), 2)}, "Y_mask must be 0 or 1, but it is not in row 0, column 0"),
         ({"Y_true": np.full((3, 3), np.nan)}, "Y_true must be from 0 to 1 .* row 0, column 1"),
-        ({"Y_true": np.array([[Trap()] * 3] * 3)}, "Y_true is not a matrix of numbers"),
-        ({"Y_true": np.zeros(3)}, "Y_true is not a matrix of numbers"),
+        ({"Y_true": np.array([[Trap()] * 3] * 3)}, "Y_true.npy: holds values of type object"),
+        ({"Y_true": np.zeros(3)}, r"Y_true has shape \(3,\)"),
         ({"sample_key": np.array(["a", "b"])}, r"sample_key has shape \(2,\)"),
         ({"sample_key": np.array(["a", "b", ""])}, "sample_key has a blank"),
-        ({"Y_true": np.zeros((3, 3), dtype="M8[s]")}, "Y_true holds datetime64"),
+        ({"Y_true": np.zeros((3, 3), dtype="M8[s]")}, "holds values of type datetime64"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(tmp_path, changes, told):
@@ -107,12 +107,5 @@ def test_too_few_names_are_refused(tmp_path):
     with pytest.raises(InputError, match="no name for label 0"):
         import_answers(path, options=Options(class_names=names))
     names.write_text("[1]")
-    with pytest.raises(DatasetFormatError, match="expected an object of names and numbers"):
+    with pytest.raises(DatasetFormatError, match="give an object of names and numbers"):
         import_answers(path, options=Options(class_names=names))
-
-
-def test_a_header_that_claims_more_than_there_is_takes_no_memory(tmp_path):
-    path = save(tmp_path / "openmic.npz")
-    path.write_bytes(path.read_bytes().replace(b"'shape': (3, 3)", b"'shape': (3,99"))
-    with pytest.raises(DatasetFormatError):
-        import_answers(path)

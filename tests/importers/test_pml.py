@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy.io import savemat
-from tests.importers.tabular import imported
+from tests.importers.reading import imported
 
 from complabel.answers import Answers
 from complabel.errors import DatasetFormatError, InputError
@@ -45,13 +45,6 @@ def test_names_can_be_told(tmp_path):
     assert [row["label"] for row in rows] == ["sky", "sea", "sky", "sun"]
     with pytest.raises(InputError, match=r"2 names, .* 3 labels"):
         import_answers(path, options=Options(label_names=("sea", "sky")))
-
-
-def test_pieces_say_the_same_as_the_whole(tmp_path, monkeypatch):
-    path = save(tmp_path / "toy.mat")
-    whole = imported(path, None)
-    monkeypatch.setattr("complabel.importers._pml._AT_ONCE", 3)
-    assert imported(path, None) == whole
 
 
 def test_damaged_files_are_refused(tmp_path):

@@ -1,21 +1,10 @@
-import copy
-
 import pytest
-from tests.importers.reading import masks, read, short, write
+from tests.importers.reading import masks, read, refused, short, write
 from tests.importers.samples import HASHES, PRODIGY, PRODIGY_CHOICE, choice
-
-from complabel.errors import DatasetFormatError
 
 
 def load(folder, content, **options):
     return read("prodigy", write(folder, "a.jsonl", content), **options)
-
-
-def fails(folder, content, **options):
-    with pytest.raises(DatasetFormatError) as caught:
-        load(folder, content, **options)
-    assert str(caught.value).startswith(str(folder / "a.jsonl"))
-    return str(caught.value).removeprefix(str(folder / "a.jsonl"))
 
 
 def test_binary_tasks_row_by_row(tmp_path):
@@ -28,7 +17,7 @@ def test_binary_tasks_row_by_row(tmp_path):
         "question": ["asked", "asked"],
         "annotator": ["set-anna", "set-bob"],
     }
-    assert dict(tally.counts) == {"tasks": 3, "ignored tasks": 1, "answers": 2}
+    assert dict(tally.counts) == {"tasks": 3, "ignored tasks": 1, "tasks without a selection": 0}
     assert list(tally.label_names) == ["sea", "sky"]
     (remark,) = tally.remarks
     assert "--item" in remark
@@ -52,7 +41,6 @@ def test_choices_row_by_row(tmp_path):
         "tasks": 5,
         "ignored tasks": 1,
         "tasks without a selection": 1,
-        "answers": 3,
     }
     assert list(tally.label_names) == ["sea", "sky", "city"]
     answers, found = masks(table, ["sea", "sky", "city"])
@@ -66,7 +54,7 @@ def test_choices_row_by_row(tmp_path):
 
 
 def test_what_was_not_selected_does_not_apply_if_this_is_told(tmp_path):
-    table, tally = load(tmp_path, PRODIGY_CHOICE, unselected="no")
+    table, _ = load(tmp_path, PRODIGY_CHOICE, unselected="no")
     assert short(table, "answer_id", "label", "answer", "question")[:3] == [
         ("1", "sky", "no", "ticked"),
         ("1", "city", "no", "ticked"),
@@ -77,7 +65,6 @@ def test_what_was_not_selected_does_not_apply_if_this_is_told(tmp_path):
         ("4", "sky", "no"),
         ("4", "city", "no"),
     ]
-    assert tally.counts["answers"] == 4
 
 
 def test_options_with_numbers_are_called_by_their_text(tmp_path):
@@ -127,13 +114,8 @@ def test_what_names_the_item(tmp_path, more, options, item):
 
 
 def test_ids_of_two_kinds_do_not_mix(tmp_path):
-    message = fails(tmp_path, [{**PRODIGY[0], "item": "a"}, PRODIGY[1]])
-    assert message.startswith(", line 2 has no 'item', which should name the item")
-
-
-def test_time_is_kept(tmp_path):
-    table, _ = load(tmp_path, [{**PRODIGY[0], "_timestamp": 1757000000}])
-    assert table["time"] == ["1757000000"]
+    message = refused(tmp_path / "a.jsonl", [{**PRODIGY[0], "item": "a"}, PRODIGY[1]])
+    assert message.startswith(", line 2: has no 'item', which should name the item")
 
 
 def test_controls_are_not_needed_and_this_is_said(tmp_path):
@@ -141,59 +123,54 @@ def test_controls_are_not_needed_and_this_is_said(tmp_path):
     assert remarks == ["Prodigy's files do not need --absent; it was not used."]
 
 
-def without(key, record):
-    return {name: value for name, value in copy.deepcopy(record).items() if name != key}
+def without(key):
+    return {name: value for name, value in PRODIGY[0].items() if name != key}
 
 
 @pytest.mark.parametrize(
-    ("task", "part"),
+    ("task", "told"),
     [
-        (without("answer", PRODIGY[0]), "answer is null; it must be accept, reject or ignore"),
-        ({**PRODIGY[0], "answer": "yes"}, "answer is 'yes'; it must be"),
-        ({**PRODIGY[0], "answer": ["accept"]}, "answer is a list of 1; it must be"),
-        (without("label", PRODIGY[0]), "has neither a label nor options"),
-        ({**PRODIGY[0], "label": None}, "label is null"),
-        (without("_input_hash", PRODIGY[0]), "has no '_input_hash', which should name"),
+        (without("answer"), "answer"),
+        ({**PRODIGY[0], "answer": "yes"}, "answer is 'yes'"),
+        (without("label"), "neither a label nor options"),
+        ({**PRODIGY[0], "label": " "}, "label is ' '"),
+        (without("_input_hash"), "_input_hash"),
         ({**PRODIGY[0], "_annotator_id": {"a": 1}}, "_annotator_id is an object"),
         (choice("accept", ["wood"]), "accept has 'wood', which is not the id of an option"),
-        (choice("accept", "sea"), "accept is 'sea'; it must be a list"),
-        (choice("accept", [], options=[]), "has an empty list of options"),
-        (choice("accept", [], options=["sea"]), "an option is 'sea'; it must be an object"),
-        (choice("accept", [], options=[{"text": "a"}]), "an option's id is null"),
-        (choice("accept", [], options=[{"id": 1}, {"id": "1"}]), "has the option '1' twice"),
+        (choice("accept", "sea"), "accept is 'sea'"),
+        (choice("accept", [], options=[]), "empty list of options"),
+        (choice("accept", [], options=["sea"]), "options.0 is 'sea'"),
+        (choice("accept", [], options=[{"text": "a"}]), "options.0"),
+        (choice("accept", [], options=[{"id": 1}, {"id": "1"}]), "the option '1' twice"),
         (choice("accept", ["sea"], config=3), "config is 3; it must be an object"),
         (7, "it is 7; it must be an object"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_wrong_is_told_with_its_line(tmp_path, task, part):
-    message = fails(tmp_path, [PRODIGY[0], task])
-    assert message.startswith(", line 2")
-    assert part in message
+def test_what_is_wrong_is_told_with_its_line(tmp_path, task, told):
+    message = refused(tmp_path / "a.jsonl", [PRODIGY[0], task], "prodigy")
+    assert message.startswith(", line 2: ")
+    assert told in message
 
 
 @pytest.mark.parametrize(
-    ("content", "part"),
+    ("content", "told"),
     [
-        ("", " has no tasks"),
-        ("\n \n", " has no tasks"),
-        ('{"a": 1}\n{"b"\n', ", line 1: answer is null"),
-        ('{"a"\n', ", line 1, column 1 is not valid JSON: Expecting ':'"),
-        ("[" * 100_000, ", line 1 has lists or objects nested too deeply"),
-        (
-            '{"answer": 1, "answer": 2}',
-            ", line 1 is not valid JSON: an object has the key 'answer'",
-        ),
+        ("", "has no tasks"),
+        ("\n \n", "has no tasks"),
+        ('{"a"\n', ", line 1: is not valid JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"answer": 1, "answer": 2}', "the key 'answer' twice"),
     ],
-    ids=["empty", "blank", "other", "cut off", "deep", "repeated key"],
+    ids=["empty", "blank", "cut off", "deep", "repeated key"],
 )
-def test_files_that_are_broken(tmp_path, content, part):
-    assert part in fails(tmp_path, content)
+def test_files_that_are_broken(tmp_path, content, told):
+    assert told in refused(tmp_path / "a.jsonl", content, "prodigy")
 
 
 def test_a_line_that_is_too_long(tmp_path, monkeypatch):
     monkeypatch.setattr("complabel.importers._json.MAX_LINE", 20)
-    assert ", line 1 is longer than 20 bytes" in fails(tmp_path, PRODIGY)
+    assert ", line 1: is longer than 20 bytes" in refused(tmp_path / "a.jsonl", PRODIGY, "prodigy")
 
 
 def test_packed_files_with_a_byte_order_mark(tmp_path):
@@ -202,8 +179,8 @@ def test_packed_files_with_a_byte_order_mark(tmp_path):
     assert short(read("prodigy", path)[0]) == [("1", "1", "sea", "yes", "asked")]
 
 
-def test_pieces_go_together_to_a_large_table(tmp_path):
+def test_pieces_go_together_to_a_large_table(tmp_path, monkeypatch):
+    monkeypatch.setattr("complabel.importers._format.ROWS_AT_ONCE", 7)
     line = {"label": "sea", **HASHES, "answer": "accept"}
-    table, tally = load(tmp_path, [line] * 50_001)
-    assert table["answer_id"][-1] == "50001"
-    assert tally.counts["answers"] == 50_001
+    table, _ = load(tmp_path, [line] * 50)
+    assert table["answer_id"] == [str(n) for n in range(1, 51)]

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from tests.importers.tabular import imported
+from tests.importers.reading import imported
 
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
@@ -62,7 +62,7 @@ def test_a_menu_is_spelled_out_with_its_forms(tmp_path):
     assert two["asked_for"] == 2
     assert "Name 2 of these labels" in two["question"]
     free = {"item": ["a"], "question": ["named"]}
-    write_prompts(free, path, labels=MENU)
+    write_prompts(free, path, label_names=MENU)
     assert lines_of(path)[0]["offered"] == MENU
 
 
@@ -75,7 +75,7 @@ def test_a_menu_is_spelled_out_with_its_forms(tmp_path):
         ({**NAMINGS, "label": ["sea", None]}, {}, "already answered"),
         (
             {"item": ["a"], "question": ["named"]},
-            {"labels": ["All apply", "b"]},
+            {"label_names": ["All apply", "b"]},
             "rename the label",
         ),
         (QUESTIONS, {"item_texts": {4: "A puppy."}}, "row 2 .* no text for item '5'"),
@@ -133,7 +133,6 @@ NAMED = {"id": "q1", "item": "a", "offered": MENU}
         ("yes", "yes"),
         ("No.", "no"),
         ("UNSURE", "unsure"),
-        ("\n  'no'\n", "no"),
         ("No, the picture shows a city.", "no"),
         ("no\nThe picture shows a city.", "no"),
         ("**Yes**: there is one.", "yes"),
@@ -148,7 +147,6 @@ NAMED = {"id": "q1", "item": "a", "offered": MENU}
         ("No idea", None),
         ("Not sure", None),
         ("yes | no | unsure", None),
-        ("Yes, no, who knows", None),
         ("Yes or no?", None),
         ("yesterday", None),
         ("The answer is no.", None),
@@ -174,7 +172,6 @@ def test_a_judgment_is_read_if_it_is_plain(tmp_path, reply, said):
         ({"named": ["sea", "city"]}, []),
         ({"named": "forest"}, []),
         ({"named": []}, []),
-        ({"named": [1]}, []),
         ("The sea does not apply", []),
         ("sea, city", []),
     ],
@@ -264,18 +261,18 @@ def test_a_repeated_reply_counts_once_and_another_one_stays(tmp_path):
     ("line", "told"),
     [
         ("{", "line 2: is not valid JSON"),
-        ("[1]", "line 2: is not a JSON object"),
+        ("[1]", "line 2: it is a list"),
         ('{"item": "a", "label": "b", "reply": "no"}', "line 2: has no id"),
         ('{"id": "x", "item": "a", "reply": "no"}', "line 2: has neither a label nor offered"),
-        ('{"id": "x", "item": "", "label": "b", "reply": "no"}', "line 2: has no item"),
-        ('{"id": "x", "item": [1], "label": "b", "reply": "no"}', "line 2: has item"),
+        ('{"id": "x", "item": "", "label": "b", "reply": "no"}', "line 2: item is ''"),
+        ('{"id": "x", "item": [1], "label": "b", "reply": "no"}', "line 2: item is a list"),
         (
             '{"id": "x", "item": "a", "label": "\\ud800", "reply": "no"}',
-            "line 2: is not valid JSON",
+            "line 2: label is",
         ),
-        ('{"id": "x", "item": "a", "label": "b", "probability": 7}', "has probability '7'"),
-        ('{"id": "x", "item": "a", "offered": "sea"}', "has offered 'sea'"),
-        ('{"id": "x", "item": "a", "label": "b", "asked_for": 0.5}', "has asked_for '0.5'"),
+        ('{"id": "x", "item": "a", "label": "b", "probability": 7}', "probability is 7"),
+        ('{"id": "x", "item": "a", "offered": "sea"}', "offered is 'sea'"),
+        ('{"id": "x", "item": "a", "label": "b", "asked_for": 0.5}', "asked_for is 0.5"),
     ],
 )
 def test_lines_that_are_no_prompts_are_refused(tmp_path, line, told):

@@ -1,6 +1,7 @@
 """What every method of the registry promises."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from complabel import metrics
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.methods import METHODS, ComplementaryClassifier
+from complabel.methods._door import warn_assumed
 from complabel.simulate import draw_answers, draw_complementary
 
 X = np.where(np.abs(PROBLEM.X) < 0.3, 0.0, PROBLEM.X)
@@ -278,3 +280,16 @@ def test_parameters_out_of_range_are_refused_by_name(name, settings):
     (parameter,) = settings
     with pytest.raises(InputError, match=parameter):
         brief(name).set_params(**settings).fit(X, COMPLEMENTARY)
+
+
+def test_an_assumption_is_told_once_unless_each_warning_is_asked_for():
+    def given(action):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter(action)
+            for text in ("once upon a time", "once upon a time", "there was"):
+                warn_assumed(text)
+        return [(str(each.message), each.filename) for each in caught]
+
+    assert given("default") == [("once upon a time", __file__), ("there was", __file__)]
+    assert given("default") == []
+    assert len(given("always")) == 3

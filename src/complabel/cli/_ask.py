@@ -89,7 +89,7 @@ def ask(
     table = suggest_questions(said, n, random_state=seed)
     given = None if texts is None else read_texts(texts, items=table["item"])
     if prompts is not None:
-        write_prompts(table, prompts, item_texts=given, labels=said.label_names)
+        write_prompts(table, prompts, item_texts=given, label_names=said.label_names)
         say(f"wrote {prompts}")
     columns = {name: table[name].tolist() for name in table}
     if given is not None:

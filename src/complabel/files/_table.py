@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from complabel._opening import NOT_UTF8, ending_of, existing, explained, fault, open_binary
+from complabel._opening import ending_of, existing, explained, fault, open_binary
 from complabel.errors import DatasetFormatError, InputError
 
 PARQUET = ".parquet"
@@ -198,8 +198,8 @@ class Table:
                 for at, name in places.items():
                     if name not in wrong and not _is_number(fields[at]):
                         wrong[name] = (line, fields[at])
-        except UnicodeDecodeError:
-            return fault(self.path, NOT_UTF8)
+        except DatasetFormatError as refusal:  # the text is not UTF-8
+            return refusal
         except (csv.Error, OSError, EOFError, ValueError):
             pass  # then pyarrow's own message must do
         if wrong:
@@ -252,7 +252,6 @@ def some_of(names: Sequence[str]) -> str:
 
 
 def _not_numeric(columns: Sequence[str], advice: str) -> str:
-    """Return a message about columns that hold something else than numbers."""
     noun = "column" if len(columns) == 1 else f"{len(columns)} columns"
     return f"{noun} {some_of(columns)} must hold numbers; {advice}"
 

@@ -8,66 +8,39 @@ responses count: a draft is not finished, and a discarded record has no answer.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from complabel.errors import DatasetFormatError
-from complabel.importers._controls import Controls, Form, rows_of, settle
-from complabel.importers._format import Format, Head, Options, Tally
-from complabel.importers._json import (
-    list_of,
-    optional_text,
-    read_records,
-    shown,
-    text_of,
-    texts_of,
-)
-from complabel.importers._peek import first_keys
-from complabel.importers._rows import Row, note, pieces, say_unused
+from complabel._opening import fault
+from complabel.importers._format import Format, Head, Options, Row, Tally, pieces
+from complabel.importers._forms import Form, rows_of, settle
+from complabel.importers._json import OptionalText, Text, checked_as, records, shown
 
 _END = ".responses"
 _NESTED = frozenset(("fields", "responses", "_server_id"))
-_COUNTED = (
-    "records",
-    "records without a response",
-    "responses",
-    "discarded responses",
-    "draft responses",
-    "responses without a status",
-    "empty responses",
-    "answers",
-)
 
 
 def _recognizes(head: Head) -> bool:
-    """Return whether these are records of Argilla, flattened or not."""
-    _, keys = first_keys(head.start)
+    _, keys = head.keys()
     return keys >= _NESTED or any(key.endswith(_END) for key in keys)
 
 
 def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
-    """Read records of Argilla."""
-    counts: Counter[str] = Counter()
-    forms = list(_forms(path, options, tally, counts))
-    uses = Counter(name for form in forms for name, labels in form.chosen.items() if labels)
-    controls = settle(uses, options, tally, path, word="question")
-    say_unused(options, tally, "Argilla's", "random_questions")
-    yield from pieces(_rows(forms, controls, options, tally, counts))
-    note(tally, counts, _COUNTED)
+    tally.start("records", "records without a response", "responses", "discarded responses")
+    tally.start("draft responses", "responses without a status", "empty responses")
+    forms = list(_forms(path, options, tally))
+    controls = settle(forms, options, tally, path, word="question")
+    tally.say_unused(options, "Argilla's", "random_questions")
 
+    def rows() -> Iterator[Row]:
+        for form in forms:
+            found = rows_of(form, controls, options, tally)
+            tally.counts["empty responses"] += not found
+            yield from found
 
-def _rows(
-    forms: list[Form], controls: Controls, options: Options, tally: Tally, counts: Counter[str]
-) -> Iterator[Row]:
-    """Yield the rows of all forms, and count answers and empty responses."""
-    for form in forms:
-        rows = rows_of(form, controls, options, tally)
-        counts["empty responses"] += not rows
-        counts["answers"] += len({row.answer_id for row in rows})
-        yield from rows
+    yield from pieces(rows())
 
 
 @dataclass
@@ -79,77 +52,75 @@ class _Person:
     chosen: dict[str, list[str]] = field(default_factory=dict)
 
 
-def _forms(path: Path, options: Options, tally: Tally, counts: Counter[str]) -> Iterator[Form]:
+def _forms(path: Path, options: Options, tally: Tally) -> Iterator[Form]:
     """Yield a form for each user who submitted a response to a record."""
-    for number, (place, record) in enumerate(read_records(path), 1):
+    item = options.item or "id"
+    for number, (place, value) in enumerate(records(path), 1):
+        record = checked_as(dict[str, Any], value, place, "it")
         if record.keys() >= _NESTED and isinstance(record["responses"], dict):
-            raise DatasetFormatError(
-                f"{place} is not flattened, so it does not say which responses were submitted;"
-                " save what dataset.records(with_responses=True).to_list(flatten=True) returns"
+            raise fault(
+                place,
+                "is not flattened, so it does not say which responses were submitted; save what"
+                " dataset.records(with_responses=True).to_list(flatten=True) returns",
             )
-        counts["records"] += 1
+        tally.counts["records"] += 1
         people = _people(record, place, tally)
-        counts["records without a response"] += not people
-        for at, person in enumerate(people.values(), 1):
-            counts["responses"] += 1
+        tally.counts["records without a response"] += not people
+        for at, person in enumerate(people, 1):
+            tally.counts["responses"] += 1
             if person.status != "submitted":
                 known = person.status in ("discarded", "draft")
                 word = f"{person.status} responses" if known else "responses without a status"
-                counts[word] += 1
+                tally.counts[word] += 1
                 continue
-            name = options.item or "id"
-            yield Form(
-                place=place,
-                answer_id=f"{number}.{at}",
-                item=text_of(record.get(name), place, name),
-                chosen=person.chosen,
-                annotator=person.name,
-            )
+            name = checked_as(Text, record.get(item), place, item)
+            yield Form(place, f"{number}.{at}", name, person.chosen, annotator=person.name)
 
 
-def _people(record: dict[str, Any], place: str, tally: Tally) -> dict[str, _Person]:
+def _people(record: dict[str, Any], place: str, tally: Tally) -> list[_Person]:
     """Return the users who responded to a record, with their responses."""
     people: dict[str, _Person] = {}
-    for key, values in record.items():
-        if not key.endswith(_END) or values is None:
+    for key, responses in record.items():
+        if not key.endswith(_END) or responses is None:
             continue
         question = key.removesuffix(_END)
-        values = list_of(values, place, shown(key))
-        users = _beside(record, f"{key}.users", values, place)
-        states = _beside(record, f"{key}.status", values, place)
-        if states is None:
+        values = checked_as(list[Any], responses, place, shown(key))
+        users = _beside(record, f"{key}.users", len(values), None, place)
+        if record.get(f"{key}.status") is None:
             tally.remark("The records do not say which responses were submitted; all are read.")
-        for at, value in enumerate(values):
-            user = optional_text(users[at], place, f"{key}.users") if users else None
-            status = optional_text(states[at], place, f"{key}.status") if states else "submitted"
+        states = _beside(record, f"{key}.status", len(values), "submitted", place)
+        for at, (value, user, status) in enumerate(zip(values, users, states, strict=True)):
             person = people.setdefault(user or f"number {at}", _Person(user))
             if person.status != "submitted":
                 person.status = status
             if status == "submitted":
                 labels = _labels(value, place, shown(key))
                 person.chosen.setdefault(question, []).extend(labels)
-    return people
+    return list(people.values())
 
 
-def _beside(record: dict[str, Any], key: str, values: list[Any], place: str) -> list[Any] | None:
-    """Return a list with one entry for each value; None if the record does not have it."""
+def _beside(
+    record: dict[str, Any], key: str, length: int, default: str | None, place: str
+) -> list[str | None]:
+    """Return a list of the record with one entry for each response."""
     if record.get(key) is None:
-        return None
-    found = list_of(record[key], place, shown(key))
-    if len(found) != len(values):
-        raise DatasetFormatError(
-            f"{place}: {shown(key)} has {len(found)} entries for {len(values)} responses; export"
-            " the records again"
+        return [default] * length
+    found: list[str | None] = checked_as(list[OptionalText], record[key], place, shown(key))
+    if len(found) != length:
+        raise fault(
+            place,
+            f"{shown(key)} has {len(found)} entries for {length} responses; export the records"
+            " again",
         )
     return found
 
 
 def _labels(value: Any, place: str, what: str) -> list[str]:
     """Return the labels of a response; an empty list for rankings and questions about spans."""
-    if isinstance(value, list):
-        return [] if any(isinstance(each, dict) for each in value) else texts_of(value, place, what)
-    text = optional_text(value, place, what)
-    return [] if text is None else [text]
+    values = value if isinstance(value, list) else [] if value in (None, "") else [value]
+    if any(isinstance(each, dict) for each in values):
+        return []
+    return list(dict.fromkeys(checked_as(list[Text], values, place, what)))
 
 
 ARGILLA = Format(

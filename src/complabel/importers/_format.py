@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import functools
+import io
+import itertools
+import json
+import math
+import re
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+ROWS_AT_ONCE = 50_000
+DELIMITERS = ",;\t"
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:,]', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -63,7 +75,7 @@ class Tally:
     ----------
     counts : Counter of str
         Counts with words in the plural as keys, such as "tasks", "answers" or "cancelled
-        answers". They are shown in this order.
+        annotations". They are shown in this order.
     remarks : list of str
         Sentences for the user, each only once: what was assumed, and how to change it.
     label_names : dict of str to None
@@ -74,10 +86,25 @@ class Tally:
     remarks: list[str] = field(default_factory=list)
     label_names: dict[str, None] = field(default_factory=dict)
 
+    def start(self, *words: str) -> None:
+        """Fix the order in which counts are shown."""
+        self.counts.update(dict.fromkeys(words, 0))
+
+    def list_labels(self, names: Iterable[str]) -> None:
+        """Add labels that the file lists."""
+        self.label_names.update(dict.fromkeys(names))
+
     def remark(self, text: str) -> None:
         """Add a sentence, unless it is there already."""
         if text not in self.remarks:
             self.remarks.append(text)
+
+    def say_unused(self, options: Options, title: str, *names: str) -> None:
+        """Add a remark about each given option that the format does not use."""
+        for name in names:
+            if getattr(options, name) != getattr(Options(), name):
+                flag = name.replace("_", "-")
+                self.remark(f"{title} files do not need --{flag}; it was not used.")
 
 
 @dataclass(frozen=True)
@@ -88,11 +115,59 @@ class Head:
     ----------
     path : Path
     start : bytes
-        The first 64 KiB, unpacked if the file ends in ``.gz``.
+        The first 64 KiB, unpacked.
     """
 
     path: Path
     start: bytes
+
+    def keys(self) -> tuple[str, set[str]]:
+        """Return the first character of a JSON file, "[" or "{", and the keys of its first object.
+
+        The beginning may end anywhere, so keys may be missing. Of other files, "" and an empty set
+        are returned.
+        """
+        text = self.start.removeprefix(b"\xef\xbb\xbf").lstrip()
+        root = text[:1].decode("ascii", "replace")
+        if root not in ("[", "{"):
+            return "", set()
+        level = 1 if root == "{" else 2
+        depth, last, keys = 0, b"", set()
+        for found in _TOKEN.finditer(text):
+            token = found[0]
+            depth += (token in b"{[") - (token in b"}]")
+            if token in b"}]" and depth < level:
+                break
+            if token == b":" and depth == level and last:
+                keys.add(last[1:-1].decode("utf-8", "replace"))
+            last = token if token[:1] == b'"' else b""
+        return root, keys
+
+    def rows(self) -> list[list[str]]:
+        """Return the complete rows of a CSV file; an empty list if it is not text."""
+        try:
+            text = self.start[: self.start.rfind(b"\n") + 1].decode("utf-8-sig")
+            delimiter = delimiter_of(text.partition("\n")[0])
+            rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+            return [] if "\0" in text else [row for row in rows if row]
+        except (UnicodeDecodeError, csv.Error):
+            return []
+
+    def columns(self) -> list[str]:
+        """Return the header of a CSV file; an empty list if it is not text."""
+        return next(iter(self.rows()), [])
+
+
+def delimiter_of(header: str) -> str:
+    """Return the delimiter that gives a header the most cells: a comma, a semicolon or a tab."""
+
+    def count(delimiter: str) -> int:
+        try:
+            return len(next(csv.reader([header], delimiter=delimiter), []))
+        except csv.Error:
+            return 0
+
+    return max(DELIMITERS, key=count)
 
 
 @dataclass(frozen=True)
@@ -108,10 +183,11 @@ class Format:
     recognizes : callable
         Returns whether a file is of this kind, given its :class:`Head`. It never raises.
     read : callable
-        ``read(path, options, tally)`` yields the neutral table in pieces. A piece maps columns
-        of :data:`complabel.files.COLUMNS` to lists, NumPy or Arrow arrays of equal length;
-        columns without content are left out. A piece should have at most about 100,000 rows, and
-        the file should be read only once. A DatasetFormatError names the place in the file.
+        ``read(path, options, tally)`` yields the neutral table in pieces. A piece is a data frame,
+        or a mapping of columns of :data:`complabel.files.COLUMNS` to lists or arrays of equal
+        length; columns without content may be left out. A piece should have at most about 100,000
+        rows, and the file should be read only once. A DatasetFormatError names the place in the
+        file.
     takes_question : bool, default=False
         Whether ``read`` uses ``options.question``.
     """
@@ -119,5 +195,49 @@ class Format:
     name: str
     title: str
     recognizes: Callable[[Head], bool]
-    read: Callable[[Path, Options, Tally], Iterator[dict[str, Any]]]
+    read: Callable[[Path, Options, Tally], Iterator[Any]]
     takes_question: bool = False
+
+
+class Row(NamedTuple):
+    """One row of the table; the fields are :data:`complabel.files.COLUMNS`, in this order."""
+
+    answer_id: str | None
+    item: str
+    label: str
+    answer: str
+    question: str
+    offered: str | None = None
+    asked_for: int | None = None
+    annotator: str | None = None
+    time: str | None = None
+    probability: float | None = None
+
+
+def pieces(rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
+    """Yield pieces of many rows as columns; columns without content are left out."""
+    rows = iter(rows)
+    while some := list(itertools.islice(rows, ROWS_AT_ONCE)):
+        columns = zip(Row._fields, zip(*some, strict=True), strict=True)
+        yield {name: list(values) for name, values in columns if values.count(None) < len(some)}
+
+
+@functools.lru_cache(maxsize=4096)
+def as_json(labels: tuple[str, ...]) -> str:
+    """Return the offered labels as a JSON list; cached, because menus repeat."""
+    return json.dumps(labels, ensure_ascii=False)
+
+
+def chance(n_labels: int, size: int) -> float:
+    """Return the probability of a menu of this size, drawn at random from all labels.
+
+    Only ratios between menus of the same size matter, so a tiny probability may be replaced by the
+    smallest normal float.
+    """
+    return max(1 / math.comb(n_labels, size), sys.float_info.min)
+
+
+def some(names: Iterable[str]) -> str:
+    """Return the first few names for a message."""
+    listed = list(names)
+    return ", ".join(listed[:8]) + (", ..." if len(listed) > 8 else "")

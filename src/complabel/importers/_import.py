@@ -1,20 +1,70 @@
-"""Import a file of answers into a data frame, or piece by piece into another file."""
+"""Recognize a file of answers, and import it into a data frame, or piece by piece into a file."""
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import importlib.util
+import json
 import os
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
+import numpy as np
+from numpy.typing import NDArray
+
+from complabel._opening import existing, fault, open_binary
+from complabel.answers import QUESTIONS
+from complabel.errors import DatasetFormatError, InputError
 from complabel.files import AnswerWriter, answers_to_arrow
-from complabel.importers._detect import detect, format_named
-from complabel.importers._format import Format, Options, Tally
-from complabel.importers._reading import explained_reading
-from complabel.importers._rows import say_unused
-from complabel.importers._totals import Totals
+from complabel.importers._argilla import ARGILLA
+from complabel.importers._format import Format, Head, Options, Tally
+from complabel.importers._label_studio import LABEL_STUDIO
+from complabel.importers._prodigy import PRODIGY
+from complabel.importers._public import LVIS, OPEN_IMAGES, OPENMIC, PML
+from complabel.importers._replies import REPLIES
+from complabel.importers._table import TABLE
+from complabel.importers._wide import CELLS, CODED
+
+FORMATS: tuple[Format, ...] = (
+    *(REPLIES, PRODIGY, ARGILLA, LVIS, OPEN_IMAGES, PML, OPENMIC),
+    # Questions may be answered in Label Studio, so its CSV is tried before the neutral table.
+    # Almost any CSV file can be a table of codes, so that is tried last.
+    *(LABEL_STUDIO, TABLE, CODED, CELLS),
+)
+"""The formats that :func:`import_answers` knows; the first that recognizes a file reads it."""
+
+Hashes = NDArray[np.uint64]
+_HEAD = 1 << 16  # bytes by which a format is recognized
+_MAX_NAMED = 3  # contradictions in a remark
+
+
+def detect(path: str | os.PathLike[str]) -> Format:
+    """Return the first format that recognizes a file of answers by its beginning."""
+    path = existing("path", path)
+    with open_binary(path) as file:
+        head = Head(path, file.read(_HEAD))
+    for each in FORMATS:
+        if each.recognizes(head):
+            return each
+    raise DatasetFormatError(
+        f"{path}: the format was not recognized; if it is one of these, give it as --from NAME"
+        f" (format=NAME in Python):\n{_listed()}"
+    )
+
+
+def _named(name: str) -> Format:
+    for each in FORMATS:
+        if each.name == name:
+            return each
+    raise InputError(f"--from (format) is {name!r}; it must be one of\n{_listed()}")
+
+
+def _listed() -> str:
+    width = max(len(each.name) for each in FORMATS)
+    return "\n".join(f"  {each.name:{width}}  {each.title}" for each in FORMATS)
 
 
 def import_answers(
@@ -28,7 +78,7 @@ def import_answers(
     Parameters
     ----------
     path : path
-        A file in one of :data:`FORMATS`.
+        A file in one of the formats that ``complabel import`` knows.
     format : str, Format or None, default=None
         The format or its name; by default it is recognized.
     options : Options or None, default=None
@@ -59,7 +109,7 @@ def import_answers(
     Notes
     -----
     Contradictions stay in the table. The tally counts the pairs of item and label that have both a
-    yes and a no; a policy for them is chosen when the table is read.
+    yes and a no. What to do with them is chosen when the table is read.
 
     Examples
     --------
@@ -95,15 +145,11 @@ def import_file(
 
     Parameters
     ----------
-    path : path
-        A file in one of :data:`FORMATS`.
+    path, format, options
+        As in :func:`import_answers`.
     out : path
         The file to write; it ends in ``.csv``, ``.csv.gz`` or ``.parquet``. It is written as a
         whole or not at all.
-    format : str, Format or None, default=None
-        The format or its name; by default it is recognized.
-    options : Options or None, default=None
-        What the file does not say itself.
     progress : callable or None, default=None
         Called after each piece with the number of rows so far.
 
@@ -121,8 +167,8 @@ def import_file(
 
     Notes
     -----
-    The memory holds some pieces, and eight bytes for each row and item, to find contradictions.
-    Formats that are one JSON document need more.
+    The memory holds some pieces, and about 16 bytes for each row, to find contradictions. Formats
+    that are one JSON document need more.
     """
     _need_pandas()
     source, target = Path(path), Path(out)
@@ -148,24 +194,28 @@ def _read(
 ) -> Iterator[Any]:
     """Yield the pieces as Arrow tables, and count their rows, answers, items and labels."""
     chosen = detect(path) if format_ is None else format_
-    chosen = format_named(chosen) if isinstance(chosen, str) else chosen
-    options, totals, n_rows = options or Options(), Totals(), 0
+    chosen = _named(chosen) if isinstance(chosen, str) else chosen
+    options, totals = options or Options(), _Totals()
     if not chosen.takes_question:
-        say_unused(options, tally, f"{chosen.name}", "question")
-    for table in _tables(path, chosen, options, tally):
+        tally.say_unused(options, chosen.name, "question")
+    for piece in chosen.read(existing("path", path), options, tally):
+        try:
+            table = answers_to_arrow(piece)
+        except InputError as cause:
+            raise fault(path, str(cause)) from cause
         if table.num_rows:
             totals.add(table)
             if options.label_names is not None:
                 _refuse_unlisted(path, table, totals.labels, options.label_names)
-            n_rows += table.num_rows
             yield table
             if progress is not None:
-                progress(n_rows)
-    if not n_rows:
+                progress(totals.rows.total())
+    if not totals.rows:
         counts = ", ".join(f"{count:,} {name}" for name, count in tally.counts.items() if count)
-        raise DatasetFormatError(
-            f"{path}: holds no answer, read as {chosen.name} ({counts or 'it is empty'}); check "
-            "the file, or give another format as --from NAME (format=NAME)"
+        raise fault(
+            path,
+            f"holds no answer, read as {chosen.name} ({counts or 'it is empty'}); check the file,"
+            " or give another format as --from NAME (format=NAME)",
         )
     totals.finish(tally)
 
@@ -179,36 +229,98 @@ def _refuse_unlisted(path: Path, table: Any, found: set[str], listed: Sequence[s
     where = f", item {items[unknown[0]]!r}" if unknown[0] in items else ""
     near = difflib.get_close_matches(unknown[0].casefold(), listed, n=1)
     hint = f"did you mean {near[0]!r}? Else" if near else "correct it, or"
-    raise DatasetFormatError(
-        f"{path}{where}: {unknown[0]!r} is not among the {len(listed):,} labels of --label-names"
-        f" (label_names); {hint} add it to that list"
+    raise fault(
+        f"{path}{where}",
+        f"{unknown[0]!r} is not among the {len(listed):,} labels of --label-names (label_names);"
+        f" {hint} add it to that list",
     )
 
 
-def _tables(path: Path, chosen: Format, options: Options, tally: Tally) -> Iterator[Any]:
-    """Read a file and convert its pieces to Arrow tables; errors name the file."""
-    if not path.is_file():
-        raise DatasetNotFoundError(f"{path}: no such file; check the path")
-    pieces = chosen.read(path, options, tally)
-    while True:
-        with explained_reading(path):
-            piece = next(pieces, None)
-        if piece is None:
-            return
-        with explained_reading(path):
-            try:
-                table = answers_to_arrow(piece)
-            except InputError as cause:
-                raise DatasetFormatError(f"{path}: {cause}") from cause
-        yield table
+class _Totals:
+    """Counts rows, answers, items and labels, and finds pairs with both a yes and a no.
+
+    The pieces are gone when the pairs are compared, so 64-bit hashes of them are kept.
+    """
+
+    def __init__(self) -> None:
+        self.rows: Counter[str] = Counter()  # by answer
+        self.labels: set[str] = set()
+        self._single: Counter[str] = Counter()  # by question: answers without an id (one row)
+        self._ids: dict[str, list[Hashes]] = defaultdict(list)  # by question
+        self._items: list[Hashes] = []
+        self._pairs: dict[str, list[Hashes]] = {"yes": [], "no": []}
+        self._examples: list[str] = []
+
+    def add(self, table: Any) -> None:
+        """Count a piece, which is a pyarrow.Table made by ``answers_to_arrow``."""
+        names = ["answer_id", "item", "label", "answer", "question", "offered"]
+        rows = table.select(names).to_pandas(strings_to_categorical=True)
+        self.labels.update(rows["label"].cat.categories)
+        for menu in rows["offered"].cat.categories:
+            # A menu that is none is refused, with its place, when answers are made of the table.
+            with contextlib.suppress(ValueError, TypeError, RecursionError):
+                self.labels.update(map(str, json.loads(menu)))
+        answer = rows["answer"].astype(object).fillna("no")  # a blank answer is read as "no"
+        question = rows["question"].astype(object).fillna("")
+        self.rows.update(answer.value_counts().to_dict())
+        alone = rows["answer_id"].isna()
+        self._single.update(question[alone].value_counts().to_dict())
+        for name, ids in rows["answer_id"][~alone].groupby(question[~alone]):
+            self._ids[str(name)].append(_hashes(ids))
+        self._items.append(_hashes(rows["item"]))
+        pairs = rows[["item", "label"]][rows["label"].notna()]
+        said = {word: pairs[answer.loc[pairs.index] == word] for word in self._pairs}
+        for word, found in said.items():
+            self._pairs[word].append(_hashes(found))
+        if len(self._examples) < _MAX_NAMED:
+            both = said["yes"].merge(said["no"]).drop_duplicates()[:_MAX_NAMED]
+            named = (f"label {each.label!r} of item {each.item!r}" for each in both.itertuples())
+            self._examples = [*dict.fromkeys([*self._examples, *named])][:_MAX_NAMED]
+
+    def finish(self, tally: Tally) -> None:
+        """Add the counts to a tally, and a remark on contradictions."""
+        by_id = {name: len(_distinct(parts)) for name, parts in self._ids.items()}
+        answers = self._single + Counter(by_id)
+        counts = tally.counts
+        counts["rows"] = self.rows.total()
+        counts["answers"] = answers.total()
+        for name in QUESTIONS:
+            if answers[name]:
+                counts[f"{name} answers"] = answers[name]
+        if answers[""]:
+            counts["answers without a question"] = answers[""]
+        counts["items"] = len(_distinct(self._items))
+        counts["labels"] = len(self.labels)
+        for word in ("yes", "no", "unsure"):
+            counts[f"rows that say {word}"] = self.rows[word]
+        yes, no = (_distinct(parts) for parts in self._pairs.values())
+        n_pairs = len(yes) + len(no) - len(_distinct([yes, no]))
+        counts["contradictory pairs"] = n_pairs
+        if n_pairs:
+            named = f", such as {', '.join(self._examples)}" if self._examples else ""
+            tally.remark(
+                f"{n_pairs:,} pairs of item and label have both a yes and a no{named}; all are "
+                "kept. Choose what to do with them when you use the answers: "
+                "--contradictions (contradictions= of read_answers)"
+            )
+
+
+def _hashes(rows: Any) -> Hashes:
+    import pandas as pd  # type: ignore[import-untyped]
+
+    return _distinct([pd.util.hash_pandas_object(rows, index=False).to_numpy()])
+
+
+def _distinct(parts: Sequence[Hashes]) -> Hashes:
+    """Return the distinct hashes in ascending order; np.unique takes five times as long."""
+    ordered = np.concatenate([np.empty(0, np.uint64), *parts])
+    ordered.sort()
+    found: Hashes = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    return found
 
 
 def _need_pandas() -> None:
-    """Refuse to start without pandas and pyarrow, and say how to install them."""
-    try:
-        import pandas  # type: ignore[import-untyped]  # noqa: F401
-        import pyarrow  # noqa: F401
-    except ImportError as cause:
+    if any(importlib.util.find_spec(name) is None for name in ("pandas", "pyarrow")):
         raise InputError(
             'importing needs pandas and pyarrow; install them with: pip install "complabel[tables]"'
-        ) from cause
+        )

@@ -1,134 +1,133 @@
-"""Read JSON from files that may be damaged, whole or by line, and check the types of values."""
+"""Read JSON whole or by line, and check it with models; errors say where and what was found."""
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import itertools
 import json
 import math
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Annotated, Any, TypeVar
 
-from complabel.errors import DatasetFormatError, DatasetNotFoundError
-from complabel.importers._reading import open_binary
+from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
-MAX_LINE = 2**28
-"""Maximum length of a line in bytes: 256 MiB, far more than a task with an image needs."""
-MAX_UNPACKED = 2**32
-"""Maximum unpacked size in bytes of a packed file that is read as a whole: 4 GiB."""
+from complabel._opening import fault, open_binary
+from complabel._opening import read_bytes as read_bytes
+from complabel.errors import DatasetFormatError
+
+MAX_LINE = 2**28  # bytes: 256 MiB, far more than a task with an image needs
 _SHOWN = 60  # characters of a value in a message
 _BOM = b"\xef\xbb\xbf"
+_WANTED = dict.fromkeys(("model_type", "dict_type"), "it must be an object")
+_WANTED["list_type"] = "it must be a list"
+_Made = TypeVar("_Made", bound=BaseModel)
 
 
-class _RepeatedKeyError(ValueError):
-    """An object has a key twice, so it is unclear which value is meant."""
+def text_of(value: Any) -> str:
+    """Return a value as text if it is a text or a whole number."""
+    if isinstance(value, float) and math.isfinite(value) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**300:
+        return str(value)
+    if not isinstance(value, str):
+        raise ValueError("it must be a text or a whole number")
+    if not value.strip():
+        raise ValueError("it must not be empty")
+    value.encode()  # a lone surrogate raises an error, which is a ValueError
+    return value
 
 
-@contextlib.contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file, and unpack it if its name ends in ``.gz``; explain errors of the system."""
+Text = Annotated[str, BeforeValidator(text_of)]
+OptionalText = Annotated[
+    str | None, BeforeValidator(lambda value: None if value in (None, "") else text_of(value))
+]
+Number = Annotated[int, Field(strict=True, ge=-(2**63), lt=2**63)]
+
+
+def _point(value: Any) -> Any:
+    """Return a text with a decimal point in place of a comma."""
+    if isinstance(value, bool):
+        raise ValueError("it must be above 0 and at most 1")
+    return value.replace(",", ".") if isinstance(value, str) else value
+
+
+Chance = Annotated[float, Field(gt=0, le=1), BeforeValidator(_point)]
+
+
+def checked(model: type[_Made], value: Any, place: str) -> _Made:
+    """Return a record as its model; an error names the field and shows what was found."""
     try:
-        with open_binary(path) as file:
-            yield file
-    except FileNotFoundError as error:
-        raise DatasetNotFoundError(f"{path} does not exist; check the path") from error
-    except (OSError, EOFError, zlib.error) as error:
-        text = getattr(error, "strerror", None) or error
-        raise DatasetFormatError(f"{path} cannot be read: {text}") from error
-    except MemoryError as error:
-        raise DatasetFormatError(f"{path} does not fit into memory; split it") from error
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise _refusal(error, place) from error
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read a whole file, and remove a byte order mark."""
-    with opened(path) as file:
-        return _whole(file, path)
+_adapter = functools.cache(TypeAdapter)
+
+
+def checked_as(kind: Any, value: Any, place: str, what: str) -> Any:
+    """Return a value as a type; an error shows what was found."""
+    try:
+        return _adapter(kind).validate_python(value)
+    except ValidationError as error:
+        raise _refusal(error, place, what) from error
+
+
+def _refusal(error: ValidationError, place: str, what: str = "") -> DatasetFormatError:
+    """Return the error about the first field that does not fit."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    field = ".".join([*([what] if what else []), *map(str, first["loc"])])
+    if first["type"] == "missing":
+        return fault(place, f"has no {field}; export the file again")
+    told = _WANTED.get(first["type"]) or first["msg"].removeprefix("Value error, ")
+    return fault(place, f"{field or 'it'} is {shown(first['input'])}; {told}")
+
+
+def records(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield the values of a JSON list or of JSON lines, with their places in words.
+
+    Lines are read one by one, so that a file of them may be larger than the memory.
+    """
+    with open_binary(path) as file:
+        start = file.peek(2**16).removeprefix(_BOM).lstrip()  # type: ignore[attr-defined]
+        if start[:1] == b"[":
+            for number, record in enumerate(read_json(path), 1):
+                yield f"{path}, record {number}", record
+            return
+        for number in itertools.count(1):
+            line = file.readline(MAX_LINE + 1)
+            place = f"{path}, line {number}"
+            if len(line) > MAX_LINE:
+                raise fault(place, f"is longer than {MAX_LINE:,} bytes; give JSON lines")
+            if not line:
+                return
+            if line.removeprefix(_BOM).strip():
+                yield place, parse(line.removeprefix(_BOM), place)
 
 
 def read_json(path: Path) -> Any:
     """Read a file that is one JSON value."""
-    return parse(read_bytes(path), str(path))
-
-
-def read_lines(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the JSON value of each line that is not blank, with its place in words."""
-    with opened(path) as file:
-        yield from _lines(file, path)
-
-
-def read_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of a JSON list or of JSON lines, with their places in words."""
-    with opened(path) as file:
-        start = file.peek(2**16).removeprefix(_BOM).lstrip()  # type: ignore[attr-defined]
-        if start[:1] != b"[":
-            for place, record in _lines(file, path):
-                yield place, object_of(record, place, "it")
-            return
-        records = parse(_whole(file, path), str(path))
-    for number, record in enumerate(records, 1):
-        place = f"{path}, record {number}"
-        yield place, object_of(record, place, "it")
-
-
-def _whole(file: IO[bytes], path: Path) -> bytes:
-    """Read the rest of a file, up to a limit if it is packed."""
-    if path.suffix.lower() != ".gz":
-        return file.read().removeprefix(_BOM)
-    parts, total = [], 0
-    while part := file.read(2**24):
-        parts.append(part)
-        total += len(part)
-        if total > MAX_UNPACKED:
-            raise DatasetFormatError(
-                f"{path} unpacks to more than {MAX_UNPACKED:,} bytes; unpack and split it"
-            )
-    return b"".join(parts).removeprefix(_BOM)
-
-
-def _lines(file: IO[bytes], path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the JSON values of an open file of JSON lines, with their places."""
-    for number in itertools.count(1):
-        line = file.readline(MAX_LINE + 1)
-        place = f"{path}, line {number}"
-        if not line:
-            return
-        if len(line) > MAX_LINE:
-            raise DatasetFormatError(
-                f"{place} is longer than {MAX_LINE:,} bytes; give a file of JSON lines"
-            )
-        line = line.removeprefix(_BOM)
-        if line.strip():
-            yield place, parse(line, place)
+    return parse(read_bytes(path).removeprefix(_BOM), str(path))
 
 
 def parse(raw: bytes | str, place: str) -> Any:
     """Parse JSON; an error says where it is not valid."""
     try:
         return json.loads(raw, object_pairs_hook=_object)
-    except json.JSONDecodeError as error:
-        where = "" if ", line " in place else f", line {error.lineno}"
-        raise DatasetFormatError(
-            f"{place}{where}, column {error.colno} is not valid JSON: {error.msg}; export it again"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise DatasetFormatError(f"{place} is not valid UTF-8: {error.reason}") from error
-    except RecursionError as error:
-        raise DatasetFormatError(f"{place} has lists or objects nested too deeply") from error
-    except MemoryError as error:
-        raise DatasetFormatError(f"{place} does not fit into memory; split the file") from error
-    except ValueError as error:  # such as a number with thousands of digits
-        raise DatasetFormatError(f"{place} is not valid JSON: {error}") from error
+    except RecursionError as cause:
+        raise fault(place, "has lists or objects nested too deeply") from cause
+    except ValueError as cause:  # also of text that is not UTF-8, and of a huge number
+        raise fault(place, f"is not valid JSON ({str(cause)[:200]}); export it again") from cause
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object as a dict; refuse repeated keys."""
+    """Return an object as a dict; refuse repeated keys, as it is unclear which value is meant."""
     made = dict(pairs)
     if len(made) < len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise _RepeatedKeyError(f"an object has the key {shown(twice)} twice")
+        raise ValueError(f"an object has the key {shown(twice)} twice")
     return made
 
 
@@ -140,50 +139,4 @@ def shown(value: Any) -> str:
         return repr(value if len(value) <= _SHOWN else value[:_SHOWN] + "...")
     if isinstance(value, int) and abs(value) >= 2**64:
         return "a huge number"
-    return json.dumps(value)
-
-
-def object_of(value: Any, place: str, what: str) -> dict[str, Any]:
-    """Return the value if it is an object; else raise an error that says what it is."""
-    if not isinstance(value, dict):
-        raise DatasetFormatError(f"{place}: {what} is {shown(value)}; it must be an object")
-    return value
-
-
-def list_of(value: Any, place: str, what: str) -> list[Any]:
-    """Return the value if it is a list; else raise an error that says what it is."""
-    if not isinstance(value, list):
-        raise DatasetFormatError(f"{place}: {what} is {shown(value)}; it must be a list")
-    return value
-
-
-def text_of(value: Any, place: str, what: str) -> str:
-    """Return the value as text if it is a text or a whole number; else raise an error."""
-    if isinstance(value, float) and math.isfinite(value) and value.is_integer():
-        value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**300:
-        return str(value)
-    if not isinstance(value, str):
-        raise DatasetFormatError(
-            f"{place}: {what} is {shown(value)}; it must be a text or a whole number"
-        )
-    if not value.strip():
-        raise DatasetFormatError(f"{place}: {what} is empty; it must be a text")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise DatasetFormatError(
-            f"{place}: {what} is {shown(value)}, which is not valid Unicode; correct the text"
-        ) from error
-    return value
-
-
-def optional_text(value: Any, place: str, what: str) -> str | None:
-    """Return the value as text, or None if it is null or empty."""
-    return None if value is None or value == "" else text_of(value, place, what)
-
-
-def texts_of(value: Any, place: str, what: str) -> list[str]:
-    """Return a list of texts, each once, in their order."""
-    each = f"an entry of {what}"
-    return list(dict.fromkeys(text_of(one, place, each) for one in list_of(value, place, what)))
+    return json.dumps(value, default=str)

@@ -1,279 +1,482 @@
-"""Read exports of Label Studio: JSON here; JSON-MIN, CSV and TSV in ``_label_studio_wide``.
+"""Read exports of Label Studio: JSON, JSON-MIN, CSV and TSV.
 
 A task has annotations, an annotation has results, and a result of a control "Choices" or "Taxonomy"
 has a list of choices. If a choice has an ``alias``, the export has it instead of the value. A
 choice with parents is a path. It becomes one label, "root / leaf", as Label Studio shows it.
+
+JSON-MIN, CSV and TSV have a flat record for each annotation, with the task's data. The field of a
+control has a plain text for one choice, and JSON for several. So a control that allows only one
+choice looks like a field of data. Each record is turned into a task of the JSON form.
+
+An export does not say what a control means. But a control in which people chose only "yes", "no"
+and the like asks about something, and a task with a field ``label`` says about what.
+``label_studio_config(question="asked")`` writes this form, and ``complabel ask`` the questions.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from complabel.errors import DatasetFormatError
-from complabel.importers._controls import Controls, Form, rows_of, settle
-from complabel.importers._format import Format, Head, Options, Tally
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
+
+from complabel._opening import fault
+from complabel.answers import ANSWER_WORDS, QUESTIONS
+from complabel.importers._format import Format, Head, Options, Row, Tally, as_json, chance, pieces
+from complabel.importers._forms import Controls, Form, rows_of, settle
 from complabel.importers._json import (
-    list_of,
-    object_of,
-    optional_text,
+    Chance,
+    OptionalText,
+    Text,
+    checked,
+    checked_as,
     parse,
     read_bytes,
     shown,
     text_of,
 )
-from complabel.importers._label_studio_asked import asked_control, asked_row, labels_asked
-from complabel.importers._label_studio_values import MENU, labels_of, menu_of
-from complabel.importers._label_studio_wide import columns_of, is_wide, read_wide
-from complabel.importers._peek import first_keys
-from complabel.importers._rows import Row, as_json, chance, note, pieces, say_unused
+from complabel.importers._tabular import open_table
 
-_COUNTED = (
-    "tasks",
-    "tasks without an annotation",
-    "annotations",
-    "cancelled annotations",
-    "empty annotations",
-    "ground truth annotations",
-    "choices about parts of an item",
-    "forms without a tick",
-    "answers",
-)
+MENU = "options"
+"""The field of a task's data with the choices of this task: ``<Choices value="$options">``."""
+SEPARATOR = " / "
+"""Separates the names of a choice and its parents; it is also Label Studio's default."""
+LABEL = "label"
+"""The field of a task with the label of its question."""
+CONTROL = "answer"
+"""The control in the form that ``label_studio_config`` writes."""
+_CHOICES = ("choices", "taxonomy")
+# A value with one of these keys is about a part of an item: a span, a box or a stretch of sound.
+_PARTS = {
+    *("start", "end", "startOffset", "endOffset", "globalOffsets", "ranges"),
+    *("x", "y", "width", "height", "points", "vertices", "rle", "sequence"),
+}
+_OWN = {
+    *("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"),
+    *("agreement", "history", "was_cancelled"),
+}
+_ALWAYS = {"annotator", "lead_time", "created_at", "updated_at"}
+# A single letter or digit may well be the name of a label.
+_WORDS = {word: answer for word, answer in ANSWER_WORDS.items() if len(word) > 1}
+
+
+def _label(choice: Any) -> str:
+    """Return the name of a choice; a path of parents and choice becomes one name."""
+    steps = choice if isinstance(choice, list) else [choice]
+    return SEPARATOR.join(map(text_of, steps or [""]))
+
+
+def _person(value: Any) -> Any:
+    """Return the annotator's email, id or user name; the value is a number or an object."""
+    if isinstance(value, dict):
+        return next((value[key] for key in ("email", "id", "username") if value.get(key)), None)
+    return value
+
+
+_Labels = list[Annotated[str, BeforeValidator(_label)]]
+
+
+class _Result(BaseModel):
+    from_name: Any = None
+    value: Any = None  # relations between regions have none
+
+
+class _Annotation(BaseModel):
+    id: OptionalText = None
+    unique_id: OptionalText = None
+    completed_by: Annotated[OptionalText, BeforeValidator(_person)] = None
+    created_at: OptionalText = None
+    was_cancelled: Any = None
+    skipped: Any = None
+    ground_truth: Any = None
+    result: list[_Result] | None = None
+
+
+class _Task(BaseModel):
+    id: Any = None
+    data: dict[str, Any]
+    annotations: list[_Annotation] = Field(
+        validation_alias=AliasChoices("annotations", "completions")  # completions: old versions
+    )
+
+
+class _Question(BaseModel):
+    label: Text
+    question: Any = None
+    probability: Chance | None = None
+    offered: Annotated[
+        list[Text], BeforeValidator(lambda v: json.loads(v) if isinstance(v, str) else v)
+    ] = []
 
 
 def _recognizes(head: Head) -> bool:
-    """Return whether this is an export of Label Studio."""
-    root, keys = first_keys(head.start)
+    root, keys = head.keys()
     if not root:
-        return columns_of(head.start) is not None
+        return _is_export(head.columns())
     if keys & {"annotations", "completions"}:
         return "data" in keys or (root == "[" and "id" in keys)
     return root == "[" and {"annotation_id", "annotator"} <= keys
 
 
+def _is_export(columns: Sequence[str]) -> bool:
+    return "annotation_id" in columns and not _ALWAYS.isdisjoint(columns)
+
+
 def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
-    """Read an export of Label Studio."""
-    counts: Counter[str] = Counter()
-    raw = read_bytes(path)
-    if raw.lstrip()[:1] not in (b"[", b"{"):
-        forms = list(read_wide(raw, path, options, counts))
-    else:
-        found = parse(raw, str(path))
-        tasks = found if isinstance(found, list) else [found]
-        if not tasks:
-            raise DatasetFormatError(f"{path} has no tasks; export annotated ones")
-        wide = is_wide(tasks[0])
-        forms = list((read_wide if wide else _forms)(tasks, path, options, counts))
-    del raw
-    _refuse_repeated(forms)
-    asked = asked_control(forms, options, path)
-    uses = Counter(name for form in forms for name, labels in form.chosen.items() if labels)
-    controls = Controls((), ())
-    if asked is None or options.absent or options.present:
-        controls = settle(uses, options, tally, path, asked)
-    elif others := [shown(name) for name in uses if name != asked]:
-        tally.remark(f"Not read: control {', '.join(others)}. Give --absent or --present to read.")
-    forms = _with_chances(forms, options, tally, asked)
-    rows = _rows(forms, controls, asked, options, tally, counts)
-    yield from pieces(rows)
-    note(tally, counts, _COUNTED)
-    if counts["forms without a tick"]:
+    tally.start("tasks", "tasks without an annotation", "annotations", "cancelled annotations")
+    tally.start("empty annotations", "ground truth annotations", "choices about parts of an item")
+    records = _records(path)
+    if not records:
+        raise fault(path, "has no tasks; export annotated ones")
+    first = records[0][1]
+    if isinstance(first, dict) and "annotation_id" in first and "annotations" not in first:
+        records = list(_as_tasks(records, options, path))
+    forms = list(_forms(records, options, tally))
+    asked = _asked_control(forms, options, path)
+    controls = settle(forms, options, tally, path, asked)
+    yield from pieces(_rows(forms, controls, asked, options, tally))
+    if tally.counts["forms without a tick"]:
         tally.remark(
             "Where nothing was ticked, all labels on offer apply, because --question ticked says"
             " that people ticked all labels that do not apply."
         )
 
 
-def _rows(
-    forms: list[Form],
-    controls: Controls,
-    asked: str | None,
-    options: Options,
-    tally: Tally,
-    counts: Counter[str],
-) -> Iterator[Row]:
-    """Yield the rows of all annotations, and count annotations and answers."""
-    chance = None
-    if asked is not None and options.random_questions:
-        chance = 1 / len(options.label_names or labels_asked(forms))
-    suffix = "-asked" if controls.absent or controls.present else ""
-    for form in forms:
-        tally.label_names.update(dict.fromkeys(form.menu or ()))
-        rows = rows_of(form, controls, options, tally)
-        if not rows and options.question == "ticked" and controls.absent:
-            rows = [_nothing_ticked(form)]
-            counts["forms without a tick"] += 1
-        if asked is not None and (row := asked_row(form, asked, suffix, chance)):
-            rows.append(row)
-        counts["annotations"] += 1
-        counts["empty annotations"] += not rows
-        counts["answers"] += len({row.answer_id for row in rows})
-        yield from rows
-
-
-def _nothing_ticked(form: Form) -> Row:
-    """Return the answer that all labels on offer apply."""
-    return Row(
-        form.answer_id,
-        form.item,
-        label="",
-        answer="yes",
-        question="ticked",
-        offered=None if form.menu is None else as_json(form.menu),
-        annotator=form.annotator,
-        time=form.time,
-        probability=form.probability,
-    )
-
-
-def _with_chances(
-    forms: list[Form], options: Options, tally: Tally, asked: str | None
-) -> list[Form]:
-    """If menus were drawn at random, set the probability of each menu."""
-    menus = [form for form in forms if form.menu is not None]
-    if not options.random_questions or not menus:
-        if asked is None:
-            say_unused(options, tally, "Label Studio's", "random_questions")
-        return forms
-    n_labels = len(options.label_names or {label for form in menus for label in form.menu or ()})
-    return [
-        form
-        if form.menu is None
-        else dataclasses.replace(form, probability=chance(n_labels, min(n_labels, len(form.menu))))
-        for form in forms
-    ]
-
-
-def _refuse_repeated(forms: list[Form]) -> None:
-    """Refuse a file with the same annotation twice, which would count twice."""
-    first: dict[str, str] = {}
-    for form in forms:
-        if form.answer_id in first:
-            raise DatasetFormatError(
-                f"{form.place}: annotation {shown(form.answer_id)} is also in"
-                f" {first[form.answer_id].rpartition(', ')[2]}; leave one of them out"
-            )
-        first[form.answer_id] = form.place
-
-
-def _forms(tasks: list[Any], path: Path, options: Options, counts: Counter[str]) -> Iterator[Form]:
-    """Yield a form for each annotation of the tasks."""
-    field = _item_field(tasks, options)
-    for number, task in enumerate(tasks, 1):
-        place = f"{path}, task {_task_name(task, number)}"
-        task = object_of(task, place, "it")
-        data = object_of(task.get("data"), place, "data")
-        item = _item(task, data, field, options.item is not None, place)
-        annotations = list_of(_annotations(task, place), place, "annotations")
-        menu = menu_of(data.get(MENU))
-        counts["tasks"] += 1
-        counts["tasks without an annotation"] += not annotations
-        for at, annotation in enumerate(annotations, 1):
-            form = _form(annotation, f"{place}, annotation {at}", item, menu, data, counts)
-            if form is not None:
-                default = f"{_task_name(task, number)}.{at}"
-                yield form if form.answer_id else dataclasses.replace(form, answer_id=default)
-
-
-def _form(
-    annotation: Any,
-    place: str,
-    item: str,
-    menu: tuple[str, ...] | None,
-    data: dict[str, Any],
-    counts: Counter[str],
-) -> Form | None:
-    """Return the form of an annotation; None if it was cancelled."""
-    if isinstance(annotation, int):
-        raise DatasetFormatError(
-            f"{place} is only a number; export the tasks with full annotations (JSON)"
+def _records(path: Path) -> list[tuple[str, Any]]:
+    raw = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+    if raw.lstrip()[:1] in (b"[", b"{"):
+        found = parse(raw, str(path))
+        tasks = found if isinstance(found, list) else [found]
+        return [(f"{path}, record {number}", task) for number, task in enumerate(tasks, 1)]
+    table = open_table(path)
+    if not _is_export(table.columns):
+        raise fault(
+            path,
+            "is not an export of Label Studio: JSON begins with a bracket, and the first line of"
+            " CSV and TSV has annotation_id and annotator; export it again",
         )
-    annotation = object_of(annotation, place, "it")
-    if annotation.get("was_cancelled") is True or annotation.get("skipped") is True:
-        counts["annotations"] += 1
-        counts["cancelled annotations"] += 1
-        return None
-    counts["ground truth annotations"] += annotation.get("ground_truth") is True
-    chosen: dict[str, list[str]] = {}
-    results = annotation.get("result")
-    for result in [] if results is None else list_of(results, place, "result"):
-        result = object_of(result, place, "a result")
-        value = result.get("value")
-        if not isinstance(value, dict):
-            continue  # relations between regions have no value
-        labels = labels_of(value, place, counts)
-        if labels is not None:
-            name = text_of(result.get("from_name"), place, "from_name")
-            chosen.setdefault(name, []).extend(labels)
-    number = annotation.get("id")
-    return Form(
-        place=place,
-        answer_id=optional_text(number, place, "id")
-        or optional_text(annotation.get("unique_id"), place, "unique_id")
-        or "",
-        item=item,
-        chosen=chosen,
-        menu=menu,
-        annotator=_annotator(annotation.get("completed_by"), place),
-        time=optional_text(annotation.get("created_at"), place, "created_at"),
-        task=data,
+    rows = [
+        row
+        for piece in table.frames(table.columns)
+        for row in piece.astype(object).to_dict("records")
+    ]
+    return [(f"{path}, row {number}", row) for number, row in enumerate(rows, 1)]
+
+
+def _as_tasks(
+    records: Sequence[tuple[str, Any]], options: Options, path: Path
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield flat records as tasks of the JSON form, each with one annotation or none."""
+    for place, record in records:
+        if not isinstance(record, dict) or "annotation_id" not in record:
+            raise fault(place, "has no annotation_id, but others have; export the tasks again")
+    flat = [record for _, record in records]
+    controls, asked = _controls_of(flat, options, path)
+    for place, record in records:
+        number = record["annotation_id"]
+        is_there = number not in (None, "")
+        results = [
+            {"from_name": name, "value": value if isinstance(value, dict) else {"choices": [value]}}
+            for name in controls
+            if is_there or name not in asked  # questions may come with known answers
+            for value in _values(record.get(name), place)
+        ]
+        if results and not is_there:
+            raise fault(place, "has choices, but no annotation_id; export the tasks again")
+        annotation = {
+            "id": number,
+            "completed_by": record.get("annotator"),
+            "created_at": record.get("created_at"),
+            "was_cancelled": str(record.get("was_cancelled")).casefold() == "true",
+            "result": results,
+        }
+        data = {name: value for name, value in record.items() if name not in controls}
+        data[MENU] = _decoded(record.get(MENU), place)
+        annotations = [annotation] if is_there else []
+        yield place, {"id": record.get("id"), "data": data, "annotations": annotations}
+
+
+def _values(cell: Any, place: str) -> list[Any]:
+    value = _decoded(cell, place)
+    return [] if value in (None, "") else value if isinstance(value, list) else [value]
+
+
+def _decoded(value: Any, place: str) -> Any:
+    """Return the value of a cell; parse it if it begins like JSON."""
+    if isinstance(value, str) and value.replace(" ", "")[:2] in ('{"', "[{", '["'):
+        return parse(value, place)
+    return value
+
+
+def _controls_of(
+    records: Sequence[Mapping[str, Any]], options: Options, path: Path
+) -> tuple[list[str], list[str]]:
+    """Return the fields of flat records that hold choices, and those among them that say yes or no.
+
+    A record does not tell the choice in a control from the task's data. So the controls are those
+    that the user told, else those with several choices or parents, which are objects. If several
+    fields hold only "yes", "no" and the like, one with the name that ``label_studio_config`` gives
+    is the control.
+    """
+    fields = dict.fromkeys(name for record in records for name in record if name not in _OWN)
+    annotated = [each for each in records if each["annotation_id"] not in (None, "")]
+    told = {name: [r[name] for r in annotated if r.get(name) not in (None, "")] for name in fields}
+    yes_no = [
+        name
+        for name, values in told.items()
+        if name != LABEL and values and all(isinstance(v, str) and _answer_of(v) for v in values)
+    ]
+    yes_no = [CONTROL] if CONTROL in yes_no else yes_no
+    asked = yes_no if LABEL in fields else []
+    controls = [name for name in fields if name in (*options.absent, *options.present)]
+    controls = controls or [
+        name for name in fields if any(_holds_choices(record.get(name)) for record in records)
+    ]
+    if not controls and not asked:
+        hints = [
+            f"; if {name!r} says whether a label applies, give each task the field 'label'"
+            for name in yes_no[:1]
+        ]
+        raise fault(
+            path,
+            "does not say which of these fields are controls:"
+            f" {', '.join(map(shown, list(fields)[:20])) or 'no fields'}; give them as --absent"
+            " FIELD (labels do not apply) or --present FIELD (labels apply)" + "".join(hints),
+        )
+    return [*controls, *(name for name in asked if name not in controls)], asked
+
+
+def _holds_choices(value: Any) -> bool:
+    if isinstance(value, str):
+        start = value[:40].replace(" ", "").removeprefix("[")
+        return start.startswith(('{"choices"', '{"taxonomy"'))
+    first = value[0] if isinstance(value, list) and value else value
+    return isinstance(first, dict) and not first.keys().isdisjoint(_CHOICES)
+
+
+def _forms(records: Sequence[tuple[str, Any]], options: Options, tally: Tally) -> Iterator[Form]:
+    """Yield a form for each annotation that was not cancelled."""
+    field = _item_field(
+        [task.get("data") for _, task in records if isinstance(task, dict)], options
     )
+    tasks: set[str] = set()
+    first: dict[str, str] = {}  # the place of each annotation
+    for number, (record_place, value) in enumerate(records, 1):
+        task = checked(_Task, value, record_place)
+        is_named = isinstance(task.id, int | str) and not isinstance(task.id, bool)
+        name = shown(task.id) if is_named else f"number {number}"
+        tasks.add(name)
+        tally.counts["tasks without an annotation"] += not task.annotations
+        for at, annotation in enumerate(task.annotations, 1):
+            tally.counts["annotations"] += 1
+            if annotation.was_cancelled is True or annotation.skipped is True:
+                tally.counts["cancelled annotations"] += 1
+                continue
+            tally.counts["ground truth annotations"] += annotation.ground_truth is True
+            place = f"{record_place}, task {name}, annotation {at}"
+            answer_id = annotation.id or annotation.unique_id or f"{name}.{at}"
+            if first.setdefault(answer_id, place) != place:
+                also = f"annotation {shown(answer_id)} is also {first[answer_id]}"
+                raise fault(place, f"{also}; leave one of them out, as it would count twice")
+            yield Form(
+                place=place,
+                answer_id=answer_id,
+                item=_item(task, value, field, options.item is not None, place),
+                chosen=_chosen(annotation, place, tally),
+                menu=_menu_of(task.data.get(MENU)),
+                annotator=annotation.completed_by,
+                time=annotation.created_at,
+                task=task.data,
+            )
+    tally.counts["tasks"] += len(tasks)
 
 
-def _annotator(value: Any, place: str) -> str | None:
-    """Return the annotator's email, id or user name; the value is a number or an object."""
-    if isinstance(value, dict):
-        value = next((value[key] for key in ("email", "id", "username") if value.get(key)), None)
-    return optional_text(value, place, "completed_by")
+def _chosen(annotation: _Annotation, place: str, tally: Tally) -> dict[str, list[str]]:
+    """Return the labels that were chosen about the whole item, by control."""
+    chosen: dict[str, list[str]] = {}
+    for result in annotation.result or []:
+        value = result.value if isinstance(result.value, dict) else {}
+        kind = next((key for key in _CHOICES if key in value), None)
+        if kind is None:
+            continue
+        if not _PARTS.isdisjoint(value):
+            tally.counts["choices about parts of an item"] += 1
+            continue
+        name = checked_as(Text, result.from_name, place, "from_name")
+        labels = checked_as(_Labels, value[kind], f"{place}, control {shown(name)}", kind)
+        chosen.setdefault(name, []).extend(labels)
+    return chosen
 
 
-def _annotations(task: dict[str, Any], place: str) -> Any:
-    """Return the annotations of a task, which old versions call completions."""
-    for key in ("annotations", "completions"):
-        if key in task:
-            return task[key]
-    raise DatasetFormatError(f"{place} has no annotations; export the tasks with them (JSON)")
-
-
-def _task_name(task: Any, number: int) -> str:
-    """Return a task's id, or its number in the file."""
-    name = task.get("id") if isinstance(task, dict) else None
-    if isinstance(name, bool) or not isinstance(name, int | str):
-        return f"number {number}"
-    return shown(name)
-
-
-def _item_field(tasks: list[Any], options: Options) -> str | None:
+def _item_field(data: Sequence[Any], options: Options) -> str | None:
     """Return the field of data that names the item; None if the task's id names it.
 
     The whole file uses one field, because ids of two kinds could be equal by accident.
     """
     if options.item is not None:
         return options.item.removeprefix("data.")
-    data = [task.get("data") for task in tasks if isinstance(task, dict)]
     for field in ("item", "id"):
         if any(isinstance(each, dict) and each.get(field) is not None for each in data):
             return field
     return None
 
 
-def _item(
-    task: dict[str, Any], data: dict[str, Any], field: str | None, told: bool, place: str
-) -> str:
+def _item(task: _Task, raw: dict[str, Any], field: str | None, told: bool, place: str) -> str:
     """Return the item of a task; a field given by the user may also be outside of ``data``."""
-    if field is None:
-        return text_of(task.get("id"), place, "id")
-    holder = task if told and field not in data else data
-    if holder.get(field) is None:
-        listed = ", ".join(map(shown, list(data)[:10]))
-        raise DatasetFormatError(
-            f"{place} has no {shown(field)} in its data, which should name the item; it has"
-            f" {listed or 'nothing'}; fill it in, or give another field with --item"
+    holder = raw if field is None or (told and field not in task.data) else task.data
+    found = holder.get(field or "id")
+    if found is None and field is not None:
+        listed = ", ".join(map(shown, list(task.data)[:10]))
+        raise fault(
+            place,
+            f"has no {shown(field)} in its data, which should name the item; it has"
+            f" {listed or 'nothing'}; fill it in, or give another field with --item",
         )
-    return text_of(holder[field], place, shown(field))
+    return str(checked_as(Text, found, place, field or "id"))
+
+
+def _menu_of(options: Any) -> tuple[str, ...] | None:
+    """Return the labels of a task's own menu; None if ``options`` is not a list of labels."""
+    if not isinstance(options, list) or not options:
+        return None
+    names: list[str] = []
+    waiting: list[tuple[str, Any]] = [("", option) for option in reversed(options)]
+    while waiting:
+        parents, option = waiting.pop()
+        fields = option if isinstance(option, dict) else {"value": option}
+        name = fields.get("alias") or fields.get("value")
+        try:
+            names.append(parents + text_of(name))
+        except ValueError:
+            return None
+        if not isinstance(name, str):
+            return None
+        children = fields.get("children")
+        if isinstance(children, list):
+            waiting += [(names[-1] + SEPARATOR, child) for child in reversed(children)]
+    return tuple(dict.fromkeys(names))
+
+
+def _rows(
+    forms: Sequence[Form], controls: Controls, asked: str | None, options: Options, tally: Tally
+) -> Iterator[Row]:
+    on_menus = {label for form in forms for label in form.menu or ()}
+    if not on_menus and asked is None:
+        tally.say_unused(options, "Label Studio's", "random_questions")
+    n_labels = len(options.label_names or on_menus)
+    n_asked = len(options.label_names or {str(_told(form, LABEL)) for form in forms} - {"None"})
+    for form in forms:
+        tally.list_labels(form.menu or ())
+        drawn = options.random_questions and form.menu is not None
+        size = min(n_labels, len(form.menu or ()))
+        probability = chance(n_labels, size) if drawn else None
+        rows = rows_of(form, controls, options, tally, probability)
+        if not rows and options.question == "ticked" and controls.absent:
+            offered = None if form.menu is None else as_json(form.menu)
+            rows = [form.row("", "yes", "ticked", offered=offered, probability=probability)]
+            tally.counts["forms without a tick"] += 1
+        if asked is not None and (row := _asked_row(form, asked)):
+            if row.probability is None and options.random_questions:
+                row = row._replace(probability=1 / n_asked)
+            suffix = "-asked" if any(controls) else ""
+            rows.append(row._replace(answer_id=f"{row.answer_id}{suffix}"))
+        tally.counts["empty annotations"] += not rows
+        yield from rows
+
+
+def _answer_of(choice: str) -> str | None:
+    """Return "yes", "no" or "unsure"; None if a choice is no such word."""
+    return _WORDS.get(choice.strip().casefold())
+
+
+def _told(form: Form, name: str) -> Any:
+    """Return a field of the task's data; None if it is missing or blank."""
+    value = form.task.get(name)
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+def _asked_control(forms: Sequence[Form], options: Options, path: Path) -> str | None:
+    """Return the control with answers to the question about each task's label, if there is one.
+
+    Choices such as "yes" are labels only if the user listed them as labels. If they are not, and
+    tasks have no label or the control has other choices, too, the control is not understood.
+    """
+    chosen: dict[str, Counter[str]] = {}
+    for form in forms:
+        for name, labels in form.chosen.items():
+            chosen.setdefault(name, Counter()).update(labels)
+    listed = set(options.label_names or ())
+    has_label = any(_told(form, LABEL) is not None for form in forms)
+    found = []
+    for name, counts in chosen.items():
+        words = [word for word in counts if _answer_of(word) and word not in listed]
+        others = [word for word in counts if word not in words]
+        if not words or (others and not has_label):
+            continue
+        if others:
+            why = f"and also {shown(others[0])}, which is no answer"
+        elif not has_label:
+            why = "but the tasks have no field 'label' to say about"
+        else:
+            why = ""
+        if why:
+            raise fault(
+                path,
+                f"in control {shown(name)} people chose {_some(words)}, {why}; if it asks whether a"
+                " label applies, give each task the field 'label', and the choices yes, no and"
+                " unsure; if these words are names of labels, list all with --label-names",
+            )
+        if name in (*options.absent, *options.present):
+            raise fault(
+                path,
+                f"control {shown(name)} answers a question about each task's label (people chose"
+                f" {_some(words)}), so it holds no labels; leave out --absent and --present for it",
+            )
+        found.append(name)
+    if len(found) > 1:
+        raise fault(
+            path,
+            f"has several controls with yes or no: {_some(found)}; only one can be about the task's"
+            " label: export as JSON, which tells controls from fields, or rename other choices",
+        )
+    return found[0] if found else None
+
+
+def _some(words: Iterable[str]) -> str:
+    return ", ".join(map(shown, list(words)[:3]))
+
+
+def _asked_row(form: Form, control: str) -> Row | None:
+    """Return the answer that a form gives in this control; None if there is none."""
+    words = {_answer_of(choice) for choice in form.chosen.get(control, ())}
+    if not words:
+        return None
+    if len(words) > 1:
+        raise fault(
+            form.place,
+            f"several answers were chosen in control {shown(control)}; keep one of them, and let"
+            " people choose only one",
+        )
+    fields = {name: _told(form, name) for name in _Question.model_fields}
+    given = {name: value for name, value in fields.items() if value is not None or name == LABEL}
+    told = checked(_Question, given, form.place)
+    kind = str(told.question).strip().casefold()
+    if kind in QUESTIONS and kind != "asked":
+        raise fault(
+            form.place,
+            f"the task's question is {shown(kind)}, but control {shown(control)} answers it by yes"
+            " or no; show each task the form of its question",
+        )
+    return form.row(
+        told.label,
+        words.pop() or "",
+        "asked",
+        offered=as_json(tuple(told.offered)) if told.offered else None,
+        probability=told.probability,
+    )
 
 
 LABEL_STUDIO = Format(

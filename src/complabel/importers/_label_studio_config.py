@@ -86,7 +86,6 @@ def label_studio_config(
 
 
 def _choices(view: ElementTree.Element, name: str, how: str, values: Sequence[str]) -> None:
-    """Add a control with these choices to a view."""
     given = {"name": name, "toName": "item", "choice": how, "showInline": "true"}
     control = ElementTree.SubElement(view, "Choices", given)
     for value in values:
@@ -94,7 +93,6 @@ def _choices(view: ElementTree.Element, name: str, how: str, values: Sequence[st
 
 
 def _checked(label_names: Sequence[str]) -> list[str]:
-    """Return the label names, after checking that they differ and can be shown."""
     names = list(label_names)
     if not names:
         raise InputError("there are no labels; give their names, one on each line of a file")

@@ -15,103 +15,144 @@ task.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from complabel.errors import DatasetFormatError
-from complabel.importers._format import Format, Head, Options, Tally
+from pydantic import BaseModel, BeforeValidator, Field
+
+from complabel._opening import fault
+from complabel.importers._format import Format, Head, Options, Row, Tally, as_json, chance, pieces
 from complabel.importers._json import (
-    list_of,
-    object_of,
-    optional_text,
-    read_lines,
+    OptionalText,
+    Text,
+    checked,
+    checked_as,
+    records,
     shown,
     text_of,
 )
-from complabel.importers._peek import first_keys
-from complabel.importers._rows import Row, as_json, chance, note, pieces, say_unused
 
 _MARKS = {"_input_hash", "_task_hash", "_view_id", "_annotator_id", "_session_id"}
-_ANSWERS = {"accept": "yes", "reject": "no", "ignore": None}
-_COUNTED = ("tasks", "ignored tasks", "tasks without a selection", "answers")
+
+
+def _key_and_name(option: Any) -> tuple[str, str]:
+    """Return the id of an option, and the name of its label."""
+    if not isinstance(option, dict):
+        raise ValueError("it must be an object")
+    key = option.get("id")
+    is_name = isinstance(key, str) or option.get("text") in (None, "")
+    return text_of(key), text_of(key if is_name else option["text"])
+
+
+class _Task(BaseModel):
+    answer: Literal["accept", "reject", "ignore"]
+    label: Text | None = None
+    options: list[Annotated[tuple[str, str], BeforeValidator(_key_and_name)]] | None = None
+    accept: list[Text] | None = None
+    config: dict[str, Any] | None = None
+    annotator: OptionalText = Field(None, alias="_annotator_id")
+    session: OptionalText = Field(None, alias="_session_id")
+    timestamp: OptionalText = Field(None, alias="_timestamp")
+
+    @property
+    def labels(self) -> list[str]:
+        return [self.label or ""] if self.options is None else [name for _, name in self.options]
 
 
 def _recognizes(head: Head) -> bool:
-    """Return whether this is an export by db-out."""
-    root, keys = first_keys(head.start)
+    root, keys = head.keys()
     return root == "{" and "answer" in keys and not keys.isdisjoint(_MARKS)
 
 
 def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
-    """Read an export by db-out."""
-    say_unused(options, tally, "Prodigy's", "absent", "present")
-    counts: Counter[str] = Counter()
-    rows = _rows(path, options, tally, counts)
-    yield from pieces(_with_chances(rows, options, tally) if options.random_questions else rows)
-    if not counts["tasks"]:
-        raise DatasetFormatError(f"{path} has no tasks; export annotated ones with db-out")
-    note(tally, counts, _COUNTED)
+    tally.say_unused(options, "Prodigy's", "absent", "present")
+    tally.start("tasks", "ignored tasks", "tasks without a selection")
+    rows = _rows(path, options, tally)
+    if options.random_questions:
+        rows = iter([*rows])  # the number of labels is known only at the end
+    yield from pieces(row._replace(probability=_chance(row, options, tally)) for row in rows)
+    if not tally.counts["tasks"]:
+        raise fault(path, "has no tasks; export annotated ones with db-out")
 
 
-def _rows(path: Path, options: Options, tally: Tally, counts: Counter[str]) -> Iterator[Row]:
-    """Yield the rows of all answers."""
+def _chance(row: Row, options: Options, tally: Tally) -> float | None:
+    """Return the probability of a question, if all labels were equally likely.
+
+    Labels that were accepted among several were volunteered, not drawn, and have none.
+    """
+    n_labels = len(options.label_names or tally.label_names)
+    size = 1 if row.offered is None else min(n_labels, len(json.loads(row.offered)))
+    drawn = row.question != "asked" or size == 1
+    return chance(n_labels, size) if options.random_questions and drawn else None
+
+
+def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     field = options.item
-    for place, task in read_lines(path):
-        task = object_of(task, place, "it")
+    for place, value in records(path):
+        task = checked(_Task, value, place)
         if field is None:
-            field = "item" if "item" in task else "_input_hash"
+            field = "item" if "item" in value else "_input_hash"
         if field == "_input_hash" and options.item is None:
             tally.remark(
                 "The ids of items are Prodigy's _input_hash. If your features have other ids, give"
                 " the field with these ids as --item."
             )
-        counts["tasks"] += 1
-        answer = task.get("answer")
-        if not isinstance(answer, str) or answer not in _ANSWERS:
-            raise DatasetFormatError(
-                f"{place}: answer is {shown(answer)}; it must be accept, reject or ignore"
-            )
-        menu = _menu(task, place)
-        tally.label_names.update(dict.fromkeys(menu.values()))
-        if _ANSWERS[answer] is None:
-            counts["ignored tasks"] += 1
+        tally.counts["tasks"] += 1
+        _check_labels(task, place)
+        tally.list_labels(task.labels)
+        if task.answer == "ignore":
+            tally.counts["ignored tasks"] += 1
             continue
-        question, no, yes = _said(task, menu, answer, place, options, tally)
-        counts["tasks without a selection" if not no and not yes else "answers"] += 1
-        annotator = task.get("_annotator_id") or task.get("_session_id")
-        shared: dict[str, Any] = {
-            "item": _item(task, field, place),
-            "question": question,
-            "offered": as_json(tuple(menu.values())) if "options" in task else None,
-            "asked_for": len(no) if question == "named" else None,
-            "annotator": optional_text(annotator, place, "_annotator_id"),
-            "time": optional_text(task.get("_timestamp"), place, "_timestamp"),
-        }
-        number = place.rpartition(" ")[2]
-        for word, labels in (("no", no), ("yes", yes)):
-            for label in labels:
-                yield Row(answer_id=number, label=label, answer=word, **shared)
+        question, no, yes = _said(task, place, options, tally)
+        tally.counts["tasks without a selection"] += not no and not yes
+        for label, answer in [(label, "no") for label in no] + [(label, "yes") for label in yes]:
+            yield Row(
+                place.rpartition(" ")[2],
+                _item(value, field, place),
+                label,
+                answer,
+                question,
+                offered=None if task.options is None else as_json(tuple(task.labels)),
+                asked_for=len(no) if question == "named" else None,
+                annotator=task.annotator or task.session,
+                time=task.timestamp,
+            )
+
+
+def _check_labels(task: _Task, place: str) -> None:
+    """Refuse a task without labels, or with the same one twice."""
+    if task.options is None and task.label is None:
+        raise fault(place, "has neither a label nor options; export only classification tasks")
+    if not task.labels:
+        raise fault(place, "has an empty list of options; leave the task out")
+    keys, names = zip(*task.options or [("", "")], strict=True)
+    for each in (keys, names):
+        twice = [name for at, name in enumerate(each) if name in each[:at]]
+        if twice:
+            raise fault(place, f"has the option {shown(twice[0])} twice; rename one")
 
 
 def _said(
-    task: dict[str, Any],
-    menu: dict[str, str],
-    answer: str,
-    place: str,
-    options: Options,
-    tally: Tally,
+    task: _Task, place: str, options: Options, tally: Tally
 ) -> tuple[str, list[str], list[str]]:
     """Return the question, the labels that do not apply, and the labels that apply."""
-    if "options" not in task:  # one label, which was accepted or rejected
-        labels = list(menu.values())
-        return ("asked", [], labels) if answer == "accept" else ("asked", labels, [])
-    selected = _selected(task, menu, place)
-    if answer == "reject":
+    if task.options is None:  # one label, which was accepted or rejected
+        labels = task.labels
+        return ("asked", [], labels) if task.answer == "accept" else ("asked", labels, [])
+    menu = dict(task.options)
+    unknown = [key for key in task.accept or () if key not in menu]
+    if unknown:
+        raise fault(
+            place,
+            f"accept has {shown(unknown[0])}, which is not the id of an option; the options are"
+            f" {', '.join(map(shown, list(menu)[:10]))}",
+        )
+    selected = list(dict.fromkeys(menu[key] for key in task.accept or ()))
+    if task.answer == "reject":
         return "asked" if len(menu) == 1 else "named", selected, []
     unselected = options.unselected
-    if _style(task, place) == "single" and selected:
+    if (task.config or {}).get("choice_style") == "single" and selected:
         unselected = "no"
         tally.remark(
             "If only one option could be selected and one was accepted, the other options were read"
@@ -123,52 +164,7 @@ def _said(
             " unknown. If they do not apply, give --unselected no."
         )
         return "asked", [], selected
-    return "ticked", [name for name in menu.values() if name not in selected], selected
-
-
-def _menu(task: dict[str, Any], place: str) -> dict[str, str]:
-    """Return the labels of a task, by the ids of its options."""
-    if "options" not in task:
-        if "label" not in task:
-            raise DatasetFormatError(
-                f"{place} has neither a label nor options; export only classification tasks"
-            )
-        label = text_of(task["label"], place, "label")
-        return {label: label}
-    menu: dict[str, str] = {}
-    for option in list_of(task["options"], place, "options"):
-        option = object_of(option, place, "an option")
-        key = text_of(option.get("id"), place, "an option's id")
-        is_name = isinstance(option["id"], str) or option.get("text") in (None, "")
-        name = key if is_name else text_of(option["text"], place, "an option's text")
-        if key in menu or name in menu.values():
-            raise DatasetFormatError(f"{place} has the option {shown(name)} twice; rename one")
-        menu[key] = name
-    if not menu:
-        raise DatasetFormatError(f"{place} has an empty list of options; leave the task out")
-    return menu
-
-
-def _selected(task: dict[str, Any], menu: dict[str, str], place: str) -> list[str]:
-    """Return the labels that were selected, each once."""
-    accepted = task.get("accept")
-    selected: dict[str, None] = {}
-    for each in [] if accepted is None else list_of(accepted, place, "accept"):
-        key = text_of(each, place, "an entry of accept")
-        if key not in menu:
-            raise DatasetFormatError(
-                f"{place}: accept has {shown(key)}, which is not the id of an option; the options"
-                f" are {', '.join(map(shown, list(menu)[:10]))}"
-            )
-        selected[menu[key]] = None
-    return list(selected)
-
-
-def _style(task: dict[str, Any], place: str) -> str | None:
-    """Return the style of a choice, such as "single" or "multiple"; None if it is not given."""
-    config = task.get("config")
-    style = None if config is None else object_of(config, place, "config").get("choice_style")
-    return style if isinstance(style, str) else None
+    return "ticked", [name for name in task.labels if name not in selected], selected
 
 
 def _item(task: dict[str, Any], field: str, place: str) -> str:
@@ -177,34 +173,12 @@ def _item(task: dict[str, Any], field: str, place: str) -> str:
     inside = meta if isinstance(meta, dict) else {}
     value = task.get(field, inside.get(field.removeprefix("meta.")))
     if value is None:
-        raise DatasetFormatError(
-            f"{place} has no {shown(field)}, which should name the item; give a field that all"
-            " tasks have as --item"
+        raise fault(
+            place,
+            f"has no {shown(field)}, which should name the item; give a field that all tasks have"
+            " as --item",
         )
-    return text_of(value, place, field)
-
-
-def _with_chances(rows: Iterator[Row], options: Options, tally: Tally) -> Iterator[Row]:
-    """Set the probability of each question, if all labels were equally likely.
-
-    The number of labels is known only at the end, so all rows are kept in memory. Labels that
-    were accepted among several were volunteered, not drawn, and get no probability.
-    """
-    held = list(rows)
-    n_labels = len(options.label_names or tally.label_names)
-    sizes: dict[str | None, int] = {}
-    for row in held:
-        size = sizes.get(row.offered)
-        if size is None:
-            size = sizes[row.offered] = 1 if row.offered is None else _size(row.offered)
-        drawn = row.offered is None or row.question != "asked" or size == 1
-        probability = chance(n_labels, min(size, n_labels)) if drawn else None
-        yield row._replace(probability=probability)
-
-
-def _size(offered: str) -> int:
-    """Return the number of labels in a JSON list of offered labels."""
-    return len(json.loads(offered))
+    return str(checked_as(Text, value, place, field))
 
 
 PRODIGY = Format(

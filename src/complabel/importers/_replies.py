@@ -1,22 +1,204 @@
-"""Read the replies of a language model: JSON lines, each a prompt with a reply."""
+"""Write questions as JSON lines for a language model or another tool, and read its replies.
+
+Each line of replies is a prompt with a field ``reply``, which is JSON in the requested form, or
+free text. A free text is read if it is clear; nothing is guessed.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from complabel.errors import DatasetFormatError
-from complabel.files import COLUMNS
-from complabel.importers._format import Format, Head, Options, Tally
-from complabel.importers._parse_reply import parse_judgment, parse_naming
-from complabel.importers._reading import open_binary, text_lines
+from pydantic import BaseModel, Field
 
-_AT_ONCE = 20_000  # rows of a piece
+from complabel._opening import fault
+from complabel._writing import explained, replacing
+from complabel.errors import InputError
+from complabel.files import answers_to_arrow
+from complabel.importers._format import Format, Head, Options, Row, Tally, as_json, pieces
+from complabel.importers._json import Chance, OptionalText, Text, checked, records
+
+ALL_APPLY = "all apply"
+"""The reply if all offered labels apply."""
+
+_COLUMNS = ("item", "label", "answer", "question", "offered", "asked_for", "probability")
 _MAX_SHOWN = 3  # unclear replies in a remark
-_COLUMNS = tuple(name for name in COLUMNS if name != "time")
+_JUDGMENTS = ("yes", "no", "unsure")
+# Matches a word that stands alone, as in "No." and "**No**, it is a cat", but not "No idea".
+_AT_START = re.compile(r"\W*(yes|no|unsure)(?:[^\S\n]*[.,;:!*_`\"')\]]|\s*\n|\s*$)", re.IGNORECASE)
+_AGAIN = re.compile(r"\W*(yes|no|unsure)\b", re.IGNORECASE)
+_ENDS = " \t\r\n.,;:!?*_`\"'"
+_MOST_BRACES = 100  # braces tried as the start of JSON, so that a hostile text cannot take long
+
+
+def write_prompts(
+    table: Any,
+    path: str | os.PathLike[str],
+    *,
+    item_texts: Mapping[Any, str] | None = None,
+    label_names: Sequence[str] | None = None,
+) -> int:
+    """Write questions as JSON lines, one prompt on each; ``--from replies`` reads the replies.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame, or mapping of column names to columns
+        Questions as :func:`complabel.asking.suggest_questions` returns them: ``item``, ``label``,
+        ``answer``, ``question``, ``probability``. A row with the question "named" has ``offered``
+        instead of a label, and may have ``asked_for``.
+    path : path
+        The file to write.
+    item_texts : mapping of item to str, or None, default=None
+        The text of each item, for the field ``text`` of its prompts.
+    label_names : sequence of str, or None, default=None
+        All labels; they are offered by "named" questions without ``offered``.
+
+    Returns
+    -------
+    int
+        Number of prompts that need a reply.
+
+    Raises
+    ------
+    InputError
+        If the table has other kinds of questions, a question without labels, a "named" question
+        that is already answered, or an item without a text.
+    OutputError
+        If the file cannot be written. What was there before is unchanged.
+
+    Notes
+    -----
+    Return each line with an added field ``reply``, which is free text or JSON. The field
+    ``annotator`` is optional. Keep the lines that already have a ``reply``: they are known answers
+    that belong to the random sample.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "prompts.jsonl"
+    >>> questions = {"item": [4], "label": ["dog"], "question": ["asked"], "probability": [0.5]}
+    >>> write_prompts(questions, path, item_texts={4: "A puppy in the snow."})
+    1
+    >>> json.loads(path.read_text())["question"]
+    "Does the label 'dog' apply to this item? Answer yes, no, or unsure."
+    """
+    prompts = list(_prompts(table, item_texts, label_names))
+    target = Path(path)
+    with (
+        explained(target),
+        replacing(target) as partial,
+        partial.open("w", encoding="utf-8") as out,
+    ):
+        for prompt in prompts:
+            out.write(json.dumps(prompt, ensure_ascii=False) + "\n")
+    return sum("reply" not in prompt for prompt in prompts)
+
+
+def _prompts(
+    table: Any, item_texts: Mapping[Any, str] | None, label_names: Sequence[str] | None
+) -> Iterator[dict[str, Any]]:
+    there = [name for name in _COLUMNS if name in getattr(table, "columns", table)]
+    rows = answers_to_arrow({name: table[name] for name in there}).select(_COLUMNS).to_pylist()
+    texts = None if item_texts is None else {str(item): text for item, text in item_texts.items()}
+    width = len(str(len(rows)))
+    for number, row in enumerate(rows, 1):
+        place = f"row {number} of the questions"
+        prompt: dict[str, Any] = {"id": f"q{number:0{width}}", "item": row["item"]}
+        if texts is not None:
+            if row["item"] not in texts:
+                raise InputError(f"{place}: there is no text for item {row['item']!r} (item_texts)")
+            prompt["text"] = texts[row["item"]]
+        kind = row["question"] or ("asked" if row["label"] else "named")
+        if kind == "asked":
+            prompt |= _asked(row, place)
+        elif kind == "named":
+            prompt |= _named(row, label_names, place)
+        else:
+            raise InputError(
+                f"{place}: question {kind!r} cannot become a prompt; give only asked and named"
+            )
+        if row["probability"] is not None:
+            prompt["probability"] = row["probability"]
+        yield prompt
+
+
+def _asked(row: Mapping[str, Any], place: str) -> dict[str, Any]:
+    if row["label"] is None:
+        raise InputError(f"{place}: has no label; fill it in")
+    known = {} if row["answer"] is None else {"reply": row["answer"]}
+    return {
+        "label": row["label"],
+        "question": f"Does the label {row['label']!r} apply to this item? Answer yes, no, or "
+        "unsure.",
+        "answer_form": {"answer": "yes | no | unsure"},
+        **known,
+    }
+
+
+def _named(row: Mapping[str, Any], label_names: Sequence[str] | None, place: str) -> dict[str, Any]:
+    if row["answer"] is not None or row["label"] is not None:
+        raise InputError(
+            f"{place}: a question to name labels is already answered; leave such rows out"
+        )
+    menu = list(label_names or ()) if row["offered"] is None else json.loads(row["offered"])
+    if len(menu) < 2:
+        raise InputError(f"{place}: offers {len(menu)} labels; give offered, or label_names=[...]")
+    if ALL_APPLY in map(str.casefold, menu):
+        raise InputError(
+            f"{place}: a label is called {ALL_APPLY!r}, which is a fixed answer; rename the label"
+        )
+    wanted = row["asked_for"] or 1
+    listed = ", ".join(map(repr, menu))
+    if wanted == 1:
+        question = f"Name one of these labels that does not apply to this item: {listed}."
+        form: Any = f"<one of offered, or '{ALL_APPLY}'>"
+    else:
+        question = (
+            f"Name {wanted} of these labels that do not apply to this item, fewer only if no "
+            f"others do not apply: {listed}."
+        )
+        form = [f"<up to {wanted} of offered>", "..."]
+    return {
+        "question": f"{question} If all of them apply, say '{ALL_APPLY}'.",
+        "offered": menu,
+        **({} if wanted == 1 else {"asked_for": wanted}),
+        "answer_form": {"named": form},
+    }
+
+
+class _Prompt(BaseModel):
+    item: Text
+    label: OptionalText = None
+    offered: list[Text] | None = None
+    asked_for: int | None = Field(None, strict=True, ge=1, lt=2**31)
+    probability: Chance | None = None
+
+    def rows(self, reply: Any, annotator: str | None) -> list[Row]:
+        """Return the rows of a reply, without an id; an empty list if it is not clear."""
+        shared: dict[str, Any] = {"annotator": annotator, "probability": self.probability}
+        if self.label is not None:
+            word = _judgment(reply)
+            row = Row(None, self.item, self.label, word or "", "asked", **shared)
+            return [] if word is None else [row]
+        offered, wanted = self.offered or [], self.asked_for or 1
+        named = _naming(reply, offered, wanted)
+        if named is None:
+            return []
+        shared |= {"offered": as_json(tuple(offered)), "asked_for": wanted}
+        said = [(label, "no") for label in named] or [("", "yes")]
+        return [Row(None, self.item, label, word, "named", **shared) for label, word in said]
+
+
+class _Line(BaseModel):
+    """What a line adds to its prompt."""
+
+    id: Text
+    annotator: OptionalText = None
+    reply: Any = None
 
 
 def _recognizes(head: Head) -> bool:
@@ -25,193 +207,147 @@ def _recognizes(head: Head) -> bool:
         first = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return isinstance(first, dict) and "id" in first and ("reply" in first or _FORM in first)
-
-
-_FORM = "answer_form"
+    return (
+        isinstance(first, dict) and "id" in first and ("reply" in first or "answer_form" in first)
+    )
 
 
 def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
     """Read replies; unclear replies are counted and left out."""
-    prompts = {} if options.prompts is None else _prompts(options.prompts)
-    replies = _Replies(tally)
-    rows: list[dict[str, Any]] = []
-    for place, line in _lines(path):
-        name = _name(place, line)
-        asked = line if "item" in line else prompts.get(name)
-        if asked is None:
-            raise DatasetFormatError(
-                f"{place}: has no item, and no prompt with id {name!r} is known; repeat the prompt "
-                "in each line, or give the file of prompts (prompts=..., --prompts FILE)"
-            )
-        prompts.pop(name, None)
-        rows += replies.read(place, name, asked, line)
-        if len(rows) >= _AT_ONCE:
-            yield _piece(rows)
-            rows = []
-    for name, prompt in prompts.items():  # prompts without a line: known before, or unanswered
-        rows += replies.read(str(options.prompts), name, prompt, prompt)
-    yield _piece(rows)
-    replies.finish()
+    tally.start("replies", "replies that do not parse", "repeated replies")
+    unclear: list[str] = []
+    yield from pieces(_rows(path, options, tally, unclear))
+    if unclear:
+        tally.remark(
+            f"{tally.counts['replies that do not parse']:,} replies do not clearly answer the "
+            f"question and were left out; the first: {'; '.join(unclear)}"
+        )
+    if tally.counts["prompts without a reply"]:
+        tally.remark(
+            f"{tally.counts['prompts without a reply']:,} prompts have no reply yet. Random "
+            "questions are a random sample only if all were answered, or all up to some line "
+            "and none after it"
+        )
 
 
-@dataclass
-class _Replies:
-    """Turns replies into rows, and counts unclear, missing and repeated replies."""
-
-    tally: Tally
-    seen: dict[str, set[str]] = field(default_factory=dict)  # the answers so far, by id
-    unclear: list[str] = field(default_factory=list)
-
-    def read(
-        self, place: str, name: str, asked: dict[str, Any], line: dict[str, Any]
-    ) -> list[dict[str, Any]]:
-        """Return the rows of one reply; an empty list if it is missing, unclear or repeated."""
-        prompt = _Prompt.of(place, asked)
-        reply = line.get("reply")
-        if reply is None or reply == "":
-            self.tally.counts["prompts without a reply"] += 1
-            return []
-        self.tally.counts["replies"] += 1
-        rows = prompt.rows(reply)
+def _rows(path: Path, options: Options, tally: Tally, unclear: list[str]) -> Iterator[Row]:
+    """Yield the rows of all replies that are clear, each once."""
+    seen: dict[str, list[list[Row]]] = {}  # the answers so far, by id
+    for place, value, line in _with_prompts(path, options):
+        prompt = checked(_Prompt, value, place)
+        if prompt.label is None and len(prompt.offered or ()) < 2:
+            raise fault(place, "has neither a label nor offered labels; repeat the prompt")
+        if line.reply is None or line.reply == "":
+            tally.counts["prompts without a reply"] += 1
+            continue
+        tally.counts["replies"] += 1
+        rows = prompt.rows(line.reply, line.annotator)
         if not rows:
-            self.tally.counts["replies that do not parse"] += 1
-            if len(self.unclear) < _MAX_SHOWN:
-                shown = reply if isinstance(reply, str) else json.dumps(reply)
-                self.unclear.append(f"{place}: {shown[:80]!r}")
-            return []
-        annotator = _text(place, line, "annotator")
-        said = json.dumps([rows, annotator])
-        before = self.seen.setdefault(name, set())
-        if said in before:
-            self.tally.counts["repeated replies"] += 1
-            return []
-        before.add(said)
-        answer_id = name if len(before) == 1 else f"{name} ({len(before)})"
-        return [{**row, "answer_id": answer_id, "annotator": annotator} for row in rows]
+            tally.counts["replies that do not parse"] += 1
+            shown = line.reply if isinstance(line.reply, str) else json.dumps(line.reply)
+            unclear += [f"{place}: {shown[:80]!r}"] * (len(unclear) < _MAX_SHOWN)
+            continue
+        before = seen.setdefault(line.id, [])
+        if rows in before:
+            tally.counts["repeated replies"] += 1
+            continue
+        before.append(rows)
+        answer_id = line.id if len(before) == 1 else f"{line.id} ({len(before)})"
+        for row in rows:
+            yield row._replace(answer_id=answer_id)
 
-    def finish(self) -> None:
-        """Add remarks on the replies that were left out."""
-        counts = self.tally.counts
-        if self.unclear:
-            self.tally.remark(
-                f"{counts['replies that do not parse']:,} replies do not clearly answer the "
-                f"question and were left out; the first: {'; '.join(self.unclear)}"
+
+def _with_prompts(path: Path, options: Options) -> Iterator[tuple[str, Any, _Line]]:
+    """Yield each reply with its prompt and its place, and then the prompts without a line.
+
+    Those have an answer that was known before, or none.
+    """
+    prompts: dict[str, tuple[str, Any, _Line]] = {}
+    for place, value in () if options.prompts is None else records(options.prompts):
+        line = checked(_Line, value, place)
+        if line.id in prompts:
+            raise fault(place, f"id {line.id!r} occurs twice; give each its own id")
+        prompts[line.id] = (place, value, line)
+    waiting = dict(prompts)
+    for place, value in records(path):
+        line = checked(_Line, value, place)
+        waiting.pop(line.id, None)
+        if "item" not in value and line.id not in prompts:
+            raise fault(
+                place,
+                f"has no item, and no prompt with id {line.id!r} is known; repeat the prompt in"
+                " each line, or give the file of prompts (prompts=..., --prompts FILE)",
             )
-        if counts["prompts without a reply"]:
-            self.tally.remark(
-                f"{counts['prompts without a reply']:,} prompts have no reply yet. Random "
-                "questions are a random sample only if all were answered, or all up to some line "
-                "and none after it"
-            )
+        yield place, value if "item" in value else prompts[line.id][1], line
+    yield from waiting.values()
 
 
-@dataclass(frozen=True)
-class _Prompt:
-    """The fields of a prompt."""
-
-    item: str
-    label: str | None
-    offered: list[str]
-    asked_for: int
-    probability: float | None
-
-    @classmethod
-    def of(cls, place: str, asked: dict[str, Any]) -> _Prompt:
-        """Read and check the fields of a prompt."""
-        item = _text(place, asked, "item")
-        if not item:
-            raise DatasetFormatError(f"{place}: has no item; repeat the prompt in each line")
-        label = _text(place, asked, "label")
-        offered = asked.get("offered") or []
-        if not isinstance(offered, list) or not all(isinstance(each, str) for each in offered):
-            raise _misshapen(place, "offered", offered, "a list of labels")
-        if label is None and len(offered) < 2:
-            raise DatasetFormatError(
-                f"{place}: has neither a label nor offered labels; repeat the prompt in each line"
-            )
-        wanted = asked.get("asked_for") or 1
-        if type(wanted) is not int or not 1 <= wanted < 2**31:
-            raise _misshapen(place, "asked_for", wanted, "a whole number of at least 1")
-        chance = asked.get("probability")
-        if chance is not None and (type(chance) not in (int, float) or not 0 < chance <= 1):
-            raise _misshapen(place, "probability", chance, "above 0 and at most 1")
-        return cls(item, label, offered, wanted, chance)
-
-    def rows(self, reply: Any) -> list[dict[str, Any]]:
-        """Return the rows of a reply; an empty list if it is not clear."""
-        row = {"item": self.item, "probability": self.probability}
-        if self.label is not None:
-            word = parse_judgment(reply)
-            row |= {"label": self.label, "question": "asked"}
-            return [] if word is None else [{**row, "answer": word}]
-        named = parse_naming(reply, self.offered, self.asked_for)
-        row |= {
-            "question": "named",
-            "offered": json.dumps(self.offered, ensure_ascii=False),
-            "asked_for": self.asked_for,
-        }
-        if named is None:
-            return []
-        if not named:
-            return [{**row, "answer": "yes"}]
-        return [{**row, "label": label, "answer": "no"} for label in named]
-
-
-def _prompts(path: Path) -> dict[str, dict[str, Any]]:
-    """Read the prompts that were sent, by id."""
-    prompts: dict[str, dict[str, Any]] = {}
-    for place, line in _lines(path):
-        name = _name(place, line)
-        if name in prompts:
-            raise DatasetFormatError(f"{place}: id {name!r} occurs twice; give each its own id")
-        prompts[name] = line
-    return prompts
-
-
-def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of a file of JSON lines, with their places."""
-    with open_binary(path) as file:
-        for number, text in enumerate(text_lines(path, file), 1):
-            if not text.strip():
-                continue
-            place = f"{path}, line {number}"
-            try:
-                line = json.loads(text)
-                text.encode()
-                json.dumps(line, ensure_ascii=False).encode()
-            except (ValueError, RecursionError) as cause:
-                raise DatasetFormatError(
-                    f"{place}: is not valid JSON ({str(cause)[:80]}); give one object on each line"
-                ) from cause
-            if not isinstance(line, dict):
-                raise DatasetFormatError(f"{place}: is not a JSON object; give one on each line")
-            yield place, line
-
-
-def _name(place: str, line: dict[str, Any]) -> str:
-    name = _text(place, line, "id")
-    if not name:
-        raise DatasetFormatError(f"{place}: has no id; keep the id of its prompt")
-    return name
-
-
-def _text(place: str, line: dict[str, Any], name: str) -> str | None:
-    """Return a field that is a text or a whole number."""
-    value = line.get(name)
-    if value is None or value == "":
+def _judgment(reply: Any) -> str | None:
+    """Return "yes", "no" or "unsure"; None if the reply does not clearly say one of them."""
+    found = _field(reply, "answer")
+    if isinstance(found, str):
+        word = found.strip(_ENDS).casefold()
+        return word if word in _JUDGMENTS else None
+    if found is not None or not isinstance(reply, str):
         return None
-    if type(value) not in (str, int):
-        raise _misshapen(place, name, value, "a text")
-    return str(value)
+    start = _AT_START.match(reply)
+    if start is None or _AGAIN.match(reply, start.end()):
+        return None
+    return start[1].casefold()
 
 
-def _misshapen(place: str, name: str, value: Any, wanted: str) -> DatasetFormatError:
-    return DatasetFormatError(f"{place}: has {name} {str(value)[:40]!r}; it must be {wanted}")
+def _naming(reply: Any, offered: Sequence[str], asked_for: int) -> list[str] | None:
+    """Return the named labels, [] if all labels apply; None if the reply is not clear."""
+    found = _field(reply, "named")
+    if found is None:
+        found = reply
+    given = found if isinstance(found, list) else [found]
+    if not given or not all(isinstance(each, str) for each in given):
+        return None
+    if len(given) == 1 and given[0].strip(_ENDS).casefold() == ALL_APPLY:
+        return []
+    labels = [_offered_label(each, offered) for each in given]
+    named = [label for label in labels if label is not None]
+    plain = len(named) == len(set(named)) == len(labels) <= asked_for
+    return named if plain else None
 
 
-def _piece(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    return {name: [row.get(name) for row in rows] for name in _COLUMNS}
+def _offered_label(text: str, offered: Sequence[str]) -> str | None:
+    """Return the offered label that equals a text, exactly or without case and punctuation."""
+    if text in offered:
+        return text
+    plain = text.strip(_ENDS).casefold()
+    alike = [label for label in offered if label.strip(_ENDS).casefold() == plain]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _field(reply: Any, name: str) -> Any:
+    """Return the value of a field in the JSON objects of a reply; None if they differ."""
+    objects = [reply] if isinstance(reply, dict) else []
+    if isinstance(reply, str):
+        objects = list(_objects(reply))
+    values = [
+        value
+        for each in objects
+        for key, value in each.items()
+        if isinstance(key, str) and key.strip().casefold() == name
+    ]
+    return values[0] if values and all(value == values[0] for value in values) else None
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    decoder = json.JSONDecoder()
+    at, tried = text.find("{"), 0
+    while at != -1 and tried < _MOST_BRACES:
+        tried += 1
+        try:
+            found, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            if isinstance(found, dict):
+                yield found
+        at = text.find("{", end)
 
 
 REPLIES = Format(

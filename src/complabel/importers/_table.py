@@ -2,77 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from complabel._opening import fault
 from complabel.answers import ANSWER_WORDS, QUESTIONS
+from complabel.errors import ComplabelError
 from complabel.files import COLUMNS
-from complabel.importers._format import Format, Head, Options, Tally
-from complabel.importers._tabular import Table, head_rows, open_table
+from complabel.importers._format import Format, Head, Options, Tally, some
+from complabel.importers._tabular import Table, open_table
 
-_REQUIRED = ("item", "label")
 _WORDS: dict[str, dict[str, str]] = {
     "answer": ANSWER_WORDS,
     "question": {name: name for name in QUESTIONS},
 }
-_SAYS_NOTHING = ("item", "label", "answer")  # without these a row is blank
 
 
 def _recognizes(head: Head) -> bool:
-    if head.path.suffix.lower() == ".parquet":
-        return head.start.startswith(b"PAR1") and _has_names(head.path)
-    rows = head_rows(head.start)
-    return bool(rows) and set(_REQUIRED) <= set(rows[0])
-
-
-def _has_names(path: Path) -> bool:
+    if head.path.suffix.lower() != ".parquet":
+        return {"item", "label"} <= set(head.columns())
     try:
-        return set(_REQUIRED) <= set(open_table(path).names)
-    except (ImportError, ValueError):  # no pyarrow, or a damaged file
+        return {"item", "label"} <= set(open_table(head.path).columns)
+    except (ImportError, ComplabelError):  # no pyarrow, or a damaged file
         return False
 
 
-def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
+def _read(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read the rows, without blank ones and without questions that are not answered yet."""
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pandas as pd  # type: ignore[import-untyped]
 
+    tally.start("rows of the file", "blank rows", "questions not answered")
     table = open_table(path)
     item = options.item or "item"
-    missing = [name for name in (item, "label") if name not in table.names]
+    missing = [name for name in (item, "label") if name not in table.columns]
     if missing:
-        raise table.fail(
-            -1, f"has no column {missing[0]!r}; a table of answers needs item and label"
-        )
-    there = [name for name in COLUMNS if name in table.names and name != "item"]
+        raise fault(path, f"has no column {missing[0]!r}; a table of answers needs item and label")
+    there = [name for name in COLUMNS if name in table.columns and name != "item"]
     untold = _Untold()
     drawn_at_random = 0
-    for first, piece in table.pieces([item, *there]):
-        columns = {"item": piece[item], **{name: piece[name] for name in there}}
-        rows = np.flatnonzero(~_all_blank(columns))
-        tally.counts["rows of the file"] += len(columns["item"])
-        tally.counts["blank rows"] += len(columns["item"]) - len(rows)
-        columns = {name: column.take(pa.array(rows)) for name, column in columns.items()}
-        rows += first
-        for name in _WORDS.keys() & columns.keys():
-            columns[name] = _meant(table, rows, name, columns[name])
+    for piece in table.frames([*dict.fromkeys([item, *there])]):
+        rows = piece.assign(item=piece[item])
+        for name in set(COLUMNS).difference(rows):
+            rows[name] = pd.Categorical.from_codes(np.zeros(len(rows), int), [""])
+        empty = _blank(rows, "item") & _blank(rows, "label") & _blank(rows, "answer")
+        rows = rows.loc[~empty, list(COLUMNS)].copy()
+        tally.counts["rows of the file"] += len(piece)
+        tally.counts["blank rows"] += len(piece) - len(rows)
+        for name in _WORDS:
+            rows[name] = _meant(table, name, rows[name])
         if options.question is not None:
-            columns["question"] = _filled_in(columns, options.question)
-        _check(table, rows, columns)
-        is_open = _not_answered(columns)
-        untold.look(rows, columns, is_open)
-        tally.counts["questions not answered"] += int(np.count_nonzero(is_open))
-        if "probability" in columns:
-            drawn_at_random += int(np.count_nonzero(is_open & ~_blank(columns, "probability")))
-        yield {name: column.filter(pa.array(~is_open)) for name, column in columns.items()}
+            rows["question"] = rows["question"].where(rows["question"] != "", options.question)
+        _check(table, rows)
+        open_ = _not_answered(rows, "answer" in there)
+        untold.look(rows, open_)
+        tally.counts["questions not answered"] += int(open_.sum())
+        drawn_at_random += int((open_ & ~_blank(rows, "probability")).sum())
+        numbers = {name: rows[name].map(_number).astype(float) for name in _NUMBERS}
+        yield rows.assign(**numbers)[~open_]
     untold.refuse(table)
-    left = [name for name in table.names if name not in (item, *there)]
+    left = [name for name in table.columns if name not in (item, *there)]
     if left:
         tally.remark(
-            f"Columns that do not belong to a table of answers were left out: {_some(left)}"
+            f"Columns that do not belong to a table of answers were left out: {some(left)}"
         )
     if drawn_at_random:
         tally.remark(
@@ -82,74 +76,32 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
         )
 
 
-def _meant(table: Table, rows: NDArray[np.intp], name: str, column: Any) -> Any:
+def _blank(rows: Any, name: str) -> Any:
+    """Return which rows have nothing in a column, (R,)."""
+    return rows[name].map(lambda text: not text.strip()).astype(bool)
+
+
+def _meant(table: Table, name: str, column: Any) -> Any:
     """Return a column of words as what they mean, or refuse an unknown one."""
-    import pyarrow as pa
-
     allowed = {"": "", **_WORDS[name]}
-    encoded = column.dictionary_encode()
-    words = [allowed.get(text.strip().casefold()) for text in encoded.dictionary.to_pylist()]
-    known = np.array([word is not None for word in words], dtype=np.bool_)
-    faulty = ~known[encoded.indices.to_numpy()]
-    if faulty.any():
-        at = int(np.argmax(faulty))
-        raise table.fail(
-            rows[at],
-            f"has {name} {column[at].as_py()!r}; it must be one of {', '.join(_WORDS[name])}, "
-            "or empty",
-        )
-    return pa.DictionaryArray.from_arrays(
-        encoded.indices, pa.array(words, pa.string())
-    ).dictionary_decode()
+    meant = column.map(lambda text: allowed.get(text.strip().casefold()))
+    table.check(
+        column,
+        meant.isna(),
+        f"has {name} {{}}; it must be one of {', '.join(_WORDS[name])}, or empty",
+    )
+    return meant.astype(object)
 
 
-def _filled_in(columns: dict[str, Any], question: str) -> Any:
-    """Return the column of questions, with this one where there is none."""
-    import pyarrow as pa
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
-
-    told = pa.repeat(pa.scalar(question), len(columns["item"]))
-    if "question" not in columns:
-        return told
-    return pc.if_else(pc.equal(columns["question"], ""), told, columns["question"])
-
-
-def _blank(columns: dict[str, Any], name: str) -> NDArray[np.bool_]:
-    """Return which rows have nothing in a column, (R,); all if there is no such column."""
-    import pyarrow.compute as pc
-
-    if name not in columns:
-        return np.ones(len(columns["item"]), dtype=np.bool_)
-    trimmed = pc.utf8_trim_whitespace(columns[name])
-    found: NDArray[np.bool_] = pc.equal(trimmed, "").to_numpy(zero_copy_only=False)
-    return found
-
-
-def _all_blank(columns: dict[str, Any]) -> NDArray[np.bool_]:
-    """Return which rows have no item, label and answer, (R,)."""
-    blank: NDArray[np.bool_] = np.logical_and.reduce([_blank(columns, n) for n in _SAYS_NOTHING])
-    return blank
-
-
-def _says(columns: dict[str, Any], name: str, word: str) -> NDArray[np.bool_]:
-    """Return which rows have this word in a column, (R,)."""
-    import pyarrow.compute as pc
-
-    if name not in columns:
-        return np.zeros(len(columns["item"]), dtype=np.bool_)
-    found: NDArray[np.bool_] = pc.equal(columns[name], word).to_numpy(zero_copy_only=False)
-    return found
-
-
-def _not_answered(columns: dict[str, Any]) -> NDArray[np.bool_]:
+def _not_answered(rows: Any, has_answers: bool) -> Any:
     """Return which rows are open yes/no questions, (R,).
 
     Without a column of answers each row says "no". But a random question waits for its answer.
     """
-    named = ~_blank(columns, "offered") | ~_blank(columns, "asked_for")
-    asked = _says(columns, "question", "asked") | (_blank(columns, "question") & ~named)
-    waits = _blank(columns, "answer")
-    return asked & (waits if "answer" in columns else ~_blank(columns, "probability"))
+    named = ~_blank(rows, "offered") | ~_blank(rows, "asked_for")
+    asked = (rows["question"] == "asked") | ((rows["question"] == "") & ~named)
+    waits = rows["answer"] == "" if has_answers else ~_blank(rows, "probability")
+    return asked & waits
 
 
 class _Untold:
@@ -160,39 +112,29 @@ class _Untold:
     """
 
     def __init__(self) -> None:
-        self._first: int | None = None  # of the rows without an answer_id
-        self._by_id: dict[str, int] = {}
+        self._first: dict[str, int] = {}  # by answer_id; "" has the first of rows without an id
         self._told: set[str] = set()
         self._is_yes = False
 
-    def look(
-        self, rows: NDArray[np.intp], columns: dict[str, Any], is_open: NDArray[np.bool_]
-    ) -> None:
+    def look(self, rows: Any, open_: Any) -> None:
         """Look at a piece of the table."""
-        plain = _blank(columns, "question") & ~is_open
-        about_one = ~_blank(columns, "label")
-        self._is_yes |= bool((plain & about_one & _says(columns, "answer", "yes")).any())
+        plain = (rows["question"] == "") & ~open_ & ~_blank(rows, "label")
+        self._is_yes |= bool((plain & (rows["answer"] == "yes")).any())
         if self._is_yes:
             return
-        doubtful = plain & about_one & ~_says(columns, "answer", "unsure")
+        doubtful = plain & (rows["answer"] != "unsure")
         for name in ("asked_for", "offered", "probability"):
-            doubtful &= _blank(columns, name)
-        alone = _blank(columns, "answer_id")
-        if self._first is None and (doubtful & alone).any():
-            self._first = int(rows[np.argmax(doubtful & alone)])
-        for at in np.flatnonzero(~alone).tolist() if "answer_id" in columns else ():
-            name = columns["answer_id"][at].as_py()
-            if doubtful[at]:
-                self._by_id.setdefault(name, int(rows[at]))
-            elif not is_open[at]:
-                self._told.add(name)
+            doubtful &= _blank(rows, name)
+        ids = rows["answer_id"].astype(object)
+        for row, name in ids[doubtful].drop_duplicates().items():
+            self._first.setdefault(name.strip() and name, row)
+        self._told.update(ids[~doubtful & ~open_ & ~_blank(rows, "answer_id")])
 
     def refuse(self, table: Table) -> None:
         """Refuse the first such row, if there is one."""
-        found = [row for name, row in self._by_id.items() if name not in self._told]
-        found += [] if self._first is None else [self._first]
+        found = [row for name, row in self._first.items() if name not in self._told]
         if found and not self._is_yes:
-            raise table.fail(
+            raise table.refuse(
                 min(found),
                 "says that a label does not apply, but nothing says what was asked; say it in the"
                 " column question, or for all such rows with --question (question=): named if"
@@ -202,27 +144,20 @@ class _Untold:
             )
 
 
-def _check(table: Table, rows: NDArray[np.intp], columns: dict[str, Any]) -> None:
-    """Refuse rows without an item or label, and numbers that cannot be read; read the others."""
-    import pyarrow.compute as pc
-
-    says_no = _says(columns, "answer", "no") | _blank(columns, "answer")
-    no_label = _blank(columns, "label") & (says_no | _says(columns, "question", "asked"))
-    for faulty, name in ((_blank(columns, "item"), "item"), (no_label, "label")):
-        if faulty.any():
-            raise table.fail(
-                rows[np.argmax(faulty)],
-                f"has no {name}; fill in the {name} that the row is about, or leave the row out",
-            )
+def _check(table: Table, rows: Any) -> None:
+    """Refuse rows without an item or label, and numbers that cannot be read."""
+    says_no = rows["answer"].isin(("no", ""))
+    no_label = _blank(rows, "label") & (says_no | (rows["question"] == "asked"))
+    for faulty, name in ((_blank(rows, "item"), "item"), (no_label, "label")):
+        table.check(
+            rows[name],
+            faulty,
+            f"has no {name}; fill in the {name} that the row is about, or leave the row out",
+        )
     for name, (allows, advice) in _NUMBERS.items():
-        if name not in columns:
-            continue
-        for text in columns[name].unique().to_pylist():
-            if text.strip() and not allows(_number(text)):
-                at = pc.index(columns[name], text).as_py()
-                raise table.fail(rows[at], f"has {name} {text!r}; it must be {advice}, or empty")
-        points = pc.replace_substring(columns[name], ",", ".")  # decimal commas
-        columns[name] = pc.utf8_trim_whitespace(points)
+        numbers = rows[name].map(_number).astype(float)
+        fits = _blank(rows, name) | numbers.map(allows)
+        table.check(rows[name], ~fits, f"has {name} {{}}; it must be {advice}, or empty")
 
 
 def _is_count(number: float) -> bool:
@@ -233,7 +168,7 @@ def _is_chance(number: float) -> bool:
     return 0 < number <= 1
 
 
-_NUMBERS = {
+_NUMBERS: dict[str, tuple[Callable[[float], bool], str]] = {
     "asked_for": (_is_count, "a whole number of at least 1"),
     "probability": (_is_chance, "above 0 and at most 1"),
 }
@@ -241,13 +176,9 @@ _NUMBERS = {
 
 def _number(text: str) -> float:
     try:
-        return float(text.replace(",", "."))
+        return float(text.replace(",", "."))  # a decimal comma
     except ValueError:
         return float("nan")
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
 
 
 TABLE = Format(

@@ -17,7 +17,7 @@ from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._decisions import THRESHOLDS, labels_above
 from complabel.methods._door import Targets, check_new, encode_new, refuse_other_number_of_rows
 from complabel.methods._features import validated
-from complabel.methods._saving import MISSING, Numbers, Texts, load_model, save_model
+from complabel.methods._saving import MISSING, Numbers, load_model, save_model
 
 if TYPE_CHECKING:
     import os
@@ -68,7 +68,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     _fitted: ClassVar[Constraints] = {
         "classes_": Numbers("K", dtype=None),
         "n_features_in_": Integer(at_least=1),
-        "feature_names_in_": (MISSING, Texts("d")),
+        "feature_names_in_": (MISSING, Numbers("d", dtype=None)),
         "_single": (True, False),
     }
 

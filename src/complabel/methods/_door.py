@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from complabel.answers import (
     Answers,
+    AssumedUniformWarning,
     ClassPerRowWarning,
     IgnoredAnswersWarning,
     UnansweredRowWarning,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     Rows: TypeAlias = NDArray[np.bool_]
 
 _PACKAGE = str(Path(__file__).parents[1])
+_assumed: set[str] = set()  # what warn_assumed has said
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,17 @@ def warn_user(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, depth = frame.f_back, depth + 1
     warnings.warn(message, category, stacklevel=depth)
+
+
+def warn_assumed(message: str) -> None:
+    """Give an AssumedUniformWarning, once in a process: a warning of each fit is read by nobody.
+
+    Where a filter asks for each of these warnings ("always", "error"), each is given.
+    """
+    actions = (each[0] for each in warnings.filters if issubclass(AssumedUniformWarning, each[2]))
+    if message not in _assumed or next(actions, "default") in ("always", "error"):
+        _assumed.add(message)
+        warn_user(message, AssumedUniformWarning)
 
 
 def _true_labels(y: Any, relevant: Any) -> Targets:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from complabel._parameters import Constraints, Real
-from complabel.answers import AssumedUniformWarning
 from complabel.errors import AnnotationError
 from complabel.frequencies import (
     check_auto_or_given,
@@ -19,7 +18,7 @@ from complabel.frequencies import (
     judged_at_random,
 )
 from complabel.losses import CCMNLoss, COMESHammingLoss, COMESRankingLoss, LogitLoss
-from complabel.methods._door import warn_user
+from complabel.methods._door import warn_assumed
 from complabel.methods._saving import Numbers
 from complabel.methods.gradient._base import GradientClassifier
 
@@ -93,11 +92,10 @@ class ClassConditionalClassifier(GradientClassifier):
             rates = _rates_of(shares, frequencies)
         else:
             if not self._single:
-                warn_user(
+                warn_assumed(
                     "nothing says how often each label applies, and every label is taken to be"
                     " named equally readily where it does not: give label_frequencies, or ask"
                     " yes/no questions about random labels of some items (see docs/asking.md)",
-                    AssumedUniformWarning,
                 )
             rates = _one_rate(shares)
             frequencies = 1 - shares / rates

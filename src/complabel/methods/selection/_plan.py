@@ -13,7 +13,7 @@ from scipy import special
 
 from complabel._parameters import check_random_state, check_real
 from complabel._training import one_thread
-from complabel.answers import Answers, AssumedUniformWarning
+from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
 from complabel.frequencies import (
     LabelFrequencies,
@@ -24,7 +24,7 @@ from complabel.frequencies import (
     rates_of_exclusion,
 )
 from complabel.losses import AnswersLikelihood, check_rates
-from complabel.methods._door import warn_user
+from complabel.methods._door import warn_assumed
 from complabel.methods._kinds import (
     AnswerKinds,
     given_propensities,
@@ -311,10 +311,9 @@ def _exclusion_rates(
         frequencies = estimate_label_frequencies(answers)
     if frequencies is not None:
         return rates_of_exclusion(answers, frequencies.values)
-    warn_user(
+    warn_assumed(
         "a rule or a report excluded labels, but it is not known how often it excludes a label that"
         " does not apply, so these labels are treated as named freely. Give exclusion_rates, or ask"
         " yes/no questions about random labels of some items",
-        AssumedUniformWarning,
     )
     return None

@@ -1,0 +1,182 @@
+"""Turn the choices that one person made in a form into answers.
+
+A form may have several controls: one for labels that do not apply, one for labels that do. No
+export says which is which, so the user must say it.
+
+Choices in both controls of a form become one answer: "named", with relevant labels. The choice
+among the labels that do not apply is the naming; the labels that apply are additional knowledge.
+In the likelihood, two separate answers about the item would give the same product. But a mistake of
+the annotator concerns the whole form, and answers are counted, weighted and held out one by one.
+
+If somebody chooses one label in both controls, the form becomes two answers. Then this is a
+contradiction between answers, which is resolved when the table is read. In one answer, it would
+make the whole file unreadable.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from complabel._opening import fault
+from complabel.importers._format import Options, Row, Tally, as_json
+from complabel.importers._json import shown
+
+
+class Controls(NamedTuple):
+    """Which controls hold labels that do not apply, and which hold labels that do."""
+
+    absent: tuple[str, ...] = ()
+    present: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Form:
+    """The choices of one person about one item, by control, and the fields of the task."""
+
+    place: str
+    answer_id: str
+    item: str
+    chosen: Mapping[str, list[str]]
+    menu: tuple[str, ...] | None = None
+    annotator: str | None = None
+    time: str | None = None
+    task: Mapping[str, Any] = field(default_factory=dict)
+
+    def row(self, label: str, answer: str, question: str, **more: Any) -> Row:
+        """Return a row of the form's answer."""
+        shared = {"annotator": self.annotator, "time": self.time}
+        return Row(self.answer_id, self.item, label, answer, question, **{**shared, **more})
+
+
+def settle(
+    forms: Iterable[Form],
+    options: Options,
+    tally: Tally,
+    path: Path,
+    asked: str | None = None,
+    *,
+    word: str = "control",
+) -> Controls:
+    """Decide which controls hold labels that do not apply, and which hold labels that do.
+
+    ``asked`` is a control that holds no labels.
+    """
+    found = Counter(name for form in forms for name, labels in form.chosen.items() if labels)
+    listed = ", ".join(f"{shown(name)} (used {count:,} times)" for name, count in found.items())
+    told = (*options.absent, *options.present)
+    for name in told:
+        if name in options.absent and name in options.present:
+            raise fault(
+                path,
+                f"{word} {shown(name)} is given with --absent and with --present; give it with"
+                " only one of them",
+            )
+        if name not in found:
+            raise fault(
+                path, f"has no choice in a {word} {shown(name)}; it has {listed or 'none at all'}"
+            )
+    if not found:
+        raise fault(
+            path,
+            f"has no choice in any {word}: nothing was chosen, or everything was cancelled; export"
+            " annotated items",
+        )
+    if told or asked is not None:
+        unread = [shown(name) for name in found if name not in (*told, asked)]
+        if unread:
+            more = " more" if told else ""
+            tally.remark(
+                f"Not read: {word} {', '.join(unread)}. Give --absent or --present to read{more}."
+            )
+        return Controls(options.absent, options.present)
+    if len(found) > 1:
+        raise fault(
+            path,
+            f"has several {word}s: {listed}; say what they mean: --absent {word.upper()} for"
+            f" labels that do not apply, --present {word.upper()} for labels that do",
+        )
+    (only,) = found
+    tally.remark(
+        f"The only {word}, {shown(only)}, is read as labels that do not apply. Give --present"
+        f" {only!r} if they apply, or --absent {only!r} to confirm that they do not."
+    )
+    return Controls((only,))
+
+
+def rows_of(
+    form: Form,
+    controls: Controls,
+    options: Options,
+    tally: Tally,
+    probability: float | None = None,
+) -> list[Row]:
+    """Return the rows of a form; no rows if nothing was chosen in the controls that are read.
+
+    ``probability`` is that of the form's menu.
+    """
+    absent, present = (
+        list(dict.fromkeys(label for name in names for label in form.chosen.get(name, ())))
+        for names in controls
+    )
+    # The menu may belong to one control only, so labels that apply need not be on it.
+    for label in absent + present if options.unselected == "no" else absent:
+        if form.menu is not None and label not in form.menu:
+            raise fault(
+                form.place,
+                f"{shown(label)} was chosen, but the task's options do not offer it; correct the"
+                " options, or rename the field if it is not a menu",
+            )
+    told = options.question
+    parts = [(form, absent, present, told)]
+    if set(absent) & set(present):
+        two = [replace(form, answer_id=f"{form.answer_id}-{what}") for what in Controls._fields]
+        parts = [(two[0], absent, [], told), (two[1], [], present, None)]
+    return [row for part in parts for row in _answer(*part, options, tally, probability)]
+
+
+def _answer(
+    form: Form,
+    absent: list[str],
+    present: list[str],
+    told: str | None,
+    options: Options,
+    tally: Tally,
+    probability: float | None,
+) -> Iterator[Row]:
+    question, menu = told or "named", form.menu
+    unchosen: list[str] = []
+    if present and options.unselected == "no":  # every label that was shown was judged
+        offered = menu or options.label_names
+        if offered is None:
+            raise fault(
+                form.place,
+                "--unselected no needs all labels that were shown, but the export does not list"
+                " them; give --label-names",
+            )
+        question = "ticked"
+        unchosen = [label for label in offered if label not in {*absent, *present}]
+    elif question != "ticked" and (not absent or (menu is not None and len(menu) == 1)):
+        question = "asked"  # a menu of one label is a yes/no question
+    if question != "asked" and menu is None and options.label_names is None:
+        tally.remark(
+            "The export does not list the labels on offer, so only labels that were chosen are"
+            " known. Give all labels with --label-names."
+        )
+    if menu is not None and question == "asked" and not {*absent, *present} <= set(menu):
+        menu = None  # it belongs to another control
+    if question == "asked" and not absent:
+        probability = None  # labels that somebody volunteered were not drawn at random
+    for answer, labels in (("no", absent), ("yes", present), ("no", unchosen)):
+        for label in labels:
+            yield form.row(
+                label,
+                answer,
+                question,
+                offered=None if menu is None else as_json(menu),
+                asked_for=len(absent) if question == "named" else None,
+                probability=probability,
+            )
