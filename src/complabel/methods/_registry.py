@@ -170,7 +170,6 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _with_settings(method: Method, name: str, settings: Mapping[str, Any]) -> Method:
-    """Return a method under a name that fixes some of its parameters."""
     for parameter in settings:
         check_parameter(method, parameter)
     said = ", ".join(f"{key} = {value}" for key, value in settings.items())

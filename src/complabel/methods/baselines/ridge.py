@@ -173,7 +173,6 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         self.intercept_ = 0.5 - constant / self.irrelevant_rate_
 
     def _ranks(self, n_labels: int) -> NDArray[np.intp]:
-        """Return the ranks to try."""
         if self.rank == "auto":
             return np.arange(1, n_labels + 1)
         rank = n_labels if self.rank is None else int(self.rank)

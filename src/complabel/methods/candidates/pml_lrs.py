@@ -175,7 +175,6 @@ def _system(gram: Gram, mu: float) -> RidgeSystem:
 
 
 def _joint_norm(*matrices: Array) -> float:
-    """Return the Frobenius norm of all matrices together."""
     return float(np.sqrt(sum(np.vdot(matrix, matrix) for matrix in matrices)))
 
 

@@ -295,7 +295,6 @@ def _parts(classes: NDArray[Any] | None, n: int, cv: int) -> NDArray[np.intp]:
 def _fitted(
     classifier: ComplementaryClassifier, X: Features, y: Any, relevant: Indicator | None
 ) -> ComplementaryClassifier:
-    """Return a fitted clone of the classifier."""
     copy: ComplementaryClassifier = clone(classifier)
     return copy.fit(X, y, relevant=relevant)
 
