@@ -132,11 +132,6 @@ def make_classifier(name: str, *, dataset: str = "", **parameters: Any) -> Compl
     ComplementaryClassifier
         The classifier, not fitted.
 
-    Raises
-    ------
-    InputError
-        If there is no such method.
-
     Examples
     --------
     >>> make_classifier("mlcl", dataset="yeast").learning_rate
