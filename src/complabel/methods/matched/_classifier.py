@@ -47,7 +47,8 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
     r"""Any classifier of the package, with its scores matched to how often each label applies.
 
     The label that comes to mind first is not always the label that applies least. Methods that
-    assume so rank whole labels wrongly, even if they rank the items of each label well. Let s be the scores of the trained ``classifier``. The log-odds here are ::
+    assume so rank whole labels wrongly, even if they rank the items of each label well. Let s be
+    the scores of the trained ``classifier``. The log-odds here are ::
 
         z_k(x) = a s_k(x) + b_k
 
