@@ -183,7 +183,7 @@ def test_many_rows_are_not_tried_with_a_kernel(X, complementary, monkeypatch):
 
 @pytest.mark.parametrize("n_per_row", [1, 2])
 def test_the_score_is_the_mean_log_likelihood_by_another_algorithm(n_per_row, chosen, X, relevant):
-    held_out = draw_complementary(relevant[TEST], n_per_row=n_per_row, random_state=5)
+    held_out = draw_complementary(relevant[TEST], asked_for=n_per_row, random_state=5)
     expected = selection_log_likelihood_reference(chosen.predict_proba(X[TEST]), held_out).mean()
     assert chosen.score(X[TEST], held_out) == pytest.approx(expected, rel=1e-9)
 
