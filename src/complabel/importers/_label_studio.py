@@ -153,11 +153,8 @@ def _records(path: Path) -> list[tuple[str, Any]]:
         return [(f"{path}, record {number}", task) for number, task in enumerate(tasks, 1)]
     table = open_table(path)
     if not _is_export(table.columns):
-        raise fault(
-            path,
-            "is not an export of Label Studio: JSON begins with a bracket, and the first line of"
-            " CSV and TSV has annotation_id and annotator; export it again",
-        )
+        told = "is not an export of Label Studio, as CSV has annotation_id and annotator"
+        raise fault(path, f"{told}, and JSON begins with a bracket; export it again")
     rows = [
         row
         for piece in table.frames(table.columns)
@@ -330,11 +327,8 @@ def _item(task: _Task, raw: dict[str, Any], field: str | None, told: bool, place
     found = holder.get(field or "id")
     if found is None and field is not None:
         listed = ", ".join(map(shown, list(task.data)[:10]))
-        raise fault(
-            place,
-            f"has no {shown(field)} in its data, which should name the item; it has"
-            f" {listed or 'nothing'}; fill it in, or give another field with --item",
-        )
+        told = f"has no {shown(field)} in its data, which should name the item"
+        raise fault(place, f"{told}; fill it in, or give another with --item; it has {listed}")
     return str(checked_as(Text, found, place, field or "id"))
 
 
@@ -349,10 +343,8 @@ def _menu_of(options: Any) -> tuple[str, ...] | None:
         fields = option if isinstance(option, dict) else {"value": option}
         name = fields.get("alias") or fields.get("value")
         try:
-            names.append(parents + text_of(name))
+            names.append(parents + text_of(name if isinstance(name, str) else None))
         except ValueError:
-            return None
-        if not isinstance(name, str):
             return None
         children = fields.get("children")
         if isinstance(children, list):
@@ -455,21 +447,15 @@ def _asked_row(form: Form, control: str) -> Row | None:
     if not words:
         return None
     if len(words) > 1:
-        raise fault(
-            form.place,
-            f"several answers were chosen in control {shown(control)}; keep one of them, and let"
-            " people choose only one",
-        )
+        told = f"several answers were chosen in control {shown(control)}"
+        raise fault(form.place, f"{told}; keep one of them, and let people choose only one")
     fields = {name: _told(form, name) for name in _Question.model_fields}
     given = {name: value for name, value in fields.items() if value is not None or name == LABEL}
     told = checked(_Question, given, form.place)
     kind = str(told.question).strip().casefold()
     if kind in QUESTIONS and kind != "asked":
-        raise fault(
-            form.place,
-            f"the task's question is {shown(kind)}, but control {shown(control)} answers it by yes"
-            " or no; show each task the form of its question",
-        )
+        told = f"the task's question is {shown(kind)}, but control {shown(control)} says yes or no"
+        raise fault(form.place, f"{told}; show each task the form of its question")
     return form.row(
         told.label,
         words.pop() or "",

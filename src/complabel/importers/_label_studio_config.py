@@ -102,7 +102,5 @@ def _checked(label_names: Sequence[str]) -> list[str]:
         if name in names[:at]:
             raise InputError(f"the label {name!r} occurs twice; give each label once")
         if not name.isprintable():
-            raise InputError(
-                f"the label {name!r} has characters that cannot be shown; give another name"
-            )
+            raise InputError(f"the label {name!r} cannot be shown; give another name")
     return names
