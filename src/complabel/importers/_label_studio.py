@@ -40,14 +40,10 @@ from complabel.importers._json import (
 )
 from complabel.importers._tabular import open_table
 
-MENU = "options"
-"""The field of a task's data with the choices of this task: ``<Choices value="$options">``."""
-SEPARATOR = " / "
-"""Separates the names of a choice and its parents; it is also Label Studio's default."""
-LABEL = "label"
-"""The field of a task with the label of its question."""
-CONTROL = "answer"
-"""The control in the form that ``label_studio_config`` writes."""
+MENU = "options"  # the field with the choices of a task: <Choices value="$options">
+SEPARATOR = " / "  # of a choice and its parents, as in Label Studio
+LABEL = "label"  # the field of a task with the label of its question
+CONTROL = "answer"  # in the form that label_studio_config writes
 _CHOICES = ("choices", "taxonomy")
 # A value with one of these keys is about a part of an item: a span, a box or a stretch of sound.
 _PARTS = {
@@ -408,13 +404,9 @@ def _asked_control(forms: Sequence[Form], options: Options, path: Path) -> str |
         others = [word for word in counts if word not in words]
         if not words or (others and not has_label):
             continue
-        if others:
-            why = f"and also {shown(others[0])}, which is no answer"
-        elif not has_label:
+        if others or not has_label:
             why = "but the tasks have no field 'label' to say about"
-        else:
-            why = ""
-        if why:
+            why = f"and also {shown(others[0])}, which is no answer" if others else why
             raise fault(
                 path,
                 f"in control {shown(name)} people chose {_some(words)}, {why}; if it asks whether a"
@@ -429,11 +421,8 @@ def _asked_control(forms: Sequence[Form], options: Options, path: Path) -> str |
             )
         found.append(name)
     if len(found) > 1:
-        raise fault(
-            path,
-            f"has several controls with yes or no: {_some(found)}; only one can be about the task's"
-            " label: export as JSON, which tells controls from fields, or rename other choices",
-        )
+        told = f"has several controls with yes or no: {_some(found)}; only one can be about the"
+        raise fault(path, f"{told} task's label: export as JSON, or rename the choices of others")
     return found[0] if found else None
 
 

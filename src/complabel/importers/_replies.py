@@ -22,8 +22,7 @@ from complabel.files import answers_to_arrow
 from complabel.importers._format import Format, Head, Options, Row, Tally, as_json, pieces
 from complabel.importers._json import Chance, OptionalText, Text, checked, records
 
-ALL_APPLY = "all apply"
-"""The reply if all offered labels apply."""
+ALL_APPLY = "all apply"  # the reply if all offered labels apply
 
 _COLUMNS = ("item", "label", "answer", "question", "offered", "asked_for", "probability")
 _MAX_SHOWN = 3  # unclear replies in a remark
@@ -65,8 +64,8 @@ def write_prompts(
     Raises
     ------
     InputError
-        If the table has other kinds of questions, a question without labels, a "named" question
-        that is already answered, or an item without a text.
+        If the table has other questions, one without labels, a naming that is already answered, or
+        an item without a text.
     OutputError
         If the file cannot be written. What was there before is unchanged.
 
