@@ -26,6 +26,8 @@ SOURCE, TESTS = "src/complabel", "tests"
 ROOMS = (
     "errors",
     "_lazy",
+    "annotations",  # former names, which import when they are used
+    "tables",
     "_writing",
     "_opening",
     "_parameters",

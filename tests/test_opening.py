@@ -65,6 +65,10 @@ def test_a_small_archive_cannot_fill_the_memory(tmp_path, monkeypatch):
         read_bytes(path)
     path.write_bytes(gzip.compress(b"x" * 100))
     assert read_bytes(path) == b"x" * 100
+    limited(monkeypatch, 3 << 19)  # it is read in pieces of a mebibyte
+    path.write_bytes(gzip.compress(bytes(2 << 20)))
+    with pytest.raises(DatasetFormatError, match="more than 1,572,864"):
+        read_bytes(path)
 
 
 def test_files_in_a_zip_share_the_limit(tmp_path, monkeypatch):

@@ -32,23 +32,17 @@ CORRECTED = np.array([[0, 43 / 85, 42 / 85], [17 / 31, 0, 14 / 31], [21 / 41, 20
 WITHOUT_CORRELATION = np.array([[0, 9 / 17, 8 / 17], [6 / 11, 0, 5 / 11], [11 / 24, 13 / 24, 0]])
 
 
-def test_initial_transition_worked_by_hand():
-    found = initial_transition(PREDICTED, COMPLEMENTARY)
-    np.testing.assert_allclose(found, INITIAL, rtol=1e-14)
-
-
-def test_label_correlation_worked_by_hand():
-    np.testing.assert_allclose(label_correlation(COMPLEMENTARY), CORRELATION, rtol=1e-14)
-
-
-def test_corrected_transition_worked_by_hand():
-    np.testing.assert_allclose(corrected_transition(INITIAL, CORRELATION), CORRECTED, rtol=1e-14)
-
-
-def test_transition_without_correlation_worked_by_hand():
-    found = corrected_transition(INITIAL)
+def test_worked_by_hand_and_the_inputs_stay_as_they_were():
+    given = [np.array(each) for each in (PREDICTED, COMPLEMENTARY, INITIAL, CORRELATION)]
+    predicted, complementary, initial, correlation = given
+    np.testing.assert_allclose(initial_transition(predicted, complementary), INITIAL, rtol=1e-14)
+    np.testing.assert_allclose(label_correlation(complementary), CORRELATION, rtol=1e-14)
+    np.testing.assert_allclose(corrected_transition(initial, correlation), CORRECTED, rtol=1e-14)
+    found = corrected_transition(initial)
     np.testing.assert_allclose(found, WITHOUT_CORRELATION, rtol=1e-14)
-    np.testing.assert_array_equal(found, corrected_transition(INITIAL, np.eye(3)))
+    np.testing.assert_array_equal(found, corrected_transition(initial, np.eye(3)))
+    for each, before in zip(given, (PREDICTED, COMPLEMENTARY, INITIAL, CORRELATION), strict=True):
+        np.testing.assert_array_equal(each, before)
 
 
 def algorithm_one(probabilities, complementary):
@@ -107,24 +101,6 @@ def test_single_precision_predictions_are_averaged_in_double():
     np.testing.assert_allclose(found, (1 - np.eye(3)) / 3, rtol=1e-7)
 
 
-def test_the_inputs_stay_as_they_were():
-    initial, correlation, complementary = (
-        INITIAL + np.eye(3),
-        CORRELATION.copy(),
-        COMPLEMENTARY.copy(),
-    )
-    corrected_transition(initial)
-    corrected_transition(initial, correlation)
-    initial_transition(PREDICTED, complementary)
-    phi_correlation(complementary)
-    checked = check_transition(CORRECTED, n_labels=3)
-    checked[:] = 0
-    np.testing.assert_array_equal(initial, INITIAL + np.eye(3))
-    np.testing.assert_array_equal(correlation, CORRELATION)
-    np.testing.assert_array_equal(complementary, COMPLEMENTARY)
-    assert CORRECTED.sum() == pytest.approx(3)
-
-
 @given(st.lists(st.integers(1, 20), min_size=2, max_size=6))
 def test_uniform_transition_gives_the_exact_choice_rates_when_one_label_is_relevant(weights):
     # All pairs (relevant k, complementary j != k) with p(k) as given and j uniform.
@@ -135,26 +111,6 @@ def test_uniform_transition_gives_the_exact_choice_rates_when_one_label_is_relev
     assert sum(rates) == 1
     found = np.array(weights) / total @ uniform_transition(n_labels)
     np.testing.assert_allclose(found, [float(rate) for rate in rates], rtol=1e-12)
-
-
-def test_exact_predictions_on_every_outcome_give_the_uniform_transition():
-    # One relevant label known from the features, and each outcome (k, j) once: g(x) is row k of
-    # the uniform matrix. Label k is candidate in all outcomes but the (K - 1) that choose it.
-    n_labels = 4
-    outcomes = list(permutations(range(n_labels), 2))
-    uniform = uniform_transition(n_labels)
-    predicted = np.array([uniform[k] for k, _ in outcomes])
-    complementary = np.eye(n_labels, dtype=np.uint8)[[j for _, j in outcomes]]
-    expected = np.zeros((n_labels, n_labels))
-    for k in range(n_labels):
-        kept = [row for row, (_, j) in zip(predicted, outcomes, strict=True) if j != k]
-        expected[k] = np.mean(kept, axis=0)
-        expected[k, k] = 0
-    np.testing.assert_allclose(initial_transition(predicted, complementary), expected, rtol=1e-12)
-    # By symmetry the labels cannot be told apart, so both estimates must be uniform.
-    np.testing.assert_allclose(corrected_transition(expected), uniform, rtol=1e-12)
-    corrected = corrected_transition(expected, label_correlation(complementary))
-    np.testing.assert_allclose(corrected, uniform, rtol=1e-12)
 
 
 def test_phi_correlation_is_the_normalized_matthews_coefficient():
@@ -196,81 +152,53 @@ def test_normalizing_forgets_the_scale_of_rows_and_the_diagonal(matrix, scale):
     np.testing.assert_allclose(other, expected, rtol=1e-10)
 
 
-@pytest.mark.parametrize("n_labels", [1, 0])
-def test_a_uniform_transition_needs_two_labels(n_labels):
-    with pytest.raises(TransitionError, match=f"at least 2 labels, got {n_labels}"):
-        uniform_transition(n_labels)
-
-
-def test_a_label_that_is_complementary_everywhere_has_no_transitions():
-    complementary = np.array([[1, 1, 0, 0], [1, 0, 0, 1]], dtype=np.uint8)
-    with pytest.raises(TransitionError, match="label 0 is complementary for every instance"):
-        initial_transition(np.full((2, 4), 0.25), complementary)
-    with pytest.raises(TransitionError, match="label 0 is complementary for every instance"):
-        label_correlation(complementary)
+UNIFORM = uniform_transition(3)
 
 
 @pytest.mark.parametrize(
-    ("complementary", "message"),
+    ("call", "said"),
     [
-        ([[0, 1, 0], [0, 0, 1]], "label 0 has a constant complementary column.*'cooccurrence'"),
-        ([[1, 1, 0], [1, 0, 0], [1, 0, 1]], "label 0 has a constant complementary column"),
+        (lambda: uniform_transition(1), "at least 2 labels"),
+        (lambda: label_correlation(np.array([[1, 1, 0], [1, 0, 1]])), "label 0 "),
+        (lambda: initial_transition(np.full((1, 2), 0.5), np.array([[0, 1]])), "label 1 "),
+        (lambda: phi_correlation(np.array([[0, 1, 0], [0, 0, 1]])), "label 0 has a constant"),
+        (lambda: phi_correlation(np.array([[1, 1, 0], [1, 0, 1]])), "label 0 has a constant"),
         # Two labels chosen independently of each other.
-        ([[0, 0], [0, 1], [1, 0], [1, 1]], "label 0, 1 has phi coefficients that sum to 0"),
+        (lambda: phi_correlation(np.array([[0, 0], [0, 1], [1, 0], [1, 1]])), "label 0, 1 has phi"),
+        (lambda: corrected_transition(np.diag([0.0, 5, 0])), "label 0, 1, 2 has an all-zero"),
+        (lambda: corrected_transition(np.zeros((7, 7))), "label 0, 1, 2, 3, 4 has"),
+        (lambda: corrected_transition(np.array([[0, np.nan], [1, 0]])), "label 0 "),
+        (lambda: corrected_transition(np.array([[0, 1, 1], [1, 0, 1], [2, -1, 0]])), "label 2 has"),
+        (lambda: corrected_transition(UNIFORM, np.diag([-1.0, 1, 1])), "negative entries"),
     ],
 )
-def test_phi_correlation_refuses_what_it_is_undefined_for(complementary, message):
-    with pytest.raises(TransitionError, match=message):
-        phi_correlation(np.array(complementary, dtype=np.uint8))
+def test_what_has_no_transitions_is_refused(call, said):
+    with pytest.raises(TransitionError, match=said):
+        call()
 
 
 @pytest.mark.parametrize(
-    ("matrix", "message"),
+    ("matrix", "said"),
     [
-        ([[0, 1, 1], [0, 5, 0], [1, 1, 0]], "label 1 has an all-zero row.*drop the label"),
-        ([[0, 1, 1], [1, 0, 1], [2, -1, 0]], "label 2 has negative entries in its row"),
-        (np.zeros((7, 7)), "label 0, 1, 2, 3, 4 has an all-zero row"),
-        ([[0, np.nan, 1], [1, 0, 1], [1, 1, 0]], "label 0 "),
+        (np.eye(3), "label 0, 1, 2 has a non-zero diagonal"),
+        (uniform_transition(4), r"shape \(4, 4\)"),
+        (np.zeros(3), "shape"),
+        ([["a"] * 3] * 3, "transition"),
+        ([[0, 1], [1, 0, 0], [1]], "transition"),
+        ([[0, 0.5, 0.5], [np.nan, 0, 1], [1, 0, 0]], "nan at row 1, column 0"),
+        ([[0, 0.5, 0.5], [1.5, 0, -0.5], [1, 0, 0]], "label 1 has negative"),
+        ([[0, 0.5, 0.5], [1, 0, 0], [0.9, 0, 0]], "label 2 has a row"),
     ],
 )
-def test_normalizing_refuses_rows_that_are_no_distribution(matrix, message):
-    with pytest.raises(TransitionError, match=message):
-        corrected_transition(np.array(matrix, dtype=np.float64))
-
-
-def test_a_correlation_that_turns_entries_negative_is_refused():
-    correlation = np.array([[1.0, 0, 0], [0, 1, 0], [-2, -2, 1]])
-    with pytest.raises(TransitionError, match="label 0, 1 has negative entries"):
-        corrected_transition(uniform_transition(3), correlation)
-
-
-@pytest.mark.parametrize(
-    ("matrix", "message"),
-    [
-        (np.eye(3), r"label 0, 1, 2 has a non-zero diagonal entry: .* never complementary"),
-        (uniform_transition(4), r"shape \(4, 4\), but there are 3 labels: expected \(3, 3\)"),
-        (np.zeros(3), r"shape \(3,\)"),
-        ([[0, 0.5, 0.5], [np.nan, 0, 1], [1, 0, 0]], "must be finite, got nan at row 1, column 0"),
-        ([[0, np.inf, 0.5], [1, 0, 0], [1, 0, 0]], "must be finite, got inf at row 0, column 1"),
-        ([[0, 0.5, 0.5], [1.5, 0, -0.5], [1, 0, 0]], "label 1 has negative entries in its row"),
-        ([[0, 0.5, 0.5], [1, 0, 0], [0.9, 0, 0]], "label 2 has a row that does not sum to 1"),
-    ],
-)
-def test_a_given_transition_is_checked(matrix, message):
-    with pytest.raises(TransitionError, match=message):
+def test_a_given_transition_is_checked(matrix, said):
+    with pytest.raises(TransitionError, match=said):
         check_transition(matrix, n_labels=3)
 
 
-@pytest.mark.parametrize("matrix", [[["a"] * 3] * 3, [[0, 1], [1, 0, 0], [1]]])
-def test_a_given_transition_that_is_no_matrix_of_numbers_is_refused_as_such(matrix):
-    with pytest.raises(TransitionError, match="transition"):
-        check_transition(matrix, n_labels=3)
-
-
-def test_a_given_transition_may_be_nested_lists_or_single_precision():
-    rows = [[0, 0.5, 0.5], [0.25, 0, 0.75], [1, 0, 0]]
-    checked = check_transition(rows, n_labels=3)
-    assert checked.dtype == np.float64
-    np.testing.assert_array_equal(checked, rows)
+def test_a_given_transition_is_copied_and_may_be_in_single_precision():
+    given = np.array([[0, 0.5, 0.5], [0.25, 0, 0.75], [1, 0, 0]])
+    checked = check_transition(given, n_labels=3)
+    checked[:] = 0
+    assert given.sum() == 3
     third = np.float32([[0, 1 / 3, 2 / 3], [1 / 3, 0, 2 / 3], [1, 0, 0]])
-    np.testing.assert_allclose(check_transition(third, n_labels=3).sum(axis=1), 1, atol=1e-6)
+    assert check_transition(third.tolist(), n_labels=3).dtype == np.float64

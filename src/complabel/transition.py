@@ -42,17 +42,11 @@ def uniform_transition(n_labels: int) -> NDArray[np.float64]:
     ndarray of shape (K, K), float64
         ``(1 - I) / (K - 1)``.
 
-    Raises
-    ------
-    TransitionError
-        If there are fewer than 2 labels.
-
     Examples
     --------
-    >>> uniform_transition(3)
-    array([[0. , 0.5, 0.5],
-           [0.5, 0. , 0.5],
-           [0.5, 0.5, 0. ]])
+    >>> uniform_transition(2)
+    array([[0., 1.],
+           [1., 0.]])
     """
     if n_labels < 2:
         raise TransitionError(f"a transition matrix needs at least 2 labels, got {n_labels}")
@@ -72,7 +66,6 @@ def initial_transition(
     probabilities : ndarray of shape (n_samples, K), float
         Predicted distribution of the complementary label of each instance; rows sum to 1.
     complementary : ndarray of shape (n_samples, K), uint8
-        Indicator of the complementary labels.
 
     Returns
     -------
@@ -97,7 +90,6 @@ def label_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     Parameters
     ----------
     complementary : ndarray of shape (n_samples, K), uint8
-        Indicator of the complementary labels.
 
     Returns
     -------
@@ -125,7 +117,6 @@ def phi_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     Parameters
     ----------
     complementary : ndarray of shape (n_samples, K), uint8
-        Indicator of the complementary labels.
 
     Returns
     -------
@@ -174,12 +165,7 @@ def corrected_transition(
     Raises
     ------
     TransitionError
-        If a row is 0 outside the diagonal, or has a negative entry. The message names the label.
-
-    Examples
-    --------
-    >>> corrected_transition(uniform_transition(3), np.eye(3)).sum(axis=1)
-    array([1., 1., 1.])
+        If a row is 0 outside the diagonal, or has a negative entry.
     """
     transition = initial.copy() if correlation is None else np.asarray(initial @ correlation.T)
     np.fill_diagonal(transition, 0.0)
@@ -199,7 +185,6 @@ def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]
     matrix : array-like of shape (K, K)
         ``matrix[k, j]`` is p(label j is complementary | label k is relevant).
     n_labels : int
-        The number K of labels.
 
     Returns
     -------

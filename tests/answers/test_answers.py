@@ -13,15 +13,15 @@ from scipy import sparse
 from tests.answers.records import (
     MASKS,
     back,
-    indicator,
     make,
     records,
     same,
     what_applies,
     what_is_denied,
 )
+from tests.examples import examples
 
-from complabel.answers import ALL_APPLY, QUESTIONS, Answers, check_indicator
+from complabel.answers import Answers, check_indicator
 from complabel.errors import AnnotationError, InputError
 
 
@@ -30,12 +30,12 @@ def by_item(n_items, found):
     return [record for item in range(n_items) for record in found if record["item"] == item]
 
 
+@examples(25)
 @given(records())
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.coo_matrix])
 def test_answers_are_what_was_given_sorted_by_items(form, given_records):
     n_items, n_labels, found = given_records
     answers = make(n_items, n_labels, found, form)
-    assert answers.shape == (n_items, n_labels)
     assert (len(answers), answers.ndim, answers.n_answers) == (n_items, 2, len(found))
     assert same(back(answers), by_item(n_items, found))
     assert {answers.item.dtype, answers.annotator.dtype, answers.asked_for.dtype} == {
@@ -53,6 +53,7 @@ def test_answers_are_what_was_given_sorted_by_items(form, given_records):
     np.testing.assert_array_equal(answers.n_offered, np.array(sizes, dtype=int))
 
 
+@examples(25)
 @given(records())
 def test_what_answers_come_to_is_what_the_sets_say(given_records):
     answers = make(*given_records)
@@ -66,6 +67,7 @@ def test_what_answers_come_to_is_what_the_sets_say(given_records):
     assert answers.complementary.dtype == answers.known_relevant.dtype == np.uint8
 
 
+@examples(25)
 @given(records(), st.data())
 def test_items_are_chosen_as_the_rows_of_an_array_are(given_records, data):
     n_items, n_labels, found = given_records
@@ -95,19 +97,7 @@ def test_items_are_chosen_as_the_rows_of_an_array_are(given_records, data):
     assert same(back(answers[index, :]), parts)
 
 
-@given(records(), st.randoms(use_true_random=False))
-def test_the_order_of_answers_about_different_items_does_not_matter(given_records, random):
-    n_items, n_labels, found = given_records
-    shuffled = list(found)
-    random.shuffle(shuffled)
-    answers = make(n_items, n_labels, shuffled)
-    assert same(back(answers), by_item(n_items, shuffled))
-    np.testing.assert_array_equal(answers.complementary, make(*given_records).complementary)
-    order = random.sample(range(n_items), n_items)
-    inverse = np.argsort(order)
-    assert same(back(answers[order][inverse]), back(answers))
-
-
+@examples(25)
 @given(records(), st.data())
 def test_answers_put_together_are_those_given_together(given_records, data):
     n_items, n_labels, found = given_records
@@ -126,6 +116,7 @@ def test_codes_of_annotators_stay_where_the_first_answers_have_them():
     np.testing.assert_array_equal(together.annotator, [0, 1, 1, 2, -1, 0])
 
 
+@examples(25)
 @given(
     st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=1, max_size=8).map(np.array)
 )
@@ -190,24 +181,6 @@ def test_labels_that_are_not_ticked_apply():
     np.testing.assert_array_equal(answers.relevant.toarray(), [[0, 1, 1, 1], [1, 0, 0, 0]])
 
 
-def test_fewer_named_than_asked_for_says_that_the_rest_applies():
-    answers = Answers.from_arrays(
-        named=[[1, 0, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]],
-        offered=[[1, 1, 1, 0], [1, 1, 1, 0], [0, 0, 0, 0]],
-        asked_for=2,
-        question="named",
-    )
-    np.testing.assert_array_equal(
-        answers.known_relevant, [[0, 1, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1]]
-    )
-
-
-def test_all_labels_on_offer_are_stored_as_none_listed():
-    answers = Answers.from_arrays(named=[[1, 0, 0]], offered=[[1, 1, 1]])
-    assert answers.offered.nnz == 0
-    assert answers.n_offered.tolist() == [3]
-
-
 @pytest.mark.parametrize(
     ("annotator", "codes", "names"),
     [
@@ -268,12 +241,6 @@ def test_zeros_that_a_sparse_mask_stores_are_no_marks():
         Answers.from_arrays(named=twice)
 
 
-def test_the_array_of_complementary_labels_is_the_callers_own():
-    answers = Answers.from_complementary([[0, 1, 0]])
-    answers.complementary[:] = 1
-    np.testing.assert_array_equal(answers.complementary, [[0, 1, 0]])
-
-
 @pytest.mark.parametrize(
     "convert",
     [
@@ -296,6 +263,7 @@ def test_answers_never_become_an_array(convert):
         assert "answers.complementary" in str(refused.value)
 
 
+@examples(25)
 @given(records())
 def test_pickled_answers_are_the_same_and_read_only(given_records):
     answers = make(*given_records)[::-1]
@@ -336,21 +304,12 @@ def test_what_is_no_index_of_items_is_refused(index):
 def test_there_may_be_no_answers_and_no_items():
     answers = Answers.from_arrays(named=np.zeros((0, 3)), n_items=2)
     assert repr(answers) == "Answers(2 items, 3 labels, 0 answers)"
+    assert repr(Answers.from_complementary(np.eye(3))).endswith("3 labels, 3 answers: 3 named)")
     np.testing.assert_array_equal(answers.complementary, np.zeros((2, 3)))
     assert not answers.answered.any()
     assert answers[[1, 1, 0]].shape == (3, 3)
     assert answers[[]].shape == (0, 3)
     assert Answers.concatenate([answers, answers]).n_answers == 0
-
-
-def test_the_representation_counts_what_there_is():
-    answers = Answers.concatenate(
-        [
-            Answers.from_complementary(np.eye(3)),
-            Answers.from_arrays(relevant=np.eye(3)[:2], n_items=3),
-        ]
-    )
-    assert repr(answers) == "Answers(3 items, 3 labels, 5 answers: 3 named, 2 asked)"
 
 
 def test_answers_about_different_things_are_not_put_together():
@@ -370,24 +329,6 @@ def test_answers_about_different_things_are_not_put_together():
 def test_the_number_of_items_is_an_integer(n_items):
     with pytest.raises(InputError, match="n_items must be an integer of at least 0"):
         Answers.from_arrays(named=np.eye(3), n_items=n_items)
-
-
-def test_the_words_are_those_of_the_documentation():
-    assert QUESTIONS == ("named", "asked", "ticked", "excluded")
-    assert ALL_APPLY == ("answer", "skip", "pick", "never")
-
-
-def test_a_million_labels_are_no_matter_of_memory():
-    answers = Answers.from_arrays(
-        absent=sparse.coo_array((np.ones(2), ([0, 1], [5, 999_999])), shape=(2, 1_000_000)),
-        item=[1, 0],
-    )
-    assert answers.n_offered.tolist() == [1, 1]
-    assert answers[[0, 0, 1]].absent.indices.tolist() == [999_999, 999_999, 5]
-
-
-def test_indicator_of_sets():
-    np.testing.assert_array_equal(indicator([{0, 2}, set()], 3), [[1, 0, 1], [0, 0, 0]])
 
 
 def test_some_of_the_answers_keep_their_items():

@@ -113,6 +113,7 @@ def test_a_search_chooses_by_answers(answers):
     assert search.best_estimator_.n_answers_ == answers.n_answers
 
 
+@pytest.mark.slow
 def test_a_search_in_other_processes_gets_answers(answers):
     search = GridSearchCV(Recorder(), {"shift": [0, 5]}, cv=3, error_score="raise", n_jobs=2)
     assert search.fit(X, answers).best_score_ == 9

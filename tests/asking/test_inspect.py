@@ -29,7 +29,7 @@ def mixed():
     Y = draw_labels()
     return Answers.concatenate(
         [
-            draw_answers(Y, question="free", items_share=0.4, random_state=1),
+            draw_answers(Y, question="named", items_share=0.4, random_state=1),
             draw_answers(Y, question="menu-2", items_share=0.7, random_state=2),
             draw_answers(
                 Y, question="asked", error_rate=[0.4, 0.2, 0.0], answers_per_item=3, random_state=3

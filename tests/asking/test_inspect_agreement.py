@@ -104,7 +104,7 @@ def ask_several(seed, rates, n_per_item=3, n_items=1500):
     )
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_mistakes_are_found_as_they_were_drawn(seed):
     rates = [0.0, 0.1, 0.2, 0.5]
     seen = inspect_answers(ask_several(seed, rates))
@@ -114,14 +114,14 @@ def test_mistakes_are_found_as_they_were_drawn(seed):
     assert "'3'" in seen.finding("mistakes").what
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_common_rate_has_the_right_error(seed):
     found = inspect_answers(ask_several(seed, [0.2, 0.2, 0.2])).agreement
     assert abs(found.error_rate - 0.2) < 4 * found.error
     assert 0.001 < found.error < 0.02
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_careful_people_are_not_blamed(seed):
     seen = inspect_answers(ask_several(seed, [0.01, 0.02, 0.0]))
     assert seen.finding("mistakes") is None

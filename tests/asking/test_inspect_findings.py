@@ -1,6 +1,7 @@
 """Each finding where its assumption fails, and none where answers are as they should be."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ def asked(Y, seed=0, **more):
     return draw_answers(Y, question="asked", random_state=seed, **more)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_good_answers_need_nothing(seed):
     seen = inspect_answers(
         asked(draw_labels(1500, seed=seed + 50), seed, error_rate=[0.0, 0.0], answers_per_item=3)
@@ -128,7 +129,7 @@ def test_an_audit_that_is_too_small(n, expected):
         assert " -n 180 " in seen.finding("audit-too-small").command
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_labels_excluded_alike_are_found_and_others_not(seed):
     plain = excluded(draw_labels(seed=seed + 50), seed=seed)
     assert inspect_answers(plain).identical == inspect_answers(plain).nested == ()
@@ -140,7 +141,7 @@ def test_labels_excluded_alike_are_found_and_others_not(seed):
     assert set(seen.nested) == {("1", "3"), ("3", "1")}
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_nested_exclusions_without_those_that_follow(seed):
     marks = excluded(draw_labels(seed=seed + 50), seed=seed).excluded.toarray()
     marks[:, 1] |= marks[:, 2]
@@ -226,17 +227,19 @@ def judged_by_two(error_rates, n, seed=0):
 
 
 def test_few_judgements_do_not_make_mistakes():
-    found = [judged_by_two([0.05, 0.051], 20, seed) for seed in range(20)]
+    found = [judged_by_two([0.05, 0.051], 20, seed) for seed in range(8)]
     assert sum("mistakes" in each for each in found) <= 1
     assert "no-agreement" in judged_by_two([1.0, 1.01], 200)
     assert "mistakes" in judged_by_two([0.3, 0.31], 200)
 
 
-def test_every_finding_has_a_headline():
-    from complabel.asking._inspection import TITLES
-
-    source = "".join(path.read_text() for path in ASKING.glob("_findings_*.py"))
-    assert set(re.findall(r'Finding\(\s*"([\w-]+)"', source)) == set(TITLES)
+def test_the_table_has_every_finding_that_a_test_can_yield():
+    table = tomllib.loads((ASKING / "findings.toml").read_text(encoding="utf-8"))
+    source = (ASKING / "_findings.py").read_text(encoding="utf-8")
+    assert set(re.findall(r'yield "([\w-]+)"', source)) == set(table)
+    for row in table.values():
+        assert row["severity"] in SEVERITIES
+        assert row["title"]
 
 
 def test_labels_nobody_listed():

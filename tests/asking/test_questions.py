@@ -54,7 +54,7 @@ def test_as_many_questions_as_wanted_each_of_them_once(named, n):
 
 def test_what_is_known_is_not_asked_and_stands_with_its_answer(named, data):
     known = known_pairs(named)
-    for seed in range(20):
+    for seed in range(5):
         table = suggest_questions(named, 60, random_state=seed)
         for (item, label), answer in zip(pairs_of(table), table["answer"], strict=True):
             assert known[item, label] == isinstance(answer, str)
@@ -67,14 +67,6 @@ def test_labels_are_asked_about_equally_often():
     counts = table["label"].value_counts()
     assert sorted(counts) == [10, 10, 11, 11]
     assert_array_equal(table["probability"], np.full(42, 1 / 4))
-
-
-def test_the_remainder_goes_to_labels_by_lot():
-    rng = np.random.default_rng(0)
-    tables = [suggest_questions(nothing_known(5, 3), 1, random_state=rng) for _ in range(300)]
-    counts = pd.concat(tables)["label"].value_counts()
-    assert len(counts) == 3
-    assert (abs(counts - 100) < 4 * np.sqrt(300 * 2 / 9)).all()
 
 
 def test_a_label_with_few_open_items_leaves_its_questions_to_the_others():
@@ -91,9 +83,9 @@ def test_a_label_with_few_open_items_leaves_its_questions_to_the_others():
     assert (table["label"] == "0").sum() == 20  # drawn with certainty, so all of them are there
 
 
-@pytest.mark.parametrize("n", [7, 33])
+@pytest.mark.parametrize("n", [33])
 def test_every_pair_known_or_not_is_drawn_with_the_chance_that_is_told(named, n):
-    draws = 400
+    draws = 200
     rng = np.random.default_rng(0)
     count, chance = np.zeros(named.shape), np.full(named.n_labels, np.nan)
     for _ in range(draws):
@@ -115,36 +107,12 @@ def test_every_pair_known_or_not_is_drawn_with_the_chance_that_is_told(named, n)
                 assert abs(of_part.mean()) < 4 / np.sqrt(len(of_part))
 
 
-def test_frequencies_of_all_items_come_out_though_many_are_known(named, data):
-    rng = np.random.default_rng(0)
-    found = []
-    for _ in range(400):
-        table = suggest_questions(named, 30, random_state=rng)
-        item, label = np.transpose(pairs_of(table))
-        weighted = data.Y[item, label] / (table["probability"] * 30 / len(data.Y)) / len(data.Y)
-        found.append(np.bincount(label, weighted, minlength=named.n_labels))
-    error = np.std(found, axis=0) / np.sqrt(len(found))
-    assert (abs(np.mean(found, axis=0) - data.Y.mean(axis=0)) < 4 * error).all()
-    asked_only = data.Y.sum(axis=0) / (~known_pairs(named)).sum(axis=0)
-    assert asked_only[0] > 2 * data.Y[:, 0].mean()  # what the sample is to put right
-
-
 def test_answers_to_few_and_to_many_questions_weigh_alike(named):
     few, many = (
         suggest_questions(named, n, random_state=0).groupby("label")["probability"].first()
         for n in (20, 70)
     )
     pd.testing.assert_series_equal(few, many, rtol=1e-12)
-
-
-def test_no_probability_is_above_one():
-    absent = np.ones((40, 3), dtype=int)
-    absent[:3, 0], absent[:, 1:] = 0, 0
-    answers = Answers.from_arrays(absent=absent[3:], item=np.arange(3, 40), n_items=40)
-    table = suggest_questions(answers, 6, random_state=0)
-    chance = table.groupby("label")["probability"].first()
-    assert chance["0"] == 1  # 2/3 of the pairs for 6 questions
-    assert chance["1"] == pytest.approx(2 / 40 * 40 / 6)
 
 
 def test_a_label_that_is_wholly_known_takes_part():
@@ -229,20 +197,13 @@ def test_all_pairs_that_are_left_can_be_asked_and_no_more(named):
         suggest_questions(named, left + 1)
 
 
-@pytest.mark.parametrize("n", [0, 2.5, True, None])
-def test_a_number_of_questions_that_is_none(named, n):
-    with pytest.raises(InputError, match="n must be an integer of at least 1"):
-        suggest_questions(named, n)
-
-
-def test_labels_that_are_no_answers():
-    with pytest.raises(InputError, match=r"must be Answers, got list; Answers\.from_complementary"):
-        suggest_questions([[0, 1, 0]], 1)
-
-
-def test_a_random_state_that_is_none(named):
-    with pytest.raises(InputError, match="random_state must be"):
-        suggest_questions(named, 1, random_state="seed")
+@pytest.mark.parametrize(
+    ("refused", "name"),
+    [({"n": 0}, "n must"), ({"random_state": "seed"}, "random_state"), ({"answers": [[0]]}, "Ans")],
+)
+def test_what_cannot_be_asked_is_refused(named, refused, name):
+    with pytest.raises(InputError, match=name):
+        suggest_questions(**({"answers": named, "n": 1} | refused))
 
 
 def test_without_pandas_the_columns_come_alone(named, monkeypatch):

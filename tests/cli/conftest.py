@@ -1,5 +1,6 @@
 """The command line as it is typed, in this process."""
 
+import shlex
 import sys
 
 import pytest
@@ -9,11 +10,12 @@ from complabel.cli import _app, _console
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Run the command line; return exit code, output and errors."""
+    """Run the command line, typed as one text or as words; return exit code, output, errors."""
 
     def call(*arguments):
         forget_consoles()
-        monkeypatch.setattr(sys, "argv", ["complabel", *map(str, arguments)])
+        words = shlex.split(arguments[0]) if len(arguments) == 1 else map(str, arguments)
+        monkeypatch.setattr(sys, "argv", ["complabel", *words])
         # As in a program of its own: completion asks for the name of the program.
         monkeypatch.setattr(sys.modules["__main__"], "__package__", None)
         with pytest.raises(SystemExit) as exit_:

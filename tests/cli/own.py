@@ -76,3 +76,15 @@ def read_rows(path):
     """Return the rows of a CSV file as text, with the header first."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.reader(file))
+
+
+def write_arff(path, seed=0, *, option=""):
+    """Write a dataset of four labels and then three features, all different from 0/1."""
+    data = make_synthetic(60, n_features=3, n_labels=4, random_state=seed)
+    header = [f"@relation 'mine{option}'", *(f"@attribute label{i} {{0,1}}" for i in range(4))]
+    header += [f"@attribute x{i} numeric" for i in range(3)]
+    rows = [
+        ",".join([*map(str, y.tolist()), *(f"{v:.6f}" for v in x)])
+        for x, y in zip(data.X, data.Y, strict=True)
+    ]
+    path.write_text("\n".join([*header, "@data", *rows]) + "\n", encoding="utf-8")

@@ -89,33 +89,6 @@ def test_texts_stand_beside_the_questions(run, folder):
     assert "were left out: text" in err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["none.csv"], "none.csv: no such file"),
-        (["--features", "X.csv", "--label-names", "none.txt"], "none.txt: no such file"),
-        (["--items", "truth.csv", "-n", "5000"], "more than the 120 pairs of item and label"),
-        (["--items", "asked.csv"], "items occur more than once"),
-        ([], "also give --features or --items"),
-        (["named.csv", "--texts", "t.csv"], "t.csv: no such file"),
-        (["named.csv", "--texts", "few.csv"], "few.csv: has no text for item"),
-        (["named.csv", "--texts", "bodies.csv"], "no column 'item', only 'id', 'body'; a table of"),
-        (["named.csv", "--prompts", "p.jsonl", "--texts", "t.csv"], "t.csv: no such file"),
-        (["named.csv", "--prompts", "p.jsonl", "--texts", "few.csv"], "has no text for item"),
-        (["named.csv", "-n", "5000"], "more than the 180 pairs of item and label"),
-        (["named.csv", "--out", "none/q.csv"], "there is no folder none"),
-    ],
-)
-def test_what_is_wrong_is_said_and_nothing_is_written(run, folder, arguments, message):
-    write_table(folder / "few.csv", ["item", "text"], [["nobody", "?"]])
-    write_table(folder / "bodies.csv", ["id", "body"], [["nobody", "?"]])
-    before = sorted(folder.iterdir())
-    code, _, err = run("ask", "--out", "q.csv", "-n", 10, *LABELS, *arguments)
-    assert code == 1
-    assert message in err
-    assert sorted(folder.iterdir()) == before
-
-
 NOBODY_ANSWERED = {
     "no file": ([], None),
     "an empty file": (["a.csv"], ""),
@@ -125,10 +98,13 @@ NOBODY_ANSWERED = {
 }
 
 
+KNOWN = [["--features", "X.csv"], ["--items", "ids.txt"], ["--items", "truth.csv"]]
+
+
 @pytest.mark.parametrize(
-    "known", [["--features", "X.csv"], ["--items", "ids.txt"], ["--items", "truth.csv"]]
+    ("case", "known"),
+    [*((case, KNOWN[0]) for case in NOBODY_ANSWERED), *(("no file", k) for k in KNOWN[1:])],
 )
-@pytest.mark.parametrize("case", NOBODY_ANSWERED)
 def test_the_first_round_needs_no_answers(run, folder, case, known):
     files, text = NOBODY_ANSWERED[case]
     if text is not None:
@@ -143,12 +119,6 @@ def test_the_first_round_needs_no_answers(run, folder, case, known):
     assert {*of["item"]} <= {*ITEMS}
     assert {*of["probability"]} == {"0.25"}
     assert {*of["answer"]} == {""}
-
-
-def test_a_table_with_a_wrong_header_is_no_empty_table(run, folder):
-    (folder / "a.csv").write_text("photo,label\n", encoding="utf-8")
-    code, _, err = run("ask", "a.csv", "--features", "X.csv", *LABELS, "--out", "q.csv")
-    assert (code, "there is no column 'item'" in err) == (1, True)
 
 
 def test_a_second_round_names_another_file(run, folder):

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, read_rows, write_files, write_table
+from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, read_rows, write_files
 
 from complabel.cli import _console, _evaluate
 from complabel.files import read_answers
@@ -129,27 +129,3 @@ def test_of_many_labels_the_worst_and_the_best_are_shown(capsys):
     assert [line.split()[0] for line in out.splitlines() if "label-" in line] == shown
     assert "the lowest 10 and the highest 10 of 90 labels that apply to some items" in out
     assert "80 more labels are not shown; --json FILE writes all of them" in out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["X.csv"], "give either --truth or --answers"),
-        (
-            ["X.csv", "--truth", "truth.csv", "--answers", "named.csv"],
-            "either --truth or --answers",
-        ),
-        (["X.csv", "--truth", "none.csv"], "none.csv: no such file"),
-        (["none.csv", "--truth", "truth.csv"], "none.csv: no such file"),
-        (["X.npy", "--truth", "other.csv"], "none of its 1 items has features. They are called x"),
-        (["X.csv", "--truth", "X.csv"], "X.csv"),
-        (["X.csv", "--answers", "truth.csv"], "truth.csv: there is no column 'label'"),
-        (["X.csv", "--truth", "truth.csv", "--json", "none/f.json"], "there is no folder none"),
-    ],
-)
-def test_what_is_wrong_is_said(run, folder, model, arguments, message):
-    write_table(folder / "other.csv", ["item", *NAMES], [["x", 0, 1, 0, 1]])
-    code, out, err = run("evaluate", MODEL, *arguments)
-    assert (code, out) == (1, "")
-    assert err.startswith("error: ")
-    assert message in err

@@ -107,30 +107,6 @@ def test_contradictions_are_settled_among_all_files(run, folder):
         assert "  000: été applies, says ann; does not, says bob, cyd\n" in err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["none.csv", "--features", "X.csv"], 1, "none.csv: no such file"),
-        (["named.csv", "--features", "none.csv"], 1, "none.csv: no such file"),
-        (["named.csv", "--features", "X.npy"], 1, "none of its 60 items has features"),
-        (["named.csv", "--features", "X.csv", "--out", "m.pkl"], 1, "end it in .safetensors"),
-        (["named.csv", "--features", "X.csv", "--out", "no/m.safetensors"], 1, "no folder no"),
-        (["named.csv", "--features", "X.csv", "--method", "rigde"], 1, "Did you mean 'ridge'"),
-        (["named.csv", "--features", "X.csv", "--method", "supervised"], 1, "true labels"),
-        (["named.csv", "--features", "X.csv", "--folds", "1"], 2, "give 2 or more, or 0"),
-        (["named.csv", "--features", "X.csv", "--contradictions", "x"], 2, "none of error, drop"),
-        (["named.csv", "--features", "X.csv", "--label-names", "ids.txt"], 1, "named.csv: "),
-    ],
-)
-def test_what_is_wrong_is_said_and_no_model_is_written(run, folder, arguments, code, message):
-    found, out, err = run("fit", "--out", "m.safetensors", "--method", "ridge", *arguments)
-    assert found == code
-    assert message in err
-    assert "Traceback" not in out + err
-    assert not list(folder.glob("*.part"))
-    assert not list(folder.glob("m.*"))
-
-
 class _Few:
     """A fitted classifier with intervals."""
 

@@ -83,30 +83,6 @@ def test_a_dataset_in_which_labels_were_ruled_out(run, ruled_out):
     assert "complabel ask" not in out  # there is no table to give it
 
 
-def test_a_dataset_in_which_nobody_did(run):
-    code, out, err = run("inspect", "synthetic")
-    assert (code, out) == (1, "")
-    assert "synthetic has no labels that people ruled out" in err
-
-
-def test_a_dataset_and_other_files(run, ruled_out, answers):
-    code, _, err = run("inspect", ruled_out, answers)
-    assert code == 1
-    assert "or one dataset without --features and --label-names" in err
-
-
-def test_no_folder_for_the_page(run, answers, tmp_path):
-    code, out, err = run("inspect", answers, "--html", tmp_path / "nowhere" / "page.html")
-    assert (code, out) == (1, "")
-    assert "--html" in err
-    assert "there is no folder" in err
-
-
-def test_help_keeps_its_examples_apart(run):
-    _, out, _ = run("inspect", "--help")
-    assert "\n    $ complabel inspect answers.csv\n" in out
-
-
 @pytest.mark.slow
 def test_mirflickr(run, data_dir):
     _, out, _ = run("inspect", "mirflickr", "--data-dir", data_dir / "pml")

@@ -4,8 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from scipy import sparse
-from sklearn.datasets import dump_svmlight_file
 from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, read_rows, write_files, write_table
 
 import complabel
@@ -71,28 +69,6 @@ def test_columns_are_found_by_name(run, folder, expected):
     np.testing.assert_array_equal(predicted(folder / "p.csv"), expected.astype(np.float32))
 
 
-def test_svmlight(run, folder, expected):
-    make_classifier("ridge", random_state=0).fit(DATA.X, TARGETS).save("plain.safetensors")
-    X = sparse.csr_array(DATA.X)
-    dump_svmlight_file(X, np.zeros(len(ITEMS)), str(folder / "X.svm"), zero_based=False)
-    arguments = ("X.svm", "--items", "ids.txt", "--out", "p.csv")
-    assert run("predict", "plain.safetensors", *arguments)[0] == 0
-    header, *rows = read_rows(folder / "p.csv")
-    assert header == ["item", "0", "1", "2", "3"]
-    np.testing.assert_allclose(np.array(rows)[:, 1:].astype(float), expected, atol=1e-6)
-
-
-def test_parquet_is_the_same_table(run, folder):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    run("predict", MODEL, "X.csv", "--out", "p.csv")
-    assert run("predict", MODEL, "X.csv", "--out", "p.parquet")[0] == 0
-    table = parquet.read_table(folder / "p.parquet")
-    assert table.column_names == ["item", *NAMES]
-    found = np.column_stack([table[name].to_numpy() for name in NAMES])
-    assert found.dtype == np.float32
-    np.testing.assert_array_equal(found, predicted(folder / "p.csv"))
-
-
 def test_a_threshold_is_compared_with_what_the_model_says(run, folder, expected):
     """Not with what is left of it in single precision."""
     threshold = float(np.nextafter(expected[5, 2], 1))
@@ -114,39 +90,6 @@ def test_the_most_probable_labels(run, folder, expected):
         assert line["item"] == item
         assert list(line["labels"]) == [NAMES[at] for at in best]
         np.testing.assert_allclose(list(line["labels"].values()), row[best], rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["none.safetensors", "X.csv"], "none.safetensors cannot be loaded"),
-        (["X.csv", "X.csv"], "X.csv cannot be loaded: it is not a safetensors file"),
-        ([MODEL, "none.csv"], "none.csv: no such file"),
-        (
-            [MODEL, "truth.csv"],
-            "the features lack 5 columns that the model was fitted to: f0, f1, f2, f3, f4",
-        ),
-        ([MODEL, "narrow.npy"], "the features have 3 columns, but the model was fitted to 5"),
-        ([MODEL, "nan.npy"], "nan.npy, row 80: column 1 is missing or NaN"),
-        ([MODEL, "X.csv", "--top", "9"], "top is 9, but there are 4 labels"),
-        ([MODEL, "X.csv", "--top", "1", "--threshold", "0.5"], "choose one of them"),
-        ([MODEL, "X.csv", "--out", "p.txt"], "end it in .csv, .csv.gz, .parquet or .jsonl"),
-        ([MODEL, "X.csv", "--out", "none/p.csv"], "there is no folder none"),
-    ],
-)
-def test_what_is_wrong_is_said_and_an_older_file_stays(run, folder, arguments, message):
-    np.save(folder / "narrow.npy", DATA.X[:, :3])
-    nan = DATA.X.copy()
-    nan[80, 1] = np.nan
-    np.save(folder / "nan.npy", nan)
-    (folder / "p.csv").write_text("older", encoding="utf-8")
-    before = sorted(folder.iterdir())
-    code, out, err = run("predict", "--rows", 10, "--force", "--out", "p.csv", *arguments)
-    assert (code, out) == (1, "")
-    assert err.startswith("error: ")
-    assert message in err
-    assert sorted(folder.iterdir()) == before
-    assert (folder / "p.csv").read_text(encoding="utf-8") == "older"
 
 
 def test_ctrl_c_leaves_what_was_there(run, folder, monkeypatch):

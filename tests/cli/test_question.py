@@ -55,9 +55,3 @@ def test_what_was_told_is_what_is_learned_and_the_next_command_says_it(run, fold
     assert json.loads((folder / "f.json").read_text("utf-8"))["questions"] == {"named": 60}
     _, out, _ = run("ask", "two.csv", *X, "--question", "named", "-n", 5, "--out", "q.csv")
     assert "--question named" in out
-
-
-def test_an_unknown_question_is_refused_before_anything_is_read(run):
-    code, _, err = run("fit", "none.csv", *X, "--question", "free", "--out", "m.safetensors")
-    assert code == 2
-    assert "'free' is none of named, asked, ticked, excluded" in err

@@ -10,7 +10,6 @@ from complabel.datasets import (
     CATALOG,
     EMBEDDED,
     describe_datasets,
-    find_dataset_dir,
     load_dataset,
     make_digits,
     make_synthetic,
@@ -79,15 +78,19 @@ def test_svmlight_layout_has_the_number_of_features_from_the_catalog(tmp_path):
 def test_directories_are_searched_in_order(tmp_path, monkeypatch, eurlex):
     data_dir, _ = eurlex
     empty = tmp_path / "empty"
-    assert find_dataset_dir("eurlex_dc", empty) is None
+
+    def folder(data_dir=None):
+        return describe_datasets(data_dir, names=["eurlex_dc"])[0]["location"]
+
+    assert folder(empty) is None
     monkeypatch.setenv("COMPLABEL_DATA", str(data_dir))
-    assert find_dataset_dir("eurlex_dc", empty) == data_dir / "eurlex_dc"
+    assert folder(empty) == str(data_dir / "eurlex_dc")
     cache = tmp_path / "cache"
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: cache / name)
     monkeypatch.delenv("COMPLABEL_DATA")
     (cache / "complabel").mkdir(parents=True)
     (data_dir / "eurlex_dc").rename(cache / "complabel" / "datasets")
-    assert find_dataset_dir("eurlex_dc") == cache / "complabel" / "datasets"
+    assert folder() == str(cache / "complabel" / "datasets")
 
 
 def test_a_missing_dataset_lists_every_place_and_what_to_do(tmp_path, monkeypatch, eurlex):

@@ -135,58 +135,47 @@ def test_other_endings_and_missing_files(tmp_path):
         load_file(5)
 
 
-@pytest.mark.parametrize(
-    ("arrays", "message"),
-    [
-        ({"X": X}, "found the arrays 'X'; name the matrix Y, or give the parts .*Y_data"),
-        ({"labels": Y}, "found the arrays 'labels'; name the matrix X, or"),
-        ({"X": X, **parts("X", CSR), "Y": Y}, "there are both X and X_indptr"),
-        ({"X_data": CSR.data, "Y": Y}, "found the arrays 'X_data', 'Y'; name the matrix X"),
-        ({"X": X, "Y": Y[:3]}, r"Y has shape \(3, 3\); X has 4 rows"),
-        ({"X": X, "Y": Y[0]}, r"Y has shape \(3,\)"),
-        ({"X": X[:, 0], "Y": Y}, r"X has shape \(4,\)"),
-        ({"X": X[:0], "Y": Y[:0]}, "no rows"),
-        ({"X": X, "Y": 2 * Y}, "Y holds 2 at row 0, label 0"),
-        ({"X": X, "Y": np.where(Y == 0, np.nan, 1)}, "Y holds nan at row 0, label 1"),
-        ({"X": np.where(X == 2, np.nan, X), "Y": Y}, "X holds nan at row 0, column 2"),
-        (
-            {**parts("X", CSR), "X_data": [1, 2, 3, np.inf, 5], "Y": Y},
-            "X holds inf at row 2, column 2",
-        ),
-        ({"X": X * 1j, "Y": Y}, r"mine\.npz!X\.npy: holds values of type complex128"),
-        ({"X": X, "Y": Y, "label_names": ["a", "b"]}, r"label_names has shape \(2,\)"),
-        ({"X": X, "Y": Y, "label_names": ["a", "b", "a"]}, "'a' occurs more than once"),
-        ({"X": X, "Y": Y, "label_names": [0.5, 2, 3]}, "label_names has shape .* and type float"),
-        ({"X": X, "Y": Y, "label_names": ["a", "b", "\ud800"]}, "give label_names as text"),
-        ({"X": X, "Y": Y, "feature_names": ["a"]}, "feature_names has shape"),
-        ({"X": X, "Y": Y, "groups": [1, 2]}, r"groups has shape \(2,\)"),
-        ({"X": X, "Y": Y, "groups": [1.0, 2, 3, 4]}, "groups has shape .* type float64"),
-        ({"X": X, "Y": Y, "excluded": Y[:, :2]}, r"excluded has shape \(4, 2\) but Y \(4, 3\)"),
-        ({"X": X, "Y": Y, "excluded": 5 * Y}, "excluded holds 5 at row 0, label 0"),
-        ({"X": X, "Y": Y, "excluded_shape": [4, 3]}, "name the matrix excluded, or give the parts"),
-        ({**parts("X", CSR), "X_shape": [4], "Y": Y}, "are not the parts of a sparse"),
-        (
-            {**parts("X", CSR), "X_indices": CSR.indices / 2, "Y": Y},
-            "are not the parts of a sparse",
-        ),
-        ({**parts("X", CSR), "X_shape": [4, 2], "Y": Y}, "do not fit together"),
-        ({**parts("X", CSR), "X_shape": [4, -2], "Y": Y}, "do not fit together"),
-        ({**parts("X", CSR), "X_shape": [3, 3], "Y": Y}, "do not fit together"),
-        ({**parts("X", CSR), "X_indices": -CSR.indices, "Y": Y}, "do not fit together"),
-        ({**parts("X", CSR), "X_indptr": [0, 4, 2, 4, 5], "Y": Y}, "indptr. decrease"),
-        (
-            {**parts("X", CSR), "X_indptr": [0, 2**31 - 9, -(2**31), 4, 5], "Y": Y},
-            "indptr. decrease",
-        ),
-        (
-            {**parts("X", sparse.csr_array((2, 3))), "X_indptr": [0, 9, 0], "Y": Y},
-            "indptr. decrease",
-        ),
-        ({**parts("X", CSR), "X_data": CSR.data[:2], "Y": Y}, "do not fit together"),
-    ],
-)
+SPARSE = parts("X", CSR)
+UNFIT = [
+    ({"X": X, "Y": None}, "found the arrays 'X'; name the matrix Y, or give the parts .*Y_data"),
+    ({"X": X, **SPARSE}, "there are both X and X_indptr"),
+    ({"X_data": CSR.data}, "found the arrays 'Y', 'X_data'; name the matrix X"),
+    ({"X": X, "Y": Y[:3]}, r"Y has shape \(3, 3\); X has 4 rows"),
+    ({"X": X, "Y": Y[0]}, r"Y has shape \(3,\)"),
+    ({"X": X[:, 0]}, r"X has shape \(4,\)"),
+    ({"X": X[:0], "Y": Y[:0]}, "no rows"),
+    ({"X": X, "Y": 2 * Y}, "Y holds 2 at row 0, label 0"),
+    ({"X": X, "Y": np.where(Y == 0, np.nan, 1)}, "Y holds nan at row 0, label 1"),
+    ({"X": np.where(X == 2, np.nan, X)}, "X holds nan at row 0, column 2"),
+    ({**SPARSE, "X_data": [1, 2, 3, np.inf, 5]}, "X holds inf at row 2, column 2"),
+    ({"X": X * 1j}, r"mine\.npz!X\.npy: holds values of type complex128"),
+    ({"X": X, "label_names": ["a", "b"]}, r"label_names has shape \(2,\)"),
+    ({"X": X, "label_names": ["a", "b", "a"]}, "'a' occurs more than once"),
+    ({"X": X, "label_names": [0.5, 2, 3]}, "label_names has shape .* and type float"),
+    ({"X": X, "label_names": ["a", "b", "\ud800"]}, "give label_names as text"),
+    ({"X": X, "feature_names": ["a"]}, "feature_names has shape"),
+    ({"X": X, "groups": [1, 2]}, r"groups has shape \(2,\)"),
+    ({"X": X, "groups": [1.0, 2, 3, 4]}, "groups has shape .* type float64"),
+    ({"X": X, "excluded": Y[:, :2]}, r"excluded has shape \(4, 2\) but Y \(4, 3\)"),
+    ({"X": X, "excluded": 5 * Y}, "excluded holds 5 at row 0, label 0"),
+    ({"X": X, "excluded_shape": [4, 3]}, "name the matrix excluded, or give the parts"),
+    ({**SPARSE, "X_shape": [4]}, "are not the parts of a sparse"),
+    ({**SPARSE, "X_indices": CSR.indices / 2}, "are not the parts of a sparse"),
+    ({**SPARSE, "X_shape": [4, 2]}, "do not fit together"),
+    ({**SPARSE, "X_shape": [4, -2]}, "do not fit together"),
+    ({**SPARSE, "X_shape": [3, 3]}, "do not fit together"),
+    ({**SPARSE, "X_indices": -CSR.indices}, "do not fit together"),
+    ({**SPARSE, "X_indptr": [0, 4, 2, 4, 5]}, "indptr. decrease"),
+    ({**SPARSE, "X_indptr": [0, 2**31 - 9, -(2**31), 4, 5]}, "indptr. decrease"),
+    ({**parts("X", sparse.csr_array((2, 3))), "X_indptr": [0, 9, 0]}, "indptr. decrease"),
+    ({**SPARSE, "X_data": CSR.data[:2]}, "do not fit together"),
+]
+
+
+@pytest.mark.parametrize(("arrays", "message"), UNFIT, ids=range(len(UNFIT)))
 def test_arrays_that_do_not_fit_are_named(tmp_path, arrays, message):
-    path = saved(tmp_path, **arrays)
+    whole = {name: value for name, value in {"Y": Y, **arrays}.items() if value is not None}
+    path = saved(tmp_path, **whole)
     with pytest.raises(DatasetFormatError, match=message) as caught:
         load_file(path)
     assert str(path) in str(caught.value)
@@ -210,9 +199,7 @@ HEADER = "{'descr': '<f8', 'fortran_order': False, 'shape': (4, 3), }"
     [
         b"",
         b"PK\x03\x04 something else",
-        npy(HEADER)[:40],
         npy("__import__('os')", X.tobytes()),
-        npy(HEADER.replace("}", ""), X.tobytes()),
         npy(HEADER, X.tobytes()[:-1]),
         npy(HEADER, X.tobytes() + b"\0"),
         npy(HEADER.replace("4", "-4"), X.tobytes()),
@@ -227,11 +214,6 @@ def test_a_damaged_array_is_named(tmp_path, content):
     path = with_member(tmp_path, "X", content, Y=Y)
     with pytest.raises(DatasetFormatError, match=r"mine\.npz!X\.npy: "):
         load_file(path)
-
-
-def test_a_sound_array_written_by_hand_is_read(tmp_path):
-    found = load_file(with_member(tmp_path, "X", npy(HEADER, X.tobytes()), Y=Y))
-    np.testing.assert_array_equal(found.X, X)
 
 
 def test_what_is_no_archive_or_a_damaged_one(tmp_path):

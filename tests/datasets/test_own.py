@@ -1,13 +1,28 @@
-"""ARFF, MATLAB and several files as one dataset of one's own: what is read, what is refused."""
+"""Files of one's own: what is one dataset, damaged archives, arguments of wrong types."""
 
+import io
 import re
+import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
-from scipy import io, sparse
+from scipy import io as scipy_io
+from scipy import sparse
 
-from complabel.datasets import describe_file, files_of_dataset, load_file, save_file
+from complabel.datasets import (
+    describe_datasets,
+    describe_file,
+    download_dataset,
+    files_of_dataset,
+    load_dataset,
+    load_file,
+    read_meka,
+    read_mulan,
+    read_pml,
+    read_svmlight,
+    save_file,
+)
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
 
 ATTRIBUTES = """\
@@ -188,7 +203,7 @@ MATRICES = {
 @pytest.mark.parametrize("matrices", MATRICES.values(), ids=MATRICES)
 def test_the_layouts_of_matlab_files(tmp_path, matrices):
     path = tmp_path / "mine.mat"
-    io.savemat(path, matrices)
+    scipy_io.savemat(path, matrices)
     found = load_file(path)
     np.testing.assert_array_equal(found.X.toarray() if sparse.issparse(found.X) else found.X, X)
     np.testing.assert_array_equal(found.Y, Y)
@@ -216,6 +231,139 @@ def test_the_layouts_of_matlab_files(tmp_path, matrices):
 )
 def test_matrices_that_do_not_fit_are_named(tmp_path, matrices, message):
     path = tmp_path / "mine.mat"
-    io.savemat(path, matrices)
+    scipy_io.savemat(path, matrices)
     with pytest.raises(DatasetFormatError, match=rf"{re.escape(str(path))}: .*{message}"):
         load_file(path)
+
+
+PLAIN = "@relation 'r: -C 2'\n@attribute a {0,1}\n@attribute b {0,1}\n@attribute x numeric\n@data\n"
+ROWS = "".join(f"{i % 2},1,{i * i % 97}\n" for i in range(400))
+
+
+def zipped(path, compression=zipfile.ZIP_DEFLATED, **members):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", compression) as archive:
+        for name, text in (members or {"a.arff": PLAIN + ROWS}).items():
+            archive.writestr(name, text)
+    path.write_bytes(content.getvalue())
+    return path
+
+
+def patched(path, start, new):
+    raw = bytearray(path.read_bytes())
+    raw[start : start + len(new)] = new
+    path.write_bytes(raw)
+
+
+def encrypt(path):
+    """Set the flag of encryption in both headers of the only member."""
+    for place in (6, path.read_bytes().index(b"PK\x01\x02") + 8):
+        patched(path, place, b"\x01")
+
+
+def strange_method(path):
+    for place in (8, path.read_bytes().index(b"PK\x01\x02") + 10):
+        patched(path, place, b"\x63")
+
+
+def no_deflate(path):
+    patched(path, 36, b"\xff" * 8)
+
+
+def wrong_checksum(path):
+    patched(path, len(PLAIN) + 60, b"9")
+
+
+def cut_directory(path):
+    patched(path, path.read_bytes().index(b"PK\x01\x02"), b"XX")
+
+
+@pytest.mark.parametrize(
+    ("damage", "compression", "message"),
+    [
+        (encrypt, zipfile.ZIP_DEFLATED, "encrypted"),
+        (strange_method, zipfile.ZIP_DEFLATED, "compression method"),
+        (no_deflate, zipfile.ZIP_DEFLATED, "decompressing"),
+        (wrong_checksum, zipfile.ZIP_STORED, "CRC"),
+        (cut_directory, zipfile.ZIP_DEFLATED, "central directory"),
+    ],
+)
+def test_a_zip_that_does_not_unpack_is_named(tmp_path, damage, compression, message):
+    path = zipped(tmp_path / "bad.zip", compression)
+    assert read_meka(path).n_samples == 400
+    damage(path)
+    with pytest.raises(DatasetFormatError, match=rf"bad\.zip.*{message}.*get the file again"):
+        read_meka(path)
+
+
+def test_what_macos_adds_to_a_zip_is_passed_over(tmp_path):
+    resource = b"\x00\x05\x16\x07".decode("latin-1")
+    members = {"d/a.arff": PLAIN + ROWS, "__MACOSX/d/._a.arff": resource, "d/._a.arff": resource}
+    path = zipped(tmp_path / "mac.zip", **members)
+    assert read_meka(path).n_samples == 400
+    with pytest.raises(DatasetNotFoundError, match=r"0 ARFF files \[\]"):
+        read_meka(zipped(tmp_path / "only.zip", **{"__MACOSX/._a.arff": resource}))
+
+
+def test_the_limit_reaches_the_files_of_the_catalog(tmp_path, limited):
+    zipped(tmp_path / "Yeast_Meka.zip")
+    assert load_dataset("yeast", data_dir=tmp_path, preprocessed=False).n_samples == 400
+    limited(100)
+    with pytest.raises(DatasetFormatError, match=r"Yeast_Meka\.zip!a\.arff: .*more than 100"):
+        load_dataset("yeast", data_dir=tmp_path)
+
+
+def test_blank_lines_take_no_memory_of_their_own(tmp_path):
+    size = 6_000_000
+    path = zipped(tmp_path / "blank.zip", **{"b.arff": PLAIN + "1,0,2\n" + "\n" * size})
+    tracemalloc.start()
+    try:
+        assert read_meka(path).n_samples == 1
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # The bytes, their copy on leaving the buffer, and the text; a list of lines takes 8 more.
+    assert peak < 4 * size
+
+
+class BytesPath:
+    def __fspath__(self):
+        return b"a.arff"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: read_mulan(5), r"arff_path is 5 \(of type int\); give one path"),
+        (lambda: read_mulan(b"a.arff"), r"arff_path is b'a.arff' \(of type bytes\)"),
+        (lambda: read_mulan(BytesPath()), "arff_path is .*BytesPath"),
+        (lambda: read_mulan([1, 2]), r"arff_path\[0\] is 1 \(of type int\); give a path as a str"),
+        (lambda: read_meka(5), "path is 5"),
+        (
+            lambda: read_svmlight("a.svm", label_names="sea"),
+            r"label_names is 'sea' \(of type str\); give a list",
+        ),
+        (lambda: read_svmlight("a.svm", label_names=[1]), r"label_names is \[1\] .*; give a list"),
+        (lambda: read_svmlight("a.svm", n_features="5"), "n_features must be an integer.*got '5'"),
+        (lambda: read_svmlight("a.svm", n_features=0), "n_features must be an integer of at least"),
+        (lambda: read_svmlight("a.svm", n_features=2**31), "n_features is 2147483648; give 2,147"),
+        (lambda: read_pml(["a.mat"]), r"path is \['a.mat'\] \(of type list\); give a path"),
+        (lambda: read_meka("a.arff", n_labels="5"), "n_labels is '5' .*; give an integer"),
+        (lambda: read_meka("a.arff", n_labels=True), "n_labels is True .*; give an integer"),
+        (lambda: load_dataset(["scene"]), r"name of a dataset is \['scene'\] \(of type list\)"),
+        (lambda: load_dataset("scene", data_dir=5), "data_dir is 5"),
+        (lambda: describe_datasets(5), "data_dir is 5"),
+        (lambda: download_dataset(5, "."), "name of a dataset is 5"),
+        (lambda: download_dataset("scene", 5), "directory is 5"),
+    ],
+)
+def test_a_wrong_type_is_refused_by_name(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("reader", [read_mulan, read_meka, read_svmlight, read_pml])
+@pytest.mark.parametrize("path", ["", ".", "/", "a\0b", "x" * 5000, "no/such/file"])
+def test_what_names_no_file(reader, path):
+    with pytest.raises(DatasetNotFoundError, match=r"no such file|is a folder"):
+        reader(path)

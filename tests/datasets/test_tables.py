@@ -70,11 +70,6 @@ def test_without_answers_rows_without_truth_are_left_out(load):
     assert data.answers is None
 
 
-def test_where_all_truth_is_known_no_row_is_marked(folder, load):
-    (folder / "truth.csv").write_text(TRUTH + "b,0,0,0\n", encoding="utf-8")
-    assert load(answers="answers.csv", truth="truth.csv").known is None
-
-
 def test_names_of_labels_and_ids_may_be_in_files_of_their_own(folder):
     np.save(folder / "X.npy", np.arange(6, dtype=np.float32).reshape(3, 2))
     (folder / "ids.txt").write_text("c\na\nb\n", encoding="utf-8")

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.answers.records import back, records, same
 from tests.answers.test_answers_table import rows_of, with_the_same_meaning
+from tests.examples import examples
 from tests.files.files import write_text
 
 from complabel.answers import Answers, UnlistedLabelsWarning
@@ -39,6 +40,7 @@ each_ending = pytest.mark.parametrize("ending", ["csv", "csv.gz", "tsv", "tsv.gz
 
 
 @each_ending
+@examples(12)
 @given(given_records=records())
 def test_a_file_says_what_its_table_says(tmp_path_factory, given_records, ending):
     n_items, n_labels, found = given_records
@@ -281,6 +283,7 @@ def test_lists_of_labels_that_are_refused(text, message, tmp_path):
         read_label_names(write_text(tmp_path / "labels.txt", text))
 
 
+@examples(25)
 @given(
     st.lists(
         st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1).filter(str.strip),

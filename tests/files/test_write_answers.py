@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from complabel.errors import InputError, OutputError
 from complabel.files import COLUMNS, AnswerWriter, answers_to_arrow
@@ -171,6 +172,7 @@ def test_menus_become_json_whatever_holds_them():
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5)
 
 
+@examples(25)
 @given(st.lists(st.tuples(TEXT.filter(bool), TEXT), min_size=1, max_size=4))
 def test_any_text_comes_back(tmp_path_factory, rows):
     items, labels = map(list, zip(*rows, strict=True))

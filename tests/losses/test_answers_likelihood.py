@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
-from tests.losses.answers_cases import MASKS, cases, container, masks, some_logits
+from tests.losses.answers_cases import MASKS, cases, container
 from tests.losses.answers_reference import (
     answers_gradient_reference,
     answers_log_likelihood_reference,
@@ -20,26 +20,27 @@ from complabel.answers import Answers
 from complabel.losses import (
     AnswersLikelihood,
     answers_log_likelihood,
-    selection_log_likelihood,
 )
 
 
-def found(logits, answers, **of):
+def found(logits, answers, *, dtype=torch.float64, **of):
     """The library's values (n,) and gradients (n, K) of them."""
-    leaf = torch.tensor(np.asarray(logits), dtype=torch.float64, requires_grad=True)
+    leaf = torch.tensor(np.asarray(logits), dtype=dtype, requires_grad=True)
     values = answers_log_likelihood(leaf, answers, **of)
     (gradient,) = torch.autograd.grad(values.sum(), leaf)
+    assert values.dtype == gradient.dtype == dtype
     return values.detach().numpy(), gradient.numpy()
 
 
-def check(case):
+def check(case, tolerance=None):
     """Hold value and gradient against the oracle's."""
+    atol = case.tolerance if tolerance is None else tolerance
     values, gradient = found(case.logits, case.answers, **case.settings)
     expected = answers_log_likelihood_reference(case.logits, case.answers, **case.settings)
     slopes = answers_gradient_reference(case.logits, case.answers, **case.settings)
     # A relative error of the likelihood is an absolute one of its logarithm.
-    np.testing.assert_allclose(values, expected, rtol=1e-13, atol=case.tolerance)
-    np.testing.assert_allclose(gradient, slopes, rtol=1e-13, atol=case.tolerance)
+    np.testing.assert_allclose(values, expected, rtol=1e-13, atol=atol)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-13, atol=atol)
 
 
 @examples(80)
@@ -61,11 +62,7 @@ def test_several_namings_and_facts(case):
 
 @given(cases(questions=("asked", "ticked", "excluded")))
 def test_facts_alone_are_exact_to_rounding(case):
-    values, gradient = found(case.logits, case.answers, **case.settings)
-    expected = answers_log_likelihood_reference(case.logits, case.answers, **case.settings)
-    np.testing.assert_allclose(values, expected, rtol=1e-13, atol=1e-13)
-    slopes = answers_gradient_reference(case.logits, case.answers, **case.settings)
-    np.testing.assert_allclose(gradient, slopes, rtol=1e-13, atol=1e-13)
+    check(case, tolerance=1e-13)
 
 
 # Where some make mistakes, a rate of 0 is taken for 1e-30, which is much beside such chances.
@@ -111,44 +108,15 @@ def test_gradients_of_propensities_and_rates(case, seed):
 
 @given(cases(scale=4.0))
 def test_single_precision(case):
-    leaf = torch.tensor(case.logits, dtype=torch.float32, requires_grad=True)
-    values = answers_log_likelihood(leaf, case.answers, **case.settings)
-    assert values.dtype == torch.float32
-    (gradient,) = torch.autograd.grad(values.sum(), leaf)
-    assert gradient.dtype == torch.float32
-    logits = leaf.detach().double().numpy()
-    expected = answers_log_likelihood_reference(logits, case.answers, **case.settings)
-    np.testing.assert_allclose(values.detach(), expected, rtol=1e-4, atol=1e-4)
+    logits = case.logits.astype(np.float32)
+    values, gradient = found(logits, case.answers, dtype=torch.float32, **case.settings)
+    expected = answers_log_likelihood_reference(logits.astype(float), case.answers, **case.settings)
     slopes = answers_gradient_reference(logits, case.answers, **case.settings)
+    np.testing.assert_allclose(values, expected, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(gradient, slopes, rtol=1e-3, atol=1e-4)
 
 
 # Relations
-
-
-@st.composite
-def free_namings(draw, most_named):
-    """Draw logits (n, K), labels named and labels known to apply, for free naming."""
-    n, n_labels = draw(st.integers(1, 4)), draw(st.integers(2, 9))
-    named = np.zeros((n, n_labels), dtype=np.uint8)
-    for row in named:
-        m = draw(st.integers(1, min(most_named, n_labels - 1)))
-        row[draw(st.permutations(range(n_labels)))[:m]] = 1
-    told = np.array([draw(masks(n_labels)) for _ in range(n)]) & (named == 0)
-    return draw(some_logits(n, n_labels, 12.0)), named, told.astype(np.uint8)
-
-
-@given(free_namings(most_named=4))
-def test_a_menu_of_everything_is_free_naming(drawn):
-    logits, named, told = drawn
-    expected = selection_log_likelihood(
-        torch.tensor(logits), torch.tensor(named), relevant=torch.tensor(told)
-    )
-    found_values = found(logits, Answers.from_complementary(named, relevant=told))[0]
-    np.testing.assert_allclose(found_values, expected, rtol=1e-9, atol=1e-9)
-    shown = {"offered": np.ones_like(named), "all_apply": "never"}
-    menus = Answers.from_arrays(named=named, relevant=told, **shown)
-    np.testing.assert_allclose(found(logits, menus)[0], expected, rtol=1e-9, atol=1e-9)
 
 
 def rebuilt(answers, places, items=None):

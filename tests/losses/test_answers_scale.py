@@ -77,17 +77,6 @@ def test_one_naming_by_the_distribution_of_counts(n_labels, n_offered, m, shift)
         assert gradient[k] == pytest.approx(slope, rel=1e-8, abs=1e-8)
 
 
-@pytest.mark.parametrize("n_labels", [30, 1000])
-def test_a_naming_that_may_be_a_mistake(n_labels):
-    logits, facts, offered, named = scene(3, n_labels, 1, n_labels // 2, -1.0)
-    row = {"item": 0, "question": "named", "offered": offered, "named": named, "asked_for": 1}
-    a, b = cases_of(logits, facts, 0.1)
-    right = math.exp(by_counts(a, b, offered, named, lambda n: 1 / n))
-    expected = math.log(0.8 * right + 0.2 / (offered.sum() + 1) * math.exp(np.log(a + b).sum()))
-    value, _ = found(logits, container([facts, row], 1, n_labels), error_rates=[0.2, 0.1])
-    assert value == pytest.approx(expected, rel=1e-12, abs=1e-8)
-
-
 @pytest.mark.parametrize(("n_labels", "n_offered"), SIZES)
 @pytest.mark.parametrize(("r", "different"), [(2, 1), (3, 3), (6, 4), (40, 5)])
 @pytest.mark.parametrize("shift", [-4.0, 1.0])
@@ -109,18 +98,6 @@ def test_one_menu_shown_to_several(n_labels, n_offered, r, different, shift):
     answers = container([facts, *rows], 1, n_labels)
     value, _ = found(logits, answers)
     assert value == pytest.approx(float(expected), rel=1e-12, abs=1e-8)
-
-
-@pytest.mark.parametrize(("m", "shift"), [(1, 2.0), (4, -4.0)])
-def test_single_precision(m, shift):
-    logits, facts, offered, named = scene(m, 1000, m, 600, shift)
-    logits = logits.astype(np.float32)
-    row = {"item": 0, "question": "named", "offered": offered, "named": named, "asked_for": m}
-    a, b = cases_of(logits.astype(float), facts, 0.1)
-    expected = by_counts(a, b, offered, named, lambda n: 1 / math.comb(n, m))
-    value, gradient = found(logits, container([facts, row], 1, 1000), error_rates=[0.0, 0.1])
-    assert value == pytest.approx(float(expected), rel=1e-4)
-    assert gradient.dtype == np.float32
 
 
 def by_quadrature(a, b, weights, offered, named, n_digits=25):

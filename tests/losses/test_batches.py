@@ -131,17 +131,6 @@ def test_logits_of_any_float_type(dtype):
     torch.testing.assert_close(found.double(), exact.values, rtol=1e-2, atol=0)
 
 
-@pytest.mark.parametrize("rates", [0.2, [0.2], torch.tensor([0.2])])
-def test_one_error_rate_for_all(rates):
-    likelihood = AnswersLikelihood(some_answers(("asked", "free")), with_error_rates=True)
-    found = likelihood.batch([1]).log_likelihood(torch.zeros(1, 7), error_rates=rates)
-    expected = likelihood(
-        torch.zeros(Y.shape, dtype=torch.float64),
-        error_rates=torch.tensor([0.2], dtype=torch.float64),
-    )
-    assert float(found) == pytest.approx(float(expected.values[1]), rel=1e-6)
-
-
 @pytest.mark.parametrize(
     "rows",
     [[0, 120], [-1], [0.0], [True, False], [[0]], 3],

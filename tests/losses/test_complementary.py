@@ -61,12 +61,6 @@ def test_total_is_equation_12_of_equations_10_and_11(beta):
     assert float(found) == pytest.approx(expected, rel=1e-13)
 
 
-def test_beta_is_one_unless_said_otherwise():
-    arguments = tensor(LOGITS), tensor(COMPLEMENTARY)
-    default = MLCLLoss(tensor(TRANSITION))(*arguments)
-    assert torch.equal(default, MLCLLoss(tensor(TRANSITION), beta=1.0)(*arguments))
-
-
 @pytest.mark.parametrize("beta", [0.0, 1.0])
 def test_rows_with_known_relevant_labels_are_equation_13_and_the_others_12(beta):
     scores = expit(LOGITS)
@@ -92,19 +86,6 @@ def test_nothing_known_to_be_relevant_is_the_same_as_no_relevant_labels():
         rtol=1e-14,
         atol=0,
     )
-
-
-def test_uniform_transition_and_even_scores_worked_by_hand():
-    # K = 3, f = 1/2 throughout, so fbar = 1/2: BCE 3 log 2, MSE 3/4, relevant distance 3/4.
-    uniform = tensor((1 - np.eye(3)) / 2)
-    logits, complementary = torch.zeros(1, 3).double(), tensor([[0, 0, 1]])
-    loss = MLCLLoss(uniform)
-    assert float(loss(logits, complementary)) == pytest.approx(3 * np.log(2) + 0.75)
-    known = loss(logits, complementary, tensor([[1, 0, 0]]))
-    assert float(known) == pytest.approx(3 * np.log(2) + 0.75)
-    # d/df_k: sum over j of T_kj (fbar_j - y_j) (1 / (fbar_j (1 - fbar_j)) + 2), times f (1 - f).
-    expected = np.array([[0, 0, 6 * 0.5 * 0.25]])
-    np.testing.assert_allclose(loss.logit_gradient(logits, complementary), expected)
 
 
 def test_softmax_cross_entropy_of_the_shared_target():

@@ -5,9 +5,8 @@ import pytest
 import torch
 
 from complabel import metrics
-from complabel._training import Schedule, train_linear
 from complabel.datasets import make_synthetic
-from complabel.losses import GDFLoss, LogitLoss
+from complabel.losses import LogitLoss
 from complabel.methods import ComplementaryLossClassifier
 from complabel.simulate import draw_complementary
 
@@ -32,24 +31,6 @@ class OwnClassifier(ComplementaryLossClassifier):
     """A method of that loss."""
 
     loss = OwnGDF
-
-
-def trained(loss):
-    return train_linear(
-        PROBLEM.X[TRAIN],
-        loss,
-        {"complementary": COMPLEMENTARY[TRAIN]},
-        schedule=Schedule(epochs=3, batch_size=64, learning_rate=0.01, weight_decay=1e-4),
-        generator=torch.Generator().manual_seed(0),
-        device=torch.device("cpu"),
-        on_epoch=lambda *_: None,
-    )
-
-
-def test_a_linear_map_trains_as_with_the_gradient_by_hand():
-    own, ours = trained(OwnGDF()), trained(GDFLoss())
-    np.testing.assert_allclose(own.coef, ours.coef, rtol=1e-3, atol=1e-5)
-    np.testing.assert_allclose(own.intercept, ours.intercept, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("network", [None, torch.nn.Linear], ids=["linear", "network"])

@@ -10,10 +10,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.losses.selection_reference import (
-    irrelevant_count_distribution,
-    selection_log_likelihood_reference,
-)
+from tests.losses.selection_reference import selection_log_likelihood_reference
 
 from complabel.errors import InputError
 from complabel.losses import SelectionLikelihoodLoss, selection_log_likelihood
@@ -56,44 +53,41 @@ def draw(seed, n_labels):
 def test_by_hand():
     # Three labels at one half: N = 1, 2, 3 in 3, 3, 1 of 8 sets; a label is in N / 3 of them.
     assert found([0.5] * 3, [0]) == pytest.approx((1 + 1 + 1 / 3 * 1 / 1) / 8)
-    # Sure that only label 0 applies: one of the two others.
-    assert found([1 - 1e-15, 1e-15, 1e-15], [1]) == pytest.approx(0.5)
+    # Sure that only label 0 applies: two of the three others.
     assert found([1 - 1e-15, 1e-15, 1e-15, 1e-15], [1, 3]) == pytest.approx(1 / 3)
 
 
-@pytest.mark.parametrize("n_labels", [2, 3, 6, 10])
-def test_one_label_equals_the_sum_over_all_label_sets(n_labels):
-    p = draw(n_labels, n_labels)
-    for label in range(n_labels):
-        assert found(p, [label]) == pytest.approx(enumerate_choice(p, [label]), rel=1e-12)
+WILD = [1e-4, 1e4, 1, 3, 0.01, 100, 7, 1]
 
 
-@pytest.mark.parametrize("chosen", [(0, 2), (1, 3, 4), (0, 1, 2, 5), tuple(range(1, 8))])
-def test_several_labels_equal_the_sum_over_all_label_sets(chosen):
-    p = draw(3, 8)
-    assert found(p, chosen) == pytest.approx(enumerate_choice(p, chosen), rel=1e-12)
-
-
-@pytest.mark.parametrize("chosen", [(0,), (0, 2), (4, 5, 6)])
-@pytest.mark.parametrize("known", [(1,), (1, 3, 7)])
-def test_known_relevant_labels_equal_the_sum_over_all_label_sets(chosen, known):
-    p = draw(4, 8)
-    expected = enumerate_choice(p, chosen, known=known)
-    assert found(p, chosen, known=known) == pytest.approx(expected, rel=1e-12)
-
-
+@pytest.mark.parametrize("known", [(), (6,), (3, 6, 7)])
 @pytest.mark.parametrize(
-    "propensities",
-    [[1, 1, 1, 1, 1, 1, 1], [2, 0.3, 1, 1.7, 0.9, 5, 1], [1e-4, 1e4, 1, 3, 0.01, 100, 7]],
-    ids=["equal", "mild", "wild"],
+    ("chosen", "propensities"),
+    [
+        ((0,), None),
+        ((0, 2), None),
+        ((0, 1, 2, 5), None),
+        ((1,), [2, 0.3, 1, 1.7, 0.9, 5, 1, 1]),
+        ((0,), WILD),
+        ((1,), WILD),
+    ],
 )
-@pytest.mark.parametrize("known", [(), (5,)])
-def test_propensities_equal_the_sum_over_all_label_sets(propensities, known):
-    p = draw(5, 7)
-    for label in (0, 1, 6):
-        expected = enumerate_choice(p, [label], known=known, propensities=propensities)
-        value = found(p, [label], known=known, propensities=propensities)
-        assert value == pytest.approx(expected, rel=1e-12)
+def test_choices_equal_the_sum_over_all_label_sets(chosen, known, propensities):
+    p = draw(4, 8)
+    expected = enumerate_choice(p, chosen, known=known, propensities=propensities)
+    value = found(p, chosen, known=known, propensities=propensities)
+    assert value == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize("n_labels", [2, 3, 6, 10])
+def test_each_label_equals_the_sum_over_all_label_sets(n_labels):
+    p, weights = draw(n_labels, n_labels), np.linspace(0.5, 3, n_labels)
+    for propensities in (None, weights):
+        for label in range(n_labels):
+            expected = enumerate_choice(p, [label], propensities=propensities)
+            assert found(p, [label], propensities=propensities) == pytest.approx(
+                expected, rel=1e-11
+            )
 
 
 @given(
@@ -132,15 +126,6 @@ def test_equals_the_reference_by_another_algorithm(n_labels, most):
     p = 1 / (1 + np.exp(-logits))
     expected = selection_log_likelihood_reference(p, complementary, relevant=relevant)
     np.testing.assert_allclose(value.numpy(), expected, rtol=0, atol=1e-9)
-
-
-def test_the_count_of_irrelevant_labels_by_enumeration():
-    p = draw(7, 6)
-    expected = np.zeros(7)
-    for bits in itertools.product((0, 1), repeat=6):
-        relevant = np.array(bits, dtype=bool)
-        expected[int((~relevant).sum())] += np.where(relevant, p, 1 - p).prod()
-    np.testing.assert_allclose(irrelevant_count_distribution(p), expected, atol=1e-15)
 
 
 @functools.cache
@@ -206,19 +191,10 @@ def test_rows_do_not_depend_on_how_many_are_worked_on_at_once():
 
 
 @pytest.mark.parametrize(
-    ("propensities", "message"),
-    [
-        ([1.0, 2.0], r"shape \(2,\); give a sequence of 3"),
-        ([[1.0, 2.0, 3.0]], r"shape \(1, 3\)"),
-        ([1.0, 0.0, 3.0], r"propensities\[1\] is 0"),
-        ([1.0, 2.0, np.inf], r"propensities\[2\] is inf"),
-    ],
+    "propensities", [[1.0, 2.0], [[1.0, 2.0, 3.0]], [1.0, 0.0, 3.0], [1.0, 2.0, np.inf]], ids=str
 )
-def test_propensities_are_checked(propensities, message):
-    with pytest.raises(InputError, match=message):
+def test_propensities_and_cardinalities_are_checked(propensities):
+    with pytest.raises(InputError, match="propensities"):
         selection_log_likelihood(torch.zeros(1, 3), torch.eye(3)[:1], propensities=propensities)
-
-
-def test_a_cardinality_must_be_positive():
-    with pytest.raises(InputError, match="cardinality must be a finite number above 0"):
+    with pytest.raises(InputError, match="cardinality"):
         SelectionLikelihoodLoss(cardinality=0.0)

@@ -1,185 +1,157 @@
 """What every method of the registry promises."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.methods.small import (
     COMPLEMENTARY,
+    FAMILIES,
     LEARNERS,
     N_FEATURES,
     N_LABELS,
     N_SAMPLES,
     PROBLEM,
+    Recorder,
     brief,
     targets_of,
 )
 
 from complabel import metrics
+from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.methods import METHODS, ComplementaryClassifier
-from complabel.simulate import draw_complementary
+from complabel.methods._door import warn_assumed
+from complabel.simulate import draw_answers, draw_complementary
 
 X = np.where(np.abs(PROBLEM.X) < 0.3, 0.0, PROBLEM.X)
 
 every_method = pytest.mark.parametrize("name", METHODS)
 every_learner = pytest.mark.parametrize("name", LEARNERS)
-
-
-def fitted(name):
-    return brief(name).fit(X, targets_of(name))
+unheard = pytest.mark.filterwarnings(
+    "ignore::complabel.answers.IgnoredAnswersWarning",
+    "ignore::complabel.answers.UnchosenLabelWarning",
+    "ignore::complabel.answers.UnansweredRowWarning",
+    "ignore::complabel.answers.ClassPerRowWarning",
+)
 
 
 @every_method
-def test_outputs_have_their_shapes_types_and_ranges(name):
-    classifier = fitted(name)
-    decision, probability = classifier.decision_function(X), classifier.predict_proba(X)
-    predicted = classifier.predict(X)
+def test_a_fitted_method_and_its_copies(name):
+    features, targets = X.copy(), targets_of(name).copy()
+    classifier = brief(name).fit(features, targets)
+    decision, probability = classifier.decision_function(features), classifier.predict_proba(X)
+    predicted, score = classifier.predict(X), classifier.score(features, targets)
     for output in (decision, probability, predicted):
         assert output.shape == (N_SAMPLES, N_LABELS)
     assert decision.dtype == probability.dtype == np.float64
-    assert np.isfinite(decision).all()
-    assert probability.min() >= 0
-    assert probability.max() <= 1
     assert predicted.dtype == np.int64
+    assert np.isfinite(decision).all()
+    assert np.isfinite(score)
+    assert 0 <= probability.min() <= probability.max() <= 1
     assert set(np.unique(predicted)) <= {0, 1}
     assert classifier.n_features_in_ == N_FEATURES
     np.testing.assert_array_equal(classifier.classes_, range(N_LABELS))
-    assert isinstance(classifier.score(X, targets_of(name)), float)
-
-
-@every_method
-def test_decision_and_probability_order_labels_alike(name):
-    classifier = fitted(name)
-    decision, probability = classifier.decision_function(X), classifier.predict_proba(X)
-    for scores, chances in zip(decision, probability, strict=True):
+    for scores, chances in zip(decision, probability, strict=True):  # ordered alike
         assert (np.diff(chances[np.argsort(scores, kind="stable")]) >= -1e-12).all()
-
-
-@every_method
-def test_the_same_seed_gives_the_same_scores(name):
-    first, second = fitted(name), fitted(name)
-    np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
-    again = first.fit(X, targets_of(name))
-    np.testing.assert_array_equal(again.decision_function(X), second.decision_function(X))
-
-
-@every_method
-def test_a_clone_is_unfitted_and_fits_to_the_same_scores(name):
-    classifier = fitted(name)
+    both = classifier.predict_with_proba(X)
+    np.testing.assert_array_equal(both[0], predicted)
+    np.testing.assert_array_equal(both[1], probability)
+    loaded = pickle.loads(pickle.dumps(classifier))
+    np.testing.assert_array_equal(loaded.predict_proba(X), probability)
     copy = clone(classifier)
     assert copy.get_params() == classifier.get_params()
     with pytest.raises(NotFittedError):
         copy.predict(X)
-    expected = classifier.decision_function(X)
-    copy.fit(X, targets_of(name))
-    np.testing.assert_array_equal(copy.decision_function(X), expected)
-
-
-@every_method
-def test_a_pickled_method_scores_the_same(name):
-    classifier = fitted(name)
-    loaded = pickle.loads(pickle.dumps(classifier))
-    np.testing.assert_array_equal(loaded.decision_function(X), classifier.decision_function(X))
-    np.testing.assert_array_equal(loaded.predict_proba(X), classifier.predict_proba(X))
-    targets = targets_of(name)
-    assert loaded.score(X, targets) == classifier.score(X, targets)
-
-
-@every_method
-@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
-def test_sparse_features_give_the_scores_of_dense_ones(name, kind):
-    classifier, targets = brief(name), targets_of(name)
-    expected = classifier.fit(X, targets).decision_function(X)
-    rows = kind(X)
-    found = brief(name).fit(rows, targets)
-    np.testing.assert_allclose(found.decision_function(rows), expected, rtol=1e-3, atol=1e-3)
-    np.testing.assert_allclose(found.decision_function(X), expected, rtol=1e-3, atol=1e-3)
-
-
-@every_method
-def test_labels_may_come_as_lists_booleans_or_sparse(name):
-    targets = targets_of(name)
-    expected = fitted(name).decision_function(X)
-    for form in (targets.tolist(), targets.astype(bool), sparse.csr_array(targets)):
-        found = brief(name).fit(X.tolist(), form).decision_function(X)
-        np.testing.assert_array_equal(found, expected)
-
-
-@every_method
-def test_what_a_method_is_given_stays_as_it_was(name):
-    features, targets = X.copy(), targets_of(name).copy()
-    classifier = brief(name).fit(features, targets)
-    classifier.predict(features)
-    classifier.score(features, targets)
-    np.testing.assert_array_equal(features, X)
+    for again in (copy, classifier):  # the seed fixes the fit, and a fit forgets the one before
+        np.testing.assert_array_equal(again.fit(X, targets).decision_function(X), decision)
+    np.testing.assert_array_equal(features, X)  # what a method is given stays as it was
     np.testing.assert_array_equal(targets, targets_of(name))
 
 
-@every_learner
-def test_relevant_labels_stay_as_they_were(name):
-    relevant = np.zeros_like(targets_of(name))
-    brief(name).fit(X, targets_of(name), relevant=relevant)
-    assert not relevant.any()
-
-
-def test_a_reference_takes_no_relevant_labels_beside_those_it_learns_from():
-    targets = targets_of("supervised")
-    with pytest.raises(InputError, match="takes the relevant labels as y; leave out"):
-        brief("supervised").fit(X, targets, relevant=targets)
+@every_method
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix])
+def test_sparse_features_give_the_scores_of_dense_ones(name, kind):
+    targets = targets_of(name)
+    expected = brief(name).fit(X, targets).decision_function(X)
+    found = brief(name).fit(kind(X), targets)
+    np.testing.assert_allclose(found.decision_function(kind(X)), expected, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(found.decision_function(X), expected, rtol=1e-3, atol=1e-3)
 
 
 @every_learner
 def test_several_complementary_labels_per_row_are_accepted(name):
     kept = PROBLEM.Y.sum(axis=1) <= N_LABELS - 2
     several = draw_complementary(PROBLEM.Y[kept], asked_for=2, random_state=0)
-    assert (several.sum(axis=1) == 2).all()
-    classifier = brief(name).fit(X[kept], several)
+    relevant = np.zeros_like(several)
+    classifier = brief(name).fit(X[kept], several, relevant=relevant)
     assert np.isfinite(classifier.decision_function(X)).all()
     assert np.isfinite(classifier.score(X[kept], several))
+    assert not relevant.any()
 
 
-@every_method
-@pytest.mark.filterwarnings("ignore::complabel.answers.ClassPerRowWarning")
-@pytest.mark.parametrize("dtype", [int, str])
-def test_one_class_per_row_is_predicted_as_one_class_per_row(name, dtype):
-    classes = np.array([3, 5, 7, 9]).astype(dtype)
+@unheard
+@pytest.mark.parametrize("name", FAMILIES)
+def test_one_class_per_row_is_predicted_as_one_class_per_row(name):
+    classes = np.array(["3", "5", "7", "9"])
     y = classes[COMPLEMENTARY.argmax(axis=1)]
     classifier = brief(name).fit(X, y)
-    np.testing.assert_array_equal(classifier.classes_, classes)
     predicted, probability = classifier.predict(X), classifier.predict_proba(X)
-    assert predicted.shape == (N_SAMPLES,)
     np.testing.assert_array_equal(predicted, classes[probability.argmax(axis=1)])
     np.testing.assert_allclose(probability.sum(axis=1), 1)
     assert np.isfinite(classifier.score(X, y))
-    column = brief(name).fit(X, y.reshape(-1, 1))
-    np.testing.assert_array_equal(column.predict(X), predicted)
 
 
-@every_learner
-def test_one_class_per_row_is_the_complementary_label(name):
-    of_classes = brief(name).fit(X, COMPLEMENTARY.argmax(axis=1))
-    np.testing.assert_array_equal(
-        of_classes.decision_function(X), fitted(name).decision_function(X)
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_labels_of_a_column_are_in_the_order_of_the_classes(name):
+    """What teaches with which label is the same whatever the labels are called."""
+    turned = [2, 0, 3, 1]
+    first, second = (
+        brief(name, epochs=80, C1=10.0).fit(X, targets_of(name)[:, order]).decision_function(X)
+        for order in ([0, 1, 2, 3], turned)
     )
+    found = [np.corrcoef(first[:, label], second[:, at])[0, 1] for at, label in enumerate(turned)]
+    assert min(found) > 0.5
 
 
-@every_learner
-def test_works_in_a_pipeline_and_under_cross_validation(name):
-    pipeline = make_pipeline(StandardScaler(), brief(name))
-    pipeline.fit(X, COMPLEMENTARY)
-    scaled = StandardScaler().fit_transform(X)
-    alone = brief(name).fit(scaled, COMPLEMENTARY)
-    np.testing.assert_array_equal(pipeline.predict(X), alone.predict(scaled))
-    scores = cross_val_score(pipeline, X, COMPLEMENTARY, cv=3, error_score="raise")
-    assert scores.shape == (3,)
-    assert np.isfinite(scores).all()
+@unheard
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_method_learns_from_answers(name):
+    expected = brief(name).fit(X, COMPLEMENTARY).decision_function(X)
+    free = brief(name).fit(X, Answers.from_complementary(COMPLEMENTARY))
+    np.testing.assert_allclose(free.decision_function(X), expected, rtol=1e-6, atol=1e-8)
+    asked = draw_answers(PROBLEM.Y, question="asked", answers_per_item=2, random_state=0)
+    classifier = brief(name).fit(X, asked)
+    assert np.isfinite(classifier.score(X, asked))
+
+
+@unheard
+def test_answers_are_split_searched_and_validated_with_their_rows():
+    answers = draw_answers(PROBLEM.Y, question="asked", answers_per_item=3, random_state=0)
+    scores = cross_val_score(brief("ridge"), X, answers, cv=3, error_score="raise")
+    for at, score in enumerate(scores):
+        test = np.arange(30 * at, 30 * at + 30)
+        train = np.setdiff1d(np.arange(N_SAMPLES), test)
+        alone = brief("ridge").fit(X[train], answers[train])
+        assert score == pytest.approx(alone.score(X[test], answers[test]))
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), brief("ridge")),
+        {"complementaryridgeclassifier__alpha": [0.1, 100.0]},
+        scoring=metrics.complementary_ranking_scorer,
+        cv=3,
+        error_score="raise",
+    ).fit(X, answers)
+    assert np.isfinite(search.best_score_)
+    assert search.predict(X).shape == PROBLEM.Y.shape
+    *_, rows, _, train, _ = train_test_split(X, np.arange(N_SAMPLES), answers, random_state=0)
+    np.testing.assert_array_equal(train.complementary, answers.complementary[rows])
 
 
 class ByNearness(ComplementaryClassifier):
@@ -202,13 +174,122 @@ def test_a_method_without_likelihood_is_scored_by_its_ranking_error():
     np.testing.assert_allclose(classifier.predict_proba(X), 1 / (1 + np.exp(-decision)))
 
 
-@every_learner
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name != "supervised"])
 def test_a_higher_score_is_a_better_fit(name):
-    classifier = brief(name)
-    if "epochs" in classifier.get_params():
-        classifier.set_params(epochs=100)
-    classifier.fit(X, COMPLEMENTARY)
+    classifier = brief(name, epochs=100).fit(X, COMPLEMENTARY)
     # Other labels handed over as the complementary ones must look worse.
     others = [np.roll(COMPLEMENTARY, shift, axis=1) for shift in range(1, N_LABELS)]
     worse = np.mean([classifier.score(X, other) for other in others])
     assert classifier.score(X, COMPLEMENTARY) > worse
+
+
+def with_entry(kind, entry=np.nan):
+    spoilt = np.where(X == 0, 0.5, X)
+    spoilt[7, 2] = spoilt[11, 0] = entry
+    return kind(spoilt)
+
+
+@pytest.mark.parametrize("entry", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    "kind",
+    [np.asarray, sparse.csr_array, np.ndarray.tolist, lambda rows: rows.astype(object)],
+)
+def test_entries_that_are_not_finite_are_located(kind, entry):
+    rows, classifier = with_entry(kind, entry), Recorder().fit(X, COMPLEMENTARY)
+    for use in (classifier.predict, lambda rows: Recorder().fit(rows, COMPLEMENTARY)):
+        with pytest.raises(InputError, match=r"2 entries are .* in row 7, column 2\. .*impute"):
+            use(rows)
+
+
+@pytest.mark.parametrize(
+    ("features", "found"),
+    [
+        (X[:, 0], "Expected 2D array, got 1D array instead. Reshape"),
+        (X[:0], "0 sample"),
+        (X[:, :0], "0 feature"),
+        (X * 1j, "Complex data not supported"),
+        (X[:-1], "X has 89 rows but y has 90"),
+    ],
+)
+def test_features_must_be_a_matrix_with_rows_and_columns(features, found):
+    with pytest.raises(InputError, match=found) as caught:
+        Recorder().fit(features, COMPLEMENTARY)
+    assert "array=" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_what_is_refused_of_a_method(name):
+    classifier, targets = brief(name), targets_of(name)
+    for use in (classifier.predict, classifier.predict_proba, classifier.decision_function):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            use(X)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        classifier.score(X, targets)
+    classifier.threshold = "half"
+    with pytest.raises(InputError, match="threshold must be one of 'probability', 'minmax'"):
+        classifier.fit(X, targets)
+    with pytest.raises(InputError, match=r"X has 3 features, but .* is expecting 5 features"):
+        brief(name).fit(X, targets).predict(X[:, :3])
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("mlcl", {"transition": "unifrm"}),
+        *(("mlcl", {"beta": each}) for each in (-0.5, NAN, INF, "1")),
+        *(("mlcl", {"learning_rate": each}) for each in ("fast", 0, -0.1, None)),
+        *(("mlcl", {"device": each}) for each in ("cuda:99", "abacus")),
+        *(("mlcl", {"random_state": each}) for each in (-1, "seed")),
+        ("mlcl", {"correlation": "pearson"}),
+        ("mlcl", {"bias_init": "zero"}),
+        ("mlcl", {"epochs": 0}),
+        ("mlcl", {"batch_size": 2.5}),
+        ("mlcl", {"weight_decay": -1}),
+        *(("gdf", {"cut": each}) for each in (0.0, 1.0)),
+        ("gdf", {"optimizer": "rmsprop"}),
+        ("gdf", {"momentum": 2.0}),
+        ("gdf", {"milestones": 100}),
+        *(("ccmn", {"label_frequencies": each}) for each in ("true", [0.5] * 2, [0.5, 0.5, 0, 2])),
+        ("comes-rl", {"flooding": -1.0}),
+        *(("ridge", {"alpha": each}) for each in (0.0, "best")),
+        *(("ridge", {"rank": each}) for each in (0, 5, "full")),
+        *(("ridge", {"cv": each}) for each in (1, 91)),
+        *(("ml-knn", {"n_neighbors": each}) for each in (0, 2.5, 90)),
+        *(("ml-knn", {"smoothing": each}) for each in (-1.0, NAN)),
+        *(("lift", {"ratio": each}) for each in (0.0, 1.5)),
+        *(("lift", {"svm_max_iter": each}) for each in (0, "all")),
+        ("lift", {"C": -1.0}),
+        ("lift", {"solver": "hinge"}),
+        *(("fpml", {"rank": each}) for each in (0, 5)),
+        *(("fpml", {name: value}) for name, value in (("lambda1", -1), ("lambda2", INF))),
+        ("fpml", {"lambda3": 0.0}),
+        ("fpml", {"tol": NAN}),
+        ("fpml", {"max_iter": 0}),
+        *(("pml-lc", {"C1": each}) for each in (0.0, NAN)),
+        ("pml-fp", {"C2": -1.0}),
+        ("pml-lc", {"weight_iterations": 2.5}),
+        ("pml-lc", {"confidence_iterations": 0}),
+        *(("pml-lrs", {name: -0.5}) for name in ("gamma", "eta", "tol")),
+        ("pml-lrs", {"beta": NAN}),
+    ],
+)
+def test_parameters_out_of_range_are_refused_by_name(name, settings):
+    (parameter,) = settings
+    with pytest.raises(InputError, match=parameter):
+        brief(name).set_params(**settings).fit(X, COMPLEMENTARY)
+
+
+def test_an_assumption_is_told_once_unless_each_warning_is_asked_for():
+    def given(action):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter(action)
+            for text in ("once upon a time", "once upon a time", "there was"):
+                warn_assumed(text)
+        return [(str(each.message), each.filename) for each in caught]
+
+    assert given("default") == [("once upon a time", __file__), ("there was", __file__)]
+    assert given("default") == []
+    assert len(given("always")) == 3

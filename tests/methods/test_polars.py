@@ -4,7 +4,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from complabel.answers import Answers
 from complabel.datasets import make_synthetic
 from complabel.methods import ComplementaryRidgeClassifier
 
@@ -25,19 +24,3 @@ def test_names_come_from_polars_as_from_pandas(data):
     plain = ComplementaryRidgeClassifier(alpha=1.0, random_state=0).fit(data.X, 1 - data.Y)
     # Columns one after the other are added up in another order.
     assert classifier.predict_proba(X) == pytest.approx(plain.predict_proba(data.X), rel=1e-9)
-
-
-def test_answers_come_from_a_polars_table():
-    columns = {
-        "item": ["a", "b", "b", "c"],
-        "label": ["sea", "sky", "city", "sea"],
-        "answer": ["no", "yes", "no", "unsure"],
-        "annotator": ["ann", None, "bob", "ann"],
-    }
-    table = pl.DataFrame(columns)
-    found = Answers.from_table(table, label_names=LABELS, items=["a", "b", "c"])
-    expected = Answers.from_table(columns, label_names=LABELS, items=["a", "b", "c"])
-    assert found.label_names == tuple(LABELS)
-    assert found.annotator_names == expected.annotator_names == ("ann", "bob")
-    for name in ("absent", "relevant", "offered"):
-        assert (getattr(found, name) != getattr(expected, name)).nnz == 0

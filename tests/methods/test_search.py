@@ -1,11 +1,9 @@
 """scikit-learn's searches over methods, by complementary labels and by true ones."""
 
-import itertools
-
 import numpy as np
 import pytest
 import sklearn
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -16,8 +14,6 @@ from complabel.methods import (
     ComplementaryRidgeClassifier,
     LUWClassifier,
     MLCLClassifier,
-    PriorClassifier,
-    SelectionLikelihoodClassifier,
 )
 from complabel.simulate import draw_complementary
 
@@ -52,28 +48,6 @@ def test_a_grid_search_over_a_pipeline_needs_no_true_label():
     assert search.predict(X).shape == Y.shape
 
 
-def test_the_default_score_of_a_search_is_label_free_too():
-    by_default = GridSearchCV(mlcl(), GRID, cv=PARTS, error_score="raise").fit(X, COMPLEMENTARY)
-    named = GridSearchCV(
-        mlcl(), GRID, cv=PARTS, scoring=metrics.complementary_log_likelihood_scorer
-    ).fit(X, COMPLEMENTARY)
-    np.testing.assert_array_equal(
-        by_default.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"]
-    )
-
-
-def test_every_method_can_be_compared_by_ranking():
-    ridge = ComplementaryRidgeClassifier(random_state=0)
-    scores = cross_val_score(
-        ridge, X, COMPLEMENTARY, scoring=metrics.complementary_ranking_scorer, cv=PARTS
-    )
-    expected = [
-        ridge.fit(X[train], COMPLEMENTARY[train]).score(X[test], COMPLEMENTARY[test])
-        for train, test in PARTS
-    ]
-    np.testing.assert_array_equal(scores, expected)
-
-
 def test_the_likelihood_of_a_method_that_has_none_is_refused():
     ridge = ComplementaryRidgeClassifier(random_state=0).fit(X, COMPLEMENTARY)
     with pytest.raises(InputError, match="ComplementaryRidgeClassifier does not model"):
@@ -103,60 +77,9 @@ def test_known_relevant_labels_and_true_labels_travel_as_metadata():
     assert precision[1] == pytest.approx(np.mean(expected))
 
 
-@pytest.mark.filterwarnings("ignore::complabel.answers.ClassPerRowWarning")
-def test_one_class_per_row_is_scored_as_well():
-    classes = np.array(list("wxyz"))[COMPLEMENTARY.argmax(axis=1)]
-    prior = PriorClassifier()
-    for scorer in (
-        metrics.complementary_log_likelihood_scorer,
-        metrics.complementary_ranking_scorer,
-    ):
-        of_classes = scorer(prior.fit(X, classes), X, classes)
-        assert of_classes == pytest.approx(scorer(prior.fit(X, COMPLEMENTARY), X, COMPLEMENTARY))
-
-
-@pytest.mark.parametrize("make", [MLCLClassifier, LUWClassifier])
-def test_learning_rates_are_tuned_by_likelihood(make):
-    search = GridSearchCV(
-        make(epochs=15, random_state=0),
-        {"learning_rate": [1e-5, 0.1]},
-        scoring=metrics.complementary_log_likelihood_scorer,
-        cv=PARTS,
-        error_score="raise",
-    ).fit(X, COMPLEMENTARY)
-    assert search.best_params_ == {"learning_rate": 0.1}
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-
-
 def test_the_likelihood_of_luw_is_that_of_its_nested_sigmoids():
     classifier = LUWClassifier(epochs=15, random_state=0).fit(X, COMPLEMENTARY)
     q = 1 / (1 + np.exp(classifier.predict_proba(X) - 1))
     q /= q.sum(axis=1, keepdims=True)
     expected = np.log(q[COMPLEMENTARY == 1]).mean()
     assert classifier.score(X, COMPLEMENTARY) == pytest.approx(expected)
-
-
-def test_the_selection_likelihood_is_tuned_by_likelihood():
-    fixed = SelectionLikelihoodClassifier(
-        cardinality=1.5, scaling="standardize", kernel="linear", random_state=0
-    )
-    search = GridSearchCV(
-        fixed,
-        {"alpha": [0.01, 1000.0]},
-        scoring=metrics.complementary_log_likelihood_scorer,
-        cv=PARTS,
-        error_score="raise",
-    ).fit(X, COMPLEMENTARY)
-    assert search.best_params_ == {"alpha": 0.01}
-    first = fixed.set_params(alpha=0.01).fit(X[PARTS[0][0]], COMPLEMENTARY[PARTS[0][0]])
-    test = PARTS[0][1]
-    # The probability to be named: averaged over relevant sets, one label of what is left.
-    f, named = first.predict_proba(X[test]), COMPLEMENTARY[test].argmax(axis=1)
-    q = np.zeros(len(test))
-    for relevant in itertools.product([0, 1], repeat=f.shape[1]):
-        left = f.shape[1] - sum(relevant)
-        chance = np.where(relevant, f, 1 - f).prod(axis=1)
-        if left:
-            q += chance * (1 - np.array(relevant)[named]) / left
-    by_hand = np.log(q).mean()
-    assert search.cv_results_["split0_test_score"][0] == pytest.approx(by_hand, rel=1e-6)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
-from tests.methods.small import brief, targets_of
+from tests.methods.small import FAMILIES, brief, targets_of
 
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
-from complabel.methods import METHODS, make_classifier
+from complabel.methods import make_classifier
 from complabel.simulate import draw_complementary
 
 PROBLEM = make_synthetic(60, n_features=6, n_labels=4, signal=6.0, random_state=2)
@@ -41,33 +41,17 @@ def arrays(matrix):
     return [matrix.data, matrix.indices, matrix.indptr]
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_untidy_sparse_features_are_the_same_features_and_left_as_they_were(name):
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("name", ["prior", *FAMILIES])
+def test_untidy_sparse_features_are_the_same_features_and_left_as_they_were(name, index):
     tidy = learned(name, sparse.csr_array(X), sparse.csr_array(NEW))
-    given = untidy(X), untidy(NEW)
+    given = untidy(X, index=index), untidy(NEW, index=index)
     before = [[part.copy() for part in arrays(matrix)] for matrix in given]
     assert_array_equal(learned(name, *given), tidy)
     for matrix, parts in zip(given, before, strict=True):
         for part, same in zip(arrays(matrix), parts, strict=True):
             assert part.dtype == same.dtype
             assert part.tobytes() == same.tobytes()
-
-
-@pytest.mark.parametrize("name", ["mlcl", "ridge", "prior"])
-def test_untidy_features_with_short_indices_are_left_as_they_were(name):
-    given = untidy(X, index=np.int32)
-    before = [part.copy() for part in arrays(given)]
-    learned(name, given, given)
-    for part, same in zip(arrays(given), before, strict=True):
-        assert part.tobytes() == same.tobytes()
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_the_callers_dense_features_are_left_as_they_were(name):
-    features, new = X.copy(), NEW.copy()
-    learned(name, features, new)
-    assert features.tobytes() == X.tobytes()
-    assert new.tobytes() == NEW.tobytes()
 
 
 def test_entries_for_one_place_that_overflow_are_refused():

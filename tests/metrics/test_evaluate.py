@@ -1,10 +1,22 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn import metrics as sklearn_metrics
+from sklearn.metrics import average_precision_score, precision_recall_fscore_support
 
 from complabel.errors import AnnotationError, InputError
-from complabel.metrics import CRITERIA, HIGHER_IS_BETTER, METRIC_NAMES, Criterion, evaluate
+from complabel.metrics import (
+    CRITERIA,
+    HIGHER_IS_BETTER,
+    METRIC_NAMES,
+    Criterion,
+    evaluate,
+    evaluate_labels,
+    threshold_minmax,
+)
 
 
 @pytest.fixture
@@ -40,16 +52,6 @@ def test_only_average_precision_is_better_when_higher():
     assert {name for name in METRIC_NAMES if good[name] < bad[name]} == (
         set(METRIC_NAMES) - HIGHER_IS_BETTER
     )
-
-
-def test_input_that_does_not_fit_is_refused(case):
-    Y, scores, predictions = case
-    with pytest.raises(InputError, match="but scores"):
-        evaluate(Y, scores[:-1], predictions)
-    with pytest.raises(InputError, match="but predicted"):
-        evaluate(Y, scores, predictions[:, :-1])
-    with pytest.raises(AnnotationError, match="predicted holds"):
-        evaluate(Y, scores, scores)
 
 
 def test_a_criterion_of_ones_own_stands_where_it_was_put(case):
@@ -88,13 +90,6 @@ def test_rows_with_nothing_to_rank_count_in_no_ranking_criterion(with_trivial_ro
         assert (every[criterion.name] == ranked[criterion.name]) is False
 
 
-def test_without_such_rows_nothing_changes_in_any_digit(with_trivial_rows):
-    Y, scores, predictions = (array[2:9] for array in with_trivial_rows)
-    kept = (Y.sum(axis=1) > 0) & (Y.sum(axis=1) < 5)
-    case = Y[kept], scores[kept], predictions[kept]
-    assert evaluate(*case, skip_trivial_rows=True) == evaluate(*case)
-
-
 def test_no_row_to_rank_is_said_unless_nothing_is_ranked():
     Y = np.array([[0, 0, 0], [1, 1, 1]])
     with pytest.raises(InputError, match=r"no row with some but not all .* \(of 2 rows\)"):
@@ -102,3 +97,73 @@ def test_no_row_to_rank_is_said_unless_nothing_is_ranked():
     unranked = [criterion for criterion in CRITERIA if criterion.of_rows is None]
     values = evaluate(Y, Y + 0.5, Y, criteria=unranked, skip_trivial_rows=True)
     assert values["hamming_loss"] == 0
+
+
+def test_figures_of_each_label_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    true, scores = rng.integers(2, size=(60, 4)), rng.normal(size=(60, 4))
+    predicted = (scores > 0.3).astype(int)
+    found = evaluate_labels(true, scores, predicted)
+    expected = precision_recall_fscore_support(true, predicted)
+    for at, each in enumerate(found):
+        assert [each[name] for name in ("precision", "recall", "f1")] == pytest.approx(
+            [column[at] for column in expected[:3]]
+        )
+        assert each["average_precision"] == average_precision_score(true[:, at], scores[:, at])
+        assert each["applies"] == pytest.approx(true[:, at].mean())
+        assert each["predicted"] == pytest.approx(predicted[:, at].mean())
+
+
+@pytest.mark.parametrize(
+    ("true", "predicted", "undefined"),
+    [
+        (0, 0, {"precision", "recall", "f1", "average_precision"}),
+        (0, 1, {"recall", "average_precision"}),
+        (1, 0, {"precision"}),
+        (1, 1, set()),
+    ],
+)
+def test_what_is_not_defined_is_none(true, predicted, undefined):
+    (found,) = evaluate_labels([[true]] * 3, [[0.1], [0.2], [0.3]], [[predicted]] * 3)
+    assert {name for name, value in found.items() if value is None} == undefined
+
+
+def test_minmax_worked_by_hand():
+    scores = [[-3.0, 1.0, 0.0, -1.0], [0.01, 0.02, 0.04, 0.03], [0.5, 0.5, 0.5, 0.5]]
+    predicted = threshold_minmax(scores)
+    assert predicted.dtype == np.uint8
+    # The middle itself, -1 in the first row, is not above the middle.
+    np.testing.assert_array_equal(predicted, [[0, 1, 1, 0], [0, 0, 1, 1], [0, 0, 0, 0]])
+
+
+@given(
+    hnp.arrays(
+        np.int64, st.tuples(st.integers(1, 8), st.integers(1, 6)), elements=st.integers(-9, 9)
+    )
+)
+def test_minmax_equals_the_comparison_in_whole_numbers(scores):
+    lowest, highest = scores.min(axis=1, keepdims=True), scores.max(axis=1, keepdims=True)
+    above_middle = 2 * scores > lowest + highest
+    expected = np.where(lowest == highest, scores >= 1, above_middle)
+    np.testing.assert_array_equal(threshold_minmax(scores), expected)
+
+
+@pytest.mark.parametrize("function", [evaluate, evaluate_labels])
+@pytest.mark.parametrize(
+    ("true", "scores", "predicted", "error"),
+    [
+        ([[1, 0]], [[0.1]], [[1, 0]], InputError),
+        ([[1, 0]], [[0.1, 0.2]], [[1]], InputError),
+        ([[2, 0]], [[0.1, 0.2]], [[1, 0]], AnnotationError),
+        ([[1, 0]], [[0.1, 0.2]], [[0.1, 0.2]], AnnotationError),
+    ],
+)
+def test_what_does_not_fit_is_refused(function, true, scores, predicted, error):
+    with pytest.raises(error):
+        function(true, scores, predicted)
+
+
+@pytest.mark.parametrize("scores", [[[0.1, 0.2], [np.nan, 0.2]], [0.1, 0.2], np.zeros((0, 2))])
+def test_scores_that_are_no_finite_matrix_are_refused(scores):
+    with pytest.raises(InputError, match="scores"):
+        threshold_minmax(scores)

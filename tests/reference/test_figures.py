@@ -14,7 +14,8 @@ def test_the_figures_are_those_of_the_file(dataset, name, request):
     data_dir = None if dataset == "digits" else request.getfixturevalue("data_dir")
     row = figures.ROWS[name]
     expected = pytest.approx(FROZEN[dataset][name], rel=row.relative, abs=row.absolute)
-    assert figures.compute(name, dataset, data_dir) == expected
+    computed = figures.compute(name, dataset, data_dir)
+    assert {key: computed[key] for key in FROZEN[dataset][name]} == expected
 
 
 def test_the_file_has_just_these_entries():

@@ -1,17 +1,18 @@
 import numpy as np
 import pytest
+from markupsafe import Markup
 from tests.reports.small import HOSTILE, PEOPLE, draw_labels, failing, make_plan, make_results
 
 from complabel.answers import Answers
 from complabel.asking import inspect_answers
 from complabel.reports import (
-    _render,
     render_demo,
     render_inspection,
     render_report,
     run_demo,
     summarize_study,
 )
+from complabel.reports._charts import Chart
 from complabel.simulate import draw_answers
 
 
@@ -46,7 +47,7 @@ def seen():
             draw_answers(Y, random_state=1),
             draw_answers(Y, question="ticked", random_state=2, items_share=0.3),
             draw_answers(
-                Y, question="asked", mistakes=[0.3, 0.1], answers_per_item=3, random_state=3
+                Y, question="asked", error_rate=[0.3, 0.1], answers_per_item=3, random_state=3
             ),
             draw_answers(Y, question="excluded", exclusion_rates=0.3, random_state=4),
         ]
@@ -72,11 +73,9 @@ def pages(results, demo, seen):
     }
 
 
-@pytest.fixture
-def without_charts(monkeypatch):
-    """Leave out what takes most of the time where it is not looked at."""
-    choose = _render.study_charts
-    monkeypatch.setattr(
-        _render, "study_charts", lambda summary, tables: dict.fromkeys(choose(summary, tables), ())
-    )
-    monkeypatch.setattr(_render, "answer_charts", lambda summary: [])
+@pytest.fixture(scope="module")
+def without_charts():
+    """Choose and describe charts, but do not draw them, which takes most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Chart, "svg", lambda chart, ident: Markup(f"<svg id='{ident}'></svg>"))
+        yield

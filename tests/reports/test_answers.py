@@ -22,7 +22,7 @@ DRAWS = [
     {"name": "asked", "question": "asked"},
     {"name": "asked-half", "question": "asked", "items_share": 0.5},
     {"name": "menu", "question": "menu-3"},
-    {"name": "wrong", "question": "asked", "mistakes": 0.1},
+    {"name": "wrong", "question": "asked", "error_rate": 0.1},
     {"name": "audited", "audit": 90},
 ]
 
@@ -47,7 +47,7 @@ def summary(asked):
 
 
 @pytest.fixture(scope="module")
-def asked_page(asked):
+def asked_page(asked, without_charts):
     return Page(render_report(asked))
 
 
@@ -70,7 +70,7 @@ def test_points_count_the_answers_of_a_training_part_and_their_minutes(summary):
     "draws",
     [
         DRAWS[:1],
-        [{"name": "a"}, {"name": "b", "propensity_sd": 1.0}, {"name": "c", "mistakes": 0.1}],
+        [{"name": "a"}, {"name": "b", "propensity_sd": 1.0}, {"name": "c", "error_rate": 0.1}],
         [{"name": "a"}, {"name": "b", "scheme": "biased"}],
     ],
     ids=["one draw", "bias and mistakes", "two schemes"],
@@ -114,7 +114,7 @@ def test_few_lines_share_a_chart():
 def test_ways_of_asking_in_words():
     said = {
         "named freely, unequally (sd 1), and an audit": {"propensity_sd": 1.0, "audit": 5},
-        "asked yes/no, 10 % mistakes": {"question": "asked", "mistakes": 0.1, "items_share": 0.5},
+        "asked yes/no, 10 % mistakes": {"question": "asked", "error_rate": 0.1, "items_share": 0.5},
         "audit alone": {"question": "none", "audit": 5},
         "all labels ticked": {"question": "ticked"},
         "named freely, by correlation (sharpness 2)": {"scheme": "biased", "sharpness": 2.0},

@@ -12,7 +12,6 @@ from complabel.reports._charts import (
     Bar,
     Scale,
     bar_chart,
-    beside_diagonal,
     heat_map,
     matrix_charts,
 )
@@ -39,10 +38,6 @@ def cell_colours(svg):
     fills = [re.search(r"fill: ([^;]+)", path.get("style")).group(1) for path in mesh]
     assert fills[0] == fills[4] == fills[8] == "none"
     return [fill for fill in fills if fill != "none"]
-
-
-def test_beside_diagonal_keeps_row_order():
-    assert beside_diagonal(np.arange(9.0).reshape(3, 3)).tolist() == [1, 2, 3, 5, 6, 7]
 
 
 def test_heat_map_colours_equal_entries_alike_and_others_apart():

@@ -60,10 +60,10 @@ def test_hamming_losses_are_held_against_the_printed_one_only_once(summary):
 @pytest.mark.parametrize(
     "draw",
     [
-        {"labels_per_row": 2},
+        {"asked_for": 2},
         {"scheme": "biased", "sharpness": 2.0},
         {"question": "menu-2"},
-        {"mistakes": 0.1},
+        {"error_rate": 0.1},
         {"scheme": "biased", "propensity_sd": 1.0},
     ],
     ids=str,
@@ -136,7 +136,7 @@ def test_costs_scalars_settings_and_machines(summary):
     assert summary.matrices[0].matrices == DETAILS["matrices"]
 
 
-def test_a_grid_of_numbers_gives_curves_by_value():
+def test_a_grid_of_numbers_gives_curves_by_value(without_charts):
     grid = {"beta": [1.0, 0.1, 0.5]}
     plan = make_plan(
         rows=[{"method": "mlcl", "title": "beta = {beta}", "published": "{beta:g}", "grid": grid}],
@@ -224,7 +224,7 @@ def said(values, datasets, **draws):
 
 
 MORE = ("scene", "yeast", "corel5k", "delicious")
-THREE = ({"name": "a"}, {"name": "b", "mistakes": 0.1}, {"name": "c", "mistakes": 0.2})
+THREE = ({"name": "a"}, {"name": "b", "error_rate": 0.1}, {"name": "c", "error_rate": 0.2})
 
 
 @pytest.mark.parametrize(

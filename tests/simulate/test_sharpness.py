@@ -123,6 +123,7 @@ def test_a_known_sharpness_is_found_again(sharpness):
     assert same == found
 
 
+@pytest.mark.slow
 def test_p_values_are_as_likely_as_they_say():
     Y = correlated(250)
     found = [

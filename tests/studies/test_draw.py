@@ -1,14 +1,21 @@
-"""What a draw may say, what it is called, and what its labels depend on."""
+"""What a draw may say, what it is called, what its labels depend on, and what it costs."""
 
-import hashlib
 import json
 
 import pytest
 
 from complabel.errors import InputError, PlanError
-from complabel.studies import Draw, Plan, benchmark_plan, plan_units, read_plan
-from complabel.studies._plan_files import make_draw
-from complabel.studies._units import canonical_json, without_code
+from complabel.studies import (
+    Draw,
+    Plan,
+    answers_of,
+    benchmark_plan,
+    plan_units,
+    read_plan,
+    seconds_of,
+)
+from complabel.studies._draw import Seconds
+from complabel.studies._plan_files import _make_draw as make_draw
 
 PLAN = """
 name = "ways"
@@ -38,7 +45,7 @@ def key(**settings):
 
 def test_a_plan_may_say_how_people_are_asked(tmp_path):
     path = tmp_path / "plan.toml"
-    settings = 'labels = "uniform", question = "menu-3", propensity_sd = 0.5, mistakes = 0.1'
+    settings = 'scheme = "uniform", question = "menu-3", propensity_sd = 0.5, error_rate = 0.1'
     path.write_text(
         PLAN.format(settings=f"{settings}, answers_per_item = 2, items_share = 0.5"),
         encoding="utf-8",
@@ -49,14 +56,13 @@ def test_a_plan_may_say_how_people_are_asked(tmp_path):
         scheme="uniform",
         question="menu-3",
         propensity_sd=0.5,
-        mistakes=0.1,
+        error_rate=0.1,
         answers_per_item=2,
         items_share=0.5,
     )
     assert draw.menu_size == 3
     saved = json.loads(draw.model_dump_json())
     assert saved["scheme"] == "uniform"
-    assert "labels" not in saved
     assert Draw.model_validate(saved) == draw
 
 
@@ -66,22 +72,20 @@ def test_a_plan_may_say_how_people_are_asked(tmp_path):
         ({"question": "menu-1"}, "there is no question 'menu-1'; choose free, asked, ticked"),
         ({"question": "menu-02"}, "there is no question 'menu-02'"),
         ({"question": "named"}, "asked, ticked, none, or a menu"),
-        ({"labels": "biased", "question": "asked"}, "take labels uniform, or leave the question"),
+        ({"scheme": "biased", "question": "asked"}, "take labels uniform, or leave the question"),
         (
-            {"labels": "own", "question": "menu-2"},
+            {"scheme": "own", "question": "menu-2"},
             "question cannot be set with labels own, which are taken as somebody gave them; le",
         ),
         (
-            {"labels": "own", "mistakes": 0.1, "propensity_sd": 1.0},
-            "propensity_sd and mistakes cannot be",
+            {"scheme": "own", "error_rate": 0.1, "propensity_sd": 1.0},
+            "propensity_sd and error_rate cannot be",
         ),
-        ({"labels": "own", "answers_per_item": 2}, "answers_per_item cannot"),
-        ({"labels": "own", "labels_per_row": 2}, "labels_per_row cannot"),
-        ({"labels": "own", "scheme": "own"}, "labels is another name of scheme"),
-        ({"labels": "odd"}, "labels are uniform, biased, own or released, not 'odd'"),
-        ({"labels": []}, "labels are uniform, biased, own or released, not []"),
+        ({"scheme": "own", "answers_per_item": 2}, "answers_per_item cannot"),
+        ({"scheme": "own", "asked_for": 2}, "asked_for cannot"),
+        ({"labels": "odd"}, "labels: Input should be 'simulated' or 'released'"),
         ({"scheme": "odd"}, "scheme: Input should be 'uniform', 'biased' or 'own'"),
-        ({"labels": "biased", "scheme": "biased"}, "unless it is released; leave one out"),
+        ({"labels": "biased", "scheme": "biased"}, "labels: Input should be 'simulated' or"),
         ({"labels": "released", "scheme": "own"}, "labels released are uniform or biased, but"),
         (
             {"labels": "released", "scheme": "biased", "sharpness": 4.0},
@@ -89,14 +93,21 @@ def test_a_plan_may_say_how_people_are_asked(tmp_path):
         ),
         ({"labels": "released", "items_share": 0.5}, "items_share cannot be set with labels rel"),
         ({"labels": "released", "question": "asked"}, "question cannot be set with labels relea"),
-        ({"labels": "released", "labels_per_row": 2}, "labels_per_row cannot be set with labels"),
-        ({"question": "asked", "labels_per_row": 2}, "asked; leave labels_per_row out"),
-        ({"question": "menu-2", "labels_per_row": 3}, "more than menu-2 offers; take fewer"),
+        ({"labels": "released", "asked_for": 2}, "asked_for cannot be set with labels"),
+        ({"question": "asked", "asked_for": 2}, "asked; leave asked_for out"),
+        ({"question": "menu-2", "asked_for": 3}, "more than menu-2 offers; take fewer"),
+        ({"audit": -1}, "audit: Input should be greater than or equal to 0"),
+        ({"question": "none"}, "audit is 0, but with the question none people only answer"),
+        (
+            {"question": "none", "audit": 9, "error_rate": 0.1, "propensity_sd": 1.0},
+            "propensity_sd and error_rate cannot be set with the question none, where people only",
+        ),
+        ({"question": "none", "audit": 9, "scheme": "own"}, "question cannot be set"),
         ({"propensity_sd": -0.1}, "propensity_sd: Input should be greater than or equal to 0"),
-        ({"mistakes": 1.5}, "mistakes: Input should be less than or equal to 1"),
+        ({"error_rate": 1.5}, "error_rate: Input should be less than or equal to 1"),
         ({"items_share": 0.0}, "items_share: Input should be greater than 0"),
         ({"answers_per_item": 0}, "answers_per_item: "),
-        ({"menu": 3}, "menu: there is no such key; did you mean 'question'?"),
+        ({"menu": 3}, "menu: there is no such key; known are name, scheme"),
     ],
 )
 def test_what_does_not_fit_together_is_refused_with_what_to_do(settings, complaint):
@@ -113,8 +124,8 @@ def test_a_scheme_beside_a_draw_is_refused():
 
 def test_a_refusal_in_a_plan_names_its_place(tmp_path):
     path = tmp_path / "plan.toml"
-    path.write_text(PLAN.format(settings='labels = "own", mistakes = 0.1'), encoding="utf-8")
-    with pytest.raises(PlanError, match=r"draw 1 \(a\): mistakes cannot be set with labels own"):
+    path.write_text(PLAN.format(settings='scheme = "own", error_rate = 0.1'), encoding="utf-8")
+    with pytest.raises(PlanError, match=r"draw 1 \(a\): error_rate cannot be set with labels own"):
         read_plan(path)
 
 
@@ -130,22 +141,27 @@ def test_a_refusal_in_a_plan_names_its_place(tmp_path):
             "a yes/no question about a random label, labels come to mind unequally (sd 1)",
         ),
         (
-            {"mistakes": 0.1, "answers_per_item": 2},
+            {"error_rate": 0.1, "answers_per_item": 2},
             "uniform-mistakes-0.1-answers-2",
             "uniform complementary labels, 10 % of the answers at random, 2 answers per item",
         ),
         (
-            {"labels": "own", "items_share": 0.25},
+            {"scheme": "own", "items_share": 0.25},
             "own-share-0.25",
             "the dataset's own excluded labels, 25 % of the items",
         ),
         ({"question": "ticked", "propensity_sd": 1e9}, "ticked-sd-1e09", None),
         (
-            {"question": "menu-4", "labels_per_row": 2},
+            {"question": "menu-4", "asked_for": 2},
             "menu-4-labels-2",
             "2 labels named from a random menu of 4",
         ),
         ({"scheme": "biased", "sharpness": 4.0}, "biased-sharpness-4", None),
+        (
+            {"question": "none", "audit": 50},
+            "audit-50",
+            "nothing but an audit of 50 random yes/no answers in each training part",
+        ),
         ({"labels": "released"}, "released-uniform", "released uniform complementary labels"),
         (
             {"labels": "released", "scheme": "biased", "audit": 50},
@@ -162,37 +178,6 @@ def test_a_draw_without_a_name_is_called_by_its_settings(settings, name, title):
     assert make_draw({**settings, "name": "mine"}).name == "mine"
 
 
-# What the version before the other questions gave, without what depends on machine and code.
-@pytest.mark.parametrize(
-    ("settings", "digest"),
-    [
-        ({}, "ef9fdf66aa0fd96aa7c8f785cd601fe6e395dfdadfdb476b751f4a37c79b78b8"),
-        (
-            {"scheme": "biased", "sharpness": 2.0},
-            "cd357aa2f918a8ec6aaae729abf4e9369862404f33993b2f3abfb78e70da1278",
-        ),
-        (
-            {"labels_per_row": 2},
-            "d084b412a69b40c9fb456592d5b5b5bc741dc6793eaa3ee01e25cd36ee1d33dd",
-        ),
-    ],
-)
-def test_keys_of_results_are_what_they_were(settings, digest):
-    unit = units_of(Draw(name="u", **settings))[0]
-    said = json.loads(without_code(unit.identity))
-    del said["data"]
-    assert hashlib.sha256(canonical_json(said).encode()).hexdigest() == digest
-
-
-def test_names_of_benchmarks_are_what_they_were():
-    assert benchmark_plan(["synthetic"], ["prior"]).name == "benchmark-synthetic-b370b6b2"
-    other = benchmark_plan(["synthetic"], ["prior", "mlcl"], scheme="biased", n_folds=3, seed=1)
-    assert other.name == "benchmark-synthetic-5fa2eaca"
-    assert other == benchmark_plan(
-        ["synthetic"], ["prior", "mlcl"], draw={"labels": "biased"}, n_folds=3, seed=1
-    )
-
-
 WAYS = [
     {},
     {"question": "menu-2"},
@@ -202,9 +187,11 @@ WAYS = [
     {"propensity_sd": 1.0},
     {"question": "menu-2", "propensity_sd": 1.0},
     {"question": "menu-2", "propensity_sd": 0.5},
-    {"mistakes": 0.1},
+    {"error_rate": 0.1},
     {"answers_per_item": 2},
     {"items_share": 0.5},
+    {"audit": 50},
+    {"question": "none", "audit": 50},
 ]
 
 
@@ -217,21 +204,78 @@ def test_every_way_of_asking_has_keys_and_studies_of_its_own():
 @pytest.mark.parametrize("question", ["asked", "ticked"])
 def test_what_comes_to_mind_does_not_count_where_labels_are_judged(question):
     assert key(question=question) == key(question=question, propensity_sd=1.0)
-    assert key(question=question) != key(question=question, mistakes=0.1)
+    assert key(question=question) != key(question=question, error_rate=0.1)
 
 
 def test_defaults_that_are_spelled_out_do_not_count():
-    spelled = {"question": "free", "propensity_sd": 0, "mistakes": 0, "items_share": 1}
+    spelled = {"question": "free", "propensity_sd": 0, "error_rate": 0, "items_share": 1}
     assert key(**spelled, answers_per_item=1) == key()
 
 
 @pytest.mark.parametrize(
     ("draw", "complaint"),
     [
-        ({"labels": "own"}, "synthetic has no labels own"),
+        ({"scheme": "own"}, "synthetic has no labels own"),
         ({"question": "menu-7"}, "synthetic has 6 labels, too few for a menu-7"),
     ],
 )
 def test_what_a_dataset_has_no_answers_for_is_refused_before_anything_runs(draw, complaint):
     with pytest.raises(InputError, match=complaint):
         plan_units(benchmark_plan(["synthetic"], ["prior"], draw=draw))
+
+
+@pytest.mark.parametrize(
+    ("former", "today"),
+    [
+        ({"labels_per_row": 2}, {"asked_for": 2}),
+        ({"mistakes": 0.1}, {"error_rate": 0.1}),
+        ({"labels": "own"}, {"scheme": "own"}),
+    ],
+)
+def test_former_keys_say_what_they_are_called_now(former, today):
+    (key,) = today
+    with pytest.warns(FutureWarning, match=f"is now called '{key}'"):
+        draw = Draw(name="d", **former)
+    assert draw == Draw(name="d", **today)
+
+
+# (draw, answers about 120 items, seconds with 6 labels)
+BY_HAND = {
+    "named freely": ({}, 120, 600),
+    "two labels each": ({"asked_for": 2}, 240, 1200),
+    "a menu, half of the items": ({"question": "menu-3", "items_share": 0.5}, 60, 180),
+    "asked, four answers": ({"question": "asked", "answers_per_item": 4}, 480, 720),
+    "ticked": ({"question": "ticked"}, 120, 1080),
+    "an audit besides": ({"propensity_sd": 1.0, "audit": 50}, 170, 675),
+    "an audit alone": ({"question": "none", "audit": 200}, 200, 300),
+}
+
+
+@pytest.mark.parametrize("case", BY_HAND)
+def test_answers_and_seconds_by_hand(case):
+    settings, n_answers, seconds = BY_HAND[case]
+    draw = Draw(name="draw", **settings)
+    assert answers_of(draw, 120) == pytest.approx(n_answers)
+    assert seconds_of(draw, 120, 6, Seconds()) == pytest.approx(seconds)
+
+
+def test_each_kind_of_question_has_its_seconds():
+    used = Seconds(named=7, menu=11, asked=13, ticked=17)
+    took = {
+        question: seconds_of(Draw(name="d", question=question), 1, 3, used)
+        for question in ("free", "menu-2", "asked", "ticked")
+    }
+    assert took == {"free": 7, "menu-2": 11, "asked": 13, "ticked": 51}
+
+
+def test_nobody_was_asked_for_a_datasets_own_labels():
+    own = Draw(name="own", scheme="own")
+    assert answers_of(own, 10) is None
+    assert seconds_of(own, 10, 3, Seconds()) is None
+
+
+def test_other_seconds_are_stored_with_the_plan():
+    plan = read_plan("how-to-ask")
+    assert plan.seconds == Seconds()
+    other = plan.model_copy(update={"seconds": Seconds(menu=4)})
+    assert Plan.model_validate_json(other.model_dump_json()).seconds.menu == 4

@@ -7,10 +7,11 @@ import pytest
 
 from complabel import metrics
 from complabel.datasets import make_synthetic, save_file
-from complabel.studies import ExpandedRow, fit_fold, run_fold
-from complabel.studies._sources import fetch
+from complabel.studies import Row, run_fold
+from complabel.studies._data import fetch
+from complabel.studies._fold import fit_fold
 
-RIDGE = ExpandedRow(title="", published="", method="ridge", settings={})
+RIDGE = Row(method="ridge")
 
 
 @pytest.fixture

@@ -1,31 +1,27 @@
 """Rows that are told how often labels apply, and rows whose scores are matched to that."""
 
-import dataclasses
 import inspect
-import json
 import re
 
 import numpy as np
 import pytest
 
-from complabel.datasets import MultiLabelDataset, make_digits, make_synthetic
+from complabel.datasets import MultiLabelDataset, make_synthetic
 from complabel.errors import PlanError
 from complabel.methods import FrequencyMatchedClassifier, PriorClassifier
 from complabel.studies import (
     Draw,
-    ExpandedRow,
     Plan,
     Row,
     Store,
-    _units,
     benchmark_plan,
-    draw_labels,
-    fit_fold,
     plan_units,
     run_study,
     split_folds,
     tune,
 )
+from complabel.studies._fold import fit_fold
+from complabel.studies._labels import draw_labels
 from complabel.studies._outcome import fitted_scalars
 
 QUIET = pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
@@ -48,7 +44,7 @@ TOLD = f"{__name__}:ToldClassifier"
 
 
 def row_of(method, **fields):
-    return ExpandedRow(title="", published="", method=method, settings={}, **fields)
+    return Row(method=method, settings={}, **fields)
 
 
 def fitted(row, fold=0, labels=DRAWN, **options):
@@ -114,15 +110,6 @@ def test_a_row_may_be_matched_to_what_an_audit_tells():
     assert np.abs(matched.label_frequencies_ - shares(0)).max() < 0.1
 
 
-def test_epochs_of_a_matched_method_are_told():
-    told = []
-    row = dataclasses.replace(
-        row_of("mlcl", label_frequencies="true", match_frequencies=True), settings={"epochs": 2}
-    )
-    fitted(row, callback=lambda *epoch: told.append(epoch))
-    assert told
-
-
 @pytest.mark.parametrize(
     ("row", "complaint"),
     [
@@ -136,7 +123,7 @@ def test_epochs_of_a_matched_method_are_told():
             "mlcl has no parameter label_frequencies; add match_frequencies = true, or leave"
             ' label_frequencies out, or write leave_out = ["mlcl"]',
         ),
-        ({"method": TOLD, "label_frequencies": "auto"}, "label_frequencies is 'auto', but a row"),
+        ({"method": TOLD, "label_frequencies": "auto"}, "Input should be '' or 'true'"),
         (
             {
                 "method": TOLD,
@@ -195,15 +182,6 @@ def test_titles_say_what_a_row_is_told():
     ]
 
 
-def test_rows_without_frequencies_are_written_as_before():
-    written = Row(method="prior").model_dump()
-    assert "label_frequencies" not in written
-    assert "match_frequencies" not in written
-    row = Row(method="prior", match_frequencies=True)
-    assert json.loads(row.model_dump_json())["match_frequencies"] is True
-    assert Row.model_validate(row.model_dump()) == row
-
-
 def units(row, method="ridge"):
     draws = [{"name": "a", "audit": 9}]
     return plan_units(make_plan({"method": method, **row}, draws=draws))[0]
@@ -219,18 +197,6 @@ def test_results_of_matched_and_told_rows_have_keys_and_parameters_of_their_own(
     told = units({"label_frequencies": "true"}, TOLD)[0]
     assert told.parameters == {"label_frequencies": "true"}
     assert told.key != units({}, TOLD)[0].key
-
-
-def test_the_code_that_matches_counts_where_it_is_used(monkeypatch):
-    modules = []
-    monkeypatch.setattr(_units, "code_digest", lambda *names: modules.append(names) or "d")
-    units({})
-    assert not any("frequencies" in name for names in modules for name in names)
-    modules.clear()
-    units({"match_frequencies": True})
-    own = FrequencyMatchedClassifier.__module__
-    assert modules
-    assert all(own in names for names in modules)
 
 
 @QUIET
@@ -252,16 +218,6 @@ def test_a_benchmark_matches_every_method_but_references():
     assert plan.name != benchmark_plan(["synthetic"], methods, draw=draw, n_folds=2).name
 
 
-def test_what_is_told_is_in_the_records():
-    row = {"method": "prior", "label_frequencies": "true", "match_frequencies": True}
-    (record,) = run(make_plan(row, datasets=["digits"])).records()
-    assert (record["learns_from"], record["match_frequencies"]) == ("frequencies", True)
-    # Each row trains in one of two folds of equal size.
-    mean = make_digits().Y.sum(axis=1).mean()
-    assert record["fitted"]["label_frequencies_sum"] == pytest.approx(mean, rel=1e-3)
-    assert "label_frequencies_sum_error" not in record["fitted"]
-
-
 def test_frequencies_that_a_fit_found_are_summed_with_their_error():
     found = PriorClassifier()
     found.label_frequencies_ = np.array([0.25, 0.5, 0.125])
@@ -281,22 +237,3 @@ def test_frequencies_that_a_fit_found_are_summed_with_their_error():
     for unknown in (None, np.full(3, np.nan)):
         found.label_frequencies_errors_ = unknown
         assert fitted_scalars(found) == {"label_frequencies_sum_": 0.875}
-
-
-@QUIET
-def test_settings_of_a_matched_method_can_be_searched():
-    found = tune(
-        "synthetic",
-        "ridge",
-        grid={"alpha": [0.1, 10.0]},
-        draw={"audit": 100},
-        match_frequencies=True,
-        n_folds=2,
-    )
-    assert json.loads(found.as_json())["match_frequencies"] is True
-    assert all(np.isfinite(setting.score) for setting in found.settings)
-    names = {}
-    exec(found.code(), names)
-    made = names["classifier"]
-    assert isinstance(made, FrequencyMatchedClassifier)
-    assert made.classifier.alpha == found.best.parameters["alpha"]

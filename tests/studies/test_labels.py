@@ -3,41 +3,40 @@
 import dataclasses
 import inspect
 import itertools
-import warnings
 
 import numpy as np
 import pytest
 
 from complabel.answers import Answers, IgnoredAnswersWarning
-from complabel.datasets import CATALOG, MultiLabelDataset, make_synthetic, save_file
+from complabel.datasets import MultiLabelDataset, make_synthetic
 from complabel.errors import InputError
 from complabel.methods import PriorClassifier
 from complabel.metrics import complementary_ranking_error
 from complabel.simulate import draw_answers, draw_complementary, draw_propensities
 from complabel.studies import (
     Draw,
-    ExpandedRow,
+    Row,
     Store,
-    _labels,
+    _data,
     benchmark_plan,
-    draw_labels,
-    fit_fold,
     run_fold,
     run_study,
     split_folds,
 )
-from complabel.studies._fitted import fitted_over_folds
-from complabel.studies._plan_files import make_draw
+from complabel.studies._fold import fit_fold
+from complabel.studies._labels import draw_labels
+from complabel.studies._plan_files import _make_draw as make_draw
+from complabel.studies._results import _fitted_over_folds as fitted_over_folds
 
 DATASET = make_synthetic(150, n_labels=5, random_state=0)
-PRIOR = ExpandedRow(title="", published="", method="prior", settings={})
+PRIOR = Row(method="prior")
 OTHER_WAYS = [
     {"question": "menu-2"},
-    {"question": "menu-3", "propensity_sd": 1.0, "mistakes": 0.1},
+    {"question": "menu-3", "propensity_sd": 1.0, "error_rate": 0.1},
     {"question": "asked"},
-    {"question": "ticked", "mistakes": 0.2},
+    {"question": "ticked", "error_rate": 0.2},
     {"propensity_sd": 1.0},
-    {"scheme": "biased", "mistakes": 0.1},
+    {"scheme": "biased", "error_rate": 0.1},
     {"answers_per_item": 2},
     {"items_share": 0.5},
 ]
@@ -60,12 +59,9 @@ def run(plan, **options):
         return summary, store.results(plan.name)
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"scheme": "biased", "sharpness": 2.0}, {"labels_per_row": 2}]
-)
+@pytest.mark.parametrize("settings", [{}, {"scheme": "biased", "sharpness": 2.0}, {"asked_for": 2}])
 def test_free_naming_gives_the_indicator_of_before(settings):
     given = dict(settings)
-    given["asked_for"] = given.pop("labels_per_row", 1)
     expected = draw_complementary(DATASET.Y, random_state=3, **given)
     drawn = draw(**settings)
     assert type(drawn) is np.ndarray
@@ -81,7 +77,6 @@ def test_every_other_way_gives_answers_that_the_seed_repeats(settings):
         np.testing.assert_array_equal(one, two)
     assert (answers.complementary != other.complementary).any()
     given = {name: settings[name] for name in settings if name != "propensity_sd"}
-    given["error_rate"] = given.pop("mistakes", 0.0)
     if "propensity_sd" in settings:
         stream = np.random.default_rng(np.random.SeedSequence(3, spawn_key=(2,)))
         given["propensities"] = draw_propensities(5, settings["propensity_sd"], stream)
@@ -89,17 +84,6 @@ def test_every_other_way_gives_answers_that_the_seed_repeats(settings):
         masks(answers), masks(draw_answers(DATASET.Y, random_state=3, **given)), strict=True
     ):
         np.testing.assert_array_equal(one, two)
-
-
-def test_what_comes_to_mind_easily_is_named_more_often_the_more_the_larger_sd_is():
-    stream = np.random.default_rng(np.random.SeedSequence(3, spawn_key=(2,)))
-    easiest = np.argmax(draw_propensities(5, 1.0, stream))
-    rates = []
-    for sd in (0.0, 0.5, 3.0):
-        found = draw(propensity_sd=sd)  # with equal propensities, an array
-        rates.append(getattr(found, "complementary", found)[:, easiest].mean())
-    assert rates == sorted(rates)
-    assert rates[-1] > 2 * rates[0]
 
 
 def test_yes_and_no_do_not_depend_on_what_comes_to_mind():
@@ -122,7 +106,7 @@ def own_dataset(rows=40):
 
 def test_own_labels_are_those_of_the_dataset():
     dataset = own_dataset()
-    answers = draw(dataset=dataset, labels="own")
+    answers = draw(dataset=dataset, scheme="own")
     assert (answers.question == "excluded").all()
     np.testing.assert_array_equal(answers.item, np.arange(40))
     np.testing.assert_array_equal(answers.complementary, dataset.excluded)
@@ -132,21 +116,12 @@ def test_own_labels_are_those_of_the_dataset():
 
 def test_a_share_of_own_labels_is_that_of_as_many_items():
     dataset = own_dataset()
-    answers = draw(dataset=dataset, labels="own", items_share=0.3)
+    answers = draw(dataset=dataset, scheme="own", items_share=0.3)
     assert (answers.n_items, answers.n_answers) == (40, 12)
     items = answers.item
     np.testing.assert_array_equal(answers.complementary[items], dataset.excluded[items])
-    other = draw(seed=9, dataset=dataset, labels="own", items_share=0.3)
+    other = draw(seed=9, dataset=dataset, scheme="own", items_share=0.3)
     assert set(answers.item) != set(other.item)
-
-
-def test_refusals_name_the_datasets_of_the_catalog_that_have_own_labels():
-    in_catalog = [
-        name
-        for name, entry in CATALOG.items()
-        if any(layout.format == "pml" for layout in entry.layouts)
-    ]
-    assert list(_labels._EXCLUDING) == in_catalog
 
 
 def test_nobody_names_a_label_where_all_apply():
@@ -154,9 +129,9 @@ def test_nobody_names_a_label_where_all_apply():
     full = dataset.Y.all(axis=1).sum()
     empty = (~dataset.Y.any(axis=1)).sum()
     with pytest.raises(InputError, match=rf"with all of the labels \({full} of 40\).*menu-4"):
-        draw(dataset=dataset)
+        _data._refuse_draw(dataset, make_draw({}))
     with pytest.raises(InputError, match=rf"none or all of the labels \({full + empty} of 40\)"):
-        draw(dataset=dataset, scheme="biased")
+        _data._refuse_draw(dataset, make_draw({"scheme": "biased"}))
     assert isinstance(draw(dataset=dataset, question="menu-4"), Answers)
 
 
@@ -206,7 +181,7 @@ def test_the_score_is_that_of_held_out_answers():
 
 @pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 def test_labels_that_a_row_makes_known_become_answers_yes(seen):
-    row = dataclasses.replace(PRIOR, relevant_share=0.5)
+    row = PRIOR.model_copy(update={"relevant_share": 0.5})
     answers = draw(question="menu-2")
     fit_fold(DATASET, answers, row, fold=0, folds=3, seed=3)
     _, y, named, _ = seen[-1]
@@ -217,15 +192,6 @@ def test_labels_that_a_row_makes_known_become_answers_yes(seen):
     assert yes.any(axis=1).all()
     assert not (yes & (1 - DATASET.Y[train][items])).any()
     assert y.n_answers == len(train) + len(items)
-
-
-def test_a_reference_is_given_relevant_labels_whatever_people_were_asked():
-    row = dataclasses.replace(PRIOR, method="supervised-bce", settings={"epochs": 2})
-    first, second = (
-        fit_fold(DATASET, labels, row, fold=0, folds=3, seed=3).probabilities
-        for labels in (draw(), draw(question="asked"))
-    )
-    np.testing.assert_array_equal(first, second)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +206,7 @@ def test_a_benchmark_of_another_question_runs_and_says_so_once_for_each_method(s
     assert texts == ["prior", "ridge"]
     prior, ridge = results.records()
     assert {name: prior[name] for name in settings} == settings
-    assert (prior["labels"], prior["mistakes"], prior["answers_per_item"]) == ("uniform", 0.0, 1)
+    assert (prior["labels"], prior["error_rate"], prior["answers_per_item"]) == ("uniform", 0.0, 1)
     assert prior["fitted"] == {}
     alphas = [unit.fitted["alpha_"] for unit in results.units if unit.method == "ridge"]
     assert ridge["fitted"]["alpha"] == pytest.approx(np.mean(alphas))
@@ -248,39 +214,10 @@ def test_a_benchmark_of_another_question_runs_and_says_so_once_for_each_method(s
 
 
 def test_unanswered_items_that_the_plan_asks_for_are_no_news():
-    settings = {"mistakes": 0.1, "items_share": 0.5}
+    settings = {"error_rate": 0.1, "items_share": 0.5}
     plan = benchmark_plan(["synthetic"], ["prior"], draw=settings, n_folds=2)
     summary, _ = run(plan)  # where warnings are errors
     assert (summary.n_ran, summary.n_failed) == (2, 0)
-
-
-def test_workers_tell_of_ignored_answers_too_and_of_nothing_else():
-    plan = benchmark_plan(["synthetic"], ["prior"], draw={"question": "asked"}, n_folds=2)
-    with Store(":memory:") as store, pytest.warns(IgnoredAnswersWarning) as hints:
-        run_study(plan, store, n_jobs=2)
-    assert len(hints) == 1
-
-
-def test_other_warnings_of_a_fold_are_given_where_they_arise(monkeypatch):
-    fit = PriorClassifier.fit
-
-    def warning(self, X, y):
-        warnings.warn("doubtful", RuntimeWarning, stacklevel=1)
-        return fit(self, X, y)
-
-    monkeypatch.setattr(PriorClassifier, "fit", warning)
-    with pytest.warns(RuntimeWarning, match="doubtful"):
-        run(benchmark_plan(["synthetic"], ["prior"], n_folds=2))
-
-
-@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
-def test_own_labels_of_a_file_can_be_compared(tmp_path):
-    save_file(own_dataset(120), tmp_path / "mine.npz")
-    plan = benchmark_plan([str(tmp_path / "mine.npz")], ["prior"], scheme="own", n_folds=2, seed=1)
-    summary, results = run(plan)
-    assert (summary.n_ran, summary.n_failed) == (2, 0), results.having("failed")
-    (record,) = results.records()
-    assert (record["labels"], record["question"]) == ("own", "free")
 
 
 def test_fitted_scalars_over_folds():
@@ -296,16 +233,9 @@ def test_fitted_scalars_over_folds():
         "rank": pytest.approx(8 / 3),
         "mixed": {"auto": 2, "1.5": 1},
     }
-
-
-def test_the_cardinality_is_what_the_model_says_and_not_what_its_penalty_aims_at():
-    folds = [{"mean_cardinality_": 1.5, "cardinality_": 4.0}] * 2
-    assert fitted_over_folds(folds) == {"cardinality": 1.5, "penalty_cardinality": 4.0}
-    assert fitted_over_folds([{"cardinality_": 4.0}]) == {"penalty_cardinality": 4.0}
-
-
-def test_what_is_no_number_stands_as_none():
-    assert fitted_over_folds([{"alpha_": 1.0}, {"alpha_": float("inf")}]) == {"alpha": None}
+    # What the model found, what its penalty aims at, and what is no number.
+    folds = [{"mean_cardinality_": 1.5, "cardinality_": float("inf")}] * 2
+    assert fitted_over_folds(folds) == {"cardinality": 1.5, "penalty_cardinality": None}
 
 
 def test_draws_can_be_told_apart_where_workers_keep_their_labels():

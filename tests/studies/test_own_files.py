@@ -4,9 +4,8 @@ import os
 
 import numpy as np
 import pytest
-from scipy import io
 
-from complabel.datasets import dataset_entries, load_file, make_synthetic, other_half
+from complabel.datasets import dataset_entries, make_synthetic
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError, PlanError
 from complabel.studies import Plan, Store, benchmark_plan, fetch, read_plan, run_study, tune
 
@@ -44,40 +43,6 @@ def test_what_a_command_is_given_becomes_entries_of_a_plan(tmp_path, monkeypatch
         {"name": "a", "file": here[2]},
         {"name": "c", "file": [here[5], here[6]]},
     ]
-
-
-@pytest.mark.parametrize(
-    ("file", "other"),
-    [
-        ("a/b-train.arff", "a/b-test.arff"),
-        ("b-TEST.svm.gz", "b-train.svm.gz"),
-        ("train.arff", ""),
-        ("b.arff", ""),
-        ("b-train", ""),
-        ("b-training.arff", ""),
-    ],
-)
-def test_the_other_half_of_a_dataset(file, other):
-    assert other_half(file) == other
-
-
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        (["sceen"], DatasetNotFoundError, "did you mean 'scene'"),
-        (["scene.arff"], InputError, "scene.arff would be called 'scene'"),
-        (["yeast-train.arff", "yeast-test.arff"], InputError, "would be called 'yeast'"),
-    ],
-)
-def test_what_is_no_dataset_is_refused(given, error, message):
-    with pytest.raises(error, match=message):
-        dataset_entries(given)
-
-
-def test_a_name_of_the_catalog_counts_more_than_a_file_without_ending(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "scene").write_text("not looked at")
-    assert dataset_entries(["scene"]) == ["scene"]
 
 
 PLAN = """
@@ -119,16 +84,12 @@ def test_files_of_a_plan_are_meant_from_its_folder(tmp_path, monkeypatch):
     ("own", "message"),
     [
         ('{ name = "a" }', 'write a file of your own as { name = "mine", file = "mine.arff" }'),
-        ('{ name = "a", file = 5 }', "is no dataset"),
         ('{ name = "a", file = [] }', "is no dataset"),
-        ('{ name = "a", file = ["x.arff", 5] }', "is no dataset"),
+        ('{ name = "a", file = 5 }', "is no dataset"),
         ('{ name = 5, file = "x.arff" }', "is no dataset"),
         (
             '{ name = "a", file = "x.arff", labels = "y.xml" }',
-            "the dataset 'a' has the unknown key 'labels'; known keys are name and file. Write"
-            " several files as a list: the parts of an ARFF file, and the XML file with its labels,"
-            " as in"
-            ' file = ["mine.arff", "labels.xml"]',
+            "the dataset 'a' has the unknown key 'labels'; write tables of your own as",
         ),
         ('{ name = "scene", file = "x.arff" }', "the catalog has a dataset 'scene'"),
         ('"mine.arff"', "write a file of your own as { name"),
@@ -190,25 +151,6 @@ def test_what_is_kept_depends_on_what_is_in_the_files(tmp_path):
         rewrite(named, named.read_text().replace("label0", "first"))
         rewrite(path, text.replace("label0", "first"))
         assert n_ran() == 2
-        rewrite(named, "<labels>" + "".join(f'<label name="{n}"/>' for n in ("first", *NAMES[1:3]))
-                + "</labels>")  # fmt: skip
-        with pytest.raises(DatasetFormatError, match="'label3' holds only 0 and 1"):
-            n_ran()
-        rewrite(named, named.read_text().replace("</labels>", '<label name="label3"/></labels>'))
-        assert n_ran() == 0
-
-
-def test_formats_with_the_same_content_share_their_results(tmp_path):
-    first = write_arff(tmp_path / "one.arff", option=": -C 4")
-    data = load_file(first)
-    io.savemat(tmp_path / "two.mat", {"X": data.X, "Y": data.Y})
-    np.savez(tmp_path / "three.npz", X=data.X, Y=data.Y, label_names=data.label_names)
-    with Store(":memory:") as store:
-        n_ran = [
-            run_study(benchmark_plan([str(path)], ["prior"], n_folds=2), store, n_jobs=1).n_ran
-            for path in (first, tmp_path / "two.mat", tmp_path / "three.npz")
-        ]
-    assert n_ran == [2, 2, 0]  # a .mat file has no names of labels
 
 
 def test_tune_takes_one_dataset_of_several_files(tmp_path):

@@ -1,6 +1,5 @@
 """Studies on tables of one's own: people's answers, and true labels of some rows or of none."""
 
-import dataclasses
 import itertools
 import os
 
@@ -15,22 +14,22 @@ from complabel.methods import make_classifier
 from complabel.simulate import draw_answers
 from complabel.studies import (
     Draw,
-    ExpandedRow,
     Plan,
+    Row,
     Store,
     benchmark_plan,
-    draw_labels,
     fetch,
-    fit_fold,
     read_plan,
     run_fold,
     run_study,
     split_folds,
     tune,
 )
+from complabel.studies._fold import fit_fold
+from complabel.studies._labels import draw_labels
 
 N, KNOWN = 60, 40
-RIDGE = ExpandedRow(title="", published="", method="ridge", settings={})
+RIDGE = Row(method="ridge")
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::complabel.answers.{name}")
@@ -108,12 +107,15 @@ def test_tables_of_a_plan_are_meant_from_its_folder(tables, tmp_path, monkeypatc
 @pytest.mark.parametrize(
     ("own", "message"),
     [
-        ('features = "X.csv"', "X.csv: features without labels tell nothing; also give answers"),
+        (
+            'features = "X.csv"',
+            "'mine', X.csv: features without labels tell nothing; also",
+        ),
         ('features = "X.csv", truth = 5', "the dataset 'mine', truth: Input should be a valid"),
         ('features = "X.csv", answers = [""]', "the dataset 'mine', answers: "),
         (
             'features = "X.csv", labels = "l"',
-            "the dataset 'mine' has the unknown key 'labels'; known",
+            "the dataset 'mine' has the unknown key 'labels'; write",
         ),
         ('answers = "a.csv"', "or tables as { name = "),
         ('features = "X.csv", truth = "t", contradictions = "x"', "'mine', contradictions: "),
@@ -124,14 +126,6 @@ def test_what_is_no_table_in_a_plan_is_said(tmp_path, own, message):
         read_plan(plan_with(tmp_path, own))
     assert message in str(refusal.value)
     assert len(str(refusal.value).splitlines()) == 2
-
-
-def test_plans_without_tables_are_called_as_they_always_were():
-    assert benchmark_plan(["synthetic"], ["prior"]).name == "benchmark-synthetic-b370b6b2"
-    assert (
-        benchmark_plan(["synthetic"], ["prior"], scheme="own").name
-        == "benchmark-synthetic-e6d5f502"
-    )
 
 
 def test_own_labels_are_the_answers_and_a_share_is_one_of_answered_items(tables):
@@ -165,7 +159,7 @@ def test_criteria_are_of_test_rows_with_known_truth(tables, fold):
 
 def test_a_reference_learns_from_rows_with_known_truth_alone(tables):
     data = dataset_of(tables)
-    row = dataclasses.replace(RIDGE, method="supervised-bce", settings={"epochs": 1})
+    row = RIDGE.model_copy(update={"method": "supervised-bce", "settings": {"epochs": 1}})
     fitted = fit_fold(data, data.answers, row, fold=0, folds=3, seed=0)
     train, _ = split_folds(data, n_folds=3, seed=0)[0]
     assert fitted.train.tolist() == [row for row in train if row < KNOWN]
@@ -197,12 +191,6 @@ def test_without_truth_methods_are_compared_by_held_out_answers(tables):
         records = store.results(plan.name).records()
     assert [record["row"] for record in records] == ["Prior", "Ridge"]
     assert all({*record["metrics"]} == {"score", "held_out_ranking"} for record in records)
-
-
-def test_without_answers_labels_are_drawn(tables):
-    plan = benchmark_plan([without(tables, "answers")], ["prior"], n_folds=2)
-    assert (plan.draws[0].scheme, plan.criteria, plan.score) == ("uniform", True, False)
-    assert 0 < fetch("X", plan.file_of("X")).n_samples <= KNOWN
 
 
 def test_settings_are_chosen_by_held_out_answers_alone(tables):

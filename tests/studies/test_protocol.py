@@ -1,4 +1,3 @@
-import dataclasses
 import inspect
 
 import numpy as np
@@ -9,8 +8,9 @@ from complabel.datasets import MultiLabelDataset, make_digits, make_synthetic
 from complabel.errors import InputError
 from complabel.methods import PriorClassifier, SupervisedBCEClassifier
 from complabel.simulate import draw_complementary
-from complabel.studies import Draw, ExpandedRow, draw_labels, fit_fold, run_fold, split_folds
-from complabel.studies._protocol import draw_known
+from complabel.studies import Draw, Row, run_fold, split_folds
+from complabel.studies._fold import fit_fold
+from complabel.studies._labels import draw_known, draw_labels
 
 UNIFORM = Draw(name="uniform")
 
@@ -21,7 +21,7 @@ def dataset():
 
 
 def row_of(method, **settings):
-    return ExpandedRow(title="", published="", method=method, settings=settings)
+    return Row(method=method, settings=settings)
 
 
 def fit_all(dataset, method, *, n_folds=3, seed=0, **settings):
@@ -134,21 +134,6 @@ def test_impossible_numbers_of_folds_are_refused_at_once(dataset, seen, n_folds,
     assert not seen
 
 
-def test_labels_drawn_by_either_scheme_differ_and_repeat(dataset):
-    uniform = draw_labels(dataset, UNIFORM, seed=5)
-    biased = draw_labels(dataset, Draw(name="biased", scheme="biased"), seed=5)
-    np.testing.assert_array_equal(uniform, draw_labels(dataset, UNIFORM, seed=5))
-    assert (uniform != biased).any()
-
-
-def test_all_that_a_draw_says_reaches_the_labels(dataset):
-    draw = Draw(name="sharp", scheme="biased", labels_per_row=2, sharpness=5.0)
-    expected = draw_complementary(
-        dataset.Y, scheme="biased", asked_for=2, sharpness=5.0, random_state=1
-    )
-    np.testing.assert_array_equal(draw_labels(dataset, draw, seed=1), expected)
-
-
 def test_metrics_are_those_of_a_hand_made_loop(dataset):
     drawn = draw_complementary(dataset.Y, random_state=2)
     for fold, (train, test) in enumerate(split_folds(dataset, n_folds=3, seed=2)):
@@ -160,16 +145,6 @@ def test_metrics_are_those_of_a_hand_made_loop(dataset):
         assert outcome.metrics["average_precision"] == pytest.approx(expected)
         assert outcome.fit_seconds >= 0
         assert "score" not in outcome.metrics
-
-
-def test_the_score_alone_needs_no_true_label(dataset):
-    drawn = draw_labels(dataset, UNIFORM, seed=2)
-    fitted = fit_fold(dataset, drawn, row_of("prior"), fold=1, folds=3, seed=2)
-    outcome = run_fold(
-        dataset, drawn, row_of("prior"), fold=1, folds=3, seed=2, criteria=False, score=True
-    )
-    X, y = dataset.X[fitted.test], drawn[fitted.test]
-    assert outcome.metrics == {"score": fitted.classifier.score(X, y)}
 
 
 def test_predictions_are_those_of_the_fitted_classifier(dataset):
@@ -198,7 +173,7 @@ def test_known_relevant_labels_are_relevant_and_as_many_as_asked_for():
     dataset = make_synthetic(500, random_state=0)
 
     def known(seed=0, **asked):
-        return draw_known(dataset, dataclasses.replace(row_of("prior"), **asked), seed=seed)
+        return draw_known(dataset, row_of("prior").model_copy(update=asked), seed=seed)
 
     one = known(relevant_per_row=1)
     assert (one.sum(axis=1) == 1).all()

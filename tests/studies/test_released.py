@@ -1,26 +1,16 @@
 """Released labels in plans, keys, runs and reports."""
 
-import json
 import zipfile
 
 import numpy as np
 import pytest
 
-from complabel.answers import Answers
-from complabel.datasets import MultiLabelDataset, load_dataset, load_released
-from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
+from complabel.datasets import load_dataset, load_released
+from complabel.errors import DatasetFormatError, DatasetNotFoundError
 from complabel.reports import write_report
-from complabel.studies import (
-    Draw,
-    Store,
-    benchmark_plan,
-    draw_labels,
-    plan_units,
-    read_plan,
-    run_study,
-    tune,
-)
-from complabel.studies._work import run_unit
+from complabel.studies import Draw, Store, benchmark_plan, plan_units, read_plan, run_study
+from complabel.studies._labels import draw_labels
+from complabel.studies._run import run_unit
 
 N = 60
 RELEASED = {"labels": "released"}
@@ -123,13 +113,6 @@ def test_a_plan_may_have_both_kinds(folder, tmp_path):
         assert "theirs" in (report / name).read_text("utf-8")
 
 
-def test_a_stored_plan_is_read_again(folder):
-    given = plan(**RELEASED, scheme="biased")
-    saved = json.loads(given.model_dump_json())
-    assert saved["draws"][0]["labels"] == "released"
-    assert type(given).model_validate(saved) == given
-
-
 def test_keys_hold_the_labels_and_not_their_order(folder):
     ours, uniform = keys(folder), keys(folder, **RELEASED)
     biased = keys(folder, **RELEASED, scheme="biased")
@@ -176,36 +159,3 @@ def test_what_is_wrong_is_said_before_anything_runs(folder):
         plan_units(plan(**RELEASED), data_dir=folder)
     with pytest.raises(DatasetNotFoundError, match="there are no released labels of synthetic"):
         plan_units(benchmark_plan(["synthetic"], ["prior"], draw=RELEASED), data_dir=folder)
-
-
-@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
-def test_an_audit_may_come_besides(folder):
-    scene = load_dataset("scene", data_dir=folder)
-    draw = Draw(name="r", labels="released", audit=20)
-    drawn = draw_labels(scene, draw, seed=0, data_dir=folder)
-    assert isinstance(drawn, Answers)
-    np.testing.assert_array_equal(drawn.complementary, load_released(scene, data_dir=folder))
-    with Store(":memory:") as store:
-        given = benchmark_plan(["scene"], ["prior"], draw={**RELEASED, "audit": 20}, n_folds=2)
-        assert run_study(given, store, data_dir=folder, n_jobs=1).n_failed == 0
-
-
-def test_settings_are_searched_with_them(folder):
-    found = tune(
-        "scene", "ml-knn", grid={"n_neighbors": [3, 5]}, draw=RELEASED, data_dir=folder, n_folds=2
-    )
-    assert json.loads(found.as_json())["labels"] == "released-uniform"
-
-
-def test_published_figures_stand_beside_them():
-    assert benchmark_plan(["scene"], ["prior"], draw=RELEASED).published == "table2"
-    both = {**RELEASED, "scheme": "biased"}
-    assert benchmark_plan(["scene"], ["prior"], draw=both).published == "table3"
-
-
-def test_rows_without_a_label_cannot_have_released_ones():
-    known = np.array([True, False, True])
-    Y = np.array([[1, 0, 0], [0, 0, 0], [0, 1, 0]], dtype=np.uint8)
-    data = MultiLabelDataset("scene", np.eye(3), Y, tuple("abc"), tuple("xyz"), known=known)
-    with pytest.raises(InputError, match="take labels own"):
-        draw_labels(data, Draw(name="r", labels="released"), seed=0)

@@ -1,16 +1,14 @@
-import json
 import os
+import random
 import sqlite3
 import subprocess
 import sys
-import threading
-import time
 
 import pytest
 
 from complabel.errors import StoreError
 from complabel.metrics import METRIC_NAMES
-from complabel.studies import Outcome, Plan, Row, Store, plan_units
+from complabel.studies import Outcome, Plan, Row, Store, plan_units, run_study
 
 PLAN = Plan(
     name="small",
@@ -70,102 +68,6 @@ def test_a_result_comes_back_as_it_was_given(store):
     assert unit.parameters == UNITS[1].parameters
 
 
-def test_what_was_not_measured_comes_back_as_nan(store):
-    store.finish(UNITS[0], FAILED)
-    (unit,) = store.results("small").having("failed")
-    assert unit.error == FAILED.error
-    assert unit.fit_seconds != unit.fit_seconds
-
-
-def test_a_unit_is_claimed_once(store, path):
-    assert store.claim(UNITS[0].key)
-    assert not store.claim(UNITS[0].key)
-    with Store(path) as other:
-        assert not other.claim(UNITS[0].key)
-        assert other.claim(UNITS[1].key)
-        assert store.results("small").units[0].status == "running"
-
-
-def test_a_released_unit_can_be_claimed_by_another(store, path):
-    store.claim(UNITS[0].key)
-    store.release(UNITS[0])
-    with Store(path) as other:
-        assert other.claim(UNITS[0].key)
-
-
-def test_closing_a_store_gives_its_claims_up(store, path):
-    with Store(path) as other:
-        other.claim(UNITS[0].key)
-    assert store.claim(UNITS[0].key)
-
-
-def test_finished_units_are_not_claimed_and_failed_ones_only_on_request(store):
-    store.finish(UNITS[0], DONE)
-    store.finish(UNITS[1], FAILED)
-    assert not store.claim(UNITS[0].key)
-    assert not store.claim(UNITS[0].key, again_if_failed=True)
-    assert not store.claim(UNITS[1].key)
-    assert store.claim(UNITS[1].key, again_if_failed=True)
-    store.finish(UNITS[1], DONE)
-    assert store.statuses([UNITS[1].key]) == {UNITS[1].key: "done"}
-
-
-def test_the_claim_of_a_process_that_is_gone_is_void(store, path):
-    script = (
-        "import os, sys; from complabel.studies import Store;"
-        "Store(sys.argv[1]).claim(sys.argv[2]); os._exit(9)"
-    )
-    key = UNITS[0].key
-    subprocess.run([sys.executable, "-c", script, str(path), key], check=False, timeout=120)
-    assert raw(path, "SELECT key FROM claims") == [(key,)]
-    assert store.results("small").units[0].status == "pending"
-    assert store.claim(key)
-
-
-def test_the_claim_of_a_silent_run_elsewhere_is_void(store, path):
-    for key, beat in ((UNITS[0].key, time.time()), (UNITS[1].key, time.time() - 1000)):
-        store._connection.execute(
-            "INSERT INTO claims VALUES (?, 'other', 'elsewhere.example', ?, ?)",
-            [key, os.getpid(), beat],
-        )
-    assert not store.claim(UNITS[0].key)
-    assert store.claim(UNITS[1].key)
-
-
-def test_a_heartbeat_keeps_claims_alive(store, path, monkeypatch):
-    from complabel.studies import _store
-
-    monkeypatch.setattr(_store, "_BEAT_SECONDS", 0.05)
-    store.claim(UNITS[0].key)
-    store._connection.execute("UPDATE claims SET beat = 0")
-    with store.heartbeat():
-        deadline = time.monotonic() + 30
-        while raw(path, "SELECT beat FROM claims") == [(0.0,)] and time.monotonic() < deadline:
-            time.sleep(0.05)
-    ((beat,),) = raw(path, "SELECT beat FROM claims")
-    assert beat > time.time() - 60
-
-
-def test_threads_that_claim_at_once_share_the_units_out(path):
-    claimed = []
-
-    def claim_all():
-        with Store(path) as store:
-            barrier.wait()
-            mine = [unit.key for unit in UNITS if store.claim(unit.key)]
-            claimed.extend(mine)
-            barrier.wait()  # nobody closes, which gives claims up, before all have claimed
-
-    barrier = threading.Barrier(4)
-    Store(path).close()
-    threads = [threading.Thread(target=claim_all) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(claimed) == sorted(unit.key for unit in UNITS)
-
-
 def test_registering_again_replaces_the_study_and_keeps_results(store):
     store.finish(UNITS[0], DONE)
     smaller = PLAN.model_copy(update={"rows": PLAN.rows[:1]})
@@ -174,15 +76,6 @@ def test_registering_again_replaces_the_study_and_keeps_results(store):
     results = store.results("small")
     assert [unit.status for unit in results.units] == ["done", "pending", "pending"]
     assert not results.missing
-
-
-def test_studies_share_results(store):
-    store.finish(UNITS[0], DONE)
-    other = PLAN.model_copy(update={"name": "other"})
-    units, _ = plan_units(other)
-    store.register(other, units, {})
-    assert store.results("other").units[0].status == "done"
-    assert store.studies() == ["other", "small"]
 
 
 def test_a_full_disk_is_said_and_loses_nothing(store, path):
@@ -231,41 +124,102 @@ def test_a_study_that_is_not_in_the_store_is_refused(store):
         store.results("large")
 
 
-def test_the_identity_is_kept_for_those_who_query_the_file(store, path):
-    store.finish(UNITS[0], DONE)
-    ((identity, metrics),) = raw(path, "SELECT identity, metrics FROM results")
-    assert json.loads(identity) == json.loads(UNITS[0].identity)
-    assert json.loads(metrics) == DONE.metrics
-
-
-@pytest.mark.parametrize("again", ["the same", "a new one"])
-def test_a_claim_that_could_not_be_given_up_is_void(store, path, again):
-    key = UNITS[0].key
-    assert store.claim(key)
-    # As where the disk is full: nothing can be written, not even that a claim is given up.
-    store._connection.execute(
-        "CREATE TRIGGER full BEFORE DELETE ON claims BEGIN SELECT RAISE(ABORT, 'full'); END"
-    )
-    if again == "the same":
-        with pytest.raises(StoreError, match="full"):
-            store.release(UNITS[0])
-    else:
-        store.close()
-    assert raw(path, "SELECT key FROM claims") == [(key,)]
-    connection = sqlite3.connect(path)
-    connection.execute("DROP TRIGGER full")
-    connection.close()
-    if again == "the same":
-        assert store.claim(key)
-        assert not store.claim(key)
-    else:
-        with Store(path) as other:
-            assert other.claim(key)
-
-
 def test_looking_at_an_empty_file_leaves_it_empty(tmp_path):
     path = tmp_path / "empty.sqlite"
     path.touch()
     with pytest.raises(StoreError, match="is an empty file, not a store"):
         Store(path, create=False)
     assert path.stat().st_size == 0
+
+
+def test_a_second_run_is_told_of_the_first(store, path):
+    with Store(path) as other, store.alone():
+        assert store.writer() == other.writer()
+        assert f"process {os.getpid()} on " in other.results("small").writer
+        with pytest.raises(StoreError, match=rf"another run writes .*process {os.getpid()} on"):
+            run_study(PLAN, other, n_jobs=1)
+    with Store(path) as other:
+        assert other.writer() == ""
+        with other.alone():
+            other.finish(UNITS[0], DONE)
+    assert [file.name for file in path.parent.glob("*-lock")] == []
+
+
+def test_the_lock_of_a_process_that_is_gone_is_void(store, path):
+    script = (
+        "import os, sys; from complabel.studies import Store;"
+        "held = Store(sys.argv[1]).alone(); held.__enter__(); os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", script, str(path)], check=False, timeout=120)
+    assert path.with_name(f"{path.name}-lock").exists()
+    assert store.writer() == ""
+    with store.alone():
+        assert f"process {os.getpid()} on" in store.writer()
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("results", "metrics", "{"),
+        ("results", "fit_seconds", "long"),
+        ("studies", "units", "none"),
+        ("studies", "units", "[{}]"),
+        ("studies", "plan", "{"),
+        ("studies", "plan", '{"name": "small", "repeats": 3}'),
+        ("studies", "plan", PLAN.model_copy(update={"name": "other"}).model_dump_json()),
+        ("studies", "missing", "synthetic"),
+    ],
+)
+def test_a_value_that_cannot_be_read_is_said(store, path, table, column, value):
+    store.finish(UNITS[0], DONE)
+    store._connection.execute(f"UPDATE {table} SET {column} = ?", [value])
+    with pytest.raises(StoreError, match=r"the study 'small': .* damaged") as refusal:
+        store.results("small")
+    assert str(path) in str(refusal.value)
+
+
+def test_flipped_bytes_never_raise_anything_else(store, path):
+    store.finish(UNITS[0], DONE)
+    store.close()
+    content = path.read_bytes()
+    chance = random.Random(31)
+    refused = []
+    for _ in range(60):
+        changed = bytearray(content)
+        changed[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+        path.write_bytes(changed)
+        try:
+            with Store(path, create=False) as found:
+                found.results("small")
+        except StoreError as refusal:
+            refused.append(str(refusal))
+    assert len(refused) > 5
+    assert not any("Earlier results in it are safe" in text for text in refused)
+
+
+def test_a_damaged_index_is_noticed_and_can_be_made_again(store, path):
+    """It would hide results, which would then be stored twice."""
+    store.finish(UNITS[3], DONE)
+    store.close()
+    content, key = path.read_bytes(), UNITS[3].key.encode()
+    places = [i for i in range(len(content)) if content.startswith(key, i)]
+    noticed = 0
+    for place in places:
+        other = b"1" if key[:1] == b"0" else b"0"
+        path.write_bytes(content[:place] + other + content[place + 1 :])
+        try:
+            Store(path).close()
+        except StoreError as refusal:
+            noticed += "sqlite_autoindex_results_1" in str(refusal)
+    assert noticed
+
+
+def test_numbers_that_are_none_come_back(store):
+    nan = float("nan")
+    metrics = {**dict.fromkeys(METRIC_NAMES, 0.5), "ranking_loss": nan}
+    details = {"curves": {"classifier": [nan, float("inf")]}}
+    store.finish(UNITS[0], Outcome(metrics=metrics, fitted={"a_": nan}, details=details))
+    unit = store.results("small").units[0]
+    assert unit.status == "done"
+    assert repr(unit.details["curves"]) == repr(details["curves"])
+    assert repr(unit.metrics["ranking_loss"]) == repr(unit.fitted["a_"]) == "nan"

@@ -1,12 +1,27 @@
+"""The units of a plan, their keys, and how long they will take."""
+
 import dataclasses
 import json
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+import complabel
 from complabel.methods import MLCLClassifier
-from complabel.studies import Draw, Plan, Row, _units, plan_units
+from complabel.metrics import METRIC_NAMES
+from complabel.studies import (
+    Draw,
+    Forecast,
+    Outcome,
+    Plan,
+    Row,
+    Store,
+    _units,
+    forecast,
+    plan_units,
+)
 
 
 def plan(**changes):
@@ -59,10 +74,6 @@ def test_nothing_is_matched_where_nothing_is_asked_at_random():
     }
 
 
-def test_a_key_is_the_same_every_time():
-    assert keys() == keys()
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -70,7 +81,7 @@ def test_a_key_is_the_same_every_time():
         {"folds": 4},
         {"datasets": ["digits"]},
         {"draws": [Draw(name="d", scheme="biased")]},
-        {"draws": [Draw(name="d", labels_per_row=2)]},
+        {"draws": [Draw(name="d", asked_for=2)]},
         {"rows": [Row(method="mlcl", settings={"epochs": 7})]},
         {"rows": [Row(method="mlcl", none=["correlation"])]},
         {"rows": [Row(method="mlcl", relevant_per_row=1)]},
@@ -116,7 +127,7 @@ def test_a_reference_that_learns_from_true_labels_does_not_depend_on_the_draw():
 
 def test_edited_code_is_run_again(monkeypatch):
     before = keys()
-    monkeypatch.setattr(_units, "code_digest", lambda *modules: f"edited {modules}")
+    monkeypatch.setattr(_units, "_computing_code", lambda: "edited")
     assert not before & keys()
 
 
@@ -130,19 +141,84 @@ def test_the_identity_says_what_the_key_stands_for():
     assert re.fullmatch("[0-9a-f]{64}", unit.key)
 
 
-def test_folds_have_seeds_of_their_own():
-    units, _ = plan_units(plan())
-    assert len({unit.parameters["random_state"] for unit in units}) == 3
-
-
 def test_a_dataset_that_is_not_at_hand_is_reported(tmp_path):
     units, missing = plan_units(plan(datasets=["bookmark", "synthetic"]), data_dir=tmp_path)
     assert {unit.dataset for unit in units} == {"synthetic"}
     assert "--download bookmark" in missing["bookmark"]
 
 
-def test_units_can_be_told_apart_by_value():
-    units, _ = plan_units(plan())
-    again, _ = plan_units(plan())
-    assert units == again
-    assert units[0] != dataclasses.replace(units[0], fold=9)
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Write a module of the user's; a package beside it counts where it is imported."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def write(file, text):
+        path = tmp_path / file
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return [file.name for file in _units.own_files("own_top")]
+
+    return write
+
+
+def test_modules_beside_a_module_count_where_it_imports_them(own):
+    own("own_far.py", "from own_top import Mine\n")
+    own("own_package/__init__.py", "")
+    own("own_package/inner.py", "")
+    own("unused.py", "")
+    assert own("own_top.py", "X = 'own_near'\n") == ["own_top.py"]
+    files = own("own_top.py", "def f():\n    from own_near import g\nimport own_package\n")
+    assert files == ["__init__.py", "inner.py", "own_top.py"]
+    files = own("own_near.py", "import own_far, json\n")
+    assert files == ["own_far.py", "own_near.py", "__init__.py", "inner.py", "own_top.py"]
+    own("somebody-1.0.dist-info/METADATA", "")  # a folder of installed packages
+    assert own("unused.py", "") == ["own_top.py"]
+
+
+def test_the_files_that_compute_are_there():
+    places = [Path(complabel.__file__).parent / place for place in _units._COMPUTING]
+    assert all(place.exists() for place in places)
+
+
+PLAN = Plan.model_validate(
+    {
+        "name": "small",
+        "title": "t",
+        "datasets": ["synthetic"],
+        "folds": 3,
+        "draws": [{"name": "free"}, {"name": "asked", "question": "asked"}],
+        "rows": [{"method": "ridge"}, {"method": "prior"}],
+    }
+)
+METRICS = dict.fromkeys(METRIC_NAMES, 0.5)
+
+
+@pytest.fixture(scope="module")
+def units():
+    return plan_units(PLAN)[0]
+
+
+def done(units, **place):
+    return [u for u in units if (u.draw.name, u.row.method, u.fold) == tuple(place.values())]
+
+
+def test_units_of_the_same_row_and_dataset_say_how_long(units):
+    with Store(":memory:") as store:
+        assert forecast(store, units) == Forecast(12, 0, 0.0)
+        (first,) = done(units, draw="free", method="ridge", fold=0)
+        (second,) = done(units, draw="free", method="ridge", fold=1)
+        store.finish(first, Outcome(metrics=METRICS, fit_seconds=2.0, predict_seconds=1.0))
+        store.finish(second, Outcome(metrics=METRICS, fit_seconds=4.5, predict_seconds=0.5))
+        rest = [unit for unit in units if unit not in (first, second)]
+        # Ridge has one fold more under the first draw, three under the other: 4 x (3 + 5) / 2.
+        assert forecast(store, rest) == Forecast(10, 4, 16.0)
+
+
+def test_units_by_other_code_say_it_and_failed_or_damaged_ones_do_not(units, tmp_path):
+    path = tmp_path / "store.sqlite"
+    ridge, prior = units[0], units[3]
+    other = dataclasses.replace(ridge, key="0" * 64, identity=ridge.identity.replace("code", "x"))
+    with Store(path) as store:
+        store.finish(other, Outcome(metrics=METRICS, fit_seconds=2.0, predict_seconds=0.0))
+        store.finish(prior, Outcome(error="ValueError: no"))
+        assert forecast(store, units) == Forecast(12, 6, 12.0)

@@ -9,12 +9,6 @@ from complabel._training import Scaling, Spread
 from complabel._training._full_batch import Coordinates
 
 
-def random_maps(seed, B, K, d, n_others=2):
-    rng = np.random.default_rng(seed + 1)
-    shapes = [(B, K, d), (B, K), (B, n_others)]
-    return [torch.from_numpy(rng.normal(size=shape)) for shape in shapes]
-
-
 def test_the_hessian_of_squares_is_the_unit_matrix():
     """With the loss z C z / 2 of logits z, whose curvature C is, all directions are alike."""
     rng = np.random.default_rng(5)
@@ -41,27 +35,6 @@ def test_the_hessian_of_squares_is_the_unit_matrix():
     # Stretches fall short by 1e-7 of the greatest curvature, lest constant features have no limit.
     conditions = np.linalg.cond(np.cov(X.T)) * np.linalg.cond(C)
     np.testing.assert_allclose(hessian, np.eye(15), atol=1.01e-7 * conditions)
-
-
-@pytest.mark.parametrize("rank", [None, 1])
-@pytest.mark.parametrize("flat", ["features", "logits", "both"])
-def test_where_nothing_varies_or_curves_numbers_stay_finite(flat, rank):
-    features = np.zeros(2) if flat != "logits" else np.ones(2)
-    curvature = np.zeros((2, 2)) if flat != "features" else np.eye(2)
-    coordinates = Coordinates(
-        Spread(features),
-        curvature,
-        alpha=0,
-        first_bias=np.zeros(2),
-        rank=rank,
-        n_others=0,
-        dtype=torch.float64,
-    )
-    maps = random_maps(6, 1, 2, 2, n_others=0)
-    vectors = coordinates.of_maps(*maps)
-    assert bool(torch.isfinite(vectors).all())
-    if rank is None:
-        np.testing.assert_allclose(coordinates.read(vectors)[0], maps[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -81,16 +81,6 @@ def test_what_speeds_it_up_does_not_change_what_is_found(spread, curvature):
     np.testing.assert_allclose(scaled, best, rtol=0, atol=np.sqrt(1e-12 / 0.02))
 
 
-def test_a_file_that_is_only_read_gives_the_same(tmp_path):
-    short = X.astype(np.float32)
-    np.save(tmp_path / "X.npy", short)
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    objective = objectives.cross_entropy(Y)
-    fits = [minimize_linear(each, objective, **SETTINGS) for each in (short, mapped)]
-    np.testing.assert_array_equal(fits[0].models[0].coef, fits[1].models[0].coef)
-    np.testing.assert_array_equal(mapped, short)
-
-
 @pytest.mark.parametrize("tolerance", [0.0, 1e-15])
 @pytest.mark.parametrize("d", [1, 20])
 def test_rounding_ends_it_in_float32(d, tolerance):

@@ -19,24 +19,6 @@ def rosenbrock(x):
     return (100 * step**2 + rest**2).sum(dim=1), gradient / 500
 
 
-class Quadratics:
-    """Functions (x - m) A (x - m) / 2 + c with random A, whose eigenvalues are known, and m."""
-
-    def __init__(self, n_functions, size, *, largest=100.0, seed=0, dtype=torch.float64):
-        rng = np.random.default_rng(seed)
-        turns, _ = np.linalg.qr(rng.normal(size=(n_functions, size, size)))
-        A = turns * np.geomspace(1, largest, size) @ turns.transpose(0, 2, 1)
-        self.A, self.largest = torch.from_numpy(A).to(dtype), largest
-        self.minimum = torch.from_numpy(rng.normal(size=(n_functions, size))).to(dtype)
-        self.least = torch.from_numpy(rng.normal(size=n_functions))
-
-    def __call__(self, x):
-        off = (x - self.minimum).unsqueeze(2)
-        slope = self.A @ off
-        values = 0.5 * (off.mT @ slope).double().flatten() + self.least
-        return values, slope.squeeze(2) / self.largest
-
-
 @pytest.mark.parametrize("size", [2, 5])
 def test_rosenbrocks_valley_is_followed_to_its_end(size):
     start = torch.zeros(1, size, dtype=torch.float64)
@@ -48,30 +30,19 @@ def test_rosenbrocks_valley_is_followed_to_its_end(size):
     np.testing.assert_allclose(found.vectors, 1, atol=np.sqrt(1e-14 / 0.05))
 
 
-@pytest.mark.parametrize("largest", [1.0, 100.0, 1e4])
-def test_quadratics_are_solved(largest):
-    problem = Quadratics(4, 8, largest=largest)
-    found = minimize(problem, torch.zeros(4, 8, dtype=torch.float64), **TIGHT)
-    assert bool(found.converged.all())
-    # The least eigenvalue is 1: f - c >= |x - m|^2 / 2.
-    np.testing.assert_allclose(found.values, problem.least, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(found.vectors, problem.minimum, rtol=0, atol=np.sqrt(2e-14))
-
-
-def test_a_function_that_has_converged_stays():
-    problem = Quadratics(2, 6)
-    start = problem.minimum.clone()
-    start[1] += 100
+def test_a_function_that_has_converged_stays_while_others_go_on():
+    start = torch.ones(2, 3, dtype=torch.float64)
+    start[1] *= -1
     seen = []
 
     def watched(x):
         seen.append(x.clone())
-        return problem(x)
+        return rosenbrock(x)
 
     found = minimize(watched, start, **TIGHT)
     assert len(seen) > 5
     assert all(torch.equal(x[0], start[0]) for x in seen)
-    np.testing.assert_allclose(found.vectors[1], problem.minimum[1], rtol=0, atol=np.sqrt(2e-14))
+    np.testing.assert_allclose(found.values, 0, atol=1e-14)
 
 
 def test_one_iteration_that_gains_little_does_not_stop():

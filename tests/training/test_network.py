@@ -57,27 +57,6 @@ def test_a_trained_network_is_left_ready_to_predict():
         assert torch.equal(value, state[name])
 
 
-def test_sparse_equals_dense():
-    X, complementary = make_problem()
-    dense, from_sparse = make_network(), make_network()
-    train(dense, X, complementary)
-    train(from_sparse, sparse.csr_array(X), complementary)
-    expected = network_outputs(dense, X, device=CPU)
-    found = network_outputs(from_sparse, sparse.csr_array(X), device=CPU)
-    np.testing.assert_allclose(found, expected, atol=1e-5)
-
-
-def test_the_seed_alone_decides():
-    X, complementary = make_problem()
-    outputs = []
-    for seed in (4, 4, 5):
-        network = make_network()
-        train(network, X, complementary, seed=seed)
-        outputs.append(network_outputs(network, X, device=CPU))
-    np.testing.assert_array_equal(outputs[0], outputs[1])
-    assert np.abs(outputs[2] - outputs[0]).max() > 1e-3
-
-
 def test_epochs_are_reported_with_falling_losses():
     X, complementary = make_problem()
     reports = []

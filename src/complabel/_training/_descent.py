@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -24,9 +24,8 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from complabel._training._map import Features
     from complabel.losses import LogitLoss
-
-    Features: TypeAlias = NDArray[np.floating[Any]] | sparse.csr_array  # (n, d)
 
 EpochCallback = Callable[[int, int, float], None]
 """Called after every epoch with the epoch (from 1), the number of epochs and the mean loss."""
@@ -253,10 +252,8 @@ def train_linear(
     loss : LogitLoss
     labels : mapping of str to ndarray of shape (n, K)
         Indicators under the names of the loss's arguments.
-    schedule : Schedule
     generator : torch.Generator
         It draws the initial weights and the order of each epoch; it must be on the CPU.
-    device : torch.device
     on_epoch : callable or None, default=None
         See ``EpochCallback``. The value of the loss is computed only if this is given.
     initial_bias : float or None, default=None

@@ -28,7 +28,7 @@ from complabel._training._map import LinearMap
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from complabel._training._descent import Features
+    from complabel._training._map import Features
 
 LogitObjective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 """Takes the logits (N, K) of B maps, stacked map by map, and further unknowns (B, E).
@@ -101,29 +101,17 @@ def minimize_linear(
     start : sequence of B LinearMaps
         The maps of X to start from.
     rows : sequence of B index arrays or None, default=None
-        The rows that each of B maps is fitted to; no array may hold a row twice. None fits one map
-        to all rows.
+        The rows that each map is fitted to, none of them twice. None fits one map to all rows.
     others : ndarray of shape (B, E) or None, default=None
         Start values of further unknowns, which are not penalized.
     rank : int or None, default=None
         r: W is a product of matrices (K, r) and (r, d). It starts from the rank-r part of
         ``start``; if ``start`` is 0, from the r steepest directions. None is full rank.
-    alpha : float, default=0.0
-        Weight of the penalty. Its W belongs to the scaled features.
-    scaling : Scaling or None, default=None
-        Scaling of the features. No scaled copy of X is made.
-    spread : Spread or None, default=None
-        Spread of the scaled features, if it is known already.
-    curvature : ndarray of shape (K, K) or None, default=None
-        About the mean Hessian of a row's loss by its logits; None is the identity. It and
-        ``spread`` change the number of iterations, not the minimum.
-    on_iteration : callable or None, default=None
-        See :data:`IterationCallback`.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If ``warn``, and a map has not converged after ``max_iter`` iterations.
+    alpha, scaling : float and Scaling or None
+        Weight of the penalty, and the features that its W belongs to. No scaled X is made.
+    spread, curvature : Spread or None, and ndarray of shape (K, K) or None
+        The spread of the scaled features if it is known already, and about the mean Hessian of a
+        row's loss by its logits. They change the number of iterations, not the minimum.
     """
     starts = [*start]
     n_outputs, n_features = starts[0].coef.shape
@@ -195,10 +183,9 @@ class _Problem:
         return values + self._coordinates.penalty(vectors), gradient
 
     def _through_maps(self, others: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return the mean losses (B,) at the logits, and three gradients.
+        """Return the mean losses (B,) at the logits, and their gradients.
 
-        The gradients are by the weights of scaled features (B, K, d), by the biases (B, K) and by
-        the further unknowns (B, E).
+        They are by weights of scaled features (B, K, d), biases (B, K) and other unknowns (B, E).
         """
         logits, rows = self.logits, self._rows
         n_maps, n_outputs, n = logits.shape
@@ -269,6 +256,7 @@ class Spread:
 
     @classmethod
     def of(cls, X: Features, scaling: Scaling) -> Spread:
+        """Measure the spread of scaled features."""
         n, d = X.shape
         if sparse.issparse(X):
             second = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64)

@@ -7,11 +7,10 @@ from complabel.answers._checks import (
     IgnoredAnswersWarning,
     UnansweredRowWarning,
     UnchosenLabelWarning,
-    check_complementary,
 )
+from complabel.answers._checks import check_complementary as check_complementary
 from complabel.answers._checks import check_known as check_known
 from complabel.answers._checks import check_relevant as check_relevant
-from complabel.answers._checks import check_sets as check_sets
 from complabel.answers._checks import warn_unchosen as warn_unchosen
 from complabel.answers._masks import IndicatorLike as IndicatorLike
 from complabel.answers._masks import as_mask as as_mask
@@ -35,10 +34,10 @@ from complabel.answers._statements import (
     STATEMENT_KINDS,
     Statements,
     contradictions_table,
+    find_contradictions,
     resolve_contradictions,
 )
 from complabel.answers._statements import ContradictionPolicy as ContradictionPolicy
-from complabel.answers._statements import find_contradictions as find_contradictions
 from complabel.answers._statements import sure_statements as sure_statements
 from complabel.answers._table import UnlistedLabelsWarning
 
@@ -53,8 +52,8 @@ __all__ = [
     "UnansweredRowWarning",
     "UnchosenLabelWarning",
     "UnlistedLabelsWarning",
-    "check_complementary",
     "contradictions_table",
+    "find_contradictions",
     "indicator_from_indices",
     "indicator_from_names",
     "names_from_indicator",

@@ -55,15 +55,13 @@ class Answers(AnswerArrays):
     Make it with :meth:`from_arrays`, :meth:`from_table` or :meth:`from_complementary`. An item may
     have several answers or none. ``answers[rows]`` gives the answers about some items, so
     scikit-learn can split them together with X. They never become an array, which would lose what
-    was asked: ``np.asarray`` raises an AnnotationError. :attr:`complementary` has the labels that
-    do not apply.
+    was asked. :attr:`complementary` has the labels that do not apply.
 
     Each answer belongs to a question about the labels that were ``offered``:
 
     - "named": name ``asked_for`` labels that do not apply. The annotator chooses which ones. If
-      fewer are named, all other offered labels apply. If none is named, all offered labels apply.
-      More may be known: labels that apply are ``relevant``; labels that do not apply are
-      ``absent``, and these must not be offered.
+      fewer are named, all other offered labels apply. More may be known: labels that apply are
+      ``relevant``; labels that do not apply are ``absent``, and these must not be offered.
     - "asked": does each offered label apply? "No" is ``absent``, "yes" is ``relevant``.
     - "ticked": tick all labels that do not apply. These are ``absent``, the others ``relevant``.
     - "excluded": a rule, a report or a person ruled some labels out. These are ``excluded``.
@@ -74,15 +72,14 @@ class Answers(AnswerArrays):
     n_items, n_labels : int
         Number of items (rows of X) and of labels.
     label_names : tuple of str, or None
-        Names of the labels; None if they have only numbers.
     item_names : ndarray of shape (n_items,), dtype object, or None
         Names of the items; None if the answers do not come from a table.
     annotator_names : tuple of str
-        Names of the annotators: code k in ``annotator`` stands for entry k.
+        Code k in ``annotator`` stands for entry k.
     item : ndarray of shape (n_answers,), dtype intp
         Row of X that each answer is about, in ascending order.
     question : ndarray of shape (n_answers,), dtype str
-        Question that each answer belongs to, one of :data:`QUESTIONS`.
+        One of :data:`QUESTIONS`.
     annotator : ndarray of shape (n_answers,), dtype intp
         Code of the person who answered; -1 if unknown.
     asked_for : ndarray of shape (n_answers,), dtype intp
@@ -90,12 +87,12 @@ class Answers(AnswerArrays):
     probability : ndarray of shape (n_answers,), dtype float64
         Probability with which a random question was drawn; NaN if it was not drawn at random.
     all_apply : ndarray of shape (n_answers,), dtype str
-        What the annotator does if all offered labels apply, one of :data:`ALL_APPLY`. Only used
-        if the question is "named".
-    offered : sparse.csr_array of shape (n_answers, n_labels), dtype uint8
-        The labels that the question is about; a row without entries means all labels.
-    named, absent, relevant, excluded : sparse.csr_array of shape (n_answers, n_labels), dtype uint8
-        1 where the answer says this about the label. All arrays are read-only.
+        What the annotator of a "named" answer does if all offered labels apply: says so
+        ("answer"), does not answer ("skip"), or names one of them anyway ("pick"). "never" means
+        that this does not happen.
+    offered, named, absent, relevant, excluded : sparse.csr_array (n_answers, n_labels), uint8
+        1 where the answer says this about the label. A row of ``offered`` without entries means
+        all labels. All arrays are read-only.
 
     Examples
     --------
@@ -146,29 +143,22 @@ class Answers(AnswerArrays):
         question : str, array-like of shape (n_answers,), or None, default=None
             One of :data:`QUESTIONS`. None infers it from the first rule that fits: "named" if the
             answer names a label, "excluded" if it excludes one, "asked" if it judges one. An
-            answer that marks nothing, if ``named`` was given and a menu was offered, is "named":
-            all labels of the menu apply. If ``excluded`` but not ``named`` was given, it is
-            "excluded".
+            answer that marks nothing is "named" if ``named`` was given and a menu was offered: all
+            labels of the menu apply. If ``excluded`` but not ``named`` was given, it is "excluded".
         item : array-like of shape (n_answers,) of int, optional
             Row of X that each answer is about, in any order; by default 0, 1, 2, ...
         annotator : array-like of shape (n_answers,), optional
             Integers are codes from 0, and -1 means unknown. All other values are names; None, NaN
             and blanks mean unknown.
         asked_for : int or array-like of shape (n_answers,), optional
-            How many labels were to be named. By default the number that was named, at least 1. In
-            an array, give 0 where the question is not "named".
+            By default the number that was named, at least 1. In an array, give 0 where the
+            question is not "named".
         probability : float or array-like of shape (n_answers,), optional
-            Probability with which a random question was drawn; NaN, the default, if it was not.
         all_apply : str or array-like of shape (n_answers,), default="answer"
-            See :class:`Answers`.
         n_items : int, optional
             Number of rows of X; by default up to the last item with an answer.
         label_names : sequence of str of length n_labels, optional
             By default the columns of the first data frame among the masks.
-
-        Returns
-        -------
-        Answers
 
         Raises
         ------
@@ -184,17 +174,17 @@ class Answers(AnswerArrays):
         Answers(2 items, 3 labels, 2 answers: 2 asked)
         """
         masks = dict(zip(MASKS, (named, absent, relevant, excluded, offered), strict=True))
-        return cls._made(
-            masks,
-            question=question,
-            item=item,
-            annotator=annotator,
-            asked_for=asked_for,
-            probability=probability,
-            all_apply=all_apply,
-            n_items=n_items,
-            label_names=label_names,
-        )
+        columns = {
+            "question": question,
+            "item": item,
+            "annotator": annotator,
+            "asked_for": asked_for,
+            "probability": probability,
+            "all_apply": all_apply,
+            "n_items": n_items,
+            "label_names": label_names,
+        }
+        return cls._made(masks, columns)
 
     @classmethod
     def from_table(
@@ -212,29 +202,27 @@ class Answers(AnswerArrays):
         ----------
         table : pandas.DataFrame, or mapping of column names to columns
             Needs the columns ``item`` and ``label``. The other columns may be missing or have
-            gaps (None, NaN, blanks).
+            gaps (None, NaN, blanks); more columns are ignored.
 
             - ``answer_id``: rows with the same id are one answer. They must agree in all filled
               columns except ``label`` and ``answer``. A row without an id is one answer.
             - ``label``: a name. A gap means all offered labels: with "yes", in an answer of one
               row that is "named" or "ticked", it says that all offered labels apply.
-            - ``answer``: "no" (the default), "yes" or "unsure", or another word for one of them:
-              :data:`ANSWER_WORDS`. "asked" has no default if the table has any answer, or if
+            - ``answer``: "no" (the default), "yes" or "unsure"; yes, y, true, 1, n, false, 0, ? and
+              skip mean one of them, too. "asked" has no default if the table has any answer, or if
               there is a ``probability``. Rows with "unsure" say nothing; an answer of only such
               rows is left out. In "ticked", "unsure" means that the label was not offered.
-            - ``question``: see :class:`Answers`. Its "no" marks the label as named, absent or
-              excluded; its "yes" marks it as relevant. Where it is a gap, ``question`` below
-              holds. If that is None, too, an answer is "named" if it has ``asked_for``, if its
-              label is a gap, or if it has ``offered`` and only "no". It is "asked" if it has a
-              ``probability``, or if this or another such answer says "yes". All others are
-              refused, because nothing tells what was asked.
+            - ``question``: its "no" marks the label as named, absent or excluded; its "yes" marks
+              it as relevant. Where it is a gap, ``question`` below holds. If that is None, too, an
+              answer is "named" if it has ``asked_for``, if its label is a gap, or if it has
+              ``offered`` and only "no". It is "asked" if it has a ``probability``, or if this or
+              another such answer says "yes". All others are refused, because nothing tells what
+              was asked.
             - ``offered``: the offered labels, as a list or as text with a JSON list. Without it,
               all labels were offered; if the question is "asked", only the judged labels.
-            - ``asked_for``: how many labels were to be named; by default the number named.
+            - ``asked_for``: by default the number named.
             - ``annotator``: anything; it becomes a name.
-            - ``probability``: see :class:`Answers`.
-
-            Other columns, such as ``time``, are ignored.
+            - ``probability``
         items : sequence, or None, default=None
             Names of the rows of X as in the column ``item``, in the order of the rows. Some may
             have no answer. By default all that occur, sorted. They become ``item_names``.
@@ -246,10 +234,6 @@ class Answers(AnswerArrays):
         contradictions : {"error", "drop", "majority", "trust-relevant", "keep"}, default="error"
             What to do if one answer says that a label applies to an item and another denies it:
             see :func:`resolve_contradictions`. "keep" keeps all answers.
-
-        Returns
-        -------
-        Answers
 
         Raises
         ------
@@ -278,7 +262,7 @@ class Answers(AnswerArrays):
         check_choice("question", question, (None, *QUESTIONS))
         read = read_table(table, items=items, label_names=label_names, question=question)
         made = replace(
-            cls._made(read.masks, **read.columns, place=read.place),
+            cls._made(read.masks, read.columns, read.place),
             item_names=read.item_names,
             annotator_names=read.annotator_names,
         )
@@ -333,20 +317,9 @@ class Answers(AnswerArrays):
     def concatenate(cls, several: Sequence[Answers]) -> Answers:
         """Join several sets of answers about the same items into one.
 
-        Parameters
-        ----------
-        several : sequence of Answers
-            All must have the same items and labels. The same annotator name means the same person.
-
-        Returns
-        -------
-        Answers
-            Sorted by item; answers about one item keep the order in which they were given.
-
-        Raises
-        ------
-        AnnotationError
-            If there are none, or their items or labels differ.
+        All must have the same items and labels, else an AnnotationError is raised. The same
+        annotator name means the same person. The result is sorted by item; answers about one item
+        keep the order in which they were given.
         """
         parts = list(several)
         if not parts:
@@ -386,10 +359,6 @@ class Answers(AnswerArrays):
         This includes what follows: if fewer labels are named than asked for, all other offered
         labels apply.
 
-        Returns
-        -------
-        Statements
-
         Examples
         --------
         >>> answers = Answers.from_arrays(absent=[[1, 0]], relevant=[[0, 1]], item=[2])
@@ -400,13 +369,7 @@ class Answers(AnswerArrays):
         return Statements.of(self)
 
     def contradictions(self) -> NDArray[np.intp]:
-        """Return the items and labels about which answers contradict each other.
-
-        Returns
-        -------
-        ndarray of shape (n_contradictions, 2), dtype intp
-            Item and label of each contradiction, in ascending order.
-        """
+        """Return item and label of each contradiction, (n_contradictions, 2) intp, ascending."""
         pairs = find_contradictions(self.statements())
         return np.column_stack(np.divmod(pairs, self.n_labels)).astype(np.intp)
 
@@ -414,35 +377,26 @@ class Answers(AnswerArrays):
     def _made(
         cls,
         given: Mapping[str, Any],
-        *,
-        question: str | ArrayLike | None,
-        item: ArrayLike | None,
-        annotator: ArrayLike | None,
-        asked_for: ArrayLike | None,
-        probability: ArrayLike | None,
-        all_apply: str | ArrayLike,
-        n_items: int | None,
-        label_names: Sequence[str] | None,
+        columns: Mapping[str, Any],
         place: Callable[[int], str] | None = None,
     ) -> Self:
         """Make answers from the arguments of ``from_arrays``, check them, and sort by item.
 
         ``place`` says how to call an answer in an error message.
         """
-        masks, names = _read_masks(given, label_names)
+        masks, names = _read_masks(given, columns["label_names"])
         n_answers, n_labels = masks["named"].shape
         marked = [name for name, values in given.items() if values is not None]
-        questions = _read_questions(question, masks, given=marked)
+        questions = _read_questions(columns["question"], masks, given=marked)
         masks = _complete_masks(masks, questions, unticked_apply="relevant" not in marked)
-        codes, people = _read_annotators(annotator, n_answers)
-        items = _read_column(
-            np.arange(n_answers) if item is None else item, "item", n_answers, np.intp
-        )
+        codes, people = _read_annotators(columns["annotator"], n_answers)
+        item, n_items, probability = (columns[name] for name in ("item", "n_items", "probability"))
+        item = np.arange(n_answers) if item is None else item
+        items = _read_column(item, "item", n_answers, np.intp)
         if n_items is None:
             n_items = int(items.max(initial=-1)) + 1
         check_integer("n_items", n_items, at_least=0)
-        if probability is None:
-            probability = np.nan
+        probability = np.nan if probability is None else probability
         answers = cls(
             n_items=int(n_items),
             n_labels=n_labels,
@@ -452,9 +406,9 @@ class Answers(AnswerArrays):
             item=items,
             question=questions,
             annotator=codes,
-            asked_for=_read_asked_for(asked_for, masks["named"], questions),
+            asked_for=_read_asked_for(columns["asked_for"], masks["named"], questions),
             probability=_read_column(probability, "probability", n_answers, np.float64),
-            all_apply=_read_words(all_apply, "all_apply", n_answers, ALL_APPLY),
+            all_apply=_read_words(columns["all_apply"], "all_apply", n_answers, ALL_APPLY),
             **masks,
         )
         check_answers(answers, place or (lambda row: f"answer {row} (item {items[row]})"))

@@ -21,7 +21,7 @@ from complabel.answers._masks import (
     union,
     without,
 )
-from complabel.answers._names import QUESTIONS, check_label_names, label_names_of
+from complabel.answers._names import QUESTIONS, check_label_names
 from complabel.errors import AnnotationError
 
 _MIN_LABELS = 3
@@ -56,47 +56,44 @@ class AssumedUniformWarning(UserWarning):
 def check_complementary(
     complementary: IndicatorLike,
     *,
-    relevant: IndicatorLike | None = None,
     min_labels: int = _MIN_LABELS,
     allow_unanswered: bool = False,
     name: str = "complementary",
 ) -> NDArray[np.uint8]:
-    """Check complementary labels, and return them as a dense 0/1 array.
+    """Check complementary labels, and return them as a dense 0/1 array, (n, K) uint8.
 
-    Parameters
-    ----------
-    complementary : array-like or sparse matrix of shape (n_samples, n_labels)
-        1 where a label is known *not* to apply; at least one, and not all, per row.
-    relevant : array-like or sparse matrix of shape (n_samples, n_labels), or None, default=None
-        1 where a label is known to apply; a row may have none.
-    min_labels : int, default=3
-        Smallest number of labels to accept. With two labels, a complementary label only says
-        that the other one applies.
-    allow_unanswered : bool, default=False
-        Whether rows may have no complementary label, as long as some row has one.
-    name : str, default="complementary"
-        Name of the matrix in an error message.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels), dtype uint8
-        1 where a label does not apply.
-
-    Raises
-    ------
-    AnnotationError
-        If the matrix is not 2-D or not 0/1, has no rows or too few labels, has a row with no or
-        only complementary labels, or contradicts ``relevant``.
-
-    Examples
-    --------
-    >>> check_complementary([[0, 1, 0], [1, 0, 0]])
-    array([[0, 1, 0],
-           [1, 0, 0]], dtype=uint8)
+    Each row must mark a label, and not all; with ``allow_unanswered`` it is enough if one row does.
+    With two labels, a complementary label only says that the other one applies, so there must be
+    ``min_labels``. Messages call the matrix ``name``.
     """
-    checked = check_sets(complementary, name, min_labels, allow_empty=allow_unanswered)
-    if relevant is not None:
-        check_known(relevant, checked, label_names_of(complementary), name=name)
+    checked = check_indicator(complementary, name=name)
+    n_samples, n_labels = checked.shape
+    if n_labels < min_labels:
+        labels, advice = f"{n_labels} labels (columns)", "give one column per label"
+        if n_labels == 1:
+            labels = "1 label (column)"
+        elif n_labels == 2:
+            advice = (
+                "with two, 'not a' means 'b': fit an ordinary classifier on the label that is left"
+            )
+        raise AnnotationError(
+            f"{name} has {labels}; learning from complementary labels needs at least {min_labels}: "
+            f"{advice}"
+        )
+    if n_samples == 0:
+        raise AnnotationError(f"{name} has no rows; give at least one")
+    counts = checked.sum(axis=1, dtype=np.intp)
+    empty, full = np.flatnonzero(counts == 0), np.flatnonzero(counts == n_labels)
+    if len(empty) == n_samples or (len(empty) and not allow_unanswered):
+        advice = "every row needs at least one, drop the empty rows"
+        if allow_unanswered:
+            advice = "at least one row needs a mark"
+        raise AnnotationError(f"{name} marks no label in {name_some(empty, 'row')}; {advice}")
+    if len(full):
+        raise AnnotationError(
+            f"{name} marks all {n_labels} labels in {name_some(full, 'row')}; every row must "
+            "leave at least one, drop or correct these rows"
+        )
     return checked
 
 
@@ -135,7 +132,7 @@ def check_known(
 
 def check_relevant(Y: IndicatorLike) -> NDArray[np.uint8]:
     """Check relevant labels, at least one and not all per row, and return a dense 0/1 array."""
-    return check_sets(Y, "relevant", _MIN_LABELS)
+    return check_complementary(Y, name="relevant")
 
 
 def warn_unchosen(
@@ -155,41 +152,6 @@ def warn_unchosen(
             UnchosenLabelWarning,
             stacklevel=stacklevel,
         )
-
-
-def check_sets(
-    values: IndicatorLike, name: str, min_labels: int, *, allow_empty: bool = False
-) -> NDArray[np.uint8]:
-    """Check that no row marks all labels and, unless ``allow_empty``, that none is empty."""
-    checked = check_indicator(values, name=name)
-    n_samples, n_labels = checked.shape
-    if n_labels < min_labels:
-        labels, advice = f"{n_labels} labels (columns)", "give one column per label"
-        if n_labels == 1:
-            labels = "1 label (column)"
-        elif n_labels == 2:
-            advice = (
-                "with two, 'not a' means 'b': fit an ordinary classifier on the label that is left"
-            )
-        raise AnnotationError(
-            f"{name} has {labels}; learning from complementary labels needs at least {min_labels}: "
-            f"{advice}"
-        )
-    if n_samples == 0:
-        raise AnnotationError(f"{name} has no rows; give at least one")
-    counts = checked.sum(axis=1, dtype=np.intp)
-    empty, full = np.flatnonzero(counts == 0), np.flatnonzero(counts == n_labels)
-    if len(empty) == n_samples or (len(empty) and not allow_empty):
-        advice = "every row needs at least one, drop the empty rows"
-        if allow_empty:
-            advice = "at least one row needs a mark"
-        raise AnnotationError(f"{name} marks no label in {name_some(empty, 'row')}; {advice}")
-    if len(full):
-        raise AnnotationError(
-            f"{name} marks all {n_labels} labels in {name_some(full, 'row')}; every row must "
-            "leave at least one, drop or correct these rows"
-        )
-    return checked
 
 
 def check_answers(answers: AnswerArrays, place: Callable[[int], str]) -> None:

@@ -100,15 +100,7 @@ class Statements:
 def find_contradictions(statements: Statements) -> NDArray[np.int64]:
     """Find the pairs of item and label that one statement affirms and another denies.
 
-    Parameters
-    ----------
-    statements : Statements
-        ``statements.only(sure_statements(...))`` leaves out those that may be mistakes.
-
-    Returns
-    -------
-    ndarray of shape (n_contradictions,), dtype int64
-        ``Statements.pair`` of each contradiction, item * n_labels + label, in ascending order.
+    The result, (C,), has the ``Statements.pair`` of each, item * n_labels + label, ascending.
     """
     # np.intersect1d takes three times as long.
     denied = np.sort(statements.pair[~statements.applies])
@@ -118,34 +110,21 @@ def find_contradictions(statements: Statements) -> NDArray[np.int64]:
 
 
 def sure_statements(
-    answers: AnswerArrays, statements: Statements, *, mistakes: bool = False
+    answers: AnswerArrays, statements: Statements, *, with_error_rates: bool = False
 ) -> NDArray[np.bool_]:
-    """Return which statements hold for certain, (S,), given how people answer.
+    """Return which statements of these answers hold for certain, (S,), given how people answer.
 
-    Parameters
-    ----------
-    answers : Answers
-    statements : Statements
-        What these answers say, or some of it.
-    mistakes : bool, default=False
-        Whether people make mistakes. If so, only what they volunteered and what was excluded is
-        certain: neither judgements nor names are.
-
-    Returns
-    -------
-    ndarray of shape (S,), dtype bool
-
-    Notes
-    -----
-    Somebody who picks a label even if all offered ones apply (``all_apply="pick"``) says that it
-    does not apply only if another offered label certainly does not.
+    If people make mistakes (``with_error_rates``), only what they volunteered and what was excluded
+    is certain: neither judgements nor names are. Somebody who picks a label even if all offered
+    ones apply (``all_apply="pick"``) says that it does not apply only if another offered label
+    certainly does not.
     """
-    by_choice = np.isin(statements.kind, (0, 4))  # named, implied
-    if mistakes:
+    named, by_choice = statements.kind == 0, np.isin(statements.kind, (0, 4))  # named, implied
+    if with_error_rates:
         judged = np.isin(answers.question, ("asked", "ticked"))[statements.answer]
         return np.asarray(~(by_choice | judged))
-    complete = answers.exhausted[statements.answer]
-    picked = (statements.kind == 0) & (answers.all_apply == "pick")[statements.answer] & ~complete
+    may_pick = (answers.all_apply == "pick") & ~answers.exhausted
+    picked = named & may_pick[statements.answer]
     denied = statements.only(~picked & ~statements.applies)
     known = mask_of(denied.item, denied.label, answers.shape)
     rows = statements.answer[picked]

@@ -177,7 +177,6 @@ def _read_columns(table: Any) -> dict[str, _Column]:
 
 
 def _factorize(name: str, values: Any) -> _Column:
-    """Find the distinct values of a column, and its gaps."""
     try:
         iter(values)
         has_rows = not isinstance(values, str | bytes)
@@ -307,7 +306,6 @@ def _offered_mask(
 
 
 def _sorted(values: Any) -> list[Any]:
-    """Sort values; if their types cannot be compared, sort by type and then as text."""
     try:
         return sorted(values)
     except TypeError:
@@ -326,7 +324,6 @@ class _Rows:
 
     @classmethod
     def of(cls, ids: _Column, words: NDArray[np.intp]) -> _Rows:
-        """Group the rows of a table by answer."""
         row = np.arange(len(words))
         group = np.where(ids.codes == -1, len(ids.values) + row, ids.codes)
         sure = np.zeros(len(ids.values) + len(row), dtype=np.bool_)
@@ -443,11 +440,9 @@ class _Marks:
         }
 
     def _any(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which answers have at least one of the rows, (A,)."""
         return np.bincount(self.rows.answer[rows], minlength=self.rows.n_answers) > 0
 
     def _mask(self, rows: NDArray[np.bool_]) -> Mask:
-        """Return the mask (A, K) of the labels in these rows."""
         rows = rows & (self.label != -1)
         return mask_of(self.rows.answer[rows], self.label[rows], self.offered.shape)
 

@@ -1,35 +1,363 @@
-"""All findings: assumptions that fail or cannot be checked, and what to do about them."""
+"""All findings: assumptions that fail or cannot be checked, and what to do about them.
+
+``findings.toml`` is the table of them: name, severity, text and advice. The tests here yield the
+names of what they find, and the words that the texts leave open.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, TypeAlias
 
-from complabel.asking import _findings_asked as asked
-from complabel.asking import _findings_labels as of_labels
-from complabel.asking import _findings_said as said
-from complabel.asking._finding_context import Context
-from complabel.asking._inspection import SEVERITIES, Finding
+import numpy as np
 
-# Findings of the same severity are shown, and should be dealt with, in this order.
-_CHECKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
-    of_labels.nothing,
-    said.contradictions,
-    asked.only_no,
-    asked.frequencies,
-    asked.choice,
-    said.agreement,
-    said.features,
-    asked.audit_size,
-    of_labels.hierarchy,
-    asked.not_random,
-    of_labels.names,
-    of_labels.labels,
-    said.people,
-    said.items,
-)
+from complabel.asking._choice import EXPECTED, KNOWN, LEVEL
+from complabel.asking._inspection import DEPENDS, SEVERITIES, ChoiceTest, Finding, Inspection
+from complabel.asking._patterns import similar_names
+from complabel.asking._said import Said
+
+# Number of questions that repair most of the damage of a biased choice: docs/frequencies.md.
+_AUDIT = 200
+# With fewer answers than this, hardly anything is learned about a label.
+_FEW_MARKS = 20
+# With fewer answers that say so than this, hardly anything is learned about where it applies.
+_FEW_YES = 10
+_MOST_LISTED = 5  # names in a message before the rest is only counted
+# Estimated standard deviations of log-propensities that equal chances hardly ever give: with
+# random judgements, and from menus alone. Menus alone need more, because correlated labels can
+# look like unequal propensities there.
+_UNEQUAL, _UNEQUAL_ALONE = 0.25, 0.52
+# A label that is named at least this many times as readily where another one applies, or as seldom.
+_DEPENDS = 1.25
+_LARGE_ERROR = 0.1  # relative standard error of the mean number of labels
+_MANY_JUDGED = 100  # if 5 of 100 judgements are yes, fewer may all be no by chance
+_FEW_QUESTIONS = 4  # per label; fewer say little about each label's frequency
+_LOW_ALPHA = 0.667  # below this, Krippendorff allows not even tentative conclusions
+_NO_ALPHA = 0.2  # below this, annotators agree hardly more than by chance
+_MANY_MISTAKES = 0.1  # share of answers given at random
+_FEW_MISTAKES = 0.05  # a rate that may be as low as this is not reported
+_ONE_SIDED = 1.645  # standard errors from an estimate to its 95 % bound
+_LEAST_SHARED = 30  # agreement on fewer pairs says too little
+
+Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
+"""Names of findings, and the words that their texts need. The entries "severity", "advice" and
+"ask" take the place of those in the table."""
+
+_INSTEAD = ("severity", "advice", "ask")
+
+
+@dataclass(frozen=True)
+class Context:
+    """The data that findings are made from."""
+
+    seen: Inspection
+    said: Said
+    labels_listed: bool
+    source: str  # in suggested commands; empty: there are none
+    features: str
+
+    def possible(self, n: int = _AUDIT) -> int:
+        """Return n, or the number of item-label pairs that are not known if it is smaller."""
+        said = self.said
+        known = len(said.affirmed) + len(said.denied) - 2 * len(said.contradicted)
+        return min(n, self.seen.n_items * self.seen.n_labels - known)
+
+    def command(self, row: dict[str, Any]) -> str:
+        """Return the suggested command; empty if there is none."""
+        if not self.source:
+            return ""
+        features = f" --features {self.features}" if self.features else ""
+        if n := self.possible(row.get("ask", 0)):
+            return f"complabel ask {self.source}{features} -n {n} --out questions.csv"
+        given = {"source": self.source, "X": self.features or "X.csv"}
+        return "complabel " + row["command"].format_map(given) if "command" in row else ""
 
 
 def all_findings(context: Context) -> tuple[Finding, ...]:
-    """Return all findings, the most severe first, then in the order of ``_CHECKS``."""
-    found = [finding for check in _CHECKS for finding in check(context)]
-    return tuple(sorted(found, key=lambda each: SEVERITIES.index(each.severity)))
+    """Return all findings, the most severe first, then in the order of the table."""
+    table = tomllib.loads(resources.files(__package__).joinpath("findings.toml").read_text("utf-8"))
+    found = {name: words for test in _TESTS for name, words in test(context)}
+    made = []
+    for name, row in table.items():
+        if name in found:
+            row |= {key: found[name][key] for key in _INSTEAD if key in found[name]}
+            what, advice = (row[text].format_map(found[name]) for text in ("what", "advice"))
+            command = context.command(row)
+            made.append(Finding(name, row["severity"], what, advice, command, row["title"]))
+    return tuple(sorted(made, key=lambda each: SEVERITIES.index(each.severity)))
+
+
+def _num(number: int, noun: str) -> str:
+    """Write a number with its noun, in the plural if needed."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _some(names: Iterable[str], between: str = ", ") -> str:
+    """Write the first names, and how many more there are."""
+    listed = list(names)
+    more = len(listed) - _MOST_LISTED
+    return between.join(listed[:_MOST_LISTED] + ([f"and {more:,} more"] if more > 0 else []))
+
+
+def _contradictions(context: Context) -> Found:
+    seen = context.seen
+    if seen.n_contradictions:
+        pairs = _num(seen.n_contradictions, "pair")
+        yield "contradictions", {"pairs": pairs, "first": seen.contradictions[0]}
+
+
+def _frequencies(context: Context) -> Found:
+    """No answer says anything, or the answers do not tell how often labels apply."""
+    seen, known = context.seen, context.seen.knowledge
+    if not len(context.said):
+        yield "no-answers", {}
+    if known.known or not len(context.said):
+        return
+    n = context.possible()
+    ask = (
+        f"Ask {n} yes/no questions about random labels of random items, add the answers to these,"
+        " and inspect again."
+    )
+    if not n:
+        ask = (
+            "Every label of every item is known, so nothing is left to ask. If nobody chose which"
+            " labels to judge, say so: set the column question to ticked, or fill in probability."
+        )
+    elif seen.n_labels * _FEW_QUESTIONS > _AUDIT:
+        ask += (
+            f" With {seen.n_labels:,} labels they tell how many labels apply to an item, but little"
+            " about how often each label applies."
+        )
+    bounds = (
+        f" If all answers are right, from {known.at_least:,.2f} to {known.at_most:,.2f} labels"
+        " apply to an item."
+    )
+    words = {"bounds": bounds, "advice": ask}
+    if "excluded" in seen.questions:
+        answers = _num(seen.questions["excluded"], "answer")
+        advice = f"{ask} Even 50 help a lot." if n > 50 else ask
+        yield "exclusion-rates-unknown", words | {"answers": answers, "advice": advice}
+    if "named" in seen.questions:
+        yield "choice-unchecked", words
+    if not {"excluded", "named"} & set(seen.questions):
+        yield "frequencies-unknown", words
+
+
+def _judgements(context: Context) -> Found:
+    """All judgements are "no", as if people had picked labels; or they were not at random."""
+    seen, known = context.seen, context.seen.knowledge
+    if not known.n_not_random:
+        return
+    judged = sum(label.judged for label in seen.labels)
+    no = judged >= _MANY_JUDGED and not any(label.yes for label in seen.labels)
+    if no and "asked" in seen.questions:
+        yield "only-no", {"judged": judged}
+    severity = "note" if known.known else "warning"
+    total = known.n_random + known.n_not_random
+    yield "not-random", {"severity": severity, "n": known.n_not_random, "all": total}
+
+
+def _choice(context: Context) -> Found:
+    """Labels are not named with equal chances, or the choice depends on other labels."""
+    seen = context.seen
+    tests = {test.name: test for test in seen.tests}
+    spread, alone = seen.knowledge.spread or 0.0, seen.knowledge.n_random == 0
+    known, expected = tests.get(KNOWN), tests.get(EXPECTED)
+    if known is not None and expected is not None and 2 * known.n_answers >= expected.n_answers:
+        expected = None  # the other test needs no assumption about label correlation
+    found = [
+        test
+        for test, effect in ((known, known and known.effect), (expected, spread))
+        if test is not None and test.p_value < LEVEL and (effect or 0.0) >= _UNEQUAL
+    ]
+    if found or (alone and spread >= _UNEQUAL_ALONE):
+        how = [_tested(test) for test in found]
+        if spread >= _UNEQUAL:
+            how.append(f"the standard deviation of log-propensities is about {spread:g}")
+        words = {"how": "; ".join(how), "extremes": _extremes(seen), "ask": alone * _AUDIT}
+        if not seen.knowledge.known:
+            words["advice"] = (
+                f"Ask {context.possible()} yes/no questions about random labels. Once it is known"
+                " how often labels apply, the choice can be corrected."
+            )
+        yield "choice-not-uniform", words
+    depends = tests.get(DEPENDS)
+    if depends is not None and (depends.effect or 0.0) >= math.log(_DEPENDS):
+        labels = {"pairs": _num(len(depends.labels), "pair"), "labels": _some(depends.labels)}
+        yield "choice-depends", labels | {"test": depends}
+
+
+def _tested(test: ChoiceTest) -> str:
+    p = "p < 0.0001" if test.p_value < 1e-4 else f"p = {test.p_value:.2g}"
+    return f"{test.name}, chi-square {test.statistic:.0f} on {test.dof}, {p}"
+
+
+def _extremes(seen: Inspection) -> str:
+    """Write which labels come to mind most and least readily."""
+    known = sorted((label.propensity, label.label) for label in seen.labels if label.propensity)
+    if len(known) < 2:
+        return ""
+    (least, rarely), (most, often) = known[0], known[-1]
+    return f" {often!r} is named {most / least:.1f} times as readily as {rarely!r}."
+
+
+def _agreement(context: Context) -> Found:
+    """Annotators disagree."""
+    found = context.seen.agreement
+    if found is None or found.n_pairs < _LEAST_SHARED:
+        return
+    alpha = "undefined" if found.alpha is None else f"{found.alpha:.2f}"
+    shared = _num(found.n_pairs, "shared pair")
+    highest = 1.0
+    if found.alpha is not None and found.alpha_error is not None:
+        highest = found.alpha + _ONE_SIDED * found.alpha_error
+    rate, error = found.error_rate or 0.0, found.error or 0.0
+    none = found.error_rate is None or highest < _NO_ALPHA
+    many = rate > _MANY_MISTAKES and rate - _ONE_SIDED * error > _FEW_MISTAKES
+    worst = [a for a in context.seen.annotators if (a.error_rate or 0) > 2 * rate]
+    most = f" Most of all: {_some(repr(a.annotator) for a in worst)}." if worst else ""
+    words = {"shared": shared, "found": found, "alpha": alpha}
+    if none:
+        yield "no-agreement", words
+    if many:
+        yield "mistakes", words | {"rate": rate, "error": error, "most": most}
+    if highest < _LOW_ALPHA and not (none or many):
+        yield "low-alpha", words
+
+
+def _features(context: Context) -> Found:
+    """Items have equal features, or features are constant."""
+    looked = context.seen.features
+    if looked is None:
+        return
+    if looked.n_contradicting:
+        yield "same-features-contradict", {"items": _num(looked.n_contradicting, "item")}
+    elif looked.n_same:
+        yield "same-features", {"items": _num(looked.n_same, "item")}
+    if looked.n_constant:
+        total = _num(looked.n_features, "feature")
+        yield "constant-features", {"n": looked.n_constant, "features": total}
+
+
+def _audit_size(context: Context) -> Found:
+    """Random judgements are too few, or there are only menus."""
+    known = context.seen.knowledge
+    if known.cardinality is None or known.error is None:
+        return
+    if not known.n_random:
+        yield "frequencies-from-menus", {"n": context.possible()}
+        return
+    relative = known.error / known.cardinality
+    if relative > _LARGE_ERROR:
+        more = context.possible(3 * known.n_random)
+        effect = "about halve" if more == 3 * known.n_random else "reduce"
+        severity = "warning" if relative > 2 * _LARGE_ERROR else "note"
+        words = {"relative": relative, "known": known, "more": more, "effect": effect}
+        yield "audit-too-small", words | {"severity": severity, "ask": more}
+
+
+def _hierarchy(context: Context) -> Found:
+    """Labels always get the same marks, or are always excluded together."""
+    groups = [_some(map(repr, group), " = ") for group in context.seen.identical]
+    if groups:
+        yield "identical-labels", {"groups": _num(len(groups), "group"), "some": _some(groups)}
+    nested = context.seen.nested
+    both = {(a, b) for a, b in nested if (b, a) in nested}
+    pairs = [f"{a!r} together with {b!r}" for a, b in sorted(both) if a < b]
+    pairs += [f"{a!r} wherever {b!r} is" for a, b in nested if (a, b) not in both]
+    if pairs:
+        yield "nested-exclusions", {"some": _some(pairs)}
+
+
+def _names(context: Context) -> Found:
+    """Names of labels differ only in case, spaces or one letter."""
+    counts = {label.label: label.mentioned for label in context.seen.labels}
+    pairs = similar_names(counts, misspelt=not context.labels_listed)
+    if pairs:
+        some = _some(f"{a!r} ({counts[a]:,}) and {b!r} ({counts[b]:,})" for a, b in pairs)
+        yield "similar-names", {"pairs": _num(len(pairs), "pair"), "some": some}
+
+
+def _labels(context: Context) -> Found:
+    """Few or no answers mention some labels, hardly any say yes, or nobody listed the labels."""
+    seen = context.seen
+    total = _num(seen.n_labels, "label")
+    never = [repr(label.label) for label in seen.labels if not label.mentioned]
+    if never and len(never) < seen.n_labels:
+        yield "never-mentioned", {"n": len(never), "labels": total, "some": _some(never)}
+    rare = sorted(  # nearly all that is known of them are judgements, and few of these are "yes"
+        (
+            label
+            for label in seen.labels
+            if label.judged
+            and label.named + label.excluded < _FEW_MARKS
+            and label.relevant < _FEW_YES
+        ),
+        key=lambda label: label.relevant,
+    )
+    if rare:
+        least, most = rare[0].relevant, rare[-1].relevant
+        some = _some(f"{label.label!r} ({label.relevant})" for label in rare)
+        words = {"n": len(rare), "labels": total, "some": some, "few": _FEW_YES}
+        yield "few-yes", words | {"least": least if least == most else f"{least} to {most}"}
+    few = [label for label in seen.labels if 0 < label.mentioned < _FEW_MARKS and label not in rare]
+    if few:
+        some = _some(f"{label.label!r} ({label.mentioned})" for label in few)
+        yield "few-answers", {"n": len(few), "labels": total, "some": some, "few": _FEW_MARKS}
+    answers = context.said.answers
+    about_all = (answers.question != "asked") & (np.diff(answers.offered.indptr) == 0)
+    if not context.labels_listed and about_all.any():
+        counted = _num(int(about_all.sum()), "answer")
+        yield "labels-not-listed", {"answers": counted, "n": seen.n_labels}
+
+
+def _people(context: Context) -> Found:
+    """Mistakes of annotators cannot be estimated."""
+    seen, answers = context.seen, context.said.answers
+    person = answers.annotator[answers.question != "excluded"]  # rules have no names
+    unknown = int(np.count_nonzero(person < 0))
+    if not len(person):
+        return
+    if unknown:
+        what = f"{unknown:,} of {_num(len(person), 'answer')} do not say who gave them."
+        if unknown == len(person):
+            what = "No answer says who gave it, so mistakes of annotators cannot be estimated."
+        yield "annotators-unknown", {"what": what}
+    elif len(seen.annotators) == 1:
+        yield "one-annotator", {"who": seen.annotators[0].annotator}
+    if len(seen.annotators) > 1 and seen.agreement is None:
+        people = _num(len(seen.annotators), "annotator")
+        yield "nothing-shared", {"people": people, "n": context.possible(_AUDIT // 2)}
+
+
+def _items(context: Context) -> Found:
+    """Items have no answers or no candidate labels, or answers are repeated."""
+    seen, said = context.seen, context.said
+    counts = np.bincount(said.denied // max(seen.n_labels, 1), minlength=seen.n_items)
+    everything = int(np.count_nonzero(counts == seen.n_labels))
+    if everything:
+        yield "all-excluded", {"items": _num(everything, "item")}
+    if seen.n_repeated:
+        yield "repeated-answers", {"times": _num(seen.n_repeated, "time")}
+    if seen.n_unanswered and len(said):
+        yield "items-without-answers", {"n": seen.n_unanswered, "items": _num(seen.n_items, "item")}
+
+
+_TESTS = (
+    _contradictions,
+    _frequencies,
+    _judgements,
+    _choice,
+    _agreement,
+    _features,
+    _audit_size,
+    _hierarchy,
+    _names,
+    _labels,
+    _people,
+    _items,
+)

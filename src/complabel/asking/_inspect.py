@@ -2,39 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
 
-from complabel.answers import QUESTIONS, Answers
-from complabel.asking._agreement import Shared
+from complabel.answers import QUESTIONS, Answers, contradictions_table
 from complabel.asking._choice import tests_of_choice
-from complabel.asking._features import look_at_features
-from complabel.asking._finding_context import Context
-from complabel.asking._findings import all_findings
-from complabel.asking._hierarchy import identical_labels, nested_exclusions
+from complabel.asking._findings import Context, all_findings
 from complabel.asking._inspection import (
     Agreement,
     AnnotatorSummary,
+    Contradiction,
     Inspection,
+    Knowledge,
     LabelSummary,
 )
-from complabel.asking._known import Known, what_is_known
-from complabel.asking._statements import (
-    KINDS,
-    Statements,
-    exhausted,
-    n_offered_by_label,
-    names_of_labels,
-)
+from complabel.asking._patterns import identical_labels, look_at_features, nested_exclusions
+from complabel.asking._said import Said, Shared, names_of_labels
 from complabel.errors import InputError
+from complabel.frequencies import (
+    LabelFrequencies,
+    estimate_label_frequencies,
+    judged_at_random,
+    rates_of_exclusion,
+)
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 _NORMAL_95 = 1.96
+_SHOWN = 100  # contradictions that are listed
+# An estimate from named labels takes minutes with more labels, or with more menu entries.
+_MOST_LABELS = 200
+_MOST_CELLS = 200_000
+# Menus alone give frequencies only through answers that say that all labels of a menu apply.
+_LEAST_ALL_APPLY = 50
+# Relative standard error. A worse estimate from menus alone depends mostly on the prior.
+_MOST_ERROR = 0.2
 
 
 def inspect_answers(
@@ -93,40 +99,39 @@ def inspect_answers(
             f"answers must be Answers, got {type(answers).__name__}; Answers.from_table makes them"
             " from a table"
         )
-    statements = Statements.of(answers)
-    known = what_is_known(statements)
-    shared = Shared.of(statements)
+    said = Said.by(answers)
+    known = _what_is_known(said)
+    shared = Shared.of(said)
     agreement = shared.agreement()
-    identical = identical_labels(statements)
-    nested = nested_exclusions(statements)
+    identical = identical_labels(said)
+    nested = nested_exclusions(said)
     names = names_of_labels(answers)
     found = Inspection(
         n_items=answers.n_items,
         n_labels=answers.n_labels,
         n_answers=answers.n_answers,
         n_unanswered=int(np.count_nonzero(~answers.answered)),
-        n_all_apply=int(np.count_nonzero(exhausted(answers))),
-        n_contradictions=len(statements.contradicted),
-        n_repeated=statements.n_repeated(),
+        n_all_apply=int(np.count_nonzero(answers.exhausted)),
+        n_contradictions=len(said.contradicted),
+        n_repeated=said.n_repeated(),
         questions={
             word: int(np.count_nonzero(answers.question == word))
             for word in QUESTIONS
             if (answers.question == word).any()
         },
-        labels=_labels(statements, known),
-        annotators=_annotators(statements, shared, agreement),
-        contradictions=statements.contradictions(),
+        labels=_labels(said, known),
+        annotators=_annotators(said, shared, agreement),
+        contradictions=_contradictions(answers),
         agreement=agreement,
         knowledge=known.summary,
-        tests=tuple(tests_of_choice(statements, known.audit)),
+        tests=tuple(tests_of_choice(said, known.audit)),
         identical=tuple(tuple(names[label] for label in group) for group in identical),
         nested=tuple((names[a], names[b]) for a, b in nested),
-        features=None if X is None else look_at_features(X, statements),
+        features=None if X is None else look_at_features(X, said),
     )
     context = Context(
         seen=found,
-        answers=answers,
-        statements=statements,
+        said=said,
         labels_listed=labels_listed,
         source=source,
         features=features,
@@ -134,18 +139,18 @@ def inspect_answers(
     return replace(found, findings=all_findings(context))
 
 
-def _labels(statements: Statements, known: Known) -> tuple[LabelSummary, ...]:
+def _labels(said: Said, known: _Known) -> tuple[LabelSummary, ...]:
     """Sum up the answers about each label."""
-    answers = statements.answers
-    kind = {name: statements.kind == at for at, name in enumerate(KINDS)}
+    answers = said.answers
+    about_all = int((np.diff(answers.offered.indptr) == 0).sum())
     columns = {
-        "offered": n_offered_by_label(answers),
-        "named": statements.counts(kind["named"]),
-        "absent": statements.counts(kind["absent"]),
-        "relevant": statements.counts(kind["relevant"] | kind["implied"]),
-        "excluded": statements.counts(kind["excluded"]),
-        "judged": statements.counts(statements.judged),
-        "yes": statements.counts(statements.judged & statements.yes),
+        "offered": np.bincount(answers.offered.indices, minlength=said.n_labels) + about_all,
+        "named": said.counts(said.is_kind("named")),
+        "absent": said.counts(said.is_kind("absent")),
+        "relevant": said.counts(said.applies),
+        "excluded": said.counts(said.is_kind("excluded")),
+        "judged": said.counts(said.judged),
+        "yes": said.counts(said.judged & said.applies),
         "at_least": known.at_least,
         "at_most": known.at_most,
     }
@@ -167,17 +172,17 @@ def _labels(statements: Statements, known: Known) -> tuple[LabelSummary, ...]:
 
 
 def _annotators(
-    statements: Statements, shared: Shared, agreement: Agreement | None
+    said: Said, shared: Shared, agreement: Agreement | None
 ) -> tuple[AnnotatorSummary, ...]:
     """Sum up the answers of each annotator."""
-    answers, n = statements.answers, len(statements.answers.annotator_names)
+    answers, n = said.answers, len(said.answers.annotator_names)
     if not n:
         return ()
-    judged = statements.judged & (answers.annotator[statements.answer] >= 0)
-    person = answers.annotator[statements.answer[judged]]
+    judged = said.judged & (answers.annotator[said.answer] >= 0)
+    person = answers.annotator[said.answer[judged]]
     n_answers = np.bincount(answers.annotator[answers.annotator >= 0], minlength=n)
     n_judged = np.bincount(person, minlength=n)
-    n_yes = np.bincount(person, weights=statements.yes[judged], minlength=n)
+    n_yes = np.bincount(person, weights=said.applies[judged], minlength=n)
     n_shared, agreed, rates = np.zeros(n, dtype=np.intp), np.zeros(n), np.full(n, np.nan)
     if agreement is not None:
         n_shared, agreed = shared.by_person()
@@ -195,3 +200,95 @@ def _annotators(
         )
         for at in np.argsort(-n_answers, kind="stable").tolist()
     )
+
+
+def _contradictions(answers: Answers) -> tuple[Contradiction, ...]:
+    """Return who says what about the first contradicted pairs."""
+    columns = contradictions_table(answers, most=_SHOWN).values()
+    return tuple(
+        Contradiction(str(item), str(label), *sides)
+        for item, label, *sides in zip(*columns, strict=True)
+    )
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known about label frequencies; arrays are (K,)."""
+
+    summary: Knowledge
+    at_least: NDArray[np.float64]
+    at_most: NDArray[np.float64]
+    frequencies: LabelFrequencies | None  # from all answers that can be used
+    audit: LabelFrequencies | None  # from random judgements only
+    exclusion_rates: NDArray[np.float64] | None
+
+
+def _what_is_known(said: Said) -> _Known:
+    """Estimate how often labels apply, or say why this is not possible."""
+    answers = said.answers
+    at_random = judged_at_random(answers)
+    judged = np.isin(answers.question, ("asked", "ticked"))
+    n_items = max(answers.n_items, 1)
+    at_least, denied = (
+        np.bincount(pairs % answers.n_labels, minlength=answers.n_labels) / n_items
+        for pairs in (said.affirmed, said.denied)
+    )
+    audit = estimate_label_frequencies(answers.only(at_random)) if at_random.any() else None
+    found, reason = _estimate(answers, audit)
+    rates = None
+    if found is not None:
+        rates = rates_of_exclusion(answers, np.minimum(found.values, 1 - 1e-6))
+    summary = Knowledge(
+        known=found is not None,
+        reason=reason,
+        n_random=int(at_random.sum()),
+        n_not_random=int((judged & ~at_random).sum()),
+        at_least=float(at_least.sum()),
+        at_most=float((1 - denied).sum()),
+        cardinality=None if found is None else found.cardinality,
+        error=None if found is None else found.cardinality_error,
+        spread=None if found is None or found.propensities is None else found.spread,
+    )
+    return _Known(summary, at_least, 1 - denied, found, audit, rates)
+
+
+def _estimate(
+    answers: Answers, audit: LabelFrequencies | None
+) -> tuple[LabelFrequencies | None, str]:
+    """Return the best estimate that takes only seconds, and what it is based on."""
+    judged = "" if audit is None else f"{audit.n_audit:,} random judgements"
+    named = answers.question == "named"
+    if not named.any() and audit is not None:
+        return audit, judged
+    if not named.any():
+        return None, "nothing was judged at random"
+    if answers.n_labels > _MOST_LABELS:
+        if audit is not None:
+            return audit, f"{judged}; with {answers.n_labels:,} labels, named ones are not used"
+        return None, "nothing was judged at random"
+    used, sample = _sampled(answers)
+    if audit is None and np.count_nonzero(used.exhausted) < _LEAST_ALL_APPLY:
+        return None, "nothing was judged at random, and few said that all labels of a menu apply"
+    try:
+        found = estimate_label_frequencies(used)
+    except InputError:
+        return None, "the answers to random questions do not tell"
+    if audit is None and found.cardinality_error > _MOST_ERROR * found.cardinality:
+        return None, f"nothing was judged at random, and the menus{sample} tell too little"
+    if found.propensities is None:
+        return found, judged
+    return found, " and ".join(filter(None, [judged, f"labels named{sample}"]))
+
+
+def _sampled(answers: Answers) -> tuple[Answers, str]:
+    """Return answers with few enough menus for seconds of work, and words for the reduction."""
+    n_named = np.diff(answers.named.indptr)
+    slow = (answers.question == "named") & (
+        (answers.n_offered < answers.n_labels) | (answers.asked_for != 1) | (n_named != 1)
+    )
+    rows, most = np.flatnonzero(slow), _MOST_CELLS // answers.n_labels
+    if len(rows) <= most:
+        return answers, ""
+    drawn = np.random.default_rng(0).choice(rows, most, replace=False)
+    slow[drawn] = False
+    return answers.only(~slow), f" (a random {most:,} of {len(rows):,} menus)"

@@ -15,40 +15,6 @@ SEVERITIES: tuple[Severity, ...] = ("problem", "warning", "note")
 DEPENDS = "named against what else applies"
 """The name of the :class:`ChoiceTest` that looks at pairs of labels."""
 
-TITLES = {
-    "no-answers": "No answer says anything about a label",
-    "contradictions": "Answers contradict each other",
-    "only-no": "All judgements are no",
-    "exclusion-rates-unknown": "It is not known how often labels are excluded",
-    "choice-unchecked": "Labels were named, and nothing checks the choice",
-    "frequencies-unknown": "It is not known how often labels apply",
-    "choice-not-uniform": "Some labels are named more readily than others",
-    "choice-depends": "The choice depends on which other labels apply",
-    "no-agreement": "Annotators hardly agree",
-    "mistakes": "Annotators make many mistakes",
-    "low-alpha": "Annotators disagree about the rare answers",
-    "same-features-contradict": "Items with the same features have contradicting answers",
-    "same-features": "Some items have the same features",
-    "constant-features": "Some features are the same for all items",
-    "frequencies-from-menus": "Only menus tell how often labels apply",
-    "audit-too-small": "There are too few random questions",
-    "identical-labels": "Some labels always get the same answers",
-    "nested-exclusions": "Some labels are always excluded together",
-    "not-random": "Some questions were not drawn at random",
-    "similar-names": "One label may have two names",
-    "never-mentioned": "Some labels are in no answer",
-    "few-yes": "Few answers say that some labels apply",
-    "few-answers": "Some labels are in few answers",
-    "labels-not-listed": "The list of labels may not be complete",
-    "annotators-unknown": "It is not known who answered",
-    "one-annotator": "All answers are by one annotator",
-    "nothing-shared": "No two annotators judged the same",
-    "all-excluded": "For some items, no label is left",
-    "repeated-answers": "Some annotators repeat themselves",
-    "items-without-answers": "Some items have no answer",
-}
-"""The headline of each finding, by its name."""
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -66,18 +32,16 @@ class Finding:
         What to do.
     command : str
         The command that does it; empty if there is none.
+    title : str
+        The headline: what is found, in a few words.
     """
 
     name: str
     severity: Severity
     what: str
     advice: str
-    command: str = ""
-
-    @property
-    def title(self) -> str:
-        """The headline: what is found, in a few words."""
-        return TITLES[self.name]
+    command: str
+    title: str
 
 
 @dataclass(frozen=True)
@@ -129,81 +93,40 @@ class LabelSummary:
 
 @dataclass(frozen=True)
 class AnnotatorSummary:
-    """What one annotator answered.
-
-    Attributes
-    ----------
-    annotator : str
-    answers, judged : int
-        Number of this annotator's answers, and of the labels judged one by one.
-    yes_share : float or None
-        Share of "yes" among the judged labels; None if there are none.
-    shared : int
-        Number of judgements about pairs of item and label that others judged, too.
-    agreement : float or None
-        Share of the other annotators who say the same, averaged over the shared judgements.
-    error_rate : float or None
-        Estimated share of answers given at random; None if too few judgements are shared.
-    """
+    """What one annotator answered."""
 
     annotator: str
     answers: int
-    judged: int
-    yes_share: float | None
-    shared: int
-    agreement: float | None
-    error_rate: float | None
+    judged: int  # labels judged one by one
+    yes_share: float | None  # of "yes" among the judged labels
+    shared: int  # judgements about pairs of item and label that others judged, too
+    agreement: float | None  # share of the others who say the same, mean over shared judgements
+    error_rate: float | None  # share of answers given at random; None if too few are shared
 
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A label of an item about which answers contradict each other.
-
-    Attributes
-    ----------
-    item, label : str
-    yes, no : int
-        Number of answers that say that the label applies, and that it does not.
-    says_yes, says_no : tuple of str
-        Names of the known annotators on each side, sorted.
-    """
+    """A label of an item about which answers contradict each other."""
 
     item: str
     label: str
-    yes: int
+    yes: int  # answers that say that the label applies
     no: int
-    says_yes: tuple[str, ...]
+    says_yes: tuple[str, ...]  # names of the known annotators, sorted
     says_no: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far annotators agree about pairs of item and label that several of them judged.
-
-    Attributes
-    ----------
-    n_pairs, n_judgements : int
-        Number of pairs that at least two annotators judged, and of judgements about them.
-    observed : float
-        Share of the couples of judgements about the same pair that agree. Each pair is weighted
-        by its number of judgements.
-    alpha : float or None
-        Krippendorff's alpha for two categories with gaps: 1 for full agreement, 0 for chance.
-        None if all judgements are the same.
-    alpha_error : float or None
-        Standard error of alpha.
-    error_rate, error : float or None
-        Share of random answers that explains the disagreement, assumed equal for all annotators,
-        and its standard error. None if they agree no more than by chance.
-    """
+    """How far annotators agree about pairs of item and label that several of them judged."""
 
     n_pairs: int
     n_judgements: int
-    observed: float
-    alpha: float | None
-    alpha_error: float | None
-    error_rate: float | None
-    error: float | None
+    observed: float  # share of couples of judgements that agree; pairs weigh by their judgements
+    alpha: float | None  # Krippendorff's, for two categories with gaps: 1 full agreement, 0 chance
+    alpha_error: float | None  # its standard error; None, as alpha, if all judgements are the same
+    error_rate: float | None  # share of random answers that explains the disagreement, for all
+    error: float | None  # its standard error; both are None if they agree no more than by chance
 
 
 @dataclass(frozen=True)
@@ -240,52 +163,27 @@ class Knowledge:
 
 @dataclass(frozen=True)
 class ChoiceTest:
-    """A test whether the offered labels are named with equal chances.
-
-    Attributes
-    ----------
-    name : str
-    statistic : float
-        Chi-square, or the largest absolute z of all pairs of labels.
-    dof : int
-        Degrees of freedom, or the number of pairs tested.
-    p_value : float
-        A small value speaks against equal chances.
-    n_answers : int
-    labels : tuple of str
-        The labels, or pairs of labels, that stand out, in words.
-    effect : float or None
-        How much it matters: the standard deviation of log-propensities, or the largest change of
-        a log-propensity among the pairs that stand out; None if it is not estimated.
-    """
+    """A test whether the offered labels are named with equal chances."""
 
     name: str
-    statistic: float
-    dof: int
+    statistic: float  # chi-square, or the largest absolute z of all pairs of labels
+    dof: int  # degrees of freedom, or the number of pairs tested
     p_value: float
     n_answers: int
-    labels: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # those, or pairs of those, that stand out, in words
+    # How much it matters: the standard deviation of log-propensities, or the largest change of one
+    # among the pairs that stand out; None if it is not estimated.
     effect: float | None = None
 
 
 @dataclass(frozen=True)
 class FeatureSummary:
-    """What the features of the items show, and how they fit the answers.
-
-    Attributes
-    ----------
-    n_features, n_constant : int
-        Number of features, and of those with the same value for all items.
-    n_same : int
-        Number of items that share all features with another item.
-    n_contradicting : int
-        Number of those items whose answers contradict each other.
-    """
+    """What the features of the items show, and how they fit the answers."""
 
     n_features: int
-    n_constant: int
-    n_same: int
-    n_contradicting: int
+    n_constant: int  # features with the same value for all items
+    n_same: int  # items that share all features with another item
+    n_contradicting: int  # those of them whose answers contradict each other
 
 
 @dataclass(frozen=True)
@@ -349,23 +247,13 @@ class Inspection:
         return next((each for each in self.findings if each.severity != "note"), None)
 
     def finding(self, name: str) -> Finding | None:
-        """Return the finding with this name, or None.
-
-        Parameters
-        ----------
-        name : str
-        """
+        """Return the finding with this name, or None."""
         return next((each for each in self.findings if each.name == name), None)
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain dicts, lists, str and numbers, with ``next_step``."""
         step = self.next_step
-        found: dict[str, Any] = _plain(asdict(self))
-        found["findings"] = [
-            {**plain, "title": each.title}
-            for plain, each in zip(found["findings"], self.findings, strict=True)
-        ]
-        return {"next_step": None if step is None else step.name, **found}
+        return {"next_step": None if step is None else step.name, **_plain(asdict(self))}
 
 
 def _plain(value: Any) -> Any:

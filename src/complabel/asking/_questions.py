@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from complabel._parameters import check_integer, check_random_state
 from complabel.answers import Answers
-from complabel.asking._shares import Shares
+from complabel.asking._said import names_of_labels
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def suggest_questions(
             f"n={n} questions are more than the {n_open.sum()} pairs of item and label that are"
             " not known; give a smaller n"
         )
-    shares = Shares.of(n_open, answers.n_items, int(n), rng)
+    shares = _Shares.of(n_open, answers.n_items, int(n), rng)
     drawn = [shares.draw(label, known[:, label], rng) for label in range(answers.n_labels)]
     labels = np.repeat(np.arange(answers.n_labels), [len(items) for items in drawn])
     order = rng.permutation(len(labels))
@@ -110,18 +111,12 @@ def suggest_questions(
     return _as_table(
         {
             "item": items if answers.item_names is None else answers.item_names[items],
-            "label": _names(answers)[labels],
+            "label": np.array(names_of_labels(answers), dtype=object)[labels],
             "answer": told,
             "question": np.full(len(labels), "asked", dtype=object),
             "probability": np.minimum(shares.chance * (answers.n_items / n), 1.0)[labels],
         }
     )
-
-
-def _names(answers: Answers) -> NDArray[np.object_]:
-    """Return the names of the labels in a table, (K,); numbers if they have none."""
-    names = answers.label_names or tuple(map(str, range(answers.n_labels)))
-    return np.array(names, dtype=object)
 
 
 def _as_table(columns: dict[str, NDArray[Any]]) -> Any:
@@ -131,3 +126,44 @@ def _as_table(columns: dict[str, NDArray[Any]]) -> Any:
     except ImportError:
         return columns
     return pd.DataFrame(columns)
+
+
+@dataclass(frozen=True)
+class _Shares:
+    """How many questions each label gets; arrays are (K,).
+
+    An item is open for a label if it is not known whether the label applies.
+    """
+
+    n_asked: NDArray[np.intp]  # questions; labels that get one more are drawn at random
+    chance: NDArray[np.float64]  # of drawing an item, before labels are drawn to get one more
+    share: NDArray[np.float64]  # the same, after that draw
+
+    @classmethod
+    def of(cls, n_open: NDArray[np.intp], n_items: int, n: int, rng: np.random.Generator) -> Self:
+        """Divide n questions equally; if a label has too few open items, others get more."""
+        ascending = np.sort(n_open)
+        taken = np.cumsum(ascending) - ascending  # questions of the labels with fewer open items
+        others = np.arange(len(n_open), 0, -1)
+        # The first label that can take an equal part of the rest; all labels after it can, too.
+        first = int(np.argmax(taken + ascending * others >= n))
+        level, rest = divmod(n - int(taken[first]), int(others[first]))
+        n_asked = np.minimum(n_open, level)
+        n_asked[rng.choice(np.flatnonzero(n_open > level), rest, replace=False)] += 1
+        equal_part = level + rest / others[first]
+        # A label without open items gets as many known rows as other labels get questions.
+        of_known = np.minimum(equal_part / n_items, 1.0)
+        is_open, at_least_one = n_open > 0, np.maximum(n_open, 1)
+        chance = np.where(is_open, np.minimum(equal_part / at_least_one, 1.0), of_known)
+        return cls(n_asked, chance, np.where(is_open, n_asked / at_least_one, of_known))
+
+    def draw(
+        self, label: int, known: NDArray[np.bool_], rng: np.random.Generator
+    ) -> NDArray[np.intp]:
+        """Draw open items to ask about, and the same share of the ``known`` items, (n_items,)."""
+        asked = rng.choice(
+            np.flatnonzero(~known), self.n_asked[label], replace=False, shuffle=False
+        )
+        told = np.flatnonzero(known)
+        n_told = int(self.share[label] * len(told) + rng.random())  # rounded at random: unbiased
+        return np.concatenate([asked, rng.choice(told, n_told, replace=False, shuffle=False)])

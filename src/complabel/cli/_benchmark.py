@@ -91,11 +91,6 @@ def benchmark(
     save_json(json_file, results.records() or None)
     if plan.criteria:
         say(f"next: {command('study', 'report', plan.name, store=options.at(store))}")
-    if elsewhere := results.having("running"):
-        remark(
-            f"another run works on {len(elsewhere)} folds; give this command again when it has"
-            " finished"
-        )
     if results.having("failed"):
         say_failed(results)
         raise typer.Exit(1)

@@ -266,8 +266,16 @@ def _draw(
     propensity_sd: Annotated[
         float, option("SD", "How unequally labels come to mind; 0: all alike.", min=0)
     ] = 0.0,
-    mistakes: Annotated[
-        float, option("SHARE", "Share of answers that are given at random.", min=0, max=1)
+    error_rate: Annotated[
+        float,
+        option(
+            "SHARE",
+            "Share of answers that are given at random.",
+            "--error-rate",
+            "--mistakes",
+            min=0,
+            max=1,
+        ),
     ] = 0.0,
     answers_per_item: Annotated[
         int, option("N", "Independent answers about each item.", min=1)
@@ -297,6 +305,9 @@ def with_tables_and_draw(command: Callable[..., None]) -> Callable[..., None]:
             name: {each: value for each in options if (value := given.pop(each)) is not None}
             for name, options in groups.items()
         }
+        draw = grouped["draw"]
+        if draw.get("labels", "released") != "released" and "scheme" not in draw:
+            draw["scheme"] = draw.pop("labels")
         command(**given, **grouped)
 
     parameters: list[inspect.Parameter] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -40,7 +41,8 @@ def read_own_answers(
 
     names = read_label_names(label_names) if isinstance(label_names, Path) else label_names
     listed = names is not None
-    found = read_quietly(paths, items, names, question)
+    policy = "keep" if contradictions == "error" else contradictions
+    found = read_quietly(paths, items, names, question, policy)
     for path, file in zip(paths, found.parts, strict=True):
         if not says and not file.unmatched_items:
             continue
@@ -53,28 +55,33 @@ def read_own_answers(
             " --label-names",
             style="yellow",
         )
-    said = found.answers
-    return said if contradictions == "keep" else _settled(said, paths, contradictions)
+    if contradictions != "keep" and found.n_contradictions:
+        _say_contradictions(found, paths, contradictions)
+    return found.answers
 
 
-def _settled(said: Answers, paths: Sequence[Path], contradictions: Any) -> Answers:
-    from complabel.answers import resolve_contradictions
-
-    lines = _contradictory(said)
-    if not lines:
-        return said
+def _say_contradictions(found: AnswerFile, paths: Sequence[Path], contradictions: str) -> None:
+    """Print the first contradictions and how they were settled, or refuse them."""
+    columns = (found.contradictions[of] for of in ("item", "label", "applies_by", "denied_by"))
+    lines = [
+        f"{item}: {label} applies, says {', '.join(yes) or 'somebody'}; does not, says"
+        f" {', '.join(no) or 'somebody'}"
+        for item, label, yes, no in itertools.islice(zip(*columns, strict=True), _MOST_SHOWN)
+    ]
+    number = found.n_contradictions
+    lines += [f"and {number - len(lines):,} more"] if number > len(lines) else []
+    counted = "1 contradiction" if number == 1 else f"{number:,} contradictions"
+    lines.insert(0, f"{counted} about whether a label applies to an item")
     if contradictions == "error":
         raise AnnotationError(
             "\n  ".join([f"{' and '.join(map(str, paths))}: {lines[0]}", *lines[1:]])
             + "\ncorrect the files, or choose what to do with --contradictions: drop, majority or"
             " trust-relevant"
         )
-    settled = resolve_contradictions(said, contradictions)
-    for line in lines:
-        remark(line if line is lines[0] else f"  {line}", style="yellow")
-    gone = said.n_answers - settled.n_answers
-    say(f"settled by {contradictions}: {gone:,} of {said.n_answers:,} answers were dropped")
-    return settled
+    remark("\n  ".join(lines), style="yellow")
+    gone = found.n_dropped_answers
+    total = found.answers.n_answers + gone
+    say(f"settled by {contradictions}: {gone:,} of {total:,} answers were dropped")
 
 
 def read_quietly(
@@ -82,8 +89,9 @@ def read_quietly(
     items: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     question: Any = None,
+    contradictions: Any = "keep",
 ) -> AnswerFile:
-    """Read files with their contradictions, and print nothing about what they hold."""
+    """Read files, and print nothing about what they hold."""
     from complabel.answers import UnlistedLabelsWarning
     from complabel.files import UnmatchedItemsWarning, read_answers
 
@@ -91,27 +99,12 @@ def read_quietly(
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
         warnings.simplefilter("ignore", UnlistedLabelsWarning)
         return read_answers(
-            paths, items=items, label_names=names, question=question, contradictions="keep"
+            paths,
+            items=items,
+            label_names=names,
+            question=question,
+            contradictions=contradictions,
         )
-
-
-def _contradictory(answers: Answers) -> list[str]:
-    """Return lines with the number of contradictions and the first ones; none: an empty list."""
-    from complabel.answers import contradictions_table
-
-    found = contradictions_table(answers)
-    columns = (found[name] for name in ("item", "label", "applies_by", "denied_by"))
-    shown = [
-        f"{item}: {label} applies, says {', '.join(yes) or 'somebody'}; does not, says"
-        f" {', '.join(no) or 'somebody'}"
-        for item, label, yes, no in zip(*columns, strict=True)
-    ]
-    if not shown:
-        return []
-    more = len(shown) - _MOST_SHOWN
-    some = shown[:_MOST_SHOWN] + ([f"and {more:,} more"] if more > 0 else [])
-    counted = "1 contradiction" if len(shown) == 1 else f"{len(shown):,} contradictions"
-    return [f"{counted} about whether a label applies to an item", *some]
 
 
 def refuse_reference(classifier: ComplementaryClassifier, method: str) -> None:

@@ -56,10 +56,10 @@ def run(
     if dry_run:
         _show_forecast(_show_plan(checked, data_dir), store, jobs)
         return
-    run_plan(checked, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
-    results = opened_results(store, checked.name)
+    _run_plan(checked, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
+    results = _opened_results(store, checked.name)
     running.show_outcome(results)
-    stop_if_failed(results, store)
+    _stop_if_failed(results, store)
     say(f"next: {command('study', 'report', checked.name, store=options.at(store))}")
 
 
@@ -91,12 +91,12 @@ def reproduce(
     if table not in TABLES:
         raise InputError(f"there is no plan for {table!r}; choose one of {', '.join(TABLES)}")
     plan = _find_plan(table, quick=quick, data_dir=data_dir)
-    folder = claim_report(plan.name, folder)
-    run_plan(plan, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
-    results = opened_results(store, plan.name)
+    folder = _claim_report(plan.name, folder)
+    _run_plan(plan, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
+    results = _opened_results(store, plan.name)
     running.show_outcome(results)
-    write_reports(results, folder)
-    stop_if_failed(results, store)
+    _write_reports(results, folder)
+    _stop_if_failed(results, store)
 
 
 def _find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
@@ -120,16 +120,15 @@ def _show_plan(plan: Plan, data_dir: Path | None) -> list[Unit]:
     units, missing = plan_units(plan, data_dir=data_dir)
     table = new_table(f"{plan.name}: {len(units)} units", "row", "method", "settings")
     for row in plan.expanded_rows():
+        told = {
+            f" + {row.relevant_per_row} relevant per row": row.relevant_per_row,
+            f" + {row.relevant_share:.0%} of the relevant": row.relevant_share,
+            " + the true label frequencies": row.label_frequencies,
+            " + matched to label frequencies": row.match_frequencies,
+        }
         settings = ", ".join(f"{name}={value!r}" for name, value in row.settings.items())
-        if row.relevant_per_row:
-            settings = f"{settings} + {row.relevant_per_row} relevant per row".lstrip()
-        if row.relevant_share:
-            settings = f"{settings} + {row.relevant_share:.0%} of the relevant".lstrip()
-        if row.label_frequencies:
-            settings = f"{settings} + the true label frequencies".lstrip()
-        if row.match_frequencies:
-            settings = f"{settings} + matched to label frequencies".lstrip()
-        table.add_row(Text(row.title), Text(row.method), Text(settings))
+        settings += "".join(text for text, is_so in told.items() if is_so)
+        table.add_row(Text(row.title), Text(row.method), Text(settings.lstrip()))
     show(table)
     at_hand = [name for name in plan.datasets if name not in missing]
     say(f"on {', '.join(at_hand) or 'no dataset'}; {plan.folds} folds, seed {plan.seed}")
@@ -139,7 +138,6 @@ def _show_plan(plan: Plan, data_dir: Path | None) -> list[Unit]:
 
 
 def _show_draws(plan: Plan) -> None:
-    """Print the draws of a plan, a line for each of the first ones."""
     n_draws = len(plan.draws)
     say("1 draw:" if n_draws == 1 else f"{n_draws} draws:")
     for draw in plan.draws[:_MOST_DRAWS]:
@@ -170,14 +168,16 @@ def _show_forecast(units: list[Unit], path: Path, jobs: int) -> None:
 
 @options.with_examples("study status", "study status benchmark-mine-1a2b3c4d")
 def status(study_name: options.StudyName = None, store: options.StorePath = options.STORE) -> None:
-    """Show how many units are done, failed, running and still to do."""
+    """Show how many units are done, failed and still to do, and which run writes the store."""
     from complabel.cli import _running as running
 
-    results = opened_results(store, study_name)
+    results = _opened_results(store, study_name)
     say(
         f"{results.plan.name}: {len(results.having('done'))} of {len(results.units)} units done,"
-        f" {len(results.having('failed'))} failed, {len(results.having('running'))} running"
+        f" {len(results.having('failed'))} failed"
     )
+    if results.writer:
+        say(f"a run writes {store} now: {results.writer}")
     show(_table(results))
     running.say_missing(results.missing)
     running.say_failed(results)
@@ -190,8 +190,8 @@ def report(
     folder: options.ReportFolder = None,
 ) -> None:
     """Write a study's report: a web page, and its tables as Markdown, LaTeX and CSV."""
-    results = opened_results(store, study_name, with_criteria=True)
-    write_reports(results, claim_report(results.plan.name, folder))
+    results = _opened_results(store, study_name, with_criteria=True)
+    _write_reports(results, _claim_report(results.plan.name, folder))
 
 
 @options.with_examples("study export folds.csv", "study export folds.json --study mine")
@@ -208,7 +208,7 @@ def export(
     from complabel.reports import results_csv
 
     as_json = file.suffix.lower() == ".json"
-    results = opened_results(store, study_name, with_criteria=not as_json)
+    results = _opened_results(store, study_name, with_criteria=not as_json)
     save(file, results.as_json() if as_json else results_csv(results))
 
 
@@ -229,8 +229,7 @@ def _table(results: StudyResults) -> Table:
     return table
 
 
-def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **how: Any) -> None:
-    """Run a plan with a live display, and print what was done."""
+def _run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **how: Any) -> None:
     from complabel.cli import _running as running
     from complabel.studies import Store, run_study
 
@@ -246,8 +245,6 @@ def _say_done(name: str, summary: RunSummary, store: Path) -> None:
     remarks = [ran, f"in {duration(summary.seconds)}"]
     if summary.n_failed:
         remarks.append(f"{summary.n_failed} failed")
-    if summary.n_elsewhere:
-        remarks.append(f"{summary.n_elsewhere} were left to another run that uses {store}")
     if summary.n_by_other_code:
         remarks.append(
             f"{summary.n_by_other_code} older results in {store} were not used: other code or"
@@ -256,7 +253,7 @@ def _say_done(name: str, summary: RunSummary, store: Path) -> None:
     say(", ".join(remarks))
 
 
-def stop_if_failed(results: StudyResults, path: Path) -> None:
+def _stop_if_failed(results: StudyResults, path: Path) -> None:
     """If units failed, in this run or before, say which and what to do, and exit 1."""
     from complabel.cli import _running as running
 
@@ -276,7 +273,7 @@ def stop_if_failed(results: StudyResults, path: Path) -> None:
     raise typer.Exit(1)
 
 
-def opened_results(path: Path, name: str | None, *, with_criteria: bool = False) -> StudyResults:
+def _opened_results(path: Path, name: str | None, *, with_criteria: bool = False) -> StudyResults:
     """Return the results of a study in a store, by default of the latest.
 
     With ``with_criteria``, a study without criteria is refused, such as a search by ``tune``.
@@ -298,7 +295,7 @@ def opened_results(path: Path, name: str | None, *, with_criteria: bool = False)
     return results
 
 
-def claim_report(name: str, folder: Path | None) -> Path:
+def _claim_report(name: str, folder: Path | None) -> Path:
     """Return the folder for a study's report, if it can be written there and nothing is lost."""
     from complabel.reports import FORMATS
 
@@ -307,8 +304,7 @@ def claim_report(name: str, folder: Path | None) -> Path:
     return folder
 
 
-def write_reports(results: StudyResults, folder: Path) -> None:
-    """Write a study's report and print its files."""
+def _write_reports(results: StudyResults, folder: Path) -> None:
     from complabel.reports import write_report
 
     with errors().status("drawing the report"):

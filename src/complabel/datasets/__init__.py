@@ -10,7 +10,6 @@ from complabel.datasets._generated import SyntheticProblem as SyntheticProblem
 from complabel.datasets._generated import make_digits, make_synthetic
 from complabel.datasets._generated import make_synthetic_problem as make_synthetic_problem
 from complabel.datasets._load import describe_datasets, load_dataset
-from complabel.datasets._load import find_dataset_dir as find_dataset_dir
 from complabel.datasets._mat import read_pml as read_pml
 from complabel.datasets._mulan import read_meka as read_meka
 from complabel.datasets._mulan import read_mulan as read_mulan

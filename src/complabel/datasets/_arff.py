@@ -162,7 +162,6 @@ def _parse_header(source: str, text: str, stop: int) -> tuple[str, list[Attribut
 
 
 def _parse_attribute(line: str, keyword: str) -> Attribute:
-    """Read one @attribute line."""
     found = _ATTRIBUTE.fullmatch(line)
     if found is None:
         wanted = "@attribute <name> <type>"
@@ -188,14 +187,12 @@ def _parse_attribute(line: str, keyword: str) -> Attribute:
 
 
 def _unquote(text: str) -> str:
-    """Remove the quotes around a name, and its escaping backslashes."""
     if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
         return re.sub(r"\\(.)", r"\1", text[1:-1])
     return text
 
 
 def _labels(table: ArffTable, columns: NDArray[np.intp]) -> NDArray[np.uint8]:
-    """Return the label columns as an indicator matrix (n, K)."""
     labels = table.values[:, columns]
     values = labels if isinstance(labels, np.ndarray) else labels.data
     wrong = (values != 0) & (values != 1)
@@ -299,7 +296,6 @@ def _to_csr(pairs: NDArray[np.float64], counts: Sequence[int], n_columns: int) -
 
 
 def _dense_row(row: str, attributes: Sequence[Attribute]) -> list[float]:
-    """Read one dense row."""
     if row.startswith("{"):
         raise DatasetFormatError("found a sparse row, expected a dense one like the first row")
     texts = row.split(",")
@@ -353,13 +349,11 @@ def _value(text: str, attribute: Attribute) -> float:
 
 
 def _without_quotes(text: str) -> str:
-    """Remove the quotes around a value."""
     quoted = _QUOTED.fullmatch(text)
     return quoted[2] if quoted else text
 
 
 def _cut(text: str) -> str:
-    """Shorten a text for a message."""
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 

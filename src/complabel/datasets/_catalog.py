@@ -149,7 +149,6 @@ def parse_catalog(text: str) -> dict[str, CatalogEntry]:
 def _layout(
     files: list[dict[str, Any]], labels: dict[str, Any] | None = None, **rest: Any
 ) -> Layout:
-    """Build a layout from a table of the catalog."""
     built = tuple(DataFile(**file) for file in files)
     return Layout(files=built, labels=None if labels is None else DataFile(**labels), **rest)
 

@@ -107,26 +107,10 @@ class MultiLabelDataset:
 
 
 def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
-    """Return a checksum of all data that a method or a results table uses.
+    """Return the SHA-256 of all data that a method or a results table uses.
 
-    Parameters
-    ----------
-    dataset : MultiLabelDataset
-
-    Returns
-    -------
-    str
-        SHA-256 in hexadecimal. It covers features, relevant labels, label names, groups, excluded
-        labels, answers, and which rows have known true labels. It does not cover the names of
-        features, items and annotators.
-
-    Examples
-    --------
-    >>> from complabel.datasets import load_dataset
-    >>> dataset_fingerprint(load_dataset("synthetic")) == dataset_fingerprint(
-    ...     load_dataset("synthetic", random_state=1)
-    ... )
-    False
+    It covers features, relevant labels, label names, groups, excluded labels, answers, and which
+    rows have known true labels; not the names of features, items and annotators.
     """
     X = dataset.X
     arrays: list[Any] = [X]
@@ -279,7 +263,6 @@ def _problems(dataset: MultiLabelDataset) -> Iterator[str]:
 
 
 def _problems_of_answers(dataset: MultiLabelDataset) -> Iterator[str]:
-    """Yield messages about answers that do not fit the items or labels."""
     answers = dataset.answers
     if answers is None:
         return

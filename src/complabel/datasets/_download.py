@@ -99,7 +99,6 @@ def _fetch(file: DataFile, folder: Path, progress: Progress | None) -> Path:
 
 
 def _stream(url: str, partial: Path, progress: Progress | None) -> None:
-    """Download an address to a file."""
     request = urllib.request.Request(url, headers={"User-Agent": "complabel"})
     done = 0
     with (

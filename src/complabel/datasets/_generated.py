@@ -208,22 +208,6 @@ def make_synthetic_problem(
         Standard deviation of w_k^T x, above 0: how much the features tell about the labels.
     random_state : int or numpy.random.Generator, default=0
         The same integer gives the same dataset.
-
-    Returns
-    -------
-    SyntheticProblem
-        The dataset, named "synthetic", and the model.
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of its range.
-
-    Examples
-    --------
-    >>> problem = make_synthetic_problem(200, n_labels=4)
-    >>> problem.dataset.Y.shape, problem.transition.shape
-    ((200, 4), (4, 4))
     """
     check_integer("n_samples", n_samples, at_least=1)
     check_integer("n_features", n_features, at_least=1)

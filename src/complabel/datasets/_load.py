@@ -148,33 +148,6 @@ def dataset_directories(data_dir: StrPath | None = None) -> list[Path]:
     return [*given, platformdirs.user_cache_path("complabel") / "datasets"]
 
 
-def find_dataset_dir(name: str, data_dir: StrPath | None = None) -> Path | None:
-    """Find the folder that holds the files of a dataset.
-
-    Parameters
-    ----------
-    name : str
-        A name in ``CATALOG``.
-    data_dir : path or None, default=None
-        As for :func:`load_dataset`. The files may be in a directory itself or in a subfolder with
-        the dataset's name. Some datasets share a subfolder.
-
-    Returns
-    -------
-    Path or None
-        The folder; None if no directory has a complete set of files.
-
-    Raises
-    ------
-    DatasetNotFoundError
-        If the name is not in the catalog.
-    InputError
-        If an argument is of the wrong type.
-    """
-    located = locate(catalog_entry(name), dataset_directories(data_dir))
-    return None if located is None else located.folder
-
-
 def locate(entry: CatalogEntry, directories: Sequence[Path]) -> Located | None:
     """Return the first folder and layout with all files; None if there is none."""
     places = (place for directory in directories for place in _places(entry, directory))

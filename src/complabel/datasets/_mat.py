@@ -53,16 +53,6 @@ def read_pml(path: StrPath, *, name: str | None = None) -> MultiLabelDataset:
         Labels that are not candidates are ``excluded``. Labels and features are numbered from 0.
         X is a csr_array if ``data`` is sparse, or if at most a tenth of its values are not 0.
 
-    Raises
-    ------
-    DatasetNotFoundError
-        If the file is missing or cannot be read.
-    DatasetFormatError
-        If the file cannot be parsed or unpacked, is of MATLAB 7.3 or 4, lacks a variable, or has
-        matrices that do not fit together.
-    InputError
-        If an argument is of the wrong type.
-
     Notes
     -----
     The rules and people that chose the candidates make mistakes, so a true label may not be a
@@ -74,19 +64,6 @@ def read_pml(path: StrPath, *, name: str | None = None) -> MultiLabelDataset:
     References
     ----------
     .. [1] M.-K. Xie and S.-J. Huang, "Partial Multi-Label Learning", AAAI 2018.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> from scipy.io import savemat
-    >>> path = Path(tempfile.mkdtemp()) / "toy.mat"
-    >>> candidates, target = [[1, 0], [1, 1], [0, 1]], [[1, 0], [0, 1], [0, 1]]
-    >>> savemat(path, {"data": np.eye(2), "partial_labels": candidates, "target": target})
-    >>> read_pml(path).excluded
-    array([[0, 0, 1],
-           [1, 0, 0]], dtype=uint8)
     """
     file = existing("path", path)
     return _read(file, [("data", "partial_labels", "target")], name or file.stem)
@@ -153,7 +130,6 @@ def _features(name: str, values: Matrix, file: Path) -> Features:
 def _labels(
     name: str, found: Mapping[str, Matrix], file: Path, axis: int
 ) -> NDArray[np.uint8] | None:
-    """Return labels as a dense indicator (n, K); ``axis`` is the axis of the instances."""
     matrix = found.get(name)
     if matrix is None:
         return None
@@ -252,7 +228,6 @@ def _describe(parts: _Elements, order: str) -> tuple[int, tuple[int, ...], str]:
 def _matrix(
     name: str, flags: int, shape: tuple[int, ...], parts: _Elements, order: str, file: Path
 ) -> Matrix:
-    """Return the values of a variable, dense or sparse."""
     number = flags & 0xFF
     kind = _CLASSES[number] if number < len(_CLASSES) else "variable of unknown type"
     if not kind.endswith("matrix") or flags & _COMPLEX or len(shape) != 2:

@@ -55,22 +55,6 @@ def read_mulan(
         If True, all attributes that the XML file does not name are features, also between labels;
         see Notes.
 
-    Returns
-    -------
-    MultiLabelDataset
-        Labels and features in the order of the ARFF file. X is a csr_array if the ARFF file is
-        sparse, else an ndarray.
-
-    Raises
-    ------
-    DatasetNotFoundError
-        If a file is missing.
-    DatasetFormatError
-        If a file cannot be parsed or unpacked, if the two do not fit together, if no attribute is
-        left as a feature, or if a label seems to be missing in the XML file.
-    InputError
-        If an argument is of the wrong type.
-
     Notes
     -----
     If a label is missing in the XML file, its column becomes a feature, and this feature gives the
@@ -131,20 +115,6 @@ def read_meka(
     name : str or None, default=None
         Name of the dataset; by default the first file's name without its ending.
 
-    Returns
-    -------
-    MultiLabelDataset
-        X is a csr_array if the ARFF file is sparse, else an ndarray.
-
-    Raises
-    ------
-    DatasetNotFoundError
-        If a file is missing, or if the .zip has no file ``member``.
-    DatasetFormatError
-        If a file cannot be parsed or unpacked, or does not say which attributes are labels.
-    InputError
-        If an argument is of the wrong type.
-
     Notes
     -----
     The format is that of MEKA [1]_.
@@ -200,7 +170,6 @@ def xml_candidates(arff: Path) -> list[Path]:
 
 
 def _find_xml(arff: Path) -> Path:
-    """Return the XML file that belongs to an ARFF file by its name."""
     candidates = xml_candidates(arff)
     for candidate in candidates:
         if is_file(candidate):

@@ -108,7 +108,6 @@ def _features(path: Path, X: Any) -> Features:
 
 
 def _labels(path: Path, name: str, arrays: dict[str, NDArray[Any]]) -> NDArray[np.uint8]:
-    """Return Y or the excluded labels as a dense indicator."""
     matrix = matrix_of(path, arrays, name)
     refuse_large(path, f"{name} as a dense matrix", math.prod(matrix.shape), limit_of(path))
     return check_indicator(matrix, name=name)

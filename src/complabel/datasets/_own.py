@@ -156,39 +156,9 @@ def load_file(path: StrPaths, name: str | None = None) -> MultiLabelDataset:
 
 
 def describe_file(path: StrPaths) -> dict[str, Any]:
-    """Describe your own dataset: how its files would be read, and what they contain.
+    """Describe your own dataset: how :func:`load_file` would read it, and what it contains.
 
-    Parameters
-    ----------
-    path : path or sequence of paths
-        As for :func:`load_file`.
-
-    Returns
-    -------
-    dict
-        All values are str, numbers, bool or lists.
-
-        - ``name``; ``format``, in words; ``files``, all files that are read;
-        - ``n_samples``, ``n_features``, ``n_labels``, ``label_cardinality``, ``label_names``: as
-          in the file;
-        - ``n_some_labels``: number of instances that have some but not all labels;
-        - ``excluded``: whether the file has excluded labels.
-
-    Raises
-    ------
-    DatasetNotFoundError, DatasetFormatError, InputError
-        As :func:`load_file`, but any name is allowed here.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> path = Path(tempfile.mkdtemp()) / "mine.npz"
-    >>> np.savez(path, X=np.eye(3), Y=[[1, 0], [0, 1], [1, 1]])
-    >>> described = describe_file(path)
-    >>> described["format"], described["n_labels"], described["n_some_labels"]
-    ('NumPy archive', 2, 2)
+    ``n_some_labels`` is the number of instances that have some but not all labels.
     """
     files = find_own_files(path)
     dataset = _read(files)
@@ -208,23 +178,7 @@ def describe_file(path: StrPaths) -> dict[str, Any]:
 
 
 def files_of_dataset(path: StrPaths) -> tuple[str, ...]:
-    """List all files that :func:`load_file` would read, including an XML file that it finds.
-
-    Parameters
-    ----------
-    path : path or sequence of paths
-        As for :func:`load_file`.
-
-    Returns
-    -------
-    tuple of str
-        Paths of the files.
-
-    Raises
-    ------
-    DatasetNotFoundError, DatasetFormatError, InputError
-        If the files cannot be one dataset. Their contents are not read.
-    """
+    """List all files that :func:`load_file` would read, including an XML file that it finds."""
     return tuple(map(str, find_own_files(path).all_files))
 
 
@@ -234,30 +188,8 @@ def dataset_entries(texts: Sequence[str | Mapping[str, Any]]) -> list[Entry]:
     If both ``mine-train.arff`` and ``mine-test.arff`` are given, they are one dataset. An XML file
     belongs to the ARFF file before it. A dataset from a file gets the file's name without the
     ending.
-
-    Parameters
-    ----------
-    texts : sequence of str or mapping
-        Names of the catalog and paths. A mapping is already an entry of a plan, such as tables
-        with the keys of :func:`load_tables`. Without a ``name``, it gets the name of its features.
-
-    Returns
-    -------
-    list of str or dict
-        For a name of the catalog, the name. Otherwise a dict with ``name``, and with ``file`` (a
-        path or a list of paths) or tables. Paths are absolute. Entries from mappings come last.
-
-    Raises
-    ------
-    DatasetNotFoundError
-        If a text is neither a name of the catalog nor a path.
-    InputError
-        If a file would get the name of a dataset in the catalog.
-
-    Examples
-    --------
-    >>> [entry["name"] for entry in dataset_entries(["a-train.arff", "b.npz", "a-test.arff"])]
-    ['a', 'b']
+    A mapping is already an entry of a plan, such as tables with the keys of :func:`load_tables`;
+    without a ``name``, it gets the name of its features. Paths become absolute.
     """
     groups: list[list[str]] = []
     latest: list[str] = []
@@ -273,23 +205,7 @@ def dataset_entries(texts: Sequence[str | Mapping[str, Any]]) -> list[Entry]:
 
 
 def other_half(text: str) -> str:
-    """Return the file name of the test part, given the training part, or the other way round.
-
-    Parameters
-    ----------
-    text : str
-        A file name such as "mine-train.arff".
-
-    Returns
-    -------
-    str
-        The name of the other part; empty if ``text`` is the name of neither part.
-
-    Examples
-    --------
-    >>> other_half("mine-train.arff")
-    'mine-test.arff'
-    """
+    """Return "mine-test.arff" for "mine-train.arff", and the other way round; else nothing."""
     found = _HALF.fullmatch(text)
     if found is None:
         return ""
@@ -298,7 +214,6 @@ def other_half(text: str) -> str:
 
 
 def _is_other_half(text: str, other: str) -> bool:
-    """Return whether two files are the training and the test part of one dataset."""
     return text not in _NAMES and other_half(text).lower() == other.lower()
 
 

@@ -136,7 +136,6 @@ def _check_labels(
     labels: NDArray[np.intp],
     dataset: MultiLabelDataset,
 ) -> None:
-    """Refuse labels that the dataset does not have, or that apply."""
     unknown = np.flatnonzero(labels >= dataset.n_labels)
     if len(unknown):
         raise DatasetFormatError(

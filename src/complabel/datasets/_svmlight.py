@@ -36,21 +36,6 @@ def read_svmlight(
         there are more.
     name : str or None, default=None
         Name of the dataset; by default the first file's name up to the first dot.
-
-    Returns
-    -------
-    MultiLabelDataset
-        X is a csr_array.
-
-    Raises
-    ------
-    DatasetNotFoundError
-        If a file is missing.
-    DatasetFormatError
-        If a line cannot be parsed, a label has no name, no row has a label or a feature, or a
-        file cannot be unpacked.
-    InputError
-        If an argument is of the wrong type.
     """
     names = _as_names(label_names)
     if n_features is not None:

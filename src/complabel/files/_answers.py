@@ -96,12 +96,7 @@ class AnswerFile:
         return int(np.count_nonzero(self.answers.answered))
 
     def reconciliation(self) -> list[str]:
-        """Return lines on how much of the file could be used.
-
-        Returns
-        -------
-        list of str
-        """
+        """Return lines on how much of the file could be used."""
         answers = self.answers
         lines = [f"answers for {self.n_answered_items:,} of {_count(answers.n_items, 'item')}"]
         if self.n_blank_rows:
@@ -357,5 +352,4 @@ def _unmatched(items: Sequence[str], n_answers: int) -> str:
 
 
 def _count(count: int, noun: str) -> str:
-    """Return a number with a noun in the singular or plural."""
     return f"{count:,} {noun}" + "s" * (count != 1)

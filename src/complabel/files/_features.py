@@ -152,7 +152,6 @@ def iterate_features(
     path: StrPath,
     *,
     items: StrPath | None = None,
-    name_column: str | None = "item",
     n_features: int | None = None,
     n_rows: int = 65_536,
 ) -> Iterator[Features]:
@@ -160,42 +159,19 @@ def iterate_features(
 
     Parameters
     ----------
-    path, items, name_column, n_features
+    path, items, n_features
         As for :func:`read_features`.
     n_rows : int, default=65536
         Number of rows of each piece; the last one may have fewer.
-
-    Yields
-    ------
-    Features
-        The next rows. ``.npz`` and svmlight files are still read into memory as a whole.
-
-    Raises
-    ------
-    DatasetNotFoundError, DatasetFormatError, InputError
-        As for :func:`read_features`, but repeated ids are not found. Errors in a row are raised
-        when its piece is read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> path = Path(tempfile.mkdtemp()) / "X.npy"
-    >>> np.save(path, np.eye(5))
-    >>> [piece.items.tolist() for piece in iterate_features(path, n_rows=2)]
-    [['0', '1'], ['2', '3'], ['4']]
     """
     check_integer("n_rows", n_rows, at_least=1)
-    source = _open(path, items, name_column, n_features)
+    source = _open(path, items, "item", n_features)
     return (
         Features(X, as_items(ids), source.feature_names) for ids, X in source.blocks(int(n_rows))
     )
 
 
-def read_truth(
-    path: StrPath, *, label_names: Sequence[str] | None = None, name_column: str = "item"
-) -> Truth:
+def read_truth(path: StrPath, *, label_names: Sequence[str] | None = None) -> Truth:
     r"""Read a table of true labels: a column of ids, and one of zeros and ones for each label.
 
     Parameters
@@ -204,8 +180,6 @@ def read_truth(
         The file, which ends in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet``.
     label_names : sequence of str, or None, default=None
         All labels, in the order of the columns. By default the labels of the file, in its order.
-    name_column : str, default="item"
-        Name of the column of ids.
 
     Returns
     -------
@@ -230,13 +204,13 @@ def read_truth(
            [0, 0]], dtype=uint8)
     """
     table = Table.open(path, "tables of true labels")
-    if name_column not in table.columns:
+    if "item" not in table.columns:
         raise fault(
             table.path,
-            f"there is no column {name_column!r} that names the items, only"
-            f" {some_of(table.columns)}; add it",
+            f"there is no column 'item' that names the items, only {some_of(table.columns)};"
+            " add it",
         )
-    found = [name for name in table.columns if name != name_column]
+    found = [name for name in table.columns if name != "item"]
     names = found if label_names is None else list(label_names)
     missing = [name for name in names if name not in found]
     unknown = [name for name in found if name not in names]
@@ -250,7 +224,7 @@ def read_truth(
         )
     ids: list[str] = []
     blocks: list[NDArray[np.uint8]] = []
-    for own, block in _matrices(table, name_column, names, "give 1 if the label applies, else 0"):
+    for own, block in _matrices(table, "item", names, "give 1 if the label applies, else 0"):
         wrong = (block != 0) & (block != 1)
         if wrong.any():
             row, column = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
@@ -397,11 +371,6 @@ def _open_array(
             f"found an array of shape {X.shape} and type {str(X.dtype)[:60]}; give a matrix of"
             " numbers with a row for each item",
         )
-    if ids is not None and len(ids) != X.shape[0]:
-        raise fault(
-            ids_path or path,
-            f"has {len(ids)} ids, but {path} has {X.shape[0]} rows; give one for each row",
-        )
     X = X if X.dtype.isnative and X.dtype in (np.float32, np.float64) else as_float(X)
     return _Source(path, X, None, columns, ids=ids, ids_path=ids_path)
 
@@ -436,7 +405,6 @@ def _matrices(
 
 
 def _is_list(table: Table, columns: Sequence[str]) -> bool:
-    """Return whether a table has its numbers in a single column of lists."""
     of_parquet = table.schema is not None and len(columns) == 1
     return of_parquet and is_list(table.schema.field(columns[0]).type)
 
@@ -444,7 +412,6 @@ def _is_list(table: Table, columns: Sequence[str]) -> bool:
 def _of_lists(
     table: Table, name: str, values: Any, row: int, width: int | None, advice: str
 ) -> NDArray[Any]:
-    """Turn a column of lists into a matrix."""
     import pyarrow.compute as pc  # type: ignore[import-untyped]
 
     lengths = pc.fill_null(pc.list_value_length(values), 0).to_numpy(zero_copy_only=False)

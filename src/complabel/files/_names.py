@@ -71,27 +71,6 @@ def read_item_names(path: StrPath) -> list[str]:
         A table with a column ``item``, which ends in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz``
         or ``.parquet``; other columns are ignored. Or any other text file, with one name on each
         line.
-
-    Returns
-    -------
-    list of str
-        In the order of the file.
-
-    Raises
-    ------
-    DatasetNotFoundError
-        If there is no such file.
-    DatasetFormatError
-        If it cannot be parsed, there is no column ``item``, or a name is blank or occurs twice.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> path = Path(tempfile.mkdtemp()) / "photos.csv"
-    >>> _ = path.write_text("item,taken\n007.jpg,2024\n008.jpg,2025\n")
-    >>> read_item_names(path)
-    ['007.jpg', '008.jpg']
     """
     file = existing("path", path)
     if not ending_of(file, TABLE_ENDINGS):
@@ -111,23 +90,16 @@ def read_item_names(path: StrPath) -> list[str]:
     return ids
 
 
-def read_texts(
-    path: StrPath,
-    *,
-    items: Iterable[Any] = (),
-    name_column: str = "item",
-    text_column: str = "text",
-) -> dict[str, str]:
+def read_texts(path: StrPath, *, items: Iterable[Any] = ()) -> dict[str, str]:
     r"""Read the text of each item.
 
     Parameters
     ----------
     path : path
-        A table, which ends in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet``.
+        A table with the columns ``item`` and ``text``, which ends in ``.csv``, ``.csv.gz``,
+        ``.tsv``, ``.tsv.gz`` or ``.parquet``.
     items : iterable, default=()
         Items that must have a text.
-    name_column, text_column : str, default="item" and "text"
-        The columns of ids and of texts.
 
     Returns
     -------
@@ -152,16 +124,15 @@ def read_texts(
     {'7': 'A puppy.'}
     """
     table = Table.open(path, "tables of texts")
-    names = [name_column, text_column]
-    for name in names:
+    for name in ("item", "text"):
         if name not in table.columns:
             raise fault(
                 table.path,
                 f"there is no column {name!r}, only {some_of(table.columns)}; a table of texts"
-                f" needs the column {name_column!r} with the names of the items, as in the answers,"
-                f" and the column {text_column!r}; rename its columns",
+                " needs the column 'item' with the names of the items, as in the answers, and the"
+                " column 'text'; rename its columns",
             )
-    ids, texts = _texts(table, names)
+    ids, texts = _texts(table, ["item", "text"])
     refuse_repeated(table.path, ids, table.place)
     found = dict(zip(ids, texts, strict=True))
     missing = [each for each in dict.fromkeys(map(str, items)) if not found.get(each, "").strip()]
@@ -193,20 +164,6 @@ def rows_of(
         Names of the rows, such as :attr:`Features.items`.
     source : path or str
         Name of the other table in error messages.
-
-    Returns
-    -------
-    ndarray of shape (len(wanted),), dtype intp
-
-    Raises
-    ------
-    InputError
-        If an item has no row.
-
-    Examples
-    --------
-    >>> rows_of(["b.jpg", "a.jpg"], ["a.jpg", "b.jpg", "c.jpg"], "truth.csv")
-    array([1, 0])
     """
     place = {item: row for row, item in enumerate(items)}
     missing = [item for item in wanted if item not in place]
@@ -226,5 +183,4 @@ def rows_of(
 
 
 def _listed(names: Sequence[str] | NDArray[Any]) -> str:
-    """Join the first few names, without quotes."""
     return ", ".join(names[:MAX_LISTED]) + ", ..." * (len(names) > MAX_LISTED)

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
-import gzip
 import json
 from collections.abc import Sequence
-from contextlib import ExitStack
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from complabel._opening import StrPath, as_path, ending_of
-from complabel._parameters import check_array, check_integer, check_real
-from complabel._writing import explained, replacing
+from complabel._opening import StrPath
+from complabel._parameters import check_integer, check_real
+from complabel._writing import explained
 from complabel.errors import InputError
 from complabel.files._table import pyarrow
+from complabel.files._write_answers import TableWriter
 
 _ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
-_PACKED = 1  # level of gzip: takes a fifth of the time of level 6; files of digits are 6 % larger
 
 
-class PredictionWriter:
+class PredictionWriter(TableWriter):
     """Writes the probabilities of labels for items, in pieces; used in a ``with`` block.
 
     The file appears when the block ends without an error. After an error, an older file is
@@ -37,16 +33,8 @@ class PredictionWriter:
     label_names : sequence of str of length K
     top : int or None, default=None
         Write only this many labels of each item, the most probable ones.
-    threshold : float, array-like of shape (K,), or None, default=None
-        Instead of probabilities, write which labels have at least this probability: one threshold
-        for all labels, or one for each.
-
-    Raises
-    ------
-    InputError
-        If an argument is wrong, or pyarrow is not installed. Also if a label is called "item",
-        because a table would have two columns of this name; with ``top`` and in ``.jsonl``, this
-        name is allowed.
+    threshold : float or None, default=None
+        Instead of probabilities, write which labels have at least this probability.
 
     Notes
     -----
@@ -58,19 +46,9 @@ class PredictionWriter:
     JSON lines are ``{"item": "a.jpg", "labels": {"sea": 0.9, "sky": 0.2}}``; with ``threshold``,
     ``{"item": "a.jpg", "labels": ["sea"]}``. Numbers have all digits, so that they are read back
     exactly; float32 needs fewer digits than float64.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> path = Path(tempfile.mkdtemp()) / "predictions.csv"
-    >>> with PredictionWriter(path, ["city", "sea"]) as writer:
-    ...     writer.write(["a.jpg", "b.jpg"], [[0.25, 0.5], [1, 0]])
-    >>> print(path.read_text(), end="")
-    "item","city","sea"
-    "a.jpg",0.25,0.5
-    "b.jpg",1,0
     """
+
+    _packed = 1  # takes a fifth of the time of level 6; files of digits are 6 % larger
 
     def __init__(
         self,
@@ -78,15 +56,10 @@ class PredictionWriter:
         label_names: Sequence[str],
         *,
         top: int | None = None,
-        threshold: ArrayLike | None = None,
+        threshold: float | None = None,
     ) -> None:
-        self._path = as_path("path", path)
-        self._ending = ending_of(self._path, _ENDINGS)
-        if not self._ending:
-            raise InputError(
-                f"{self._path}: predictions are written to files that end in {', '.join(_ENDINGS)}"
-            )
-        self._names = _checked_names(label_names)
+        super().__init__(path, _ENDINGS)
+        self._names = tuple(label_names)
         if top is not None and threshold is not None:
             raise InputError("top and threshold are both given; choose one of them")
         if top is not None:
@@ -95,40 +68,16 @@ class PredictionWriter:
                 raise InputError(
                     f"top is {top}, but there are {len(self._names)} labels; ask for fewer"
                 )
-        self._top = top
-        self._thresholds = _checked_thresholds(threshold, len(self._names))
+        if threshold is not None:
+            check_real("threshold", threshold, at_least=0, at_most=1)
+        self._top, self._threshold = top, threshold
         if self._ending != ".jsonl" and top is None:
             _refuse_columns(self._names)
-        pyarrow()
-        self._files: ExitStack | None = None
         self._dtype: np.dtype[Any] | None = None
 
-    def __enter__(self) -> Self:
-        self._files, self._dtype = ExitStack(), None
-        with explained(self._path):
-            self._partial = self._files.enter_context(replacing(self._path))
-            self._partial.touch()  # finds a missing folder at once
-        return self
-
     def write(self, items: Sequence[str] | NDArray[Any], probabilities: ArrayLike) -> None:
-        """Add the predictions for some items.
-
-        Parameters
-        ----------
-        items : sequence of length n
-            Names of the items.
-        probabilities : array-like of shape (n, K)
-            Probabilities from 0 to 1, float32 or float64; the first piece determines the type.
-
-        Raises
-        ------
-        InputError
-            If the shapes do not fit, or a number is not a probability.
-        OutputError
-            If the file cannot be written.
-        """
-        if self._files is None:
-            raise InputError("this PredictionWriter is not open; use it inside its with block")
+        """Add the probabilities (n, K) of some items; the first ones determine the type."""
+        self._check_open()
         values = np.asarray(probabilities)
         values = values if values.dtype == np.float32 else values.astype(np.float64)
         called = [str(each) for each in items]
@@ -138,59 +87,24 @@ class PredictionWriter:
                 f"items, and a column for each of {len(self._names)} labels"
             )
         _refuse_others(values, called, self._names)
-        with explained(self._path):
-            self._put(called, values)
+        with explained(self.path):
+            self._add(called, values)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self._files is not None
-        try:
-            if kind is not None:
-                with contextlib.suppress(Exception):  # the error in the block is more important
-                    self._files.__exit__(kind, error, trace)
-                return
-            with explained(self._path), self._files:
-                if self._dtype is None:  # a file without rows also needs a header
-                    self._put([], np.zeros((0, len(self._names))))
-        finally:
-            self._files = None
+    def _finish(self) -> None:
+        if self._file is None:
+            self._add([], np.zeros((0, len(self._names))))
 
-    def _put(self, items: Sequence[str], values: NDArray[Any]) -> None:
-        """Add rows; the first ones open the file."""
-        if self._dtype is None:
-            self._dtype = values.dtype
-            self._open(self._table([], values[:0]).schema)
+    def _add(self, items: Sequence[str], values: NDArray[Any]) -> None:
+        self._dtype = values.dtype if self._file is None else self._dtype
         values = values.astype(self._dtype, copy=False)
-        if self._ending == ".jsonl":
-            self._file.write(self._lines(items, values).encode())
-        else:
-            self._file.write_table(self._table(items, values))
-
-    def _open(self, schema: Any) -> None:
-        """Open the file in the format of its ending."""
-        assert self._files is not None
-        file: Any
-        if self._ending == ".parquet":
-            from pyarrow import parquet  # type: ignore[import-untyped]
-
-            file = self._files.enter_context(parquet.ParquetWriter(self._partial, schema))
-        else:
-            file = self._files.enter_context(self._partial.open("wb"))
-        if self._ending == ".csv.gz":
-            packed = gzip.GzipFile("", "wb", compresslevel=_PACKED, fileobj=file, mtime=0)
-            file = self._files.enter_context(packed)
-        if self._ending in (".csv", ".csv.gz"):
-            from pyarrow import csv
-
-            file = self._files.enter_context(csv.CSVWriter(file, schema))
-        self._file = file
+        if self._ending != ".jsonl":
+            self._put(self._table(items, values))
+            return
+        if self._file is None:
+            self._file = self._open_bytes()
+        self._file.write(self._lines(items, values).encode())
 
     def _table(self, items: Sequence[str], values: NDArray[Any]) -> Any:
-        """Return rows as a pyarrow table."""
         pa = pyarrow()
         if self._top is not None:
             best, values = _most_probable(values, self._top)
@@ -198,16 +112,15 @@ class PredictionWriter:
             columns = [part for pair in zip(names.T, values.T, strict=True) for part in pair]
             called: Sequence[str] = _top_columns(self._top)
         else:
-            if self._thresholds is not None:
-                values = (values >= self._thresholds).astype(np.uint8)
+            if self._threshold is not None:
+                values = (values >= self._threshold).astype(np.uint8)
             columns, called = list(values.T), self._names
         arrays = [pa.array(each, pa.string() if each.dtype == object else None) for each in columns]
         return pa.table([pa.array(items, pa.string()), *arrays], names=["item", *called])
 
     def _lines(self, items: Sequence[str], values: NDArray[Any]) -> str:
-        """Return rows as lines of JSON."""
-        if self._thresholds is not None:
-            chosen = (np.flatnonzero(row) for row in values >= self._thresholds)
+        if self._threshold is not None:
+            chosen = (np.flatnonzero(row) for row in values >= self._threshold)
             said: Any = ([self._names[at] for at in row] for row in chosen)
         else:
             pa = pyarrow()
@@ -241,37 +154,7 @@ def _most_probable(values: NDArray[Any], top: int) -> tuple[NDArray[np.intp], ND
     return best, np.take_along_axis(values, best, axis=1)
 
 
-def _checked_names(label_names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of labels; refuse anything else."""
-    names = () if isinstance(label_names, str) else tuple(label_names)
-    if not names or not all(isinstance(name, str) for name in names):
-        raise InputError("label_names must be a list of str, one name for each label")
-    repeated = (
-        [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
-    )
-    if repeated:
-        raise InputError(f"two labels are called {repeated[0]!r}; give each its own name")
-    return names
-
-
-def _checked_thresholds(threshold: ArrayLike | None, n_labels: int) -> NDArray[np.float64] | None:
-    """Return a threshold for each label, (K,), or None."""
-    if threshold is None:
-        return None
-    if np.ndim(threshold) == 0:
-        check_real("threshold", threshold, at_least=0, at_most=1)
-        return np.full(n_labels, threshold, dtype=np.float64)
-    thresholds = check_array("threshold", threshold, "labels")
-    if thresholds.shape != (n_labels,):
-        raise InputError(
-            f"threshold has {len(thresholds)} entries for {n_labels} labels; give one for each, or "
-            "one for all"
-        )
-    return thresholds
-
-
 def _refuse_columns(names: Sequence[str]) -> None:
-    """Refuse names of labels that make the columns of a table ambiguous."""
     if "item" in names:
         raise InputError(
             "a label is called 'item', but this is the name of the column of ids; rename the label,"
@@ -285,7 +168,6 @@ def _refuse_columns(names: Sequence[str]) -> None:
 
 
 def _refuse_others(values: NDArray[Any], items: Sequence[str], names: Sequence[str]) -> None:
-    """Refuse numbers that are not probabilities."""
     fine = (values >= 0) & (values <= 1)  # NaN is neither
     if not fine.all():
         row, label = map(int, np.unravel_index(int(np.argmin(fine)), fine.shape))

@@ -252,7 +252,6 @@ def some_of(names: Sequence[str]) -> str:
 
 
 def _not_numeric(columns: Sequence[str], advice: str) -> str:
-    """Return a message about columns that hold something else than numbers."""
     noun = "column" if len(columns) == 1 else f"{len(columns)} columns"
     return f"{noun} {some_of(columns)} must hold numbers; {advice}"
 

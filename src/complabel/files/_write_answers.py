@@ -1,27 +1,104 @@
-"""Writing a table of answers in pieces, as CSV or Parquet."""
+"""Writing tables in pieces, as CSV or Parquet: first of all tables of answers."""
 
 from __future__ import annotations
 
 import contextlib
+import csv
 import gzip
+import io
 import json
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from contextlib import ExitStack
 from types import TracebackType
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, Self
 
+from complabel._opening import StrPath, as_path, ending_of
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
 from complabel.files._answers import COLUMNS
-from complabel.files._table import pyarrow
+from complabel.files._table import PARQUET, pyarrow
 
-_ENDINGS = (".csv", ".csv.gz", ".parquet")
+_ENDINGS = (".csv", ".csv.gz", PARQUET)
 _NUMBERS = {"asked_for": "int64", "probability": "float64"}
 _ROWS = 1 << 15  # least number of rows written at a time; files of many small pieces are slow
 
 
-class AnswerWriter:
+class TableWriter:
+    """Writes a file in a ``with`` block; it appears when the block ends without an error."""
+
+    _packed = 6  # level of gzip
+
+    def __init__(self, path: StrPath, endings: Sequence[str]) -> None:
+        self.path = as_path("path", path)
+        self._ending = ending_of(self.path, endings)
+        if not self._ending:
+            raise InputError(f"{self.path}: give a name that ends in {', '.join(endings)}")
+        pyarrow()
+        self._files: ExitStack | None = None
+        self._file: Any = None
+
+    def __enter__(self) -> Self:
+        self._files, self._file = ExitStack(), None
+        with explained(self.path):
+            self._partial = self._files.enter_context(replacing(self.path))
+            self._partial.touch()  # finds a missing folder at once
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._files is not None
+        try:
+            if kind is not None:
+                with contextlib.suppress(Exception):  # the error in the block is more important
+                    self._files.__exit__(kind, error, trace)
+                return
+            with explained(self.path), self._files:
+                self._finish()
+        finally:
+            self._files = None
+
+    def _finish(self) -> None:
+        """Write what is left; a file without rows also needs a header."""
+        raise NotImplementedError
+
+    def _check_open(self) -> None:
+        if self._files is None:
+            name = type(self).__name__
+            raise InputError(f"this {name} is not open; use it inside its with block")
+
+    def _put(self, table: Any) -> None:
+        """Add rows of a table; the first one opens the file."""
+        assert self._files is not None
+        if self._ending == PARQUET:
+            if self._file is None:
+                from pyarrow import parquet  # type: ignore[import-untyped]
+
+                writer = parquet.ParquetWriter(self._partial, table.schema)
+                self._file = self._files.enter_context(writer)
+            self._file.write_table(table)
+            return
+        if self._file is None:
+            self._file = self._open_bytes()
+            header = io.StringIO()
+            csv.writer(header, lineterminator="\n").writerow(table.schema.names)
+            self._file.write(header.getvalue().encode())
+        self._file.write(_as_csv(table))
+
+    def _open_bytes(self) -> Any:
+        assert self._files is not None
+        file: Any = self._files.enter_context(self._partial.open("wb"))
+        if self._ending.endswith(".gz"):
+            # Without a name and a time in the gzip header, the same rows give the same bytes.
+            packed = gzip.GzipFile("", "wb", self._packed, fileobj=file, mtime=0)
+            file = self._files.enter_context(packed)
+        return file
+
+
+class AnswerWriter(TableWriter):
     """Writes a table of answers in pieces; only a few pieces are in memory.
 
     It is used in a ``with`` block. The file appears when the block ends; after an error, an older
@@ -52,36 +129,10 @@ class AnswerWriter:
     ,"7","sea",,,"[""sea"", ""sky""]",,,,
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, more: Sequence[str] = ()) -> None:
-        self.path = Path(path)
+    def __init__(self, path: StrPath, *, more: Sequence[str] = ()) -> None:
+        super().__init__(path, _ENDINGS)
         self._more = tuple(more)
-        if not self.path.name.lower().endswith(_ENDINGS):
-            raise InputError(f"{self.path}: give a name that ends in {', '.join(_ENDINGS)}")
-        self._arrow = pyarrow()
-        self._files = contextlib.ExitStack()
-        self._waiting: list[Any] = []
-        self._put: Any = None
-
-    def __enter__(self) -> Self:
-        with explained(self.path), contextlib.ExitStack() as stack:
-            partial = stack.enter_context(replacing(self.path))
-            self._put = self._open(partial, stack)
-            self._files = stack.pop_all()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if error is None:
-            with explained(self.path), self._files:
-                self._flush()
-        else:  # the error in the block is more important than one in closing
-            with contextlib.suppress(OSError):
-                self._files.__exit__(kind, error, trace)
-        self._put = None
+        self._waiting = [_schema(self._more).empty_table()]
 
     def write(self, piece: Mapping[str, Any]) -> None:
         """Add rows.
@@ -100,31 +151,19 @@ class AnswerWriter:
         ----------
         table : pyarrow.Table
         """
-        if self._put is None:
-            raise InputError("this AnswerWriter is not open; use it inside a with block")
+        self._check_open()
         self._waiting.append(table)
         if sum(each.num_rows for each in self._waiting) >= _ROWS:
             with explained(self.path):
                 self._flush()
 
+    def _finish(self) -> None:
+        if self._waiting[1:] or self._file is None:
+            self._flush()
+
     def _flush(self) -> None:
-        if self._waiting:
-            self._put(self._arrow.concat_tables(self._waiting).combine_chunks())
-            self._waiting.clear()
-
-    def _open(self, partial: Path, stack: contextlib.ExitStack) -> Any:
-        """Return a function that writes a table to the file."""
-        if self.path.suffix.lower() == ".parquet":
-            import pyarrow.parquet as pq  # type: ignore[import-untyped]
-
-            return stack.enter_context(pq.ParquetWriter(partial, _schema(self._more))).write_table
-        file = cast(BinaryIO, stack.enter_context(partial.open("wb")))
-        if self.path.suffix.lower() == ".gz":
-            # Without a name and a time in the gzip header, the same answers give the same bytes.
-            packed = gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0)
-            file = cast(BinaryIO, stack.enter_context(packed))
-        file.write(f"{','.join((*COLUMNS, *self._more))}\n".encode())
-        return lambda table: file.write(_as_csv(table))
+        self._put(pyarrow().concat_tables(self._waiting).combine_chunks())
+        del self._waiting[1:]
 
 
 def answers_to_arrow(piece: Mapping[str, Any], *, more: Sequence[str] = ()) -> Any:
@@ -137,23 +176,6 @@ def answers_to_arrow(piece: Mapping[str, Any], *, more: Sequence[str] = ()) -> A
         ``offered`` are lists of labels, or such lists as JSON text.
     more : sequence of str, default=()
         Names of other columns, which hold text.
-
-    Returns
-    -------
-    pyarrow.Table
-        All columns of :data:`COLUMNS` in their order: ``asked_for`` as int64, ``probability`` as
-        float64, the others as text. Empty text becomes null.
-
-    Raises
-    ------
-    InputError
-        If there are other columns, their lengths differ, a value has a wrong type, or an item is
-        missing.
-
-    Examples
-    --------
-    >>> answers_to_arrow({"item": [3, 4], "label": ["sea", ""]})["label"].to_pylist()
-    ['sea', None]
     """
     pa = pyarrow()
     unknown = [name for name in piece if name not in (*COLUMNS, *more)]
@@ -183,7 +205,6 @@ def _schema(more: Sequence[str]) -> Any:
 
 
 def _column(name: str, values: Any) -> Any:
-    """Return a column of the table in its type."""
     pa = pyarrow()
     if name == "offered":
         values = _offered(values)

@@ -1,20 +1,12 @@
-"""Estimates of how often each label applies, from a few random answers and from named labels."""
+"""Estimates of how often each label applies: what the field calls class priors, or prevalence."""
 
-from complabel.frequencies._counts import judged_at_random
+from complabel.frequencies._counts import judged_at_random as judged_at_random
+from complabel.frequencies._estimate import LabelFrequencies, estimate_label_frequencies
 from complabel.frequencies._estimate import (
-    LabelFrequencies,
-    estimate_label_frequencies,
-    frequencies_with_propensities,
+    frequencies_with_propensities as frequencies_with_propensities,
 )
-from complabel.frequencies._given import check_auto_or_given, given_frequencies
-from complabel.frequencies._rates import rates_of_exclusion
+from complabel.frequencies._given import check_auto_or_given as check_auto_or_given
+from complabel.frequencies._given import given_frequencies as given_frequencies
+from complabel.frequencies._given import rates_of_exclusion as rates_of_exclusion
 
-__all__ = [
-    "LabelFrequencies",
-    "check_auto_or_given",
-    "estimate_label_frequencies",
-    "frequencies_with_propensities",
-    "given_frequencies",
-    "judged_at_random",
-    "rates_of_exclusion",
-]
+__all__ = ["LabelFrequencies", "estimate_label_frequencies"]

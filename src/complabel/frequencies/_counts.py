@@ -14,22 +14,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Array: TypeAlias = "NDArray[np.float64]"
-"""Numbers in double precision."""
 
 
 def judged_at_random(answers: Answers) -> NDArray[np.bool_]:
-    """Tell which answers judge labels that were drawn at random.
+    """Return a mask (A,) of the answers that judge labels drawn at random.
 
-    Parameters
-    ----------
-    answers : Answers
-        A answers.
-
-    Returns
-    -------
-    ndarray of shape (A,), dtype bool
-        True for "asked" and "ticked" answers with a known ``probability``, and for "ticked"
-        answers about all labels.
+    These are "asked" and "ticked" answers with a known ``probability``, and "ticked" answers about
+    all labels.
     """
     judged = np.isin(answers.question, ("asked", "ticked"))
     # A question about all labels does not select labels, so it needs no probability.

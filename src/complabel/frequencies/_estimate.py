@@ -36,7 +36,7 @@ _MOST_LOGIT = 40.0
 
 @dataclass(frozen=True, eq=False)
 class LabelFrequencies:
-    """Estimated frequencies of labels, with their errors and the labels' propensities.
+    """Estimated frequencies of labels (class priors, prevalence), errors and propensities.
 
     Attributes
     ----------
@@ -52,9 +52,6 @@ class LabelFrequencies:
     n_audit : int
         Number of random judgements of single labels among the answers.
 
-    See Also
-    --------
-    estimate_label_frequencies : Makes this estimate from answers.
     """
 
     values: NDArray[np.float64]
@@ -119,7 +116,10 @@ class LabelFrequencies:
 def estimate_label_frequencies(
     answers: Answers, *, predictions: ArrayLike | None = None
 ) -> LabelFrequencies:
-    """Estimate how often each label applies, and how readily labels are named.
+    """Estimate how often each label applies: its class prior, or prevalence.
+
+    It also says how readily each label comes to mind. These propensities are not those of extreme
+    classification, which say how often a label that applies is observed.
 
     The method is empirical Bayes on counts. Random judgements of single labels ("asked" and
     "ticked" questions) tell how often each label applies, but they are few. Named labels are many,
@@ -151,10 +151,6 @@ def estimate_label_frequencies(
     InputError
         If there are neither random judgements nor random menus that offer "all of these apply", or
         if ``predictions`` have another shape or values outside [0, 1].
-
-    See Also
-    --------
-    frequencies_with_propensities : Only the propensities, if the frequencies are known.
 
     References
     ----------
@@ -194,23 +190,9 @@ def estimate_label_frequencies(
 def frequencies_with_propensities(
     values: NDArray[np.float64], answers: Answers
 ) -> LabelFrequencies:
-    """Estimate how readily each label is named, if the label frequencies are known.
+    """Estimate how readily each label is named, if the frequencies (K,) in (0, 1) are known.
 
-    Parameters
-    ----------
-    values : ndarray of shape (K,), dtype float64
-        The known frequencies, each in (0, 1).
-    answers : Answers
-        Named labels are used as in :func:`estimate_label_frequencies`.
-
-    Returns
-    -------
-    LabelFrequencies
-        With these ``values`` and a covariance of 0.
-
-    See Also
-    --------
-    estimate_label_frequencies : Estimates the frequencies, too.
+    The result has these ``values`` and a covariance of 0.
     """
     audit, named = Audit.of(answers), Named.of(answers)
     nothing = np.zeros((len(values), len(values)))

@@ -1,4 +1,4 @@
-"""The checks of label frequencies that a caller gives."""
+"""Label frequencies that a caller gives, and the rates of exclusion that follow from them."""
 
 from __future__ import annotations
 
@@ -12,26 +12,17 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from complabel.answers import Answers
     from complabel.frequencies._counts import Array
-
 
 # The sum of class frequencies may differ from 1 by this much: they are often given rounded.
 _ROUNDING = 1e-6
+# Rates are kept away from 0 and 1: no sample proves that a label is never or always excluded.
+_RATES = (1e-3, 1 - 1e-3)
 
 
 def check_auto_or_given(label_frequencies: Any) -> None:
-    """Refuse a parameter ``label_frequencies`` that is a text other than ``"auto"``.
-
-    Parameters
-    ----------
-    label_frequencies : str or array-like of shape (K,)
-        The parameter of a classifier, before ``fit`` has seen any label.
-
-    Raises
-    ------
-    InputError
-        If it is another text.
-    """
+    """Refuse a parameter ``label_frequencies`` that is a text other than ``"auto"``."""
     if isinstance(label_frequencies, str) and label_frequencies != "auto":
         raise InputError(
             f"label_frequencies must be 'auto' or an array of shape (K,), got {label_frequencies!r}"
@@ -39,25 +30,10 @@ def check_auto_or_given(label_frequencies: Any) -> None:
 
 
 def given_frequencies(values: Any, classes: NDArray[Any], *, one_applies: bool) -> Array:
-    """Check the label frequencies that a caller gives.
+    """Return the label frequencies (K,) that a caller gives, after a check.
 
-    Parameters
-    ----------
-    values : array-like of shape (K,)
-        The share of rows to which each label applies.
-    classes : ndarray of shape (K,)
-        The labels, as messages name them.
-    one_applies : bool
-        Whether exactly one class of each row applies. Then the frequencies must add up to 1.
-
-    Returns
-    -------
-    ndarray of shape (K,), float64
-
-    Raises
-    ------
-    InputError
-        If there is not one number in [0, 1] per label, or the sum is not 1 where it must be.
+    ``classes`` are the labels (K,), as messages name them. If one class of each row applies, the
+    frequencies must add up to 1.
     """
     frequencies = check_array("label_frequencies", values, "label")
     if len(frequencies) != len(classes):
@@ -78,3 +54,19 @@ def given_frequencies(values: Any, classes: NDArray[Any], *, one_applies: bool) 
             " each row of y; give shares that add up to 1"
         )
     return frequencies
+
+
+def rates_of_exclusion(answers: Answers, frequencies: Array) -> Array | None:
+    """Estimate how often each label is excluded where it does not apply.
+
+    Label k, of frequency pi_k, is excluded for the share e_k (1 - pi_k) of the items that were
+    looked at. The function solves this for e (K,); it returns None if no answer is an exclusion.
+    """
+    rules = answers.question == "excluded"
+    if not rules.any():
+        return None
+    listed = answers.offered[rules]
+    everything = int((np.diff(listed.indptr) == 0).sum())
+    looked_at = np.asarray(listed.sum(axis=0), dtype=np.float64) + everything
+    excluded = np.asarray(answers.excluded[rules].sum(axis=0), dtype=np.float64)
+    return np.asarray(np.clip(excluded / np.maximum(looked_at, 1) / (1 - frequencies), *_RATES))

@@ -2,6 +2,8 @@
 
 from complabel.losses._answers_likelihood import AnswersLikelihood, answers_log_likelihood
 from complabel.losses._base import LogitLoss
+from complabel.losses._base import check_propensities as check_propensities
+from complabel.losses._base import check_rates as check_rates
 from complabel.losses._complementary import (
     BinaryCrossEntropy,
     ComplementaryCrossEntropy,
@@ -18,8 +20,6 @@ from complabel.losses._naming_rates import CCMNLoss, COMESHammingLoss, COMESRank
 from complabel.losses._saved import loss_of as loss_of
 from complabel.losses._saved import loss_parts as loss_parts
 from complabel.losses._selection import SelectionLikelihoodLoss, selection_log_likelihood
-from complabel.losses._settings import check_propensities as check_propensities
-from complabel.losses._settings import check_rates as check_rates
 
 __all__ = [
     "AnswersLikelihood",

@@ -18,11 +18,10 @@ import torch
 from torch import Tensor
 
 from complabel.errors import InputError
-from complabel.losses._base import differentiable
+from complabel.losses._base import check_propensities, check_rates, differentiable
 from complabel.losses._evaluation import Evaluation, Point
 from complabel.losses._facts import lay_out_facts
 from complabel.losses._namings import add_namings, add_skips, lay_out_namings
-from complabel.losses._settings import check_propensities, check_rates
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

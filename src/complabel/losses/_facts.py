@@ -262,7 +262,7 @@ def _refuse_contradictions(
     The pairs ``must_apply`` cannot be without the label: with an exclusion rate of 1, a label that
     a rule looked at and did not exclude applies.
     """
-    sure = said.only(sure_statements(answers, said, mistakes=with_error_rates))
+    sure = said.only(sure_statements(answers, said, with_error_rates=with_error_rates))
     denied = np.intersect1d(must_apply, sure.pair[~sure.applies])
     wrong = np.union1d(find_contradictions(sure), denied)
     if len(wrong) == 0:

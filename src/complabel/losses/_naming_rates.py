@@ -9,8 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from complabel.errors import InputError
-from complabel.losses._base import LogitLoss, differentiable
-from complabel.losses._settings import check_naming_rates
+from complabel.losses._base import LogitLoss, check_naming_rates, differentiable
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -30,9 +30,13 @@ from torch import Tensor
 from torch.nn import functional
 
 from complabel._parameters import check_real
-from complabel.losses._base import LogitLoss, check_labels, differentiable
+from complabel.losses._base import (
+    LogitLoss,
+    check_labels,
+    check_propensities,
+    differentiable,
+)
 from complabel.losses._selection_kernel import Namings, log_likelihood_and_gradient
-from complabel.losses._settings import check_propensities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING
 
 from complabel._lazy import lazily
 from complabel.methods._places import PLACES
-from complabel.methods._registry import (
-    METHODS,
-    Grid,
-    Method,
-    check_parameter,
-    get_method,
-    make_classifier,
-)
+from complabel.methods._places import Grid as Grid
+from complabel.methods._registry import METHODS, get_method, make_classifier
+from complabel.methods._registry import Method as Method
+from complabel.methods._registry import check_parameter as check_parameter
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._base import ComplementaryClassifier, load
-    from complabel.methods._held_out import HeldOutScore, held_out_score
+    from complabel.methods._held_out import HeldOutScore as HeldOutScore
+    from complabel.methods._held_out import held_out_score
     from complabel.methods._saving import read_header
     from complabel.methods.baselines.prior import PriorClassifier
     from complabel.methods.baselines.ridge import ComplementaryRidgeClassifier
@@ -27,20 +24,23 @@ if TYPE_CHECKING:
     from complabel.methods.candidates.mlknn import MLKNNClassifier
     from complabel.methods.candidates.pml import PMLFPClassifier, PMLLCClassifier
     from complabel.methods.candidates.pml_lrs import PMLLRSClassifier
-    from complabel.methods.gradient.bce import BCEClassifier
-    from complabel.methods.gradient.ccmn import CCMNClassifier
-    from complabel.methods.gradient.comes import COMESHammingClassifier, COMESRankingClassifier
+    from complabel.methods.gradient.class_conditional import (
+        CCMNClassifier,
+        COMESHammingClassifier,
+        COMESRankingClassifier,
+    )
     from complabel.methods.gradient.complementary_loss import (
+        BCEClassifier,
         ComplementaryLossClassifier,
         ComRankClassifier,
         CTLClassifier,
         GDFClassifier,
         LUWClassifier,
+        SupervisedBCEClassifier,
         UnbiasedBCEClassifier,
     )
     from complabel.methods.gradient.mlcl import MLCLClassifier
     from complabel.methods.gradient.network_likelihood import NetworkLikelihoodClassifier
-    from complabel.methods.gradient.supervised_bce import SupervisedBCEClassifier
     from complabel.methods.matched._classifier import FrequencyMatchedClassifier
     from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
     from complabel.methods.selection.supervised import SupervisedClassifier
@@ -59,13 +59,10 @@ __all__ = [
     "FPMLClassifier",
     "FrequencyMatchedClassifier",
     "GDFClassifier",
-    "Grid",
-    "HeldOutScore",
     "LIFTClassifier",
     "LUWClassifier",
     "MLCLClassifier",
     "MLKNNClassifier",
-    "Method",
     "NetworkLikelihoodClassifier",
     "PMLFPClassifier",
     "PMLLCClassifier",
@@ -75,7 +72,6 @@ __all__ = [
     "SupervisedBCEClassifier",
     "SupervisedClassifier",
     "UnbiasedBCEClassifier",
-    "check_parameter",
     "get_method",
     "held_out_score",
     "load",

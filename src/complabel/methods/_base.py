@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
 import numpy as np
+from scipy import special
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from complabel import metrics
+from complabel._parameters import Constraints, Integer, Real, check_parameters, declared
 from complabel.answers import Answers, check_complementary, pair_rows
 from complabel.errors import AnnotationError
+from complabel.methods._arrays import Array, Features, Indicator
+from complabel.methods._decisions import THRESHOLDS, labels_above
+from complabel.methods._door import Targets, check_new, encode_new, refuse_other_number_of_rows
 from complabel.methods._features import validated
-from complabel.methods._hooks import Hooks
-from complabel.methods._masks import read_answers, refuse_for_reference
-from complabel.methods._saving import load_model, save_model
-from complabel.methods._targets import Targets, check_new, refuse_other_number_of_rows
+from complabel.methods._saving import MISSING, Numbers, load_model, save_model
 
 if TYPE_CHECKING:
     import os
@@ -22,14 +25,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from complabel.methods._arrays import Features
 
-
-class ComplementaryClassifier(Hooks):
+class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     """Base class of all methods; a method implements ``_fit`` and ``_decision``.
 
     Attributes
     ----------
+    classes_ : ndarray of shape (K,)
+        The labels: names if a data frame or Answers have them, classes, or numbers.
+    n_features_in_ : int
     learns_from : {"complementary", "relevant"}
         The labels that ``fit`` expects as ``y``. Only reference methods expect ``"relevant"``
         labels; tables mark these methods.
@@ -37,24 +41,43 @@ class ComplementaryClassifier(Hooks):
         Whether the method models which label is chosen as complementary. If so, ``score`` is a
         log-likelihood, and the method implements ``_log_likelihood``.
     understands_answers : bool
-        Whether the method learns from :class:`complabel.answers.Answers` of every kind. If so,
-        it implements ``_fit_answers``, and ``_answers_log_likelihood`` if it models the choice.
-        If not, ``fit`` passes on only the labels that do not apply, as if they were named freely.
+        Whether the method learns from :class:`complabel.answers.Answers` of every kind. If so, it
+        implements ``_fit_answers``, and ``_answers_log_likelihood`` if it models the choice; it
+        may leave out ``_fit`` and ``_log_likelihood``. If not, ``fit`` passes on only the labels
+        that do not apply, as if they were named freely.
     threshold : {"probability", "minmax"}
         Rule of ``predict``: f > ``cut``, or the same after scaling each row of f to [0, 1].
     cut : float
         The cut of that rule, in (0, 1).
     """
 
+    learns_from: ClassVar[Literal["complementary", "relevant"]] = "complementary"
+    models_the_choice: ClassVar[bool] = False
+    understands_answers: ClassVar[bool] = False
+    threshold: str = "probability"
+    cut: float = 0.5
+
+    # The values that each parameter allows. A method declares those of its own parameters.
+    _constraints: ClassVar[Constraints] = {
+        "threshold": THRESHOLDS,
+        "cut": Real(above=0, below=1),
+    }
+
+    # What ``save`` stores: the fitted attributes that predictions and ``score`` need, each with
+    # what it may be in a file. A method declares its own.
+    _fitted: ClassVar[Constraints] = {
+        "classes_": Numbers("K", dtype=None),
+        "n_features_in_": Integer(at_least=1),
+        "feature_names_in_": (MISSING, Numbers("d", dtype=None)),
+        "_single": (True, False),
+    }
+
+    classes_: NDArray[Any]
+    n_features_in_: int
+    _single: bool
+
     def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | Answers | None = None,
-        *,
-        relevant: ArrayLike | None = None,
-        offered: ArrayLike | None = None,
-        absent: ArrayLike | None = None,
-        excluded: ArrayLike | None = None,
+        self, X: ArrayLike, y: ArrayLike | Answers, *, relevant: ArrayLike | None = None
     ) -> Self:
         """Learn from complementary labels, or from answers of any kind.
 
@@ -63,33 +86,18 @@ class ComplementaryClassifier(Hooks):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Features. A sparse matrix becomes CSR and stays sparse; only LIFT makes small ones
             dense.
-        y : array-like of shape (n_samples, K) or (n_samples,), Answers, or None, default=None
-            One of these:
-
-            - An indicator (n_samples, K) of complementary labels that were named freely. The
-              columns of a data frame name the labels.
-            - One complementary class per row, (n_samples,). Then exactly one class applies to each
-              row. There is a warning if these are names, because several labels may be meant.
-            - :class:`complabel.answers.Answers` to any questions.
-            - None, if all answers are in ``absent`` or ``excluded``.
+        y : array-like of shape (n_samples, K) or (n_samples,), or Answers
+            An indicator (n_samples, K) of complementary labels that were named freely; the columns
+            of a data frame name the labels. Or one complementary class per row, (n_samples,); then
+            exactly one class applies to each row. Or :class:`complabel.answers.Answers` to any
+            questions.
 
             Rows without a label or an answer are left out with a warning. A method with
-            ``learns_from = "relevant"`` takes the relevant labels instead. If X is a pandas
-            data frame, Answers with ``item_names`` and labels in data frames are paired with it
-            by the names of rows, see :func:`complabel.answers.pair_rows`; otherwise by
-            position.
+            ``learns_from = "relevant"`` takes the relevant labels instead. Rows of pandas data
+            frames are paired by their names, see :func:`complabel.answers.pair_rows`.
         relevant : array-like of shape (n_samples, K) or None, default=None
             Indicator of labels that are known to apply; rows may be empty. If this and ``y`` are
-            data frames, they must have the same columns.
-        offered : array-like of shape (n_samples, K) or None, default=None
-            Indicator of the menus that the labels in ``y`` were named from. An empty row means all
-            K labels. If a row has a menu and ``y`` names no label, all labels of the menu apply.
-        absent : array-like of shape (n_samples, K) or None, default=None
-            Indicator of labels that were asked about and judged not to apply ("no"). The labels
-            judged to apply ("yes") belong in ``relevant``.
-        excluded : array-like of shape (n_samples, K) or None, default=None
-            Indicator of labels that a rule or a report excluded. An empty row means that the row
-            was not looked at.
+            data frames, they must have the same columns. Answers say it themselves.
 
         Returns
         -------
@@ -99,7 +107,7 @@ class ComplementaryClassifier(Hooks):
         ------
         InputError
             If ``X`` is not a finite matrix with as many rows as ``y``, the names of their rows
-            differ, a parameter is out of range, or a mask is given together with Answers.
+            differ, a parameter is out of range, or ``relevant`` is given together with Answers.
         AnnotationError
             If the labels are not an indicator or contradict each other.
 
@@ -110,53 +118,31 @@ class ComplementaryClassifier(Hooks):
         UnansweredRowWarning
             If a row has no complementary label, or no answer; the message counts them.
         ClassPerRowWarning
-            If ``y`` holds one name per row, or is a column.
+            If ``y`` holds one name per row, or is a column: several labels may be meant.
         IgnoredAnswersWarning
             If the method does not understand some of the answers; see ``understands_answers``.
 
         Notes
         -----
-        ``offered``, ``absent`` and ``excluded`` are a short way to give one answer of each kind
-        per row. Only ``Answers`` can say who answered, and how questions were drawn.
-
-        All rows have the same weight: ``sample_weight`` is not supported.
-
-        If true labels are given as ``y`` by mistake, ``fit`` cannot notice it. A held-out fit can:
-        see :func:`complabel.metrics.least_cardinality`.
+        All rows have the same weight. If true labels are given as ``y`` by mistake, ``fit`` cannot
+        notice it; a held-out fit can, see :func:`complabel.metrics.least_cardinality`.
         """
-        masks = {"relevant": relevant, "offered": offered, "absent": absent, "excluded": excluded}
-        y, relevant, offered, absent, excluded = (
-            pair_rows(X, labels, names=("X", name)) for name, labels in {"y": y, **masks}.items()
-        )
-        answers = read_answers(
-            y, relevant=relevant, offered=offered, absent=absent, excluded=excluded
-        )
-        if self.learns_from == "relevant":
-            refuse_for_reference(answers, relevant)
-        given: Any = y if answers is None else answers
-        features = validated(self, X, given)
-        name = "a mask" if y is None else "y"
-        refuse_other_number_of_rows(given, features.shape[0], name=name)
-        if self.learns_from == "relevant":
-            targets = Targets.from_true_labels(y)
-        elif answers is None:
-            targets = Targets.from_complementary(y, relevant=relevant)
-        else:
-            targets = Targets.from_answers(
-                answers, learner=type(self).__name__, understands=self.understands_answers
-            )
+        y = pair_rows(X, y)
+        relevant = pair_rows(X, relevant, names=("X", "relevant"))
+        features = validated(self, X, y)
+        refuse_other_number_of_rows(y, features.shape[0])
+        targets = Targets.read(y, relevant, self)
         self._check_parameters()
-        self.classes_ = targets.classes
-        self._single = targets.single
-        if targets.answered is not None:
-            features = features[targets.answered]
+        self.classes_, self._single = targets.classes, targets.single
+        if targets.rows is not None:
+            features = features[targets.rows]
         if targets.answers is None:
             self._fit(features, targets.complementary, targets.relevant)
         else:
             self._fit_answers(features, targets.answers)
         return self
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+    def decision_function(self, X: ArrayLike) -> Array:
         """Return scores; a label is the more likely to be relevant, the greater its score is.
 
         Parameters
@@ -173,7 +159,7 @@ class ComplementaryClassifier(Hooks):
             return decision[:, 1] - decision[:, 0]
         return decision
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: ArrayLike) -> Array:
         """Return the probability f(x) of each label to be relevant.
 
         Parameters
@@ -183,8 +169,7 @@ class ComplementaryClassifier(Hooks):
         Returns
         -------
         ndarray of shape (n_samples, K), float64
-            Probabilities in [0, 1]. After a fit on one class per row, rows sum to 1: these are the
-            probabilities given that exactly one label is relevant.
+            After a fit on one class per row, rows sum to 1, because exactly one label is relevant.
         """
         return self._probabilities(self._decision(self._validate_new(X)))
 
@@ -198,13 +183,12 @@ class ComplementaryClassifier(Hooks):
         Returns
         -------
         ndarray of shape (n_samples, K), int64
-            Indicator of the predicted relevant labels. After a fit on one class per row, this is
-            the most probable class instead, of shape (n_samples,). After a fit on a data frame,
-            ``names_from_indicator(classifier.predict(X), classifier.classes_)`` gives names.
+            Indicator of the predicted relevant labels; ``names_from_indicator`` makes names of it.
+            After a fit on one class per row, the most probable class instead, (n_samples,).
         """
         return self._predicted(self._decision(self._validate_new(X)))
 
-    def predict_with_proba(self, X: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    def predict_with_proba(self, X: ArrayLike) -> tuple[NDArray[Any], Array]:
         """Return what ``predict`` and ``predict_proba`` return, from one pass over the features.
 
         Parameters
@@ -213,10 +197,7 @@ class ComplementaryClassifier(Hooks):
 
         Returns
         -------
-        predicted : ndarray of shape (n_samples, K), int64, or (n_samples,)
-            See ``predict``.
-        probabilities : ndarray of shape (n_samples, K), float64
-            See ``predict_proba``.
+        predicted, probabilities : ndarrays
         """
         decision = self._decision(self._validate_new(X))
         return self._predicted(decision), self._probabilities(decision)
@@ -229,14 +210,15 @@ class ComplementaryClassifier(Hooks):
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples, K) or (n_samples,), or Answers
             Complementary labels, as in ``fit``, or answers about the same labels. Rows without
-            one are left out. To score against true labels, use :mod:`complabel.metrics`.
+            one are left out. To score against true labels, use :mod:`complabel.metrics`. A
+            reference, which learns from true labels, takes true labels here, too.
 
         Returns
         -------
         float
             If the method models the choice (for Answers, if it also understands answers): the mean
             over rows of their log-likelihood, in nats. Else: minus the complementary ranking
-            error, between -1 and 0.
+            error, between -1 and 0. For a reference: the average precision.
 
         Raises
         ------
@@ -247,29 +229,38 @@ class ComplementaryClassifier(Hooks):
 
         Notes
         -----
-        The two quantities cannot be compared. To compare methods, for example by
-        ``cross_val_score``, pass ``scoring=complementary_ranking_scorer`` of
-        :mod:`complabel.metrics`: it is the same quantity for every method. Methods that model the
-        choice can also be compared by ``complementary_log_likelihood_scorer``. Scorers of
-        scikit-learn, such as ``"f1_micro"``, expect the labels to predict as ``y``. With Answers
-        they are refused. With an indicator of complementary labels this cannot be noticed: they
-        return a number, and prefer the worse method. Nor can it be noticed here if ``y`` holds
-        true labels; the score then means nothing.
+        The two quantities cannot be compared. To compare methods, pass
+        ``scoring=complementary_ranking_scorer`` of :mod:`complabel.metrics`, or
+        ``complementary_log_likelihood_scorer`` for methods that model the choice. Scorers of
+        scikit-learn, such as ``"f1_micro"``, expect the labels to predict as ``y``: with
+        complementary labels they prefer the worse method, and this cannot be noticed. Nor can it
+        be noticed here if ``y`` holds true labels; the score then means nothing.
         """
         y = pair_rows(X, y)
         features = self._validate_new(X)
         refuse_other_number_of_rows(y, features.shape[0])
+        if self.learns_from == "relevant":
+            true_labels = encode_new(y, self.classes_, single=self._single)
+            return metrics.average_precision(true_labels, self._decision(features))
         if isinstance(y, Answers):
             return self._score_answers(features, y)
-        complementary = check_complementary(
-            self._encode(y), min_labels=2, allow_unanswered=True, name="y"
-        )
+        labels = encode_new(y, self.classes_, single=self._single)
+        complementary = check_complementary(labels, min_labels=2, allow_unanswered=True, name="y")
         answered = complementary.any(axis=1)
         if not answered.all():
             features, complementary = features[answered], complementary[answered]
         if self.models_the_choice:
             return float(self._log_likelihood(features, complementary).mean())
         return -metrics.complementary_ranking_error(complementary, self._decision(features))
+
+    def _score_answers(self, X: Features, answers: Answers) -> float:
+        check_new(answers, self.classes_)
+        if not (self.understands_answers and self.models_the_choice):
+            return -metrics.complementary_ranking_error(answers, self._decision(X))
+        answered = answers.answered
+        if not answered.any():
+            raise AnnotationError("y has no answers; at least one item needs one")
+        return float(self._answers_log_likelihood(X[answered], answers[answered]).mean())
 
     def save(
         self, path: str | os.PathLike[str], *, provenance: Mapping[str, Any] | None = None
@@ -294,13 +285,10 @@ class ComplementaryClassifier(Hooks):
         Notes
         -----
         After an error, a file that was there before is unchanged. The same model always gives the
-        same bytes.
-
-        The file does not hold the answers that the classifier learned from, nor ``callback``. It
-        holds training features if predictions need them: all rows and their candidate labels for
-        ML-KNN; up to ``n_components`` rows for the selection likelihood with a kernel; for LIFT,
-        centres of rows, of which some are a single row. It holds the annotators' names if they
-        have error rates.
+        same bytes. The file does not hold the answers that the classifier learned from, nor
+        ``callback``. It holds training features if predictions need them: all rows and their
+        candidate labels for ML-KNN; up to ``n_components`` rows for the selection likelihood with a
+        kernel; centres of rows for LIFT. It holds the names of annotators with error rates.
 
         Examples
         --------
@@ -317,15 +305,109 @@ class ComplementaryClassifier(Hooks):
         check_is_fitted(self, "classes_")
         save_model(self, path, provenance)
 
-    def _score_answers(self, X: Features, answers: Answers) -> float:
-        """Return the score on held-out answers."""
-        check_new(answers, self.classes_)
-        if not (self.understands_answers and self.models_the_choice):
-            return -metrics.complementary_ranking_error(answers, self._decision(X))
-        answered = answers.answered
-        if not answered.any():
-            raise AnnotationError("y has no answers; at least one item needs one")
-        return float(self._answers_log_likelihood(X[answered], answers[answered]).mean())
+    # What a method implements, or may override
+
+    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
+        """Learn from finite features (n, d), dense or CSR, and indicators (n, K) of labels.
+
+        Each row has at least one complementary label, and not all. If ``learns_from = "relevant"``,
+        ``complementary`` holds the relevant labels. Rows of the known ``relevant`` may be empty.
+        """
+        self._fit_answers(X, Answers.from_complementary(complementary, relevant=relevant))
+
+    def _fit_answers(self, X: Features, answers: Answers, /) -> None:
+        """Learn from answers about the rows of ``X``, at least one about each row."""
+        raise NotImplementedError(f"{type(self).__name__} does not understand answers")
+
+    def _decision(self, X: Features) -> Array:
+        """Return the scores (n, K) of rows; within a row, they have the order of f.
+
+        They are the log-odds of f, unless the method implements ``_log_odds``.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no scores")
+
+    def _log_odds(self, decision: Array) -> Array:
+        """Turn what ``_decision`` returned into log f / (1 - f), of shape (n, K)."""
+        return decision
+
+    def _relevance(self, decision: Array) -> Array:
+        """Turn what ``_decision`` returned into f, of shape (n, K)."""
+        return np.asarray(special.expit(self._log_odds(decision)))
+
+    def _log_likelihood(self, X: Features, complementary: Indicator) -> Array:
+        """Return the log-likelihood of each row's complementary labels, shape (n,), in nats."""
+        return self._answers_log_likelihood(X, Answers.from_complementary(complementary))
+
+    def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> Array:
+        """Return the log-likelihood of the answers about each row, shape (n,), in nats."""
+        raise NotImplementedError(f"{type(self).__name__} does not model the choice")
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that break ``_constraints``; methods may add checks."""
+        check_parameters(self)
+
+    def _plain_parameters(self, sizes: Mapping[str, int]) -> dict[str, Any]:
+        """Return the parameters for a file, as plain values and arrays; it holds no callback.
+
+        ``sizes`` holds the numbers of labels, K, and of features, d.
+        """
+        del sizes
+        parameters: dict[str, Any] = self.get_params(deep=False)
+        return {**parameters, "callback": None} if "callback" in parameters else parameters
+
+    @classmethod
+    def _from_plain(cls, parameters: dict[str, Any]) -> Self:
+        """Make an unfitted classifier from what ``_plain_parameters`` returned."""
+        return cls(**parameters)
+
+    def _state(self) -> dict[str, Any]:
+        """Return what ``_fitted`` declares, as plain values and arrays."""
+        names = declared(type(self), "_fitted")
+        return {name: vars(self)[name] for name in names if name in vars(self)}
+
+    def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
+        """Set the fitted attributes from what ``_state`` returned, and those that follow from them.
+
+        Each value is as ``_fitted`` declares it; ``sizes`` holds the lengths of the axes. Refuse
+        values that do not fit together.
+        """
+        del sizes
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    # What methods use
+
+    def _probabilities(self, decision: Array) -> Array:
+        """Return the probabilities f (n, K); after a fit on one class per row, rows sum to 1."""
+        if self._single:
+            return np.asarray(special.softmax(decision, axis=1))
+        return self._relevance(decision)
+
+    def _predicted(self, decision: Array) -> NDArray[Any]:
+        """Return the predicted labels (n, K), or one class per row, shape (n,)."""
+        if self._single:
+            predicted: NDArray[Any] = self.classes_[decision.argmax(axis=1)]
+            return predicted
+        return labels_above(self._log_odds(decision), threshold=self.threshold, cut=self.cut)
+
+    def _forget(self, *attributes: str) -> None:
+        """Delete attributes that an earlier fit with other parameters may have set."""
+        for attribute in attributes:
+            self.__dict__.pop(attribute, None)
+
+    def _validate_new(self, X: ArrayLike) -> Features:
+        """Return the validated features of new rows."""
+        check_is_fitted(self, "classes_")
+        return validated(self, X, reset=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        # scikit-learn's checks train on true labels, which the method reads as complementary ones.
+        tags.classifier_tags.poor_score = True
+        return tags
 
 
 def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
@@ -338,21 +420,18 @@ def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
     Returns
     -------
     ComplementaryClassifier
-        The classifier. On the same machine, its predictions equal those of the saved one exactly.
+        On the same machine, its predictions equal those of the saved one exactly. ``callback`` is
+        None, and ``device`` is ``"auto"`` if the saved device does not exist here.
 
     Raises
     ------
     ModelFileError
-        If the file is missing, damaged, from a newer complabel or not a model. The message says
-        what to do.
+        If the file is missing, damaged, from a newer complabel or not a model.
 
     Notes
     -----
     Loading runs no code from the file. Only classes of the package are used, and their parameters
     and arrays are checked first. So a stranger's file is as safe to load as a table, but its
     predictions may be whatever the stranger wants.
-
-    In a loaded classifier, ``callback`` is None. ``device`` is ``"auto"`` if the saved device does
-    not exist here. ``network`` makes layers like the trained ones.
     """
     return cast("ComplementaryClassifier", load_model(path))

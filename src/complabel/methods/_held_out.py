@@ -16,8 +16,8 @@ from complabel._parameters import check_integer
 from complabel.answers import Answers, pair_rows
 from complabel.errors import AnnotationError, InputError
 from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._door import refuse_other_number_of_rows
 from complabel.methods._registry import make_classifier
-from complabel.methods._targets import refuse_other_number_of_rows
 from complabel.metrics import complementary_log_likelihood_scorer, complementary_ranking_scorer
 
 if TYPE_CHECKING:
@@ -43,10 +43,6 @@ class HeldOutScore:
         Standard error of ``gain``, from the differences of both scores in each fold.
     n_folds : int
         Number of folds with answers to score on.
-
-    See Also
-    --------
-    held_out_score : Makes these scores.
     """
 
     criterion: str
@@ -73,10 +69,6 @@ def held_out_score(
 ) -> HeldOutScore:
     """Score a classifier on answers about items that it did not learn from.
 
-    No true label is needed. If the classifier models all kinds of answers, its score is the
-    log-likelihood of the held-out answers. If not, the score says how low it ranks labels that are
-    known not to apply.
-
     Parameters
     ----------
     classifier : ComplementaryClassifier, or Pipeline that ends in one
@@ -102,10 +94,6 @@ def held_out_score(
         classifier learns from true labels, or it is of another kind.
     AnnotationError
         If no fold has answers to score on.
-
-    See Also
-    --------
-    complabel.metrics.complementary_ranking_scorer : The score of classifiers of the second kind.
 
     Examples
     --------

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from complabel.answers import AssumedUniformWarning
 from complabel.errors import InputError
 from complabel.frequencies import judged_at_random
 from complabel.losses import check_propensities
+from complabel.methods._door import warn_assumed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,13 +88,11 @@ def refuse_undetermined_propensities(kinds: AnswerKinds) -> None:
         )
 
 
-def warn_of_free_namings(*, stacklevel: int) -> None:
-    """Warn that a fit takes all labels to come to mind alike; ``stacklevel`` is the caller's."""
-    warnings.warn(
+def warn_of_free_namings() -> None:
+    """Warn that a fit takes all labels to come to mind alike."""
+    warn_assumed(
         "labels were named freely, and the fit assumes that every label that does not apply is"
         " equally likely to be named. These answers cannot show whether this is true. If it is"
         " not, predictions are much worse. For some items, ask yes/no questions about random"
         " labels, or offer small random menus (see docs/asking.md)",
-        AssumedUniformWarning,
-        stacklevel=stacklevel + 1,
     )

@@ -8,8 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from importlib import metadata
@@ -19,17 +18,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from complabel import paper
 from complabel.errors import InputError
-from complabel.methods._places import PLACES
+from complabel.methods._places import PLACES, TABLE, Grid
 
 if TYPE_CHECKING:
     from complabel.methods._base import ComplementaryClassifier
 
 ENTRY_POINTS = "complabel.methods"
 """The group of entry points in which other installed packages offer their methods."""
-
-Grid = Mapping[str, Sequence[Any]]
-"""The values to try for each parameter."""
-
 
 # NAME:key=value,key=value; a value in brackets may hold commas.
 _WITH_SETTINGS = re.compile(r"(?P<base>.+?):(?P<settings>\w+=.*)")
@@ -39,7 +34,7 @@ _WITH_SETTINGS = re.compile(r"(?P<base>.+?):(?P<settings>\w+=.*)")
 class Method:
     """One method of the registry: its names, the place of its class, and its settings.
 
-    Parameters
+    Attributes
     ----------
     name : str
         The name that was asked for: ``"lift"`` or, with settings, ``"lift:solver=libsvm"``.
@@ -47,10 +42,10 @@ class Method:
         The name in tables.
     place : str
         Where the class is: ``"package.module:Class"``. It is imported when it is first used.
-    grid : mapping of str to sequence, default={}
+    grid : mapping of str to sequence
         The values that ``tune`` searches by default. Of equally good settings the first one is
         chosen, so values of stronger regularization come first.
-    settings : mapping of str to object, default={}
+    settings : mapping of str to object
         Parameters that the name fixes.
     """
 
@@ -76,45 +71,11 @@ class Method:
         return self.classifier.learns_from
 
 
-_GRADIENT: Grid = {"learning_rate": (1e-3, 1e-2, 1e-1), "weight_decay": (1e-3, 1e-4)}
-_REFINED: Grid = {"C2": (1e-3, 1e-2, 0.1, 1.0, 10.0)}
-
-_KINDS: Mapping[str, tuple[str, Grid]] = {
-    "mlcl": ("MLCL", {**_GRADIENT, "beta": (1.0, 0.5)}),
-    "selection-likelihood": ("Selection likelihood", {}),
-    "ridge": ("Ridge", {}),
-    "prior": ("Prior", {}),
-    "ml-knn": ("ML-KNN", {"n_neighbors": (40, 20, 10, 5)}),
-    "lift": ("LIFT (squared hinge)", {"ratio": (0.05, 0.1, 0.2)}),
-    "fpml": ("fPML", {"rank": (2, None), "lambda3": (100.0, 10.0, 1.0), "lambda1": (1.0, 0.1)}),
-    "pml-lc": ("PML-lc", _REFINED),
-    "pml-fp": ("PML-fp", _REFINED),
-    "pml-lrs": ("PML-LRS", {"gamma": (100.0, 50.0, 10.0, 1.0), "eta": (1.0, 0.1)}),
-    "l-uw": ("L-UW", _GRADIENT),
-    "gdf": ("GDF", _GRADIENT),
-    "unbiased-bce": ("Unbiased BCE", _GRADIENT),
-    "ctl": ("CTL", _GRADIENT),
-    "comrank": ("ComRank", _GRADIENT),
-    # The loss of gdf under other settings, as its class says.
-    "bce": ("BCE", _GRADIENT),
-    "ccmn": ("CCMN", _GRADIENT),
-    "comes-hl": ("COMES-HL", _GRADIENT),
-    "comes-rl": ("COMES-RL", _GRADIENT),
-    "supervised": ("Supervised", {}),
-    "supervised-bce": ("Supervised BCE", {}),
-}
 METHODS: Mapping[str, Method] = MappingProxyType(
-    {name: Method(name, title, PLACES[name], grid) for name, (title, grid) in _KINDS.items()}
+    {name: Method(name, title, PLACES[name], grid) for name, (title, _, grid) in TABLE.items()}
 )
 """All methods by name, in the order tables list them."""
 
-# Names of earlier versions, with the names of today.
-_FORMER = {
-    "lift-libsvm": "lift:solver=libsvm",
-    "fpml-rank-1": "fpml:rank=1",
-    "pml-lrs-no-intercept": "pml-lrs:fit_intercept=false",
-    "selection-likelihood-linear": "selection-likelihood:kernel=linear",
-}
 _BETWEEN_SETTINGS = re.compile(r",(?=\w+=)")
 _CONSTANTS = {"true": True, "false": False, "none": None}
 
@@ -145,24 +106,11 @@ def get_method(name: str) -> Method:
         If there is no such method, or it has no such parameter. The message suggests the nearest
         name.
 
-    Warns
-    -----
-    FutureWarning
-        If the name is that of an earlier version; the message gives today's name.
-
-    See Also
-    --------
-    make_classifier : Makes the classifier of a method.
-
     Examples
     --------
     >>> get_method("lift:solver=libsvm").title
     'LIFT (solver = libsvm)'
     """
-    if name in _FORMER:
-        today = _FORMER[name]
-        warnings.warn(f"the method {name!r} is now spelled {today!r}", FutureWarning, stacklevel=2)
-        name = today
     if name in METHODS:
         return METHODS[name]
     found = _WITH_SETTINGS.fullmatch(name)
@@ -205,18 +153,7 @@ def make_classifier(name: str, *, dataset: str = "", **parameters: Any) -> Compl
 
 
 def check_parameter(method: Method, name: str) -> None:
-    """Refuse a parameter that a method does not have.
-
-    Parameters
-    ----------
-    method : Method
-    name : str
-
-    Raises
-    ------
-    InputError
-        If the method has no such parameter. The message suggests the nearest name, or lists all.
-    """
+    """Refuse a parameter that a method does not have, and suggest the nearest name."""
     known = inspect.signature(method.classifier).parameters
     if name in known:
         return

@@ -88,15 +88,6 @@ class Rows(Numbers):
             raise InputError(f"{place} holds features that are not finite, or too large")
 
 
-class Texts(Numbers):
-    """An array of names."""
-
-    def _check_values(self, value: Any, place: str, sizes: Mapping[str, int]) -> None:
-        del sizes
-        if not all(isinstance(each, str) for each in value.tolist()):
-            raise InputError(f"{place} is not a list of names")
-
-
 def check_part(value: Any, allowed: Any, place: str, sizes: dict[str, int]) -> None:
     """Refuse a value that is not as declared.
 

@@ -1,19 +1,39 @@
-"""The five criteria by which multi-label classifiers are compared."""
+"""The criteria by which multi-label classifiers are compared, one by one and all together.
+
+Labels are 0/1, and ``true_labels`` has the labels that apply. Scores are finite and higher for
+labels that are more likely to apply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from complabel.answers import IndicatorLike, check_indicator
+from complabel._parameters import check_array
+from complabel.answers import check_indicator
 from complabel.errors import InputError
-from complabel.metrics._inputs import check_same_shape, check_scores
 from complabel.metrics._ranked import (
     RowCriterion,
     average_precision_of_rows,
     by_row,
+    check_same_shape,
+    check_scores,
     coverage_of_rows,
     one_error_of_rows,
     ranking_loss_of_rows,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from complabel.answers import IndicatorLike
+
+Measure = Callable[["NDArray[np.uint8]", "NDArray[np.float64]", "NDArray[np.uint8]"], float]
+"""Computes a criterion from true labels, scores and predicted labels, each of shape (n, K)."""
 
 
 def hamming_loss(true_labels: IndicatorLike, predicted: IndicatorLike) -> float:
@@ -22,7 +42,6 @@ def hamming_loss(true_labels: IndicatorLike, predicted: IndicatorLike) -> float:
     Parameters
     ----------
     true_labels, predicted : array-like or sparse matrix of shape (n_samples, K)
-        Relevant and predicted labels, 0/1.
 
     Returns
     -------
@@ -31,19 +50,15 @@ def hamming_loss(true_labels: IndicatorLike, predicted: IndicatorLike) -> float:
 
     Raises
     ------
-    AnnotationError
-        If a matrix is not 2-D or not 0/1.
-    InputError
-        If the shapes differ or there are no rows.
+    AnnotationError, InputError
+        If a matrix is not 0/1 or empty, or the shapes differ.
 
     Examples
     --------
     >>> hamming_loss([[1, 0, 0, 1]], [[1, 1, 0, 1]])
     0.25
     """
-    relevant = check_indicator(true_labels, name="true_labels")
-    labels = check_indicator(predicted, name="predicted")
-    check_same_shape(relevant, labels, names=("true_labels", "predicted"))
+    relevant, labels = _checked_labels(true_labels, predicted)
     if relevant.size == 0:
         raise InputError(
             f"true_labels has shape {relevant.shape}; give at least one row and one label"
@@ -57,9 +72,7 @@ def ranking_loss(true_labels: IndicatorLike, scores: ArrayLike) -> float:
     Parameters
     ----------
     true_labels : array-like or sparse matrix of shape (n_samples, K)
-        Relevant labels, 0/1.
     scores : array-like of shape (n_samples, K)
-        Finite scores, higher for labels that are more likely relevant.
 
     Returns
     -------
@@ -86,9 +99,7 @@ def one_error(true_labels: IndicatorLike, scores: ArrayLike) -> float:
     Parameters
     ----------
     true_labels : array-like or sparse matrix of shape (n_samples, K)
-        Relevant labels, 0/1.
     scores : array-like of shape (n_samples, K)
-        Finite scores, higher for labels that are more likely relevant.
 
     Returns
     -------
@@ -116,9 +127,7 @@ def coverage(true_labels: IndicatorLike, scores: ArrayLike) -> float:
     Parameters
     ----------
     true_labels : array-like or sparse matrix of shape (n_samples, K)
-        Relevant labels, 0/1.
     scores : array-like of shape (n_samples, K)
-        Finite scores, higher for labels that are more likely relevant.
 
     Returns
     -------
@@ -146,9 +155,7 @@ def average_precision(true_labels: IndicatorLike, scores: ArrayLike) -> float:
     Parameters
     ----------
     true_labels : array-like or sparse matrix of shape (n_samples, K)
-        Relevant labels, 0/1.
     scores : array-like of shape (n_samples, K)
-        Finite scores, higher for labels that are more likely relevant.
 
     Returns
     -------
@@ -170,8 +177,235 @@ def average_precision(true_labels: IndicatorLike, scores: ArrayLike) -> float:
     return _mean_of(average_precision_of_rows, true_labels, scores)
 
 
+def threshold_minmax(scores: ArrayLike) -> NDArray[np.uint8]:
+    """Predict the labels whose score exceeds the middle of the row's range.
+
+    Each row is rescaled to [0, 1] by its own minimum and maximum. Then labels above 0.5 are
+    predicted. A row of equal scores has no range and is not rescaled.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples, K)
+
+    Returns
+    -------
+    ndarray of shape (n_samples, K), uint8
+
+    Raises
+    ------
+    InputError
+        If ``scores`` is not a non-empty matrix of finite numbers.
+
+    Examples
+    --------
+    >>> threshold_minmax([[0.1, 0.15, 0.3], [0.6, 0.6, 0.6]])
+    array([[0, 0, 1],
+           [1, 1, 1]], dtype=uint8)
+    """
+    checked = check_array("scores", scores, "row", "label")
+    lowest = checked.min(axis=1, keepdims=True)
+    spread = checked.max(axis=1, keepdims=True) - lowest
+    flat = spread == 0
+    rescaled = (checked - np.where(flat, 0.0, lowest)) / np.where(flat, 1.0, spread)
+    return (rescaled > 0.5).astype(np.uint8)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Criterion:
+    """A criterion with its name and its title; give either ``measure`` or ``of_rows``.
+
+    Parameters
+    ----------
+    name, title : str
+        Its key in results, and its title in tables.
+    higher_is_better : bool, default=False
+    measure : callable or None, default=None
+        Takes true labels, scores and predicted labels, all of shape (n, K); returns a float.
+    of_rows : callable or None, default=None
+        Takes the ranked labels of rows; returns a value for each row. These criteria share one
+        sorting.
+    """
+
+    name: str
+    title: str
+    higher_is_better: bool = False
+    measure: Measure | None = None
+    of_rows: RowCriterion | None = None
+
+
+CRITERIA: Final = (
+    Criterion(
+        name="hamming_loss",
+        title="Hamming loss",
+        measure=lambda true_labels, _scores, predicted: hamming_loss(true_labels, predicted),
+    ),
+    Criterion(
+        name="hamming_loss_minmax",
+        title="Hamming loss (min-max)",
+        measure=lambda true_labels, scores, _: hamming_loss(true_labels, threshold_minmax(scores)),
+    ),
+    Criterion(name="ranking_loss", title="Ranking loss", of_rows=ranking_loss_of_rows),
+    Criterion(name="one_error", title="One-error", of_rows=one_error_of_rows),
+    Criterion(name="coverage", title="Coverage", of_rows=coverage_of_rows),
+    Criterion(
+        name="average_precision",
+        title="Average precision",
+        higher_is_better=True,
+        of_rows=average_precision_of_rows,
+    ),
+)
+"""All criteria, in the order of tables."""
+
+METRIC_NAMES: Final = tuple(criterion.name for criterion in CRITERIA)
+METRIC_TITLES: Final[Mapping[str, str]] = MappingProxyType(
+    {criterion.name: criterion.title for criterion in CRITERIA}
+)
+HIGHER_IS_BETTER: Final = frozenset(
+    criterion.name for criterion in CRITERIA if criterion.higher_is_better
+)
+
+
+def evaluate(
+    true_labels: IndicatorLike,
+    scores: ArrayLike,
+    predicted: IndicatorLike,
+    *,
+    criteria: Sequence[Criterion] = CRITERIA,
+    skip_trivial_rows: bool = False,
+) -> dict[str, float]:
+    """Return all criteria by name; each row is sorted only once.
+
+    Parameters
+    ----------
+    true_labels, predicted : array-like or sparse matrix of shape (n_samples, K)
+    scores : array-like of shape (n_samples, K)
+    criteria : sequence of Criterion, default=CRITERIA
+    skip_trivial_rows : bool, default=False
+        Leave rows with none or all labels relevant out of the ranking criteria (those with
+        ``of_rows``), because there is nothing to rank. By default they count by scikit-learn's
+        conventions, which are the same for every method. All other criteria count all rows.
+
+    Returns
+    -------
+    dict of str to float
+        In the order of ``criteria``. ``"hamming_loss"`` is computed from ``predicted``, and
+        ``"hamming_loss_minmax"`` from ``threshold_minmax(scores)``.
+
+    Raises
+    ------
+    AnnotationError, InputError
+        If labels are not 0/1, the shapes differ, a score is not finite, or there is a ranking
+        criterion and no row is left for it.
+
+    Examples
+    --------
+    >>> values = evaluate([[1, 0, 0]], [[0.4, 0.3, 0.1]], [[0, 0, 0]])
+    >>> values["hamming_loss_minmax"], values["average_precision"]
+    (0.3333333333333333, 1.0)
+    """
+    relevant, labels = _checked_labels(true_labels, predicted)
+    checked = check_scores(scores, relevant, names=("true_labels", "scores"))
+    ranked = {item.name: item.of_rows for item in criteria if item.of_rows is not None}
+    rows = _rows_to_rank(relevant) if skip_trivial_rows and ranked else slice(None)
+    means = by_row(tuple(ranked.values()), relevant[rows], checked[rows]).mean(axis=1)
+    values = dict(zip(ranked, means.tolist(), strict=True))
+    values |= {
+        item.name: item.measure(relevant, checked, labels)
+        for item in criteria
+        if item.measure is not None
+    }
+    return {item.name: values[item.name] for item in criteria}
+
+
+def _rows_to_rank(relevant: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Mark the rows with some but not all labels relevant; refuse input without such rows."""
+    n_relevant = relevant.sum(axis=1, dtype=np.intp)
+    some: NDArray[np.bool_] = (n_relevant > 0) & (n_relevant < relevant.shape[1])
+    if not some.any():
+        raise InputError(
+            f"true_labels has no row with some but not all labels relevant (of {len(some)} rows),"
+            " so there is nothing to rank; evaluate more rows, or give only criteria without a"
+            " ranking"
+        )
+    return some
+
+
+def evaluate_labels(
+    true_labels: IndicatorLike, scores: ArrayLike, predicted: IndicatorLike
+) -> list[dict[str, float | None]]:
+    """Measure the predictions of each label, over all items.
+
+    Parameters
+    ----------
+    true_labels, predicted : array-like or sparse matrix of shape (n_samples, K)
+    scores : array-like of shape (n_samples, K)
+
+    Returns
+    -------
+    list of dict, of length K
+        ``"applies"`` and ``"predicted"``: the shares of items to which the label applies, and for
+        which it is predicted. ``"precision"``, ``"recall"`` and ``"f1"`` of the predictions.
+        ``"average_precision"`` of the items ranked by score. None if a value is not defined,
+        because the label is never predicted or never relevant.
+
+    Raises
+    ------
+    AnnotationError, InputError
+        If labels are not 0/1, the shapes differ, or a score is not finite.
+
+    Examples
+    --------
+    >>> true, scores = [[1, 0], [0, 0]], [[0.9, 0.2], [0.6, 0.1]]
+    >>> first, second = evaluate_labels(true, scores, [[1, 0], [1, 0]])
+    >>> first["precision"], first["recall"], first["average_precision"]
+    (0.5, 1.0, 1.0)
+    >>> print(second["precision"], second["recall"])
+    None None
+    """
+    from sklearn.metrics import average_precision_score
+
+    relevant, labels = _checked_labels(true_labels, predicted)
+    checked = check_scores(scores, relevant, names=("true_labels", "scores"))
+    found = []
+    for true, score, chosen in zip(
+        relevant.T.astype(np.bool_), checked.T, labels.T.astype(np.bool_), strict=True
+    ):
+        right = int(np.count_nonzero(true & chosen))
+        precision, recall = _share(right, chosen), _share(right, true)
+        both = int(np.count_nonzero(true)) + int(np.count_nonzero(chosen))
+        found.append(
+            {
+                "applies": float(true.mean()),
+                "predicted": float(chosen.mean()),
+                "precision": precision,
+                "recall": recall,
+                "f1": 2 * right / both if both else None,
+                "average_precision": float(average_precision_score(true, score))
+                if true.any()
+                else None,
+            }
+        )
+    return found
+
+
+def _share(count: int, of: NDArray[np.bool_]) -> float | None:
+    """Return a count as a share of the marked items; None if none is marked."""
+    total = int(np.count_nonzero(of))
+    return count / total if total else None
+
+
 def _mean_of(criterion: RowCriterion, true_labels: IndicatorLike, scores: ArrayLike) -> float:
     """Check the input, and return the mean of one criterion over rows."""
     relevant = check_indicator(true_labels, name="true_labels")
     checked = check_scores(scores, relevant, names=("true_labels", "scores"))
     return float(by_row((criterion,), relevant, checked).mean())
+
+
+def _checked_labels(
+    true_labels: IndicatorLike, predicted: IndicatorLike
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return true and predicted labels (n, K) as indicators of one shape."""
+    relevant = check_indicator(true_labels, name="true_labels")
+    labels = check_indicator(predicted, name="predicted")
+    check_same_shape(relevant, labels, names=("true_labels", "predicted"))
+    return relevant, labels

@@ -11,8 +11,7 @@ from complabel.answers import (
     pair_rows,
 )
 from complabel.errors import AnnotationError, InputError
-from complabel.metrics._inputs import check_scores
-from complabel.metrics._ranked import by_row, ranking_loss_of_rows
+from complabel.metrics._ranked import by_row, check_scores, ranking_loss_of_rows
 
 # Least probability of a label. With 0, a single mistake would outweigh all other rows.
 _LEAST_PROBABILITY = 1e-12
@@ -54,24 +53,17 @@ def complementary_ranking_error(complementary: IndicatorLike | Answers, scores: 
 def complementary_ranking_error_of_rows(
     complementary: IndicatorLike, scores: ArrayLike
 ) -> NDArray[np.float64]:
-    """Return the complementary ranking error of each row, for paired comparisons of two scores.
+    """Return the values (n,) whose mean is the error, for paired comparisons of two scores.
 
     Parameters
     ----------
     complementary : array-like or sparse matrix of shape (n_samples, K)
-        1 if a label is known not to apply; at least one, and not all, per row.
     scores : array-like of shape (n_samples, K)
-        Finite scores, higher for labels that are more likely relevant.
 
     Returns
     -------
     ndarray of shape (n_samples,), float64
-        The values whose mean ``complementary_ranking_error`` returns.
-
-    Raises
-    ------
-    AnnotationError, InputError
-        If a row marks none or all labels, the shapes differ, or a score is not finite.
+        See :func:`complementary_ranking_error`, also for what is refused.
 
     Examples
     --------
@@ -109,11 +101,6 @@ def least_cardinality(complementary: IndicatorLike, scores: ArrayLike) -> float:
         An estimate that exceeds the mean number of relevant labels only by chance. A method that
         ranks labels well comes close to that number. The value can be negative.
 
-    Raises
-    ------
-    AnnotationError, InputError
-        If a row marks none or all labels, the shapes differ, or a score is not finite.
-
     Notes
     -----
     A row has c relevant labels, and s complementary labels chosen at random from those that do not
@@ -143,8 +130,7 @@ def complementary_log_likelihood(complementary: IndicatorLike, probabilities: Ar
     complementary : array-like or sparse matrix of shape (n_samples, K)
         1 if a label is known not to apply; at least one, and not all, per row.
     probabilities : array-like of shape (n_samples, K)
-        Non-negative q_j, proportional to the modelled probability that label j is the complementary
-        one; each row is divided by its sum.
+        Non-negative q_j, in proportion to the modelled probability that label j is chosen.
 
     Returns
     -------
@@ -170,26 +156,17 @@ def complementary_log_likelihood(complementary: IndicatorLike, probabilities: Ar
 def complementary_log_likelihood_of_rows(
     complementary: IndicatorLike, probabilities: ArrayLike
 ) -> NDArray[np.float64]:
-    """Return the complementary log-likelihood of each row, for paired comparisons of two models.
+    """Return the values (n,) whose mean is the likelihood, for paired comparisons of two models.
 
     Parameters
     ----------
     complementary : array-like or sparse matrix of shape (n_samples, K)
-        1 if a label is known not to apply; at least one, and not all, per row.
     probabilities : array-like of shape (n_samples, K)
-        Non-negative q_j, proportional to the modelled probability that label j is the complementary
-        one.
 
     Returns
     -------
     ndarray of shape (n_samples,), float64
-        The values whose mean ``complementary_log_likelihood`` returns.
-
-    Raises
-    ------
-    AnnotationError, InputError
-        If a row marks none or all labels, the shapes differ, a probability is negative or not
-        finite, or a row of probabilities is all 0.
+        See :func:`complementary_log_likelihood`, also for what is refused.
 
     Examples
     --------

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from complabel._parameters import check_array
+from complabel.errors import InputError
 
 _CELLS_PER_CHUNK = 2**18  # 2 MiB of float64, so that temporary arrays fit into a processor's cache
 
@@ -94,3 +97,23 @@ def _rank(relevant: NDArray[np.uint8], scores: NDArray[np.float64]) -> RankedRow
     relevant_rank = np.cumsum(sorted_relevant, axis=1, dtype=np.intp)
     relevant_rank = np.take_along_axis(relevant_rank, rank - 1, axis=1)
     return RankedRows(relevant=sorted_relevant, rank=rank, relevant_rank=relevant_rank)
+
+
+def check_scores(
+    scores: ArrayLike, labels: NDArray[np.uint8], *, names: tuple[str, str]
+) -> NDArray[np.float64]:
+    """Return finite scores (n, K) with the shape of checked labels."""
+    checked = check_array(names[1], scores, "row", "label")
+    check_same_shape(labels, checked, names=names)
+    return checked
+
+
+def check_same_shape(
+    labels: NDArray[np.uint8], other: NDArray[np.generic], *, names: tuple[str, str]
+) -> None:
+    """Refuse two matrices of different shapes."""
+    if labels.shape != other.shape:
+        raise InputError(
+            f"{names[0]} has shape {labels.shape} but {names[1]} {other.shape}; both need one "
+            "row per sample and one column per label"
+        )

@@ -10,15 +10,9 @@ import numpy as np
 
 from complabel.answers import Answers, check_complementary, check_label_names, pair_rows
 from complabel.errors import AnnotationError, InputError
-from complabel.metrics._criteria import (
-    average_precision,
-    coverage,
-    hamming_loss,
-    one_error,
-    ranking_loss,
-)
-from complabel.metrics._inputs import check_same_shape
+from complabel.metrics._criteria import average_precision
 from complabel.metrics._label_free import complementary_ranking_error
+from complabel.metrics._ranked import check_same_shape
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -29,8 +23,7 @@ def complementary_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float
 
     Parameters
     ----------
-    estimator : classifier, pipeline or search
-        Fitted estimator.
+    estimator : fitted classifier, pipeline or search
     X : array-like or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples, K) or (n_samples,), or Answers
         Complementary labels or answers, as in ``fit``; true labels are not needed.
@@ -139,7 +132,8 @@ class TrueLabelScorer:
     In a search, ``y`` has complementary labels. Call
     ``sklearn.set_config(enable_metadata_routing=True)``. Then pass the true labels as
     ``params={"true_labels": Y}`` to ``cross_validate``, or as ``true_labels=Y`` to the ``fit`` of a
-    search. The scorer already requests them.
+    search. The scorer already requests them. For other criteria, make your own scorer:
+    ``TrueLabelScorer(ranking_loss)`` or ``TrueLabelScorer(hamming_loss, response="predict")``.
 
     Parameters
     ----------
@@ -170,26 +164,7 @@ class TrueLabelScorer:
     def __call__(
         self, estimator: Any, X: Any, y: Any = None, *, true_labels: ArrayLike | None = None
     ) -> float:
-        """Score a fitted classifier.
-
-        Parameters
-        ----------
-        estimator : classifier, pipeline or search
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : ignored
-        true_labels : array-like of shape (n_samples, K)
-            The relevant labels, 0/1.
-
-        Returns
-        -------
-        float
-            The score; higher is better.
-
-        Raises
-        ------
-        InputError
-            If no true labels are passed.
-        """
+        """Score a fitted classifier by relevant labels, 0/1 of shape (n, K); higher is better."""
         del y
         if true_labels is None:
             raise InputError(
@@ -204,25 +179,13 @@ class TrueLabelScorer:
     def set_score_request(self, *, true_labels: bool | str | None) -> TrueLabelScorer:
         """Return a copy of the scorer with another request for the true labels.
 
-        Parameters
-        ----------
-        true_labels : bool, str or None
-            As everywhere in scikit-learn: True requests the metadata, False ignores it, and None
-            refuses it. A string is another name under which it is passed.
-
-        Returns
-        -------
-        TrueLabelScorer
+        As everywhere in scikit-learn, True requests the metadata, False ignores it, and None
+        refuses it. A text is another name under which it is passed.
         """
         return replace(self, request=true_labels)
 
     def get_metadata_routing(self) -> Any:
-        """Return the scorer's request for metadata, for scikit-learn.
-
-        Returns
-        -------
-        sklearn.utils.metadata_routing.MetadataRequest
-        """
+        """Return the scorer's ``MetadataRequest``, for scikit-learn."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=self)
@@ -235,18 +198,6 @@ class TrueLabelScorer:
 
 average_precision_scorer: Final = TrueLabelScorer(average_precision, greater_is_better=True)
 """Average precision on true labels; see :class:`TrueLabelScorer`."""
-
-hamming_loss_scorer: Final = TrueLabelScorer(hamming_loss, response="predict")
-"""Minus the Hamming loss on true labels; see :class:`TrueLabelScorer`."""
-
-ranking_loss_scorer: Final = TrueLabelScorer(ranking_loss)
-"""Minus the ranking loss on true labels; see :class:`TrueLabelScorer`."""
-
-one_error_scorer: Final = TrueLabelScorer(one_error)
-"""Minus the one-error on true labels; see :class:`TrueLabelScorer`."""
-
-coverage_scorer: Final = TrueLabelScorer(coverage)
-"""Minus the coverage on true labels; see :class:`TrueLabelScorer`."""
 
 
 def _innermost(estimator: Any, X: Any) -> tuple[Any, Any]:

@@ -1,17 +1,11 @@
 """The paper's tables and settings, and the plans that repeat its experiments."""
 
-from complabel.paper._methods import printed_criteria, printed_name, settings
-from complabel.paper._plans import PLANS, TABLES, plan_text
-from complabel.paper._tables import Published, published_cells, published_results
+from complabel.paper._paper import PLANS, TABLES
+from complabel.paper._paper import Published as Published
+from complabel.paper._paper import plan_text as plan_text
+from complabel.paper._paper import printed_criteria as printed_criteria
+from complabel.paper._paper import printed_name as printed_name
+from complabel.paper._paper import published_cells as published_cells
+from complabel.paper._paper import settings as settings
 
-__all__ = [
-    "PLANS",
-    "TABLES",
-    "Published",
-    "plan_text",
-    "printed_criteria",
-    "printed_name",
-    "published_cells",
-    "published_results",
-    "settings",
-]
+__all__ = ["PLANS", "TABLES"]

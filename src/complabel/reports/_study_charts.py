@@ -291,8 +291,8 @@ def way_of_asking(draw: Draw) -> str:
         said.append(f"by correlation (sharpness {draw.sharpness:g})")
     if draw.propensity_sd and draw.question not in ("asked", "ticked"):
         said.append(f"unequally (sd {draw.propensity_sd:g})")
-    if draw.mistakes:
-        said.append(f"{100 * draw.mistakes:.3g} % mistakes")
+    if draw.error_rate:
+        said.append(f"{100 * draw.error_rate:.3g} % mistakes")
     if draw.audit and draw.question != "none":
         said.append("and an audit")
     return ", ".join(said)

@@ -28,7 +28,7 @@ from complabel.statistics import (
     summarize,
     win_tie_loss,
 )
-from complabel.studies import Draw, ExpandedRow, StudyResults, UnitResult, answers_of, seconds_of
+from complabel.studies import Draw, Row, StudyResults, UnitResult, answers_of, seconds_of
 
 
 def summarize_study(results: StudyResults) -> data.Summary:
@@ -114,7 +114,6 @@ def _units(results: StudyResults, places: _Places) -> data.Units:
         without_data=per_dataset * len(results.missing),
         done=len(results.having("done")),
         failed=len(results.having("failed")),
-        running=len(results.having("running")),
         pending=len(results.having("pending")),
     )
 
@@ -381,7 +380,7 @@ def _sensitivity(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Sensit
                 yield data.Sensitivity(rows[0].method, parameter, draw, dataset, metric, points)
 
 
-def _numeric_grids(places: _Places) -> Iterator[tuple[str, Sequence[ExpandedRow]]]:
+def _numeric_grids(places: _Places) -> Iterator[tuple[str, Sequence[Row]]]:
     expanded = iter(places.rows.values())
     for row in places.plan.rows:
         for _ in row.methods():
@@ -430,5 +429,5 @@ def _answer_points(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Answ
 
 def _asked(draw: Draw) -> tuple[object, ...]:
     """Return the question and the amounts of a draw, without how people answer."""
-    amounts = draw.labels_per_row, draw.answers_per_item, draw.items_share, draw.audit
+    amounts = draw.asked_for, draw.answers_per_item, draw.items_share, draw.audit
     return (draw.scheme == "own", draw.question, *amounts)

@@ -114,7 +114,6 @@ class Units:
     without_data: int
     done: int
     failed: int
-    running: int
     pending: int
 
 

@@ -25,7 +25,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class StudyTable:
     """A table of a draw or, of many draws, of a dataset.
 
     Each line pairs a row with one value for each dataset; of many draws, a draw with one for each
@@ -48,7 +48,7 @@ class Tables:
     minutes that each draw costs on each dataset.
     """
 
-    criteria: Sequence[Table] = ()
+    criteria: Sequence[StudyTable] = ()
     standing: Sequence[Any] = ()
     costs: Sequence[Any] = ()
     ranks: Sequence[Sequence[Ranking]] = ()
@@ -68,15 +68,15 @@ def study_tables(summary: Summary) -> Tables:
         entries = _entries(summary, metric, draw)
         if entries:
             lines = _lines(summary, draw.name, entries)
-            criteria.append(Table(lines, draw=draw.name, metric=metric))
+            criteria.append(StudyTable(lines, draw=draw.name, metric=metric))
     return Tables(
         criteria=criteria,
         standing=[
-            Table([(rows[counted.row], counted) for counted in comparison], draw=draw)
+            StudyTable([(rows[counted.row], counted) for counted in comparison], draw=draw)
             for draw, comparison in itertools.groupby(summary.comparison, by_draw)
         ],
         costs=[
-            Table(_lines(summary, draw, {cost.place: cost for cost in costs}), draw=draw)
+            StudyTable(_lines(summary, draw, {cost.place: cost for cost in costs}), draw=draw)
             for draw, costs in itertools.groupby(summary.costs, by_draw)
         ],
         ranks=[list(rankings) for _, rankings in itertools.groupby(ranked, by_draw)],
@@ -140,7 +140,7 @@ def factor_tables(summary: Summary) -> Tables:
     )
 
 
-def _by_draw(summary: Summary) -> Iterator[Table]:
+def _by_draw(summary: Summary) -> Iterator[StudyTable]:
     """Yield a table for each criterion and dataset; average precision comes first."""
     for metric in sorted(summary.metrics, key=lambda metric: metric.name != CRITERION):
         entries: dict[Place, Entry] = {}
@@ -155,7 +155,7 @@ def _by_draw(summary: Summary) -> Iterator[Table]:
                 if draw.name in {draw for draw, *_ in here}
             ]
             if here:
-                yield Table(lines, dataset=dataset, metric=metric, rows=rows)
+                yield StudyTable(lines, dataset=dataset, metric=metric, rows=rows)
 
 
 def _mean_cost(summary: Summary, row: str, dataset: str) -> Cost | None:

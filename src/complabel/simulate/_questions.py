@@ -21,8 +21,8 @@ from complabel.answers import (
     Answers,
     IndicatorLike,
     as_mask,
+    check_complementary,
     check_indicator,
-    check_sets,
     label_names_of,
 )
 from complabel.errors import InputError
@@ -246,7 +246,8 @@ class _Asking:
         relevant = check_indicator(Y, name="relevant")
         n_labels = relevant.shape[1]
         if free:  # every row must have a label that can be named
-            relevant = check_sets(relevant, "relevant", 3, allow_empty=scheme == "uniform")
+            every = scheme == "biased"
+            relevant = check_complementary(relevant, allow_unanswered=not every, name="relevant")
         if menu_size > n_labels:
             raise InputError(
                 f"question {question!r} needs {menu_size} labels, but Y has {n_labels}; give a "

@@ -9,7 +9,14 @@ from scipy.optimize import brentq
 from scipy.special import chdtrc, log_softmax, ndtri
 
 from complabel._parameters import check_real
-from complabel.answers import IndicatorLike, check_complementary, check_relevant, name_some
+from complabel.answers import (
+    IndicatorLike,
+    check_complementary,
+    check_known,
+    check_relevant,
+    label_names_of,
+    name_some,
+)
 from complabel.errors import AnnotationError
 from complabel.simulate._draws import log_dissimilarity
 
@@ -116,7 +123,8 @@ def estimate_sharpness(
     """
     relevant = check_relevant(Y)
     check_real("against", against)
-    chosen = check_complementary(complementary, relevant=relevant) == 1
+    chosen = check_complementary(complementary) == 1
+    check_known(relevant, chosen.astype(np.uint8), label_names_of(complementary))
     several = np.flatnonzero(chosen.sum(axis=1) > 1)
     if len(several):
         raise AnnotationError(

@@ -1,53 +1,42 @@
 """Experiments: plans, one engine that runs them, and the store of their results."""
 
-from complabel.studies._benchmark import benchmark_plan
+from complabel.studies._data import fetch as fetch
 from complabel.studies._draw import Draw
-from complabel.studies._effort import Seconds, answers_of, seconds_of
-from complabel.studies._forecast import Forecast, forecast
-from complabel.studies._given import draw_labels
-from complabel.studies._machine import result_versions
+from complabel.studies._draw import answers_of as answers_of
+from complabel.studies._draw import seconds_of as seconds_of
+from complabel.studies._fold import run_fold as run_fold
+from complabel.studies._fold import split_folds
 from complabel.studies._outcome import Outcome
+from complabel.studies._outcome import result_versions as result_versions
 from complabel.studies._plan import Plan
-from complabel.studies._plan_files import read_plan
-from complabel.studies._protocol import FittedFold, fit_fold, run_fold, split_folds
-from complabel.studies._results import StudyResults, UnitResult
-from complabel.studies._rows import ExpandedRow, Row
-from complabel.studies._run import Monitor, RunSummary, run_study
-from complabel.studies._sources import fetch
+from complabel.studies._plan_files import benchmark_plan, read_plan
+from complabel.studies._results import StudyResults
+from complabel.studies._results import UnitResult as UnitResult
+from complabel.studies._rows import Row
+from complabel.studies._run import Monitor, run_study
+from complabel.studies._run import RunSummary as RunSummary
+from complabel.studies._store import Forecast as Forecast
 from complabel.studies._store import Store
+from complabel.studies._store import forecast as forecast
+from complabel.studies._tune import TunedSetting as TunedSetting
+from complabel.studies._tune import TuningResult as TuningResult
 from complabel.studies._tune import tune
-from complabel.studies._tuned import TunedSetting, TuningResult
-from complabel.studies._units import Unit, plan_units
+from complabel.studies._units import Unit as Unit
+from complabel.studies._units import plan_units as plan_units
+
+ExpandedRow = Row  # each row of the tables is a row of one method without a grid
 
 __all__ = [
     "Draw",
-    "ExpandedRow",
-    "FittedFold",
-    "Forecast",
     "Monitor",
     "Outcome",
     "Plan",
     "Row",
-    "RunSummary",
-    "Seconds",
     "Store",
     "StudyResults",
-    "TunedSetting",
-    "TuningResult",
-    "Unit",
-    "UnitResult",
-    "answers_of",
     "benchmark_plan",
-    "draw_labels",
-    "fetch",
-    "fit_fold",
-    "forecast",
-    "plan_units",
     "read_plan",
-    "result_versions",
-    "run_fold",
     "run_study",
-    "seconds_of",
     "split_folds",
     "tune",
 ]

@@ -1,57 +1,64 @@
-"""How a study gets its labels: what people are asked, and how their answers are drawn."""
+"""How a study gets its labels: what people are asked, how they answer, and what that costs."""
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    model_serializer,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from complabel.studies._draw_question import JUDGED, known_question, menu_size
-
-NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 """Names that studies and draws may have; a study's name also names a folder."""
-
-Name = Annotated[str, Field(pattern=f"^{NAME_PATTERN}$")]
 
 Labels: TypeAlias = Literal["uniform", "biased", "own"]
 """How labels are chosen: by a scheme, or by people, who gave the dataset's own ones."""
 
-Source: TypeAlias = Literal["simulated", "released"]
-"""Where the labels of a scheme come from: drawn here, or by the paper's group."""
+CHECKED: Final = ConfigDict(extra="forbid", frozen=True)
+"""Configuration of each part of a plan: unknown keys are refused, objects never change."""
 
 _ASKED_AS: Final = (
-    *("question", "propensity_sd", "mistakes", "answers_per_item", "items_share"),
+    *("question", "propensity_sd", "error_rate", "answers_per_item", "items_share"),
     "audit",
 )
 """The settings of a draw that say how people are asked, and how they answer."""
 
 # Short names of the settings, for the name of a draw.
 _SHORT = {
-    "labels_per_row": "labels",
+    "asked_for": "labels",
     "sharpness": "sharpness",
     "propensity_sd": "sd",
-    "mistakes": "mistakes",
+    "error_rate": "mistakes",
     "answers_per_item": "answers",
     "items_share": "share",
     "audit": "audit",
 }
+# Keys of plans before version 0.1, with the keys of today; version 0.2 refuses them.
+_RENAMED = {"labels_per_row": "asked_for", "mistakes": "error_rate"}
 _EXCLUDED = "the dataset's own excluded labels"
-# Settings that are also allowed with the scheme "own".
-_BESIDE_OWN = ("items_share", "audit")
-_BESIDE_RELEASED = ("audit",)
+# Settings that may also be chosen where somebody gave the labels.
+_BESIDE_GIVEN = {"own": ("items_share", "audit"), "released": ("audit",)}
+_JUDGED = {
+    "asked": "a yes/no question about a random label",
+    "ticked": "all labels judged",
+}
+_MENU = re.compile(r"menu-([1-9][0-9]*)")
 
 
-CHECKED: Final = ConfigDict(extra="forbid", frozen=True)
-"""Configuration of each part of a plan: unknown keys are refused, objects never change."""
+def _menu_size(question: str) -> int:
+    """Return the number of labels on the menus of a question, or 0 if it has no menu."""
+    found = _MENU.fullmatch(question)
+    return int(found[1]) if found else 0
+
+
+def _known_question(question: str) -> str:
+    if question not in ("free", "none", *_JUDGED) and _menu_size(question) < 2:
+        raise ValueError(
+            f"there is no question {question!r}; choose free, asked, ticked, none, or a menu of 2"
+            " or more random labels, such as menu-2, menu-3 or menu-4"
+        )
+    return question
 
 
 class Draw(BaseModel):
@@ -61,15 +68,15 @@ class Draw(BaseModel):
     ----------
     name : str
     scheme : {"uniform", "biased", "own"}, default="uniform"
-        "uniform" and "biased": see :func:`complabel.answers.draw_complementary`; "biased"
+        "uniform" and "biased": see :func:`complabel.simulate.draw_complementary`; "biased"
         is only for the question "free". "own": the dataset's real answers or ruled-out labels
         (``MultiLabelDataset.answers`` or ``excluded``); then only ``items_share`` and ``audit``
-        may also be set. ``labels`` is another name of this key, except for "released".
+        may also be set.
     labels : {"simulated", "released"}, default="simulated"
         "released": the labels that the paper's group drew by the scheme, uniform or biased, and
         released; see :func:`complabel.datasets.load_released`. Then only ``audit`` may also be
         set.
-    labels_per_row : int, default=1
+    asked_for : int, default=1
         Number of complementary labels that one answer names.
     sharpness : float, default=1.0
         Only used with ``scheme="biased"``.
@@ -82,7 +89,7 @@ class Draw(BaseModel):
         How unequally labels come to mind: label k is named with a weight of
         exp(``propensity_sd`` * z_k), where z_k is standard normal. Without effect for "asked"
         and "ticked", where people judge every label that they see.
-    mistakes : float, default=0.0
+    error_rate : float, default=0.0
         Share of answers that are drawn at random from all answers that the question allows.
     answers_per_item : int, default=1
         Number of independent answers about each instance.
@@ -90,44 +97,40 @@ class Draw(BaseModel):
         Share of the instances that people are asked about.
     audit : int, default=0
         Number of yes/no questions about random pairs of an instance and a label, for the
-        training part of each fold. They are answered without mistakes, in addition to the other
+        training part of each fold. They are answered by the truth, in addition to the other
         answers. A smaller audit is part of a larger one.
 
     See Also
     --------
-    complabel.answers.draw_answers : Draws the answers.
+    complabel.simulate.draw_answers : Draws the answers.
     """
 
     model_config = CHECKED
 
     name: Name
     scheme: Labels = "uniform"
-    labels: Source = "simulated"
-    labels_per_row: Annotated[int, Field(ge=1)] = 1
+    labels: Literal["simulated", "released"] = "simulated"
+    asked_for: Annotated[int, Field(ge=1)] = 1
     sharpness: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
-    question: Annotated[str, AfterValidator(known_question)] = "free"
+    question: Annotated[str, AfterValidator(_known_question)] = "free"
     propensity_sd: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    mistakes: Annotated[float, Field(ge=0, le=1)] = 0.0
+    error_rate: Annotated[float, Field(ge=0, le=1)] = 0.0
     answers_per_item: Annotated[int, Field(ge=1)] = 1
     items_share: Annotated[float, Field(gt=0, le=1)] = 1.0
     audit: Annotated[int, Field(ge=0)] = 0
 
     @model_validator(mode="before")
     @classmethod
-    def _take_labels_for_scheme(cls, data: Any) -> Any:
-        """Accept ``labels`` as another name of ``scheme``, if its value is a scheme."""
-        if not (isinstance(data, Mapping) and "labels" in data):
+    def _take_former_keys(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
             return data
-        if data["labels"] in get_args(Source):
-            return data
-        if data["labels"] not in get_args(Labels):
-            raise ValueError(f"labels are uniform, biased, own or released, not {data['labels']!r}")
-        if "scheme" in data:
-            raise ValueError(
-                "scheme and labels are both given, but labels is another name of scheme unless it"
-                " is released; leave one out"
-            )
-        return {("scheme" if key == "labels" else key): value for key, value in data.items()}
+        renamed = {old: new for old, new in _RENAMED.items() if old in data and new not in data}
+        if data.get("labels") in get_args(Labels) and "scheme" not in data:
+            renamed["labels"] = "scheme"
+        for former, today in renamed.items():
+            text = f"the key {former!r} of a draw is now called {today!r}"
+            warnings.warn(text, FutureWarning, stacklevel=2)
+        return {renamed.get(key, key): value for key, value in data.items()}
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -149,27 +152,17 @@ class Draw(BaseModel):
                     "audit is 0, but with the question none people only answer the audit; set audit"
                     " to a number of questions, such as 200"
                 )
-        if self.question in JUDGED and self.labels_per_row != 1:
+        if self.question in _JUDGED and self.asked_for != 1:
             raise ValueError(
-                f"labels_per_row is {self.labels_per_row}, but people name no labels with the"
-                f" question {self.question}; leave labels_per_row out, or set answers_per_item"
+                f"asked_for is {self.asked_for}, but people name no labels with the question"
+                f" {self.question}; leave asked_for out, or set answers_per_item"
             )
-        if 0 < self.menu_size < self.labels_per_row:
+        if 0 < self.menu_size < self.asked_for:
             raise ValueError(
-                f"labels_per_row is {self.labels_per_row}, more than {self.question} offers;"
-                " take fewer labels or a larger menu"
+                f"asked_for is {self.asked_for}, more than {self.question} offers; take fewer"
+                " labels or a larger menu"
             )
         return self
-
-    @model_serializer(mode="wrap")
-    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write newer keys only if they differ from the default.
-
-        So old studies keep their names, and old results keep their keys.
-        """
-        written: dict[str, Any] = write(self)
-        later = ("labels", *_ASKED_AS)
-        return {k: v for k, v in written.items() if k not in later or self._differs(k)}
 
     @property
     def is_plain(self) -> bool:
@@ -190,29 +183,29 @@ class Draw(BaseModel):
     def is_published(self) -> bool:
         """Whether the paper has figures for labels drawn like this."""
         sharp = self.scheme == "biased" and self._differs("sharpness")
-        return self.is_plain and not sharp and not self._differs("labels_per_row")
+        return self.is_plain and not sharp and not self._differs("asked_for")
 
     @property
     def menu_size(self) -> int:
         """Number of labels on a menu; 0 if the question has no menus."""
-        return menu_size(self.question)
+        return _menu_size(self.question)
 
     @property
     def title(self) -> str:
         """A description of the labels, in plain words."""
-        words = [self._asked_for()]
+        words = [self._said_question()]
         if self.scheme == "biased" and self.sharpness != 1:
             words.append(f"sharpness {self.sharpness:g}")
         if self.propensity_sd:
             words.append(f"labels come to mind unequally (sd {self.propensity_sd:g})")
-        if self.mistakes:
-            words.append(f"{100 * self.mistakes:.3g} % of the answers at random")
+        if self.error_rate:
+            words.append(f"{100 * self.error_rate:.3g} % of the answers at random")
         if self.answers_per_item > 1:
             words.append(f"{self.answers_per_item} answers per item")
         if self.items_share < 1:
             words.append(f"{100 * self.items_share:.3g} % of the items")
         if self.audit and self.question != "none":
-            words.append(self._audited())
+            words.append(self._said_audit())
         return ", ".join(words)
 
     @property
@@ -228,9 +221,8 @@ class Draw(BaseModel):
 
     def title_with(self, *, answers: bool) -> str:
         """Return the title; ``answers`` says that the dataset's own labels are people's answers."""
-        return (
-            self.title.replace(_EXCLUDED, "the answers that people gave") if answers else self.title
-        )
+        people = "the answers that people gave"
+        return self.title.replace(_EXCLUDED, people) if answers else self.title
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that records of results show, as plain data."""
@@ -239,27 +231,25 @@ class Draw(BaseModel):
 
     def what_counts(self) -> dict[str, Any]:
         """Return the settings that the labels depend on, as plain data."""
-        settings = self.model_dump(exclude={"name"})
+        without = {"name"}
         if self.scheme != "biased":
-            del settings["sharpness"]
-        if self.question in JUDGED:
-            settings.pop("propensity_sd", None)
-        return settings
+            without.add("sharpness")
+        if self.question in _JUDGED:
+            without.add("propensity_sd")
+        return self.model_dump(exclude=without)
 
     @property
     def _source_and_scheme(self) -> str:
-        """The labels in one word, such as ``"biased"`` or ``"released-biased"``."""
         return f"released-{self.scheme}" if self.labels == "released" else self.scheme
 
     def _refuse_beside_given(self) -> None:
         """Refuse settings that cannot change labels which somebody gave."""
-        given = "own" if self.scheme == "own" else self.labels
         if self.scheme == "own" and self.labels == "released":
             raise ValueError(
                 "labels released are uniform or biased, but the scheme is own; take one of these"
             )
-        known = _BESIDE_OWN if self.scheme == "own" else _BESIDE_RELEASED
-        if given != "simulated" and (beside := self._set_beside(*known)):
+        given = "own" if self.scheme == "own" else self.labels
+        if given != "simulated" and (beside := self._set_beside(*_BESIDE_GIVEN[given])):
             raise ValueError(
                 f"{' and '.join(beside)} cannot be set with labels {given}, which are taken as"
                 " somebody gave them; leave that out, or take labels uniform"
@@ -271,28 +261,96 @@ class Draw(BaseModel):
 
     def _set_beside(self, *known: str) -> list[str]:
         """Return the settings that differ from their defaults, without the ``known`` ones."""
-        names = ("labels_per_row", "sharpness", *_ASKED_AS)
+        names = ("asked_for", "sharpness", *_ASKED_AS)
         return [name for name in names if name not in known and self._differs(name)]
 
-    def _audited(self) -> str:
-        """Describe the audit."""
+    def _said_audit(self) -> str:
         return f"an audit of {self.audit} random yes/no answers in each training part"
 
-    def _asked_for(self) -> str:
-        """Describe the question."""
+    def _said_question(self) -> str:
         if self.question == "none":
-            return f"nothing but {self._audited()}"
+            return f"nothing but {self._said_audit()}"
         if self.scheme == "own":
             return _EXCLUDED
-        if self.question in JUDGED:
-            return {
-                "asked": "a yes/no question about a random label",
-                "ticked": "all labels judged",
-            }[self.question]
-        count = self.labels_per_row
+        if self.question in _JUDGED:
+            return _JUDGED[self.question]
+        count = self.asked_for
         if self.question == "free":
             per_item = f", {count} per item" if count > 1 else ""
             released = "released " * (self.labels == "released")
             return f"{released}{self.scheme} complementary labels{per_item}"
         labels = "one label" if count == 1 else f"{count} labels"
         return f"{labels} named from a random menu of {self.menu_size}"
+
+
+_Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class Seconds(BaseModel):
+    """Seconds that annotators need for an answer: an assumption, which reports print.
+
+    No result depends on it.
+
+    Parameters
+    ----------
+    named : float, default=5.0
+        To think of a label that does not apply.
+    menu : float, default=3.0
+        To name one label from a short menu.
+    asked : float, default=1.5
+        To answer whether one label applies. An audit consists of such answers.
+    ticked : float, default=1.5
+        For each label in a list, where all labels are judged.
+    """
+
+    model_config = CHECKED
+
+    named: _Positive = 5.0
+    menu: _Positive = 3.0
+    asked: _Positive = 1.5
+    ticked: _Positive = 1.5
+
+
+def answers_of(draw: Draw, n_items: float) -> float | None:
+    """Return the expected number of answers that a draw gives about items, including its audit.
+
+    Each named label counts as one answer. None if the labels are the dataset's own, because this
+    study did not ask for them.
+
+    Examples
+    --------
+    >>> from complabel.studies import Draw
+    >>> answers_of(Draw(name="some", question="asked", items_share=0.25, audit=50), 1000)
+    300.0
+    """
+    if draw.scheme == "own":
+        return None
+    return _questions(draw, n_items) * draw.asked_for + draw.audit
+
+
+def seconds_of(draw: Draw, n_items: float, n_labels: int, seconds: Seconds) -> float | None:
+    """Return the seconds that annotators need for a draw, including its audit.
+
+    None if the labels are the dataset's own.
+
+    Examples
+    --------
+    >>> from complabel.studies import Draw
+    >>> seconds_of(Draw(name="named"), 1000, 6, Seconds())
+    5000.0
+    """
+    if draw.scheme == "own":
+        return None
+    each = {
+        "asked": seconds.asked,
+        "ticked": seconds.ticked * n_labels,
+        "free": seconds.named * draw.asked_for,
+    }.get(draw.question, seconds.menu * draw.asked_for)
+    return _questions(draw, n_items) * each + draw.audit * seconds.asked
+
+
+def _questions(draw: Draw, n_items: float) -> float:
+    """Return the expected number of questions, without those of the audit."""
+    if draw.question == "none":
+        return 0.0
+    return n_items * draw.items_share * draw.answers_per_item

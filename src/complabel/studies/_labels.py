@@ -1,86 +1,94 @@
-"""The labels of a study: simulated answers about a dataset, or its real ones."""
+"""The labels of a study: simulated, released or real answers, an audit, and known labels."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+import hashlib
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from scipy import sparse
 
 from complabel.answers import Answers
-from complabel.errors import InputError
-from complabel.simulate import draw_answers, draw_propensities, draw_relevant
+from complabel.datasets import load_released
+from complabel.simulate import draw_answers, draw_complementary, draw_propensities, draw_relevant
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from complabel.datasets import MultiLabelDataset
     from complabel.studies._draw import Draw
-    from complabel.studies._rows import ExpandedRow
+    from complabel.studies._rows import Row
 
 GivenLabels: TypeAlias = "NDArray[np.uint8] | Answers"
 """What ``fit`` learns from: an indicator of complementary labels, or answers."""
 
-# A copy from the catalog: if it were imported, every result would depend on the catalog's code.
-_EXCLUDING = ("mirflickr", "yeastbp")
 # Each kind of draw has its own stream of random numbers, so that draws do not depend on each other.
-_KNOWN, _PROPENSITIES, _ITEMS = 1, 2, 3
+_KNOWN, _PROPENSITIES, _ITEMS, _AUDIT = 1, 2, 3, 4
 
 
-def draw_labels(dataset: MultiLabelDataset, draw: Draw, *, seed: int) -> GivenLabels:
-    """Draw people's labels or answers for the instances of a dataset.
+def draw_labels(
+    dataset: MultiLabelDataset,
+    draw: Draw,
+    *,
+    seed: int,
+    data_dir: str | Path | None = None,
+) -> GivenLabels:
+    """Get the labels (n_samples, K) or answers for a dataset that a draw describes.
 
-    Parameters
-    ----------
-    dataset : MultiLabelDataset
-    draw : Draw
-    seed : int
-        The same seed gives the same labels on every machine. Draws that differ in
-        ``propensity_sd`` have the same z_k under one seed.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, K), uint8, or Answers
-        Complementary labels if ``draw.is_plain``: named freely, one answer for each instance,
-        without mistakes or an audit. Else answers about ``n_samples`` items. The answers of an
-        audit are not included, because they depend on the fold.
+    They are an indicator of complementary labels if ``draw.is_plain``, else answers about
+    ``n_samples`` items. The answers of an audit are not included, because they depend on the fold.
+    The same seed gives the same labels on every machine; draws that differ in ``propensity_sd``
+    have the same z_k under one seed. Released labels are read from ``data_dir``.
 
     Raises
     ------
-    InputError
-        If this draw is not possible for the dataset.
+    DatasetNotFoundError, DatasetFormatError
+        If released labels are not found, or do not fit the dataset.
     """
-    refuse_impossible(dataset, draw)
+    if draw.labels == "released":
+        released = _released(dataset, draw, data_dir)
+        return released if draw.is_plain else Answers.from_complementary(released)
     if draw.scheme == "own":
         return _own(dataset, draw.items_share, seed)
     if draw.question == "none":
         return Answers.from_complementary(np.zeros_like(dataset.Y))
+    chosen: dict[str, Any] = {"scheme": draw.scheme, "sharpness": draw.sharpness}
+    if draw.is_plain:
+        return draw_complementary(dataset.Y, **chosen, asked_for=draw.asked_for, random_state=seed)
     propensities = None
     if draw.propensity_sd:
         propensities = draw_propensities(
-            dataset.n_labels, draw.propensity_sd, stream(seed, _PROPENSITIES)
+            dataset.n_labels, draw.propensity_sd, _stream(seed, _PROPENSITIES)
         )
-    answers = draw_answers(
+    return draw_answers(
         dataset.Y,
         question=draw.question,
-        scheme=draw.scheme,
-        sharpness=draw.sharpness,
-        asked_for=draw.labels_per_row,
+        **chosen,
+        asked_for=draw.asked_for,
         answers_per_item=draw.answers_per_item,
         items_share=draw.items_share,
-        error_rate=draw.mistakes,
+        error_rate=draw.error_rate,
         propensities=propensities,
         random_state=seed,
     )
-    return answers.complementary if draw.is_plain else answers
 
 
-def draw_known(
-    dataset: MultiLabelDataset, row: ExpandedRow, *, seed: int
-) -> NDArray[np.uint8] | None:
+def released_checksum(
+    dataset: MultiLabelDataset, draw: Draw, data_dir: str | Path | None = None
+) -> str:
+    """Return a checksum of the released labels, or an empty text for other draws."""
+    if draw.labels != "released":
+        return ""
+    return hashlib.sha256(_released(dataset, draw, data_dir).tobytes()).hexdigest()
+
+
+def draw_known(dataset: MultiLabelDataset, row: Row, *, seed: int) -> NDArray[np.uint8] | None:
     """Draw the relevant labels (n, K) that a row's method is told; None if it is told none."""
     if not (row.relevant_per_row or row.relevant_share):
         return None
-    known = stream(seed, _KNOWN)
+    known = _stream(seed, _KNOWN)
     relevant = np.zeros_like(dataset.Y)
     if row.relevant_per_row:
         relevant |= draw_relevant(dataset.Y, asked_for=row.relevant_per_row, random_state=known)
@@ -89,7 +97,7 @@ def draw_known(
 
 
 def with_known(answers: Answers, relevant: NDArray[np.uint8]) -> Answers:
-    """Add known relevant labels to answers, as a "yes" about each of them."""
+    """Add known relevant labels (n, K) to answers, as a "yes" about each of them."""
     items = np.flatnonzero(relevant.any(axis=1))
     known = Answers.from_arrays(
         relevant=relevant[items],
@@ -102,36 +110,47 @@ def with_known(answers: Answers, relevant: NDArray[np.uint8]) -> Answers:
     return Answers.concatenate([answers, known])
 
 
-def refuse_impossible(dataset: MultiLabelDataset, draw: Draw) -> None:
-    """Refuse a draw that is not possible for a dataset."""
-    if draw.scheme == "own" and dataset.answers is None and dataset.excluded is None:
-        raise InputError(
-            f"{dataset.name} has no labels own: no answers of people, and no labels that people"
-            f" excluded; take labels uniform, or another dataset: {' and '.join(_EXCLUDING)} have"
-            " some, and so may a file of yours with an array 'excluded', or tables of yours with"
-            " answers"
-        )
-    if (draw.scheme != "own" or draw.audit) and dataset.known is not None:
-        what = "an audit needs" if draw.scheme == "own" else "drawn labels need"
-        raise InputError(
-            f"{what} the true labels of all rows, but {dataset.name} has them for {dataset.n_known}"
-            f" of its {dataset.n_samples} rows; take labels own, without an audit"
-        )
-    if draw.menu_size > dataset.n_labels:
-        raise InputError(
-            f"{dataset.name} has {dataset.n_labels} labels, too few for a {draw.question}; take a"
-            " smaller menu"
-        )
-    n_relevant = dataset.Y.sum(axis=1, dtype=np.intp)
-    silent = n_relevant == dataset.n_labels
-    if draw.scheme == "biased":  # its probabilities depend on the labels that apply
-        silent |= n_relevant == 0
-    if draw.scheme != "own" and draw.question == "free" and silent.any():
-        raise InputError(
-            f"{dataset.name} has instances with {'none or ' * (draw.scheme == 'biased')}all of the"
-            f" labels ({silent.sum()} of {dataset.n_samples}), for which no label can be named; ask"
-            " another question, such as menu-4 or asked"
-        )
+def draw_audit(
+    dataset: MultiLabelDataset, train: NDArray[np.intp], size: int, *, fold: int, seed: int
+) -> Answers:
+    """Answer ``size`` yes/no questions about random pairs of a training instance and a label.
+
+    Each pair is drawn at most once. With the same fold and seed, a smaller audit is the start of a
+    larger one. Returned is one "asked" answer for each pair, with the label's probability 1 / K.
+    Items are numbered as the rows of the dataset.
+    """
+    n_labels = dataset.n_labels
+    # Each fold has its own stream, so that its pairs do not depend on those of other folds.
+    pairs = _stream(seed, _AUDIT, fold).permutation(len(train) * n_labels)[:size]
+    item, label = train[pairs // n_labels], pairs % n_labels
+    applies = dataset.Y[item, label]
+
+    def at_label(marks: NDArray[np.uint8]) -> sparse.csr_array:
+        return sparse.csr_array((marks, label, np.arange(size + 1)), shape=(size, n_labels))
+
+    return Answers.from_arrays(
+        relevant=at_label(applies),
+        absent=at_label(1 - applies),
+        offered=at_label(np.ones_like(applies)),
+        question="asked",
+        item=item,
+        probability=1 / n_labels,
+        n_items=dataset.n_samples,
+    )
+
+
+def with_audit(labels: GivenLabels, audit: Answers) -> Answers:
+    """Add an audit to the other answers; an indicator of complementary labels becomes answers."""
+    if not isinstance(labels, Answers):
+        labels = Answers.from_complementary(labels)
+    return Answers.concatenate([labels, audit])
+
+
+def _released(
+    dataset: MultiLabelDataset, draw: Draw, data_dir: str | Path | None
+) -> NDArray[np.uint8]:
+    scheme: Any = draw.scheme  # a draw refuses "own" beside released labels
+    return load_released(dataset, scheme=scheme, data_dir=data_dir)
 
 
 def _own(dataset: MultiLabelDataset, items_share: float, seed: int) -> Answers:
@@ -143,7 +162,7 @@ def _own(dataset: MultiLabelDataset, items_share: float, seed: int) -> Answers:
     asked = np.arange(dataset.n_samples) if answers is None else np.flatnonzero(answers.answered)
     if items_share < 1:
         count = max(1, round(items_share * len(asked)))
-        asked = np.sort(stream(seed, _ITEMS).permutation(asked)[:count])
+        asked = np.sort(_stream(seed, _ITEMS).permutation(asked)[:count])
     if answers is not None:
         return answers if items_share == 1 else answers.only(np.isin(answers.item, asked))
     assert dataset.excluded is not None
@@ -156,6 +175,6 @@ def _own(dataset: MultiLabelDataset, items_share: float, seed: int) -> Answers:
     )
 
 
-def stream(seed: int, *key: int) -> np.random.Generator:
+def _stream(seed: int, *key: int) -> np.random.Generator:
     """Return a random generator that is independent of all other streams of this seed."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))

@@ -3,62 +3,102 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Self
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    Field,
-    SerializerFunctionWrapHandler,
-    model_serializer,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
+from complabel.answers import ContradictionPolicy, Question
 from complabel.datasets import CATALOG, EMBEDDED
-from complabel.paper import TABLES
-from complabel.studies._draw import CHECKED, Draw, Name
-from complabel.studies._effort import Seconds
-from complabel.studies._own_tables import EXAMPLE, OwnFile, OwnTables, tables_of_entry
-from complabel.studies._rows import ExpandedRow, Row
+from complabel.studies._draw import CHECKED, Draw, Name, Seconds
+from complabel.studies._rows import Row
 
-_OWN = '{ name = "mine", file = "mine.arff" }'
+_FILE = '{ name = "mine", file = "mine.arff" }'
+_TABLES = '{ name = "mine", features = "X.csv", answers = "answers.csv", truth = "truth.csv" }'
 _QUICK_FOLDS = 3
 _QUICK_DATASETS = 2
 
-
-def _printed(table: str) -> str:
-    """Refuse a table that is not in the paper."""
-    if table not in ("", *TABLES):
-        raise ValueError(
-            f"the paper has no table of results {table!r}; choose one of {', '.join(TABLES)}"
-        )
-    return table
+_File = Annotated[str, Field(min_length=1)]
 
 
-def _own(entry: Mapping[str, Any]) -> tuple[str, str | list[str] | OwnTables]:
+def _several(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+class OwnTables(BaseModel):
+    """Paths of features with answers, true labels, or both, as ``load_tables`` takes them."""
+
+    model_config = CHECKED
+
+    features: _File
+    answers: Annotated[tuple[_File, ...], BeforeValidator(_several)] = ()
+    truth: _File | None = None
+    items: _File | None = None
+    label_names: _File | None = None
+    question: Question | None = None
+    contradictions: ContradictionPolicy = "error"
+
+    @model_validator(mode="after")
+    def _tells_something(self) -> Self:
+        if not (self.answers or self.truth):
+            raise ValueError(
+                f"{self.features}: features without labels tell nothing; also give answers, truth,"
+                " or both"
+            )
+        return self
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All files of these tables."""
+        others = (self.truth, self.items, self.label_names)
+        return (self.features, *self.answers, *(path for path in others if path is not None))
+
+    def within(self, folder: Path) -> OwnTables:
+        """Return the same tables with relative paths resolved from ``folder``."""
+        others = ("features", "truth", "items", "label_names")
+        places: dict[str, Any] = {
+            name: str(folder / path) for name in others if (path := getattr(self, name)) is not None
+        }
+        places["answers"] = tuple(str(folder / path) for path in self.answers)
+        return self.model_copy(update=places)
+
+
+OwnFile: TypeAlias = "str | tuple[str, ...] | OwnTables"
+"""The files that a plan's dataset is read from; empty for a dataset of the catalog."""
+
+
+def paths_of(file: str | Sequence[str] | OwnTables) -> tuple[str, ...]:
+    """Return all paths that are given for a dataset."""
+    if isinstance(file, OwnTables):
+        return file.paths
+    return ((file,) if file else ()) if isinstance(file, str) else tuple(file)
+
+
+def _own(entry: Mapping[str, Any]) -> tuple[str, Any]:
     """Return the name and the files of a user's dataset; refuse a malformed entry."""
     name = entry.get("name")
-    if "features" in entry and isinstance(name, str):
-        return name, tables_of_entry(entry)
-    return _name_of_own(entry), entry["file"]
-
-
-def _name_of_own(entry: Mapping[str, Any]) -> str:
-    """Return the name of a dataset in a user's file; refuse a malformed entry."""
-    name, file = entry.get("name"), entry.get("file")
-    files = file if isinstance(file, list) else [file]
-    if not (isinstance(name, str) and files and all(isinstance(f, str) and f for f in files)):
+    with_tables = "features" in entry
+    file = entry.get("file")
+    if not (isinstance(name, str) and (with_tables or (file and isinstance(file, str | list)))):
         raise ValueError(
-            f"{dict(entry)} is no dataset; write a file of your own as {_OWN}, or tables as"
-            f" {EXAMPLE}"
+            f"{dict(entry)} is no dataset; write a file of your own as {_FILE}, or tables as"
+            f" {_TABLES}"
         )
-    if unknown := sorted(entry.keys() - {"name", "file"}):
+    known = {*OwnTables.model_fields} if with_tables else {"file"}
+    if unknown := sorted(entry.keys() - known - {"name"}):
         raise ValueError(
-            f"the dataset {name!r} has the unknown key {unknown[0]!r}; known keys are name and"
-            " file. Write several files as a list: the parts of an ARFF file, and the XML file with"
-            ' its labels, as in file = ["mine.arff", "labels.xml"]'
+            f"the dataset {name!r} has the unknown key {unknown[0]!r}; write tables of your own as"
+            f' {_TABLES}, and several files as a list, as in file = ["mine.arff", "labels.xml"]'
         )
-    return name
+    if not with_tables:
+        return name, entry["file"]
+    try:
+        return name, OwnTables.model_validate({key: entry[key] for key in entry if key != "name"})
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = f"{first['loc'][0]}: " if first["loc"] else ""
+        problem = first["msg"].removeprefix("Value error, ")
+        raise ValueError(f"the dataset {name!r}, {place}{problem}") from error
 
 
 class Plan(BaseModel):
@@ -116,20 +156,12 @@ class Plan(BaseModel):
     rows: Annotated[list[Row], Field(min_length=1)]
     folds: Annotated[int, Field(ge=2)] = 10
     seed: Annotated[int, Field(ge=0)] = 0
-    published: Annotated[str, AfterValidator(_printed)] = ""
+    published: Literal["", "table2", "table3", "table4", "table5", "table6"] = ""
     reference: str = ""
     files: dict[Name, str | list[str] | OwnTables] = {}
     criteria: bool = True
     score: bool = False
     seconds: Seconds = Seconds()
-
-    @model_serializer(mode="wrap")
-    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write seconds only if they differ from the defaults: old studies keep their names."""
-        written: dict[str, Any] = write(self)
-        if self.seconds == Seconds():
-            written.pop("seconds", None)
-        return written
 
     @model_validator(mode="before")
     @classmethod
@@ -155,7 +187,7 @@ class Plan(BaseModel):
             if dataset not in (*known, *self.files):
                 raise ValueError(
                     f"there is no dataset {dataset!r}; choose one of {', '.join(known)}, or write a"
-                    f" file of your own as {_OWN}"
+                    f" file of your own as {_FILE}"
                 )
             if dataset in known and dataset in self.files:
                 raise ValueError(
@@ -198,7 +230,7 @@ class Plan(BaseModel):
         tables = [file for file in self.files.values() if isinstance(file, OwnTables)]
         return any(file.answers for file in tables)
 
-    def expanded_rows(self) -> list[ExpandedRow]:
+    def expanded_rows(self) -> list[Row]:
         """Return the rows of the tables; each combination of a grid is a row of its own."""
         return [expanded for row in self.rows for expanded in row.expanded()]
 

@@ -1,8 +1,8 @@
-"""Reading plans from files, and messages about mistakes in them."""
+"""Plans from files and from the arguments of commands, and messages about mistakes in them."""
 
 from __future__ import annotations
 
-import inspect
+import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -12,12 +12,12 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from complabel.datasets import dataset_entries
 from complabel.errors import PlanError
-from complabel.methods import METHODS
+from complabel.methods import get_method
 from complabel.paper import PLANS, plan_text
-from complabel.studies._draw import Draw
-from complabel.studies._own_tables import OwnTables
-from complabel.studies._plan import Plan
+from complabel.studies._draw import Draw, Labels
+from complabel.studies._plan import OwnTables, Plan
 from complabel.studies._rows import Row
 
 # The tables of a plan: the word for one entry, its keys, and the key that identifies it.
@@ -25,24 +25,10 @@ _TABLES: dict[str, tuple[str, type[BaseModel], str]] = {
     "draws": ("draw", Draw, "name"),
     "rows": ("row", Row, "method"),
 }
-# Words that people may write instead of a key, and that are not spelled like it.
-_MEANT = {
-    "n_labels": "labels_per_row",
-    "n_per_row": "labels_per_row",
-    "parameters": "settings",
-    "params": "settings",
-    "methods": "rows",
-    "n_answers": "answers_per_item",
-    "error_rate": "mistakes",
-    "menu": "question",
-    "propensities": "propensity_sd",
-    "random_state": "seed",
-    "heading": "title",
-    "n_audit": "audit",
-    "audit_answers": "audit",
-    "frequencies": "label_frequencies",
-    "matched": "match_frequencies",
-}
+# The paper's comparison of methods under each scheme; reports show its figures beside ours.
+_COMPARISONS: dict[Labels, str] = {"uniform": "table2", "biased": "table3"}
+_NAME_LENGTH = 60  # a study's name also names a folder
+_DIGITS = 8  # of a checksum: enough to tell the searches and benchmarks of one store apart
 
 
 def read_plan(plan: str | Path) -> Plan:
@@ -73,12 +59,21 @@ def read_plan(plan: str | Path) -> Plan:
     path = Path(plan)
     # A name without an ending is taken for a plan of the package, unless such a file exists.
     if str(plan) in PLANS or not (path.suffix or path.exists()):
-        return _parse(_shipped_text(str(plan)), source=str(plan))
+        if str(plan) not in PLANS:
+            nearest = get_close_matches(str(plan), PLANS, n=1)
+            hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+            raise PlanError(
+                f"there is no plan {str(plan)!r}; {hint}Give the path of a TOML file, or one of"
+                f" {', '.join(PLANS)}"
+            )
+        return make_plan(tomllib.loads(plan_text(str(plan))), source=str(plan))
     try:
-        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(f"{path} is not valid TOML: {error}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise PlanError(f"{path} cannot be read: {error}") from error
-    found = _parse(text, source=str(path))
+    found = make_plan(data, source=str(path))
     folder = path.absolute().parent
     files = {name: _within(folder, file) for name, file in found.files.items()}
     return found.model_copy(update={"files": files})
@@ -91,66 +86,146 @@ def _within(folder: Path, file: str | list[str] | OwnTables) -> str | list[str] 
     return str(folder / file) if isinstance(file, str) else [str(folder / one) for one in file]
 
 
+def benchmark_plan(
+    datasets: Sequence[str | Mapping[str, Any]],
+    methods: Sequence[str],
+    *,
+    scheme: Labels | None = None,
+    draw: Draw | Mapping[str, Any] | None = None,
+    match_frequencies: bool = False,
+    n_folds: int = 10,
+    seed: int = 0,
+) -> Plan:
+    """Return the plan that compares methods on datasets, each with the paper's settings.
+
+    Parameters
+    ----------
+    datasets : sequence of str or mapping
+        Names in the catalog, or paths of your own files; see
+        :func:`complabel.datasets.load_file`. ``"mine-train.arff"`` and ``"mine-test.arff"``
+        together are one dataset. An XML file names the labels of the ARFF file before it. A
+        mapping names your own tables, as :func:`complabel.datasets.load_tables` takes them:
+        ``{"features": "X.csv", "answers": "answers.csv", "truth": "truth.csv"}``. With answers,
+        methods are also scored on held-out answers. Without truth, they are scored on nothing
+        else.
+    methods : sequence of str
+        As for :func:`complabel.methods.get_method`.
+    scheme : {"uniform", "biased", "own"} or None, default=None
+        How complementary labels are drawn; a short form of ``draw={"scheme": scheme}``. The
+        default is "own" if there are tables with answers, else "uniform".
+    draw : Draw or mapping, optional
+        How people are asked and how their answers are drawn: the parameters of :class:`Draw`, such
+        as ``{"labels": "released", "scheme": "biased"}``. If it has no name, the name is made from
+        its settings.
+    match_frequencies : bool, default=False
+        Match each method's scores to the label frequencies, which are estimated from answers to
+        random questions. Methods that learn from true labels stay unchanged.
+    n_folds : int, default=10
+    seed : int, default=0
+        Seed of the label draw, the folds and the methods.
+
+    Returns
+    -------
+    Plan
+        Its name depends on the arguments, so the same arguments continue the same study.
+
+    Raises
+    ------
+    PlanError
+        If a method or parameter does not exist, or a draw is not possible.
+    DatasetNotFoundError, InputError
+        If a dataset does not exist, or a file of yours has the name of a catalog dataset.
+
+    Examples
+    --------
+    >>> plan = benchmark_plan(["synthetic"], ["prior", "mlcl"])
+    >>> [row.title for row in plan.expanded_rows()]
+    ['Prior', 'MLCL']
+    >>> benchmark_plan(["synthetic"], ["prior"], draw={"question": "menu-2"}).draws[0].name
+    'menu-2'
+    """
+    entries = dataset_entries(datasets)
+    tables = [entry for entry in entries if isinstance(entry, dict) and "features" in entry]
+    answered = any(entry.get("answers") for entry in tables)
+    asked = draw_of_command(scheme, draw, answered=answered)
+    return plan_of_command(
+        "benchmark",
+        title=f"Methods compared, {asked.title_with(answers=answered)}",
+        datasets=entries,
+        draws=[asked],
+        rows=[row_of_command(name, match=match_frequencies) for name in dict.fromkeys(methods)],
+        folds=n_folds,
+        seed=seed,
+        criteria=len(tables) < len(entries) or any(entry.get("truth") for entry in tables),
+        score=answered,
+        published=_COMPARISONS.get(asked.scheme, "") if asked.is_published else "",
+    )
+
+
+def draw_of_command(
+    scheme: Labels | None, draw: Draw | Mapping[str, Any] | None, *, answered: bool
+) -> Draw:
+    """Return the draw that a command's arguments describe, by its settings or by its scheme alone.
+
+    If there are people's answers, the default scheme is "own".
+    """
+    if draw is None:
+        return _make_draw({"scheme": scheme or ("own" if answered else "uniform")})
+    if scheme not in (None, "uniform"):
+        raise PlanError(
+            f"scheme is {scheme!r}, but a draw is given, too; put the scheme into the draw"
+        )
+    if isinstance(draw, Draw):
+        return draw
+    if answered and not {"scheme", "labels"} & draw.keys():
+        draw = {"scheme": "own", **draw}
+    return _make_draw(draw)
+
+
+def row_of_command(method: str, *, match: bool) -> dict[str, Any]:
+    """Return the row of a method, matched unless the method learns from true labels."""
+    if match and get_method(method).learns_from != "relevant":
+        return {"method": method, "match_frequencies": True}
+    return {"method": method}
+
+
+def plan_of_command(command: str, **fields: Any) -> Plan:
+    """Make a plan from a command's arguments; a checksum of them is part of its name."""
+    plan = make_plan({**fields, "name": command})
+    digest = hashlib.sha256(plan.model_dump_json().encode()).hexdigest()[:_DIGITS]
+    words = "-".join([command, *plan.datasets])[:_NAME_LENGTH]
+    return plan.model_copy(update={"name": f"{words}-{digest}"})
+
+
 def make_plan(data: Any, *, source: str = "") -> Plan:
     """Check data and make a plan; with a ``source``, messages name the place in it."""
     try:
         return Plan.model_validate(data)
     except ValidationError as error:
         if not source:
-            said = [_complaint(problem, data) for problem in error.errors()]
-            raise PlanError("; ".join(said)) from error
-        problems = [f"  {problem}" for problem in plan_problems(error, data)]
-        raise PlanError("\n".join([f"{source} is no valid plan:", *problems])) from error
+            raise PlanError("; ".join(map(_complaint, error.errors()))) from error
+        problems = [f"{_place(e['loc'], data)}: {_complaint(e)}" for e in error.errors()]
+        raise PlanError("\n  ".join([f"{source} is no valid plan:", *problems])) from error
 
 
-def make_draw(settings: Draw | Mapping[str, Any]) -> Draw:
+def _make_draw(settings: Mapping[str, Any]) -> Draw:
     """Check settings and make a draw; without a name, it is named after its settings."""
-    if isinstance(settings, Draw):
-        return settings
-    data = {"name": "draw", **settings}
     try:
-        draw = Draw.model_validate(data)
+        draw = Draw.model_validate({"name": "draw", **settings})
     except ValidationError as error:
-        plan = {"draws": [data]}
         said = []
         for problem in error.errors():
             key = ".".join(map(str, problem["loc"]))
             problem["loc"] = ("draws", 0, *problem["loc"])
-            said.append(f"{key}: {_complaint(problem, plan)}".removeprefix(": "))
+            said.append(f"{key}: {_complaint(problem)}".removeprefix(": "))
         raise PlanError("; ".join(said)) from error
     return draw if "name" in settings else draw.model_copy(update={"name": draw.short_title})
 
 
-def _shipped_text(name: str) -> str:
-    """Return the text of a plan that comes with the package; refuse an unknown name."""
-    if name not in PLANS:
-        nearest = get_close_matches(name, PLANS, n=1)
-        hint = f"did you mean {nearest[0]!r}? " if nearest else ""
-        raise PlanError(
-            f"there is no plan {name!r}; {hint}Give the path of a TOML file, or one of"
-            f" {', '.join(PLANS)}"
-        )
-    return plan_text(name)
-
-
-def _parse(text: str, *, source: str) -> Plan:
-    """Read TOML and check it."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise PlanError(f"{source} is not valid TOML: {error}") from error
-    return make_plan(data, source=source)
-
-
-def plan_problems(error: ValidationError, data: Any) -> list[str]:
-    """Return a line for each problem of a plan, with its place."""
-    return [f"{_place(e['loc'], data)}: {_complaint(e, data)}" for e in error.errors()]
-
-
-def _complaint(problem: ErrorDetails, data: Any) -> str:
+def _complaint(problem: ErrorDetails) -> str:
     """Return a message about a problem with a key."""
-    *parents, key = problem["loc"] or ("",)
-    what, model, _ = _TABLES.get(str(parents[0]) if parents else "", ("plan", Plan, ""))
+    table = str(problem["loc"][0]) if len(problem["loc"]) > 1 else ""
+    what, model, _ = _TABLES.get(table, ("plan", Plan, ""))
     match problem["type"]:
         case "missing":
             return f"this key is missing; every {what} needs it"
@@ -160,44 +235,21 @@ def _complaint(problem: ErrorDetails, data: Any) -> str:
                 " letter or digit"
             )
         case "extra_forbidden":
-            method = METHODS.get(_named(data, parents))
-            if model is Row and method and key in inspect.signature(method.classifier).parameters:
-                return (
-                    f"this is a setting of the method; write it under settings, as in settings ="
-                    f" {{ {key} = ... }}"
-                )
-            return f"there is no such key; {_meant(str(key), model)}"
+            return f"there is no such key; known are {', '.join(model.model_fields)}"
     return problem["msg"].removeprefix("Value error, ")
-
-
-def _meant(key: str, model: type[BaseModel]) -> str:
-    """Suggest the key that is probably meant, or list all keys."""
-    if _MEANT.get(key) in model.model_fields:
-        return f"did you mean {_MEANT[key]!r}?"
-    nearest = get_close_matches(key, model.model_fields, n=1)
-    known = ", ".join(model.model_fields)
-    return f"did you mean {nearest[0]!r}?" if nearest else f"known are {known}"
 
 
 def _place(location: tuple[int | str, ...], data: Any) -> str:
     """Return a place in a plan in words, as in ``row 3 (mlcl), settings``."""
     parts = []
     if len(location) > 1 and location[0] in _TABLES:
-        (what, *_), position = _TABLES[str(location[0])], location[1]
-        name = _named(data, location[:2])
-        parts = [f"{what} {int(position) + 1}" + (f" ({name})" if name else "")]
+        table, position = str(location[0]), int(location[1])
+        what, _, key = _TABLES[table]
+        entry = data[table][position]
+        name = entry.get(key) if isinstance(entry, Mapping) else None
+        parts = [f"{what} {position + 1}" + (f" ({name})" if isinstance(name, str) else "")]
         location = location[2:]
     named = [part for part in location if part != "[key]"]  # pydantic's mark of a mapping's key
     keys = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in named]
     written = "".join(keys).lstrip(".")
     return ", ".join([*parts, written] if written else parts) or "the plan"
-
-
-def _named(data: Any, location: Sequence[int | str]) -> str:
-    """Return the name or the method of a draw or row, or an empty text."""
-    if len(location) != 2 or location[0] not in _TABLES:
-        return ""
-    *_, key = _TABLES[str(location[0])]
-    entry = data[location[0]][location[1]]
-    name = entry.get(key, "") if isinstance(entry, Mapping) else ""
-    return name if isinstance(name, str) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from complabel.metrics import METRIC_NAMES
-from complabel.studies._fitted import fitted_over_folds
 from complabel.studies._outcome import Outcome, plain
 
 if TYPE_CHECKING:
@@ -18,28 +18,20 @@ if TYPE_CHECKING:
 
 _HELD_OUT = ("score", "held_out_ranking")
 
-Status = Literal["done", "failed", "running", "pending"]
+# Two attributes get clearer names: the label cardinality that a model found, and the one that it
+# was told to aim at. Else readers could confuse them.
+_NAMES = {"mean_cardinality_": "cardinality", "cardinality_": "penalty_cardinality"}
+
+Status = Literal["done", "failed", "pending"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class UnitResult(Outcome):
     """The outcome of one fold and its place in the study; the outcome is empty before the run.
 
-    Parameters
-    ----------
-    key : str
-        Checksum of everything that can change the result.
-    dataset, draw, row : str
-        Its place in the study: names of the dataset and of the draw, title of the row.
-    method : str
-        As for :func:`complabel.methods.get_method`.
-    parameters : mapping of str to object
-        All parameters of the classifier, as plain data.
-    fold : int
-        Number of the fold, from 0.
-    status : {"done", "failed", "running", "pending"}
-    **outcome
-        The fields of :class:`Outcome`.
+    ``key`` is a checksum of everything that can change the result. ``dataset``, ``draw`` and
+    ``row`` (its title) are the place in the study. ``parameters`` are those of the classifier, as
+    plain data. Else it has the fields of :class:`Outcome`.
     """
 
     key: str
@@ -63,11 +55,14 @@ class StudyResults:
         In the order of the plan.
     missing : mapping of str to str
         Datasets of the plan that were missing, with the reason.
+    writer : str, default=""
+        The run that wrote the store when it was read: its process and machine; else empty.
     """
 
     plan: Plan
     units: Sequence[UnitResult]
     missing: Mapping[str, str]
+    writer: str = ""
 
     def having(self, status: Status) -> list[UnitResult]:
         """Return the units with one status, in the order of the plan."""
@@ -84,7 +79,7 @@ class StudyResults:
             - ``dataset``, ``row`` (its title), ``method``, ``match_frequencies``, ``seed`` and
               ``folds``;
             - the settings of the draw: ``labels`` (its scheme), ``question``, ``propensity_sd``,
-              ``mistakes``, ``answers_per_item``, ``items_share`` and ``audit``;
+              ``error_rate``, ``answers_per_item``, ``items_share`` and ``audit``;
             - ``learns_from``: "complementary", or "relevant" or "frequencies" for rows that learn
               something that annotators did not say;
             - ``seconds``: the sum over all fits and predictions;
@@ -117,7 +112,7 @@ class StudyResults:
                     for name in (*METRIC_NAMES, *_HELD_OUT)
                     if all(name in unit.metrics for unit in units)
                 },
-                "fitted": fitted_over_folds([unit.fitted for unit in units]),
+                "fitted": _fitted_over_folds([unit.fitted for unit in units]),
             }
             for (dataset, draw, row), units in places.items()
             if len(units) == self.plan.folds
@@ -144,3 +139,25 @@ def _over_folds(values: Sequence[float]) -> dict[str, Any]:
         "std": float(array.std(ddof=1)),
         "folds": array.tolist(),
     }
+
+
+def _fitted_over_folds(fitted: Sequence[Mapping[str, float | int | str]]) -> dict[str, object]:
+    """Summarize scalars that all folds have: the mean of numbers, the value or counts of texts.
+
+    A mean that is not finite becomes None, because JSON has no number for it.
+    """
+    first, *others = fitted
+    return {
+        _NAMES.get(name, name.removesuffix("_")): _summary([fold[name] for fold in fitted])
+        for name in first
+        if all(name in fold for fold in others)
+    }
+
+
+def _summary(values: Sequence[float | int | str]) -> object:
+    """Summarize one scalar."""
+    numbers = [value for value in values if not isinstance(value, str)]
+    if len(numbers) == len(values):
+        return plain(float(np.mean(numbers)))
+    counts = Counter(map(str, values))
+    return next(iter(counts)) if len(counts) == 1 else dict(counts)

@@ -1,31 +1,52 @@
-"""Runs the units of a plan that its store lacks, in local processes or on a Dask cluster."""
+"""Runs the units of a plan that its store lacks: here, in local processes or on a Dask cluster."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import functools
+import importlib
+import json
 import os
 import sys
 import time
+import traceback
 import warnings
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
-from complabel.errors import ComplabelError, InputError
-from complabel.studies._cluster import ship_modules
-from complabel.studies._hints import Hint, HintsSaid, collected
-from complabel.studies._orphans import end_with
-from complabel.studies._outcome import Outcome
-from complabel.studies._plan import Plan
+from complabel.answers import AssumedUniformWarning, IgnoredAnswersWarning, UnansweredRowWarning
+from complabel.datasets import dataset_fingerprint
+from complabel.errors import InputError
+from complabel.methods import get_method
+from complabel.studies._data import KEPT, fetch
+from complabel.studies._fold import run_fold
+from complabel.studies._labels import draw_labels, released_checksum
+from complabel.studies._outcome import (
+    Outcome,
+    describe_machine,
+    peak_memory_mb,
+    reset_peak_memory,
+)
+from complabel.studies._plan import OwnFile, Plan, paths_of
 from complabel.studies._store import Store
-from complabel.studies._units import Unit, plan_units
-from complabel.studies._work import run_unit
+from complabel.studies._units import Unit, made_by, own_files, plan_units
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from complabel.datasets import MultiLabelDataset
+    from complabel.studies._draw import Draw
+    from complabel.studies._labels import GivenLabels
 
 _CONNECT_SECONDS = 10  # a scheduler that exists answers at once
+# These warnings say what a method can use of the answers; they are alike in all folds.
+_ALIKE = (IgnoredAnswersWarning, AssumedUniformWarning, UnansweredRowWarning)
 _WORKER_DIED = (
     "The process that ran this unit ended without a result, also when the unit ran alone. The"
     " system may have killed it because memory was short; look into the system's log."
@@ -49,27 +70,14 @@ class Monitor:
 class RunSummary:
     """Counts of what one run did.
 
-    Parameters
-    ----------
-    n_units : int
-        Number of units of the study on the datasets at hand.
-    n_ran, n_failed : int
-        Number of units that this run ran, and of those that failed.
-    n_elsewhere : int
-        Number of units left to another run with the same store.
-    n_by_other_code : int
-        Number of stored results of the same units from other code or other versions of
-        libraries. They stay in the store but are not used.
-    missing : dict of str to str
-        Datasets that are not at hand, with the reason.
-    seconds : float
-        Wall time.
+    ``n_by_other_code`` counts stored results of the same units from other code or other versions of
+    libraries. They stay in the store but are not used. ``missing`` has datasets that are not at
+    hand, with the reason.
     """
 
     n_units: int
     n_ran: int
     n_failed: int
-    n_elsewhere: int
     n_by_other_code: int
     missing: dict[str, str]
     seconds: float
@@ -118,30 +126,90 @@ def run_study(
     DatasetNotFoundError
         If a dataset is not at hand and ``allow_missing`` is False.
     StoreError
-        If the store cannot be written. Earlier results in it are safe.
+        If another run writes the store, or it cannot be written. Earlier results in it are safe.
     """
     started = time.perf_counter()
-    monitor = monitor or Monitor()
-    units, missing = plan_units(plan, data_dir=data_dir, allow_missing=allow_missing)
-    store.register(plan, units, missing)
-    distinct = list({unit.key: unit for unit in units}.values())
-    statuses = store.statuses([unit.key for unit in distinct])
-    finished = {"done"} if retry_failed else {"done", "failed"}
-    todo = [unit for unit in distinct if statuses.get(unit.key) not in finished]
-    with _workers(n_jobs, dask, todo) as parallel, store.heartbeat():
-        monitor.planned(distinct, todo, parallel.n_jobs)
-        run = _Run(store, data_dir, retry_failed, monitor)
-        if todo:
-            run.run(todo, parallel)
+    with store.alone():
+        units, missing = plan_units(plan, data_dir=data_dir, allow_missing=allow_missing)
+        store.register(plan, units, missing)
+        distinct = {unit.key: unit for unit in units}
+        statuses = store.statuses([*distinct])
+        finished = {"done"} if retry_failed else {"done", "failed"}
+        todo = [unit for key, unit in distinct.items() if statuses.get(key) not in finished]
+        run = _Run(store, data_dir, monitor or Monitor())
+        with _workers(n_jobs, dask, todo) as workers:
+            run.monitor.planned([*distinct.values()], todo, workers.n_jobs)
+            if workers.n_jobs == 1 and dask is None:
+                for unit in todo:
+                    run.monitor.started(unit)
+                    run.record(*_timed(unit, data_dir))
+            else:
+                run.run(todo, workers)
     return RunSummary(
         n_units=len(distinct),
-        n_ran=run.n_ran,
+        n_ran=len(run.recorded),
         n_failed=run.n_failed,
-        n_elsewhere=len(todo) - run.n_ran,
         n_by_other_code=store.made_by_other_code(units),
         missing=missing,
         seconds=time.perf_counter() - started,
     )
+
+
+@dataclass
+class _Run:
+    """One run of some units, with counts of what it did."""
+
+    store: Store
+    data_dir: str | Path | None
+    monitor: Monitor
+    n_failed: int = 0
+    recorded: set[str] = field(default_factory=set)
+    in_flight: dict[str, Unit] = field(default_factory=dict)
+    _said: set[tuple[str, type[Warning], str]] = field(default_factory=set)
+
+    def run(self, units: list[Unit], workers: _Workers) -> None:
+        """Run units in parallel; if a worker dies, go on with the others."""
+        while units:
+            try:
+                for result in workers.results(map(self._task, units)):
+                    self.record(*result)
+                return
+            except workers.died:
+                # One of these killed its worker: each runs in a process of its own.
+                for unit in list(self.in_flight.values()):
+                    self._run_alone(unit, workers)
+                units = [unit for unit in units if unit.key not in self.recorded]
+
+    def record(
+        self, unit: Unit, outcome: Outcome, seconds: float, said: Sequence[tuple[Any, str]]
+    ) -> None:
+        """Store an outcome, and show warnings of a method that are new."""
+        self.store.finish(unit, outcome)
+        self.in_flight.pop(unit.key, None)
+        self.recorded.add(unit.key)
+        self.n_failed += bool(outcome.error)
+        self.monitor.finished(unit, outcome, seconds)
+        for category, text in said:
+            if category is UnansweredRowWarning and unit.draw.leaves_items_out:
+                continue  # the plan says so
+            place = unit.row.method, category, "" if issubclass(category, _ALIKE) else text
+            if place not in self._said:
+                self._said.add(place)
+                warnings.warn(f"{unit.row.method}: {text}", category, stacklevel=2)
+
+    def _task(self, unit: Unit) -> Any:
+        self.in_flight[unit.key] = unit
+        self.monitor.started(unit)
+        # Worker processes from an earlier run may lack folders that were added to the path since.
+        return joblib.delayed(_timed)(unit, self.data_dir, tuple(sys.path))
+
+    def _run_alone(self, unit: Unit, workers: _Workers) -> None:
+        try:
+            # One task, but two jobs: with one job, joblib would run it in this process.
+            for result in workers.results([self._task(unit)], n_jobs=2):
+                self.record(*result)
+        except workers.died:
+            self.record(unit, Outcome(error=_WORKER_DIED), 0.0, [])
 
 
 @dataclass(frozen=True)
@@ -149,7 +217,6 @@ class _Workers:
     """A way to run units in parallel, and the errors that it raises when a worker dies."""
 
     n_jobs: int
-    are_children: bool = True
     died: tuple[type[BaseException], ...] = (BrokenProcessPool,)
 
     def results(self, tasks: Iterable[Any], *, n_jobs: int | None = None) -> Generator[Any]:
@@ -195,110 +262,133 @@ def _workers(n_jobs: int, dask: str | None, units: list[Unit]) -> Iterator[_Work
         n_threads = sum(client.nthreads().values())
         if n_threads == 0:
             raise InputError(f"the Dask scheduler at {dask} has no workers; start some first")
-        ship_modules(client, units)
+        _ship_modules(client, units)
         with joblib.parallel_config(backend="dask", client=client):
-            yield _Workers(n_threads, are_children=False, died=(KilledWorker,))
+            yield _Workers(n_threads, died=(KilledWorker,))
 
 
-@dataclass
-class _Run:
-    """One run of some units, with counts of what it did."""
+def _ship_modules(client: Client, units: Iterable[Unit]) -> None:
+    """Send the user's own modules that units need to all workers; refuse what they cannot import.
 
-    store: Store
-    data_dir: str | Path | None
-    retry_failed: bool
-    monitor: Monitor
-    n_ran: int = 0
-    n_failed: int = 0
-    in_flight: dict[str, Unit] = field(default_factory=dict)
-    recorded: set[str] = field(default_factory=set)
-    said: HintsSaid = field(default_factory=HintsSaid)
-    problem: BaseException | None = None
+    A module that is one file is sent, also to workers that join later. A package is not: it must be
+    installed on every worker.
+    """
+    methods = {unit.row.method for unit in units}
+    modules = sorted({get_method(name).classifier.__module__ for name in methods})
+    foreign = [name for name in modules if not name.startswith("complabel.")]
+    if not foreign:
+        return
+    files = {file for module in foreign for file in own_files(module)}
+    single = [file for file in sorted(files) if not (file.parent / "__init__.py").exists()]
+    for file in single:
+        client.upload_file(str(file), load=False)
+    tops = [file.stem for file in single]
+    for worker, problem in client.run(_renewed, foreign, tops, os.getpid()).items():
+        if problem:
+            raise InputError(
+                f"the Dask worker at {worker} cannot import {problem}. A module that is one file is"
+                " sent to the workers; a package must be installed on every worker, or lie where"
+                " they find it (PYTHONPATH)"
+            )
 
-    def run(self, todo: list[Unit], workers: _Workers) -> None:
-        """Run units; if a worker dies, continue with the others."""
-        remaining = list(todo)
+
+def _renewed(modules: Sequence[str], tops: Sequence[str], sender: int) -> str:
+    """Import modules anew in a worker; return what is wrong, or an empty text."""
+    if os.getpid() == sender:  # a cluster inside the process of the study
+        return ""
+    importlib.invalidate_caches()
+    for name in [name for name in sys.modules if name.partition(".")[0] in tops]:
+        del sys.modules[name]
+    for name in modules:
         try:
-            while remaining:
-                try:
-                    self._run_together(remaining, workers)
-                    return
-                except workers.died:
-                    suspects = list(self.in_flight.values())
-                    self.in_flight.clear()
-                    for unit in suspects:
-                        self._run_alone(unit, workers)
-                    # The store cannot tell: a unit to retry has an old failure there.
-                    remaining = [unit for unit in remaining if unit.key not in self.recorded]
-        finally:
-            for unit in self.in_flight.values():
-                with contextlib.suppress(ComplabelError):  # the first problem is the one to show
-                    self.store.release(unit)
-
-    def _run_together(self, units: list[Unit], workers: _Workers) -> None:
-        """Run units on all workers."""
-        with contextlib.closing(workers.results(self._claimed(units, workers))) as results:
-            for result in results:
-                self._record(*result)
-        if self.problem is not None:
-            raise self.problem
-
-    def _run_alone(self, unit: Unit, workers: _Workers) -> None:
-        """Run a unit that may have killed its worker in a process of its own."""
-        task = self._task(unit, workers)
-        try:
-            # One task, but two jobs: with one job, joblib would run it in this process.
-            for result in workers.results([task], n_jobs=2):
-                self._record(*result)
-        except workers.died:
-            self._record(unit, Outcome(error=_WORKER_DIED), 0.0, [])
-
-    def _task(self, unit: Unit, workers: _Workers) -> Any:
-        """Return a worker's task for a unit."""
-        if not workers.are_children:
-            return joblib.delayed(_timed)(unit, self.data_dir)
-        # Worker processes from an earlier run may lack folders that were added to the path since.
-        return joblib.delayed(_timed)(unit, self.data_dir, os.getpid(), tuple(sys.path))
-
-    def _claimed(self, units: list[Unit], workers: _Workers) -> Iterator[Any]:
-        """Yield a task for each unit that this run can claim.
-
-        A thread of joblib asks for the next task. An exception would be lost there, and the run
-        would wait forever, so it is kept for the main thread.
-        """
-        for unit in units:
-            try:
-                claimed = self.store.claim(unit.key, again_if_failed=self.retry_failed)
-            except Exception as error:
-                self.problem = error
-                return
-            if claimed:
-                self.in_flight[unit.key] = unit
-                self.monitor.started(unit)
-                yield self._task(unit, workers)
-
-    def _record(self, unit: Unit, outcome: Outcome, seconds: float, hints: list[Hint]) -> None:
-        """Store an outcome, and show new hints about the method."""
-        self.store.finish(unit, outcome)
-        self.in_flight.pop(unit.key, None)
-        self.recorded.add(unit.key)
-        self.n_ran += 1
-        self.n_failed += bool(outcome.error)
-        self.monitor.finished(unit, outcome, seconds)
-        self.said.say(unit, hints)
+            importlib.import_module(name)
+        except Exception as error:  # a module of the user's may raise anything
+            return f"{name}: {type(error).__name__}: {error}"
+    return ""
 
 
 def _timed(
-    unit: Unit,
-    data_dir: str | Path | None,
-    parent: int | None = None,
-    folders: tuple[str, ...] = (),
-) -> tuple[Unit, Outcome, float, list[Hint]]:
-    """Run a unit in a worker process, whose parent is ``parent`` if given, and measure its time."""
-    if parent is not None:
-        end_with(parent)
+    unit: Unit, data_dir: str | Path | None, folders: tuple[str, ...] = ()
+) -> tuple[Unit, Outcome, float, list[tuple[type[Warning], str]]]:
+    """Run a unit; return also its seconds, and its warnings for the main process to show."""
     sys.path.extend(folder for folder in folders if folder not in sys.path)
     started = time.perf_counter()
-    with collected() as hints:
+    with warnings.catch_warnings(record=True) as said:
+        for category in _ALIKE:
+            warnings.simplefilter("always", category)
         outcome = run_unit(unit, data_dir)
-    return unit, outcome, time.perf_counter() - started, hints
+    shown = [(one.category, str(one.message)) for one in said]
+    return unit, outcome, time.perf_counter() - started, shown
+
+
+def run_unit(unit: Unit, data_dir: str | Path | None) -> Outcome:
+    """Run a unit; return an error in the outcome instead of raising it."""
+    try:
+        _refuse_other_code(unit)
+        dataset = _dataset(unit.dataset, unit.file, data_dir, unit.fingerprint)
+        released = json.loads(unit.identity)["labels"].get("released", "")
+        labels = _drawn(dataset, unit.draw, unit.seed, data_dir, released)
+        reset_peak_memory()
+        outcome = run_fold(
+            dataset,
+            labels,
+            unit.row,
+            fold=unit.fold,
+            folds=unit.folds,
+            seed=unit.seed,
+            audit=unit.draw.audit,
+            criteria=unit.criteria,
+            score=unit.score,
+        )
+    except Exception:
+        return Outcome(error=traceback.format_exc(), machine=describe_machine())
+    details = dict(outcome.details)
+    if unit.fold == 0:  # reports need these numbers to count answers, and do not load the dataset
+        details |= {"n_samples": dataset.n_samples, "n_labels": dataset.n_labels}
+    return dataclasses.replace(
+        outcome, details=details, peak_memory_mb=peak_memory_mb(), machine=describe_machine()
+    )
+
+
+def _refuse_other_code(unit: Unit) -> None:
+    """Refuse a unit if this worker has other code or versions than its key says."""
+    said = json.loads(unit.identity)
+    for what, value in made_by(unit.row).items():
+        if value != said[what]:
+            raise InputError(
+                f"for {unit.row.method}, this worker has another {what} than the process that"
+                f" started the study ({value}, not {said[what]}); install the same on every worker,"
+                " and start the study again if the code was edited since"
+            )
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _dataset(
+    name: str, file: OwnFile, data_dir: str | Path | None, fingerprint: str
+) -> MultiLabelDataset:
+    """Load a dataset once per process; refuse it if its content differs from the study's."""
+    dataset = fetch(name, file, data_dir=data_dir)
+    if dataset_fingerprint(dataset) != fingerprint:
+        where = f"file {', '.join(paths_of(file))}" if file else f"folder {data_dir}"
+        raise InputError(
+            f"{name} on this worker ({where}) differs from the dataset of the process that started"
+            " the study; give every worker the same files"
+        )
+    return dataset
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _drawn(
+    dataset: MultiLabelDataset,
+    draw: Draw,
+    seed: int,
+    data_dir: str | Path | None,
+    released: str,
+) -> GivenLabels:
+    """Draw once per process; released labels must be those that the study means."""
+    if released and released_checksum(dataset, draw, data_dir) != released:
+        raise InputError(
+            f"the released labels of {dataset.name} differ between where the study was started and"
+            f" this worker (folder {data_dir}); give every worker the same file"
+        )
+    return draw_labels(dataset, draw, seed=seed, data_dir=data_dir)

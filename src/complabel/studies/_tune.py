@@ -1,11 +1,13 @@
-"""Search of a method's settings without true labels."""
+"""Search of a method's settings without true labels, and its result."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +15,13 @@ import numpy as np
 
 from complabel import paper
 from complabel.datasets import dataset_entries
-from complabel.errors import InputError, StoreError
+from complabel.errors import InputError
 from complabel.methods import check_parameter, get_method, make_classifier
-from complabel.studies._benchmark import draw_of_command, plan_of_command, row_of_command
-from complabel.studies._frequencies import matched_to
+from complabel.studies._fold import matched_to
+from complabel.studies._outcome import plain
+from complabel.studies._plan_files import draw_of_command, plan_of_command, row_of_command
 from complabel.studies._run import Monitor, run_study
 from complabel.studies._store import Store
-from complabel.studies._tuned import (
-    ANSWERS,
-    LOG_LIKELIHOOD,
-    RANKING_ERROR,
-    TunedSetting,
-    TuningResult,
-)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +29,111 @@ if TYPE_CHECKING:
     from complabel.methods import ComplementaryClassifier, Grid
     from complabel.studies._draw import Draw, Labels
     from complabel.studies._results import UnitResult
+
+
+# The criterion of a search depends on the method; values of different criteria cannot be compared.
+# For methods that model which label is chosen as complementary:
+_LOG_LIKELIHOOD = "complementary log-likelihood"
+# For those of them that understand answers to every question:
+_ANSWERS = "log-likelihood of the answers"
+# For all other methods:
+_RANKING_ERROR = "minus complementary ranking error"
+
+
+@dataclass(frozen=True)
+class TunedSetting:
+    """One setting and its scores.
+
+    ``scores`` (folds,) are those on held-out labels or answers; higher is better, NaN if the fit
+    failed. ``seconds`` is the time of all fits and predictions. ``average_precision`` (folds,)
+    is on the true labels of the held-out parts, if requested; the choice does not depend on it.
+    ``error`` is the first error message; empty if no fold failed.
+    """
+
+    parameters: Mapping[str, Any]
+    scores: NDArray[np.float64]
+    seconds: float
+    average_precision: NDArray[np.float64] | None
+    error: str
+
+    @property
+    def score(self) -> float:
+        """Mean over the folds; NaN if one failed."""
+        return float(self.scores.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of ``score``, from the standard deviation (n - 1) over the folds."""
+        return float(self.scores.std(ddof=1) / math.sqrt(len(self.scores)))
+
+    def record(self) -> dict[str, Any]:
+        """Return the setting as plain data, with None instead of NaN."""
+        record = {
+            "parameters": dict(self.parameters),
+            "score": self.score,
+            "standard_error": self.standard_error,
+            "folds": self.scores.tolist(),
+            "seconds": self.seconds,
+            "error": self.error,
+        }
+        if self.average_precision is not None:
+            record["average_precision"] = self.average_precision.tolist()
+        return {**plain(record), "parameters": dict(self.parameters)}
+
+
+@dataclass(frozen=True)
+class TuningResult:
+    """A finished search; ``settings`` are in the order of the grid.
+
+    ``criterion`` is the name of the quantity in ``scores``: ``"complementary log-likelihood"`` for
+    methods that model which label is chosen as complementary, ``"log-likelihood of the answers"``
+    for methods that understand answers, else ``"minus complementary ranking error"``.
+    """
+
+    dataset: str
+    method: str
+    draw: Draw
+    seed: int
+    folds: int
+    criterion: str
+    settings: tuple[TunedSetting, ...]
+    match_frequencies: bool = False
+
+    @property
+    def labels(self) -> str:
+        """The scheme of the draw."""
+        return self.draw.scheme
+
+    @property
+    def best(self) -> TunedSetting:
+        """The setting with the highest score; the first one if several are equal."""
+        return self.settings[int(np.nanargmax([setting.score for setting in self.settings]))]
+
+    def code(self) -> str:
+        """Return Python code that makes the classifier with the best setting."""
+        classifier = make_classifier(self.method, **self.best.parameters)
+        made = [type(classifier)]
+        if self.match_frequencies:
+            classifier = matched_to(classifier)
+            made.append(type(classifier))
+        imports = [f"from {_home(each)} import {each.__name__}\n" for each in made]
+        return f"{''.join(imports)}classifier = {classifier!r}"
+
+    def as_json(self) -> str:
+        """Return the search as a JSON object.
+
+        It has the settings of the draw, such as ``labels`` and ``question``. ``settings`` is a list
+        of objects with ``parameters``, ``score``, ``standard_error``, ``folds``, ``seconds``,
+        ``error`` and, if requested, ``average_precision``. ``best`` has the ``parameters`` of the
+        best setting.
+        """
+        record: dict[str, Any] = {"dataset": self.dataset, "method": self.method}
+        record |= self.draw.settings()
+        plainly = ("match_frequencies", "seed", "folds", "criterion")
+        record |= {name: getattr(self, name) for name in plainly}
+        record["best"] = dict(self.best.parameters)
+        record["settings"] = [setting.record() for setting in self.settings]
+        return json.dumps(record, indent=1, allow_nan=False) + "\n"
 
 
 def tune(
@@ -93,7 +194,7 @@ def tune(
         If the grid, the draw or the number of folds is not possible; this is checked before
         anything runs. Or if every setting failed; the message has the first error.
     StoreError
-        If another run works on the same search.
+        If another run writes the store.
     """
     settings = expand_grid(method, grid)
     given = [dataset] if isinstance(dataset, str | Mapping) else dataset
@@ -112,25 +213,20 @@ def tune(
         )
     stated = paper.settings(get_method(method).base, entry if isinstance(entry, str) else "")
     unset = {name: plain_method[name] for name in stated}
+    row = row_of_command(method, match=match_frequencies)
     plan = plan_of_command(
         "tune",
-        {
-            "title": f"Settings of {get_method(method).title}, by held-out {held_out}",
-            "datasets": [entry],
-            "draws": [asked],
-            "rows": [
-                {
-                    **row_of_command(method, match=match_frequencies),
-                    "title": _title(method, setting),
-                    "settings": unset | setting,
-                }
-                for setting in settings
-            ],
-            "folds": n_folds,
-            "seed": seed,
-            "criteria": reveal,
-            "score": True,
-        },
+        title=f"Settings of {get_method(method).title}, by held-out {held_out}",
+        datasets=[entry],
+        draws=[asked],
+        rows=[
+            {**row, "title": _title(method, setting), "settings": unset | setting}
+            for setting in settings
+        ],
+        folds=n_folds,
+        seed=seed,
+        criteria=reveal,
+        score=True,
     )
     with contextlib.ExitStack() as stack:
         opened = store or stack.enter_context(Store(":memory:"))
@@ -144,11 +240,6 @@ def tune(
             monitor=monitor,
         )
         units = opened.results(plan.name).units
-        if any(unit.status not in ("done", "failed") for unit in units):
-            raise StoreError(
-                f"another run works on this search in {opened.path}; give the same command again"
-                " when it has finished"
-            )
     tuned = [
         _summarize(setting, units[first : first + n_folds], reveal=reveal)
         for setting, first in zip(settings, range(0, len(units), n_folds), strict=True)
@@ -171,8 +262,8 @@ def tune(
 def _criterion(classifier: ComplementaryClassifier, draw: Draw) -> str:
     """Return the name of a method's criterion."""
     if classifier.understands_answers and not draw.is_plain:
-        return ANSWERS
-    return LOG_LIKELIHOOD if classifier.models_the_choice else RANKING_ERROR
+        return _ANSWERS
+    return _LOG_LIKELIHOOD if classifier.models_the_choice else _RANKING_ERROR
 
 
 def expand_grid(method: str, grid: Grid | None = None) -> list[dict[str, Any]]:
@@ -222,3 +313,8 @@ def _summarize(
         average_precision=measured("average_precision") if reveal else None,
         error=next((unit.reason for unit in units if unit.error), ""),
     )
+
+
+def _home(made: type) -> str:
+    """Return the module that a class is imported from."""
+    return "complabel.methods" if made.__module__.startswith("complabel.") else made.__module__

@@ -2,57 +2,47 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from complabel.datasets import dataset_fingerprint
+import complabel
+from complabel.datasets import MultiLabelDataset, dataset_fingerprint
 from complabel.errors import DatasetNotFoundError
 from complabel.methods import get_method, make_classifier
-from complabel.studies._audit import refuse_large_audit
-from complabel.studies._code import code_digest
+from complabel.studies._data import fetch, refuse_what_it_lacks
 from complabel.studies._draw import Draw
-from complabel.studies._frequencies import declared, matching
-from complabel.studies._given import released_checksum
-from complabel.studies._labels import refuse_impossible
-from complabel.studies._machine import result_versions
-from complabel.studies._own_tables import OwnFile
-from complabel.studies._plan import Plan
-from complabel.studies._protocol import seeded, split_folds
-from complabel.studies._rows import ExpandedRow
-from complabel.studies._sources import fetch
-from complabel.studies._truth import refuse_without_truth
+from complabel.studies._fold import fold_seed, split_folds
+from complabel.studies._labels import released_checksum
+from complabel.studies._outcome import result_versions
+from complabel.studies._plan import OwnFile, Plan
+from complabel.studies._rows import Row
 
-# This module draws labels, splits, fits, predicts and measures, so every result depends on it.
-_FOLD = "complabel.studies._protocol"
-# The keys of an identity that describe code; the first stores had "source".
-_CODE = ("code", "source", "versions")
+# The rooms and files that compute a result. The key of a unit has a checksum of what is read from
+# files, of the paper's settings and of the plan, so that code does not count here.
+_COMPUTING = (
+    *("_parameters.py", "_training", "answers", "simulate", "metrics", "statistics"),
+    *("transition.py", "losses", "frequencies", "methods"),
+    *("studies/_labels.py", "studies/_fold.py"),
+)
+_IMPORT = re.compile(r"^\s*(?:from|import)\s.+", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Unit:
     """One fold of one row on one dataset: the smallest piece of a study.
 
-    Parameters
-    ----------
-    key : str
-        SHA-256 of ``identity``.
-    identity : str
-        Everything that can change the result, as JSON.
-    dataset : str
-    file : str, tuple of str or OwnTables
-        The file, files or tables of a user's dataset, else empty.
-    fingerprint : str
-        Checksum of the dataset, after preprocessing.
-    draw : Draw
-    row : ExpandedRow
-    fold, folds, seed : int
-    criteria, score : bool
-        Whether they are measured; see :class:`Plan`.
+    ``key`` is the SHA-256 of ``identity``: everything that can change the result, as JSON. ``file``
+    has the files of a user's dataset, else it is empty. ``fingerprint`` is the checksum of the
+    dataset after preprocessing. ``parameters`` are those of the classifier and the row's settings
+    on frequencies, as plain data. ``criteria`` and ``score`` say what is measured.
     """
 
     key: str
@@ -61,54 +51,34 @@ class Unit:
     file: OwnFile
     fingerprint: str
     draw: Draw
-    row: ExpandedRow
+    row: Row
+    parameters: Mapping[str, Any]
     fold: int
     folds: int
     seed: int
     criteria: bool
     score: bool
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """All parameters of the classifier and the row's settings on frequencies, as plain data."""
-        return _parameters(self.row, self.dataset, self.seed, self.fold)
-
 
 def plan_units(
     plan: Plan, *, data_dir: str | Path | None = None, allow_missing: bool = True
 ) -> tuple[list[Unit], dict[str, str]]:
-    """List the units of a plan on the datasets at hand.
+    """List the units of a plan on the datasets at hand, and the missing datasets with the reason.
 
-    Parameters
-    ----------
-    plan : Plan
-    data_dir : path or None, default=None
-        Folder with dataset files.
-    allow_missing : bool, default=True
-        Leave out missing datasets of the catalog.
-
-    Returns
-    -------
-    units : list of Unit
-        Ordered by dataset, so that a run needs each dataset only once. A row that matches
-        estimated frequencies has no units under a draw without random questions.
-    missing : dict of str to str
-        Datasets that are not at hand, with the reason.
+    Units are ordered by dataset, so that a run needs each dataset only once. A row that matches
+    estimated frequencies has no units under a draw without random questions.
 
     Raises
     ------
     InputError
         If a dataset cannot be split into so many folds, does not allow a draw, or lacks true
         labels that the plan needs.
-    DatasetFormatError
-        If a dataset's file, or one of released labels, does not parse or fit.
-    DatasetNotFoundError
-        If a file of yours, or of released labels, is missing; or if a dataset is missing and
-        ``allow_missing`` is False.
+    DatasetNotFoundError, DatasetFormatError
+        If a file of yours, or of released labels, is missing or does not parse; or if a dataset
+        is missing and ``allow_missing`` is False.
     """
     units: list[Unit] = []
     missing: dict[str, str] = {}
-    rows = plan.expanded_rows()
     for name in plan.datasets:
         file = plan.file_of(name)
         try:
@@ -119,35 +89,53 @@ def plan_units(
             # The error's own text names folders, which do not belong into a report for others.
             missing[name] = f"not at hand; get it with: complabel datasets --download {name}"
             continue
-        folds = split_folds(dataset, n_folds=plan.folds, seed=plan.seed)
-        refuse_without_truth(dataset, plan, [test for _, test in folds])
-        for draw in plan.draws:
-            refuse_impossible(dataset, draw)
-            refuse_large_audit(dataset, min(len(train) for train, _ in folds), draw.audit)
-        fingerprint = dataset_fingerprint(dataset)
-        released = {draw.name: released_checksum(dataset, draw, data_dir) for draw in plan.draws}
-        for draw, row, fold in itertools.product(plan.draws, rows, range(plan.folds)):
+        units.extend(_units_of(plan, name, dataset, data_dir))
+    return units, missing
+
+
+def _units_of(
+    plan: Plan, name: str, dataset: MultiLabelDataset, data_dir: str | Path | None
+) -> Iterator[Unit]:
+    """Yield the units of a plan on one dataset."""
+    refuse_what_it_lacks(dataset, plan, split_folds(dataset, n_folds=plan.folds, seed=plan.seed))
+    fingerprint = dataset_fingerprint(dataset)
+    rows = [(row, _parameters(row, name)) for row in plan.expanded_rows()]
+    for draw in plan.draws:
+        released = released_checksum(dataset, draw, data_dir)
+        for (row, settings), fold in itertools.product(rows, range(plan.folds)):
             if not row.has_answers_under(draw):
                 continue
-            said = _identity(row, name, fingerprint, draw, fold, plan, released[draw.name])
-            identity = canonical_json(said)
-            units.append(
-                Unit(
-                    key=hashlib.sha256(identity.encode()).hexdigest(),
-                    identity=identity,
-                    dataset=name,
-                    file=file,
-                    fingerprint=fingerprint,
-                    draw=draw,
-                    row=row,
-                    fold=fold,
-                    folds=plan.folds,
-                    seed=plan.seed,
-                    criteria=plan.criteria,
-                    score=plan.score,
-                )
+            parameters = settings
+            if "random_state" in settings:
+                parameters = {**settings, "random_state": fold_seed(plan.seed, fold)}
+            identity = canonical_json(
+                {
+                    "data": fingerprint,
+                    "labels": _labels(row, draw, released),
+                    "fold": fold,
+                    "folds": plan.folds,
+                    "seed": plan.seed,
+                    "classifier": get_method(row.method).classifier.__name__,
+                    "parameters": parameters,
+                    "measured": {"criteria": plan.criteria, "score": plan.score},
+                    **made_by(row),
+                }
             )
-    return units, missing
+            yield Unit(
+                key=hashlib.sha256(identity.encode()).hexdigest(),
+                identity=identity,
+                dataset=name,
+                file=plan.file_of(name),
+                fingerprint=fingerprint,
+                draw=draw,
+                row=row,
+                parameters=parameters,
+                fold=fold,
+                folds=plan.folds,
+                seed=plan.seed,
+                criteria=plan.criteria,
+                score=plan.score,
+            )
 
 
 def canonical_json(data: Mapping[str, Any]) -> str:
@@ -155,61 +143,71 @@ def canonical_json(data: Mapping[str, Any]) -> str:
     return json.dumps(data, sort_keys=True, default=repr)
 
 
-def unit_code(row: ExpandedRow) -> str:
-    """Return a checksum of the code that a row's results depend on."""
-    used = [get_method(row.method), *([matching()] if row.match_frequencies else [])]
-    return code_digest(*(method.classifier.__module__ for method in used), _FOLD)
-
-
-def without_code(identity: str) -> str:
-    """Return an identity without code and versions; empty if it is damaged."""
-    try:
-        said = json.loads(identity)
-        return canonical_json({name: said[name] for name in said if name not in _CODE})
-    except (TypeError, ValueError):
-        return ""
-
-
-def _identity(
-    row: ExpandedRow,
-    dataset: str,
-    fingerprint: str,
-    draw: Draw,
-    fold: int,
-    plan: Plan,
-    released: str,
-) -> dict[str, Any]:
-    """Return everything that can change a unit's result, as plain data.
-
-    Titles do not count, so studies share results of rows that differ only in their title.
-    """
-    method = get_method(row.method)
-    if method.learns_from == "relevant":
-        labels: dict[str, Any] = {"scheme": "relevant"}
-    else:
-        labels = {**draw.what_counts(), "relevant_per_row": row.relevant_per_row}
-        if row.relevant_share:
-            labels["relevant_share"] = row.relevant_share
-        if released:
-            labels["released"] = released
-    # Left out without a score, so that results of the first stores keep their keys.
-    measured = {"measured": {"criteria": plan.criteria, "score": True}} if plan.score else {}
+def _labels(row: Row, draw: Draw, released: str) -> dict[str, Any]:
+    """Return what the labels of a unit depend on; ``released`` is a checksum of given ones."""
+    if get_method(row.method).learns_from == "relevant":
+        return {"scheme": "relevant"}
     return {
-        "data": fingerprint,
-        "labels": labels,
-        "fold": fold,
-        "folds": plan.folds,
-        "seed": plan.seed,
-        "classifier": method.classifier.__name__,
-        "code": unit_code(row),
-        "parameters": _parameters(row, dataset, plan.seed, fold),
-        "versions": result_versions(),
-        **measured,
+        **draw.what_counts(),
+        "released": released,
+        "relevant_per_row": row.relevant_per_row,
+        "relevant_share": row.relevant_share,
     }
 
 
-def _parameters(row: ExpandedRow, dataset: str, seed: int, fold: int) -> dict[str, Any]:
-    """Return a classifier's parameters, with the settings for the dataset and its seed."""
+def _parameters(row: Row, dataset: str) -> dict[str, Any]:
+    """Return a classifier's parameters on a dataset, and the row's settings on frequencies."""
     classifier = make_classifier(row.method, dataset=dataset, **row.settings)
-    parameters: dict[str, Any] = seeded(classifier, seed=seed, fold=fold).get_params(deep=False)
-    return {**parameters, **declared(row)}
+    parameters: dict[str, Any] = classifier.get_params(deep=False)
+    if row.match_frequencies:
+        parameters["match_frequencies"] = row.label_frequencies or "auto"
+    elif row.label_frequencies:
+        parameters["label_frequencies"] = row.label_frequencies
+    return parameters
+
+
+def made_by(row: Row) -> dict[str, Any]:
+    """Return the code and the versions that a row's results depend on."""
+    module = get_method(row.method).classifier.__module__
+    own = "" if module.startswith("complabel.") else _digest(*own_files(module))
+    return {"code": _computing_code() + own, "versions": result_versions()}
+
+
+@functools.cache
+def _computing_code() -> str:
+    """Return one checksum of all code of complabel that computes results."""
+    places = [Path(complabel.__file__).parent / place for place in _COMPUTING]
+    return _digest(*(f for p in places for f in (sorted(p.rglob("*.py")) if p.is_dir() else [p])))
+
+
+def _digest(*files: Path) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.name}\n".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def own_files(module: str) -> list[Path]:
+    """Return the files of a module of the user's, and of modules beside it that it imports.
+
+    Beside an installed package are other people's, so that only its own files count.
+    """
+    top = module.partition(".")[0]
+    spec = find_spec(top)
+    if spec is None or spec.origin is None:
+        return []
+    origin = Path(spec.origin)
+    folder = origin.parent.parent if origin.stem == "__init__" else origin.parent
+    beside = {file.stem: [file] for file in folder.glob("*.py")}
+    beside |= {p.parent.name: sorted(p.parent.rglob("*.py")) for p in folder.glob("*/__init__.py")}
+    beside.setdefault(top, [origin])
+    if any(folder.glob("*.dist-info")):
+        beside = {top: beside[top]}
+    found: set[str] = set()
+    waiting = {top}
+    while waiting:
+        found |= waiting
+        texts = [file.read_text(errors="replace") for name in waiting for file in beside[name]]
+        imports = " ".join(_IMPORT.findall("\n".join(texts)))
+        waiting = (set(re.findall(r"\w+", imports)) & beside.keys()) - found
+    return [file for name in sorted(found) for file in beside[name]]

@@ -10,10 +10,9 @@ from sklearn.linear_model import Ridge
 from tests.examples import examples
 
 from complabel.datasets import load_dataset, make_synthetic
-from complabel.errors import InputError
 from complabel.methods import ComplementaryRidgeClassifier, PriorClassifier
 from complabel.methods.baselines import ridge
-from complabel.metrics import average_precision, complementary_ranking_error, evaluate
+from complabel.metrics import average_precision, evaluate
 from complabel.simulate import draw_complementary
 from complabel.studies import split_folds
 
@@ -192,38 +191,6 @@ def test_the_rate_of_choice_and_the_decision_worked_by_hand():
     assert classifier.irrelevant_rate_ == pytest.approx(2 / 3)
 
 
-def test_one_label_per_row_predicts_rates_that_sum_to_one():
-    classifier = ComplementaryRidgeClassifier(random_state=0).fit(X, COMPLEMENTARY)
-    assert_allclose(prediction(classifier, X).sum(axis=1), 1)
-
-
-def test_decisions_are_linear_in_the_features():
-    classifier = ComplementaryRidgeClassifier(random_state=0).fit(X, COMPLEMENTARY)
-    linear = X @ classifier.coef_.T + classifier.intercept_
-    assert_allclose(classifier.decision_function(X), linear)
-    assert_array_equal(classifier.predict(X), linear > 0)
-
-
-def test_score_is_minus_the_ranking_error():
-    classifier = ComplementaryRidgeClassifier(random_state=0).fit(X[:300], COMPLEMENTARY[:300])
-    error = complementary_ranking_error(COMPLEMENTARY[300:], classifier.decision_function(X[300:]))
-    assert classifier.score(X[300:], COMPLEMENTARY[300:]) == -error
-
-
-def test_known_relevant_labels_change_nothing():
-    plain = ComplementaryRidgeClassifier(random_state=0).fit(X, COMPLEMENTARY)
-    with_known = ComplementaryRidgeClassifier(random_state=0).fit(X, COMPLEMENTARY, relevant=Y)
-    assert_array_equal(with_known.coef_, plain.coef_)
-
-
-def test_the_same_seed_gives_the_same_fit():
-    first, second = (
-        ComplementaryRidgeClassifier(random_state=5).fit(X, COMPLEMENTARY) for _ in range(2)
-    )
-    assert_array_equal(first.coef_, second.coef_)
-    assert_array_equal(first.cv_results_["mean_test_score"], second.cv_results_["mean_test_score"])
-
-
 def test_wide_sparse_features_are_never_made_dense(monkeypatch):
     monkeypatch.setattr(
         sparse.csr_array, "toarray", lambda *_: pytest.fail("made dense"), raising=True
@@ -235,29 +202,6 @@ def test_wide_sparse_features_are_never_made_dense(monkeypatch):
     complementary = np.eye(3, dtype=int)[np.arange(60) % 3]
     classifier = ComplementaryRidgeClassifier(random_state=0).fit(wide, complementary)
     assert classifier.coef_.shape == (3, 4000)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"alpha": 0.0}, "alpha must be 'auto' or a finite number above 0, got 0.0"),
-        ({"alpha": "best"}, "alpha must be 'auto' or a finite number above 0, got 'best'"),
-        ({"rank": 0}, "rank must be 'auto', None or an integer of at least 1, got 0"),
-        ({"rank": 6}, "rank must be from 1 to the number of labels, 5, got 6"),
-        ({"rank": "full"}, "rank must be 'auto', None or an integer of at least 1, got 'full'"),
-        ({"cv": 1}, "cv must be an integer of at least 2, got 1"),
-        ({"cv": 401}, "n_samples=400 is too few for cv=401 parts"),
-        ({"random_state": "x"}, "random_state must be"),
-    ],
-)
-def test_settings_out_of_range_are_refused(settings, message):
-    with pytest.raises(InputError, match=message):
-        ComplementaryRidgeClassifier(**settings).fit(X, COMPLEMENTARY)
-
-
-def test_features_whose_squares_overflow_are_refused():
-    with pytest.raises(InputError, match=r"X holds values up to .*e\+200.*scale the features"):
-        ComplementaryRidgeClassifier().fit(1e200 * X, COMPLEMENTARY)
 
 
 @pytest.mark.slow

@@ -5,15 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import linalg, sparse
-from sklearn.base import clone
+from scipy import linalg
 from sklearn.model_selection import KFold
 from tests.examples import examples
 
 from complabel import metrics
 from complabel.datasets import load_dataset, make_synthetic
-from complabel.errors import InputError
-from complabel.methods import PriorClassifier
 from complabel.methods.candidates.fpml import Factorization, Factors, FPMLClassifier
 from complabel.simulate import draw_complementary
 
@@ -148,29 +145,6 @@ def test_without_features_and_ridge_it_is_the_truncated_svd():
     assert_allclose(low_rank, left[:, :2] * values[:2] @ right[:2], atol=1e-5)
 
 
-def test_learns_the_ranking_better_than_a_constant_one(problem, complementary):
-    train, test = slice(0, 900), slice(900, None)
-    precision = {
-        name: metrics.average_precision(
-            problem.Y[test],
-            classifier.fit(problem.X[train], complementary[train]).decision_function(
-                problem.X[test]
-            ),
-        )
-        for name, classifier in {
-            "fpml": FPMLClassifier(rank=4, random_state=0),
-            "prior": PriorClassifier(),
-        }.items()
-    }
-    assert precision["fpml"] > precision["prior"] + 0.1
-
-
-def test_rank_one_ranks_labels_by_one_direction(problem, complementary):
-    classifier = FPMLClassifier(rank=1, random_state=0).fit(problem.X, complementary)
-    weights = np.column_stack([classifier.coef_, classifier.intercept_])
-    assert np.linalg.matrix_rank(weights, tol=1e-8) == 1
-
-
 def test_an_intercept_is_one_more_feature(problem, complementary):
     # Both start from the same draw and take the same path, so that after equally many sweeps they
     # differ by rounding alone. At the optimum they would differ by its square root: there a sweep
@@ -183,39 +157,6 @@ def test_an_intercept_is_one_more_feature(problem, complementary):
         inside.decision_function(problem.X), outside.decision_function(extended), atol=1e-12
     )
     assert_array_equal(outside.intercept_, np.zeros(5))
-
-
-def test_sparse_and_dense_features_agree(problem, complementary):
-    X = np.where(np.abs(problem.X) > 0.5, problem.X, 0)
-    dense = FPMLClassifier(random_state=0).fit(X, complementary)
-    csr = FPMLClassifier(random_state=0).fit(sparse.csr_array(X), complementary)
-    assert_allclose(
-        csr.decision_function(sparse.csr_array(X)), dense.decision_function(X), atol=1e-9
-    )
-
-
-def test_the_order_of_instances_does_not_matter(problem, complementary):
-    order = np.random.default_rng(0).permutation(len(problem.X))
-    first = FPMLClassifier(random_state=0).fit(problem.X, complementary)
-    second = FPMLClassifier(random_state=0).fit(problem.X[order], complementary[order])
-    assert_allclose(second.coef_, first.coef_, atol=1e-8)
-
-
-def test_permuting_labels_permutes_the_weights_at_the_optimum(problem, complementary):
-    order = [3, 0, 4, 1, 2]
-    settled = FPMLClassifier(rank=5, tol=0.0, max_iter=2000, random_state=0)
-    first = settled.fit(problem.X, complementary).coef_
-    second = clone(settled).fit(problem.X, complementary[:, order]).coef_
-    assert_allclose(second, first[order], atol=1e-6)
-
-
-def test_same_seed_same_scores(problem, complementary):
-    scores = [
-        FPMLClassifier(random_state=seed).fit(problem.X, complementary).decision_function(problem.X)
-        for seed in (3, 3, 4)
-    ]
-    assert_array_equal(scores[0], scores[1])
-    assert not np.array_equal(scores[0], scores[2])
 
 
 def test_many_features_are_fitted_without_the_gram_matrix(explicit, monkeypatch):
@@ -236,44 +177,10 @@ def test_it_says_whether_it_converged(problem, complementary):
     assert cut.n_iter_ == 2
 
 
-def test_a_label_is_predicted_where_its_score_exceeds_one_half(problem, complementary):
-    classifier = FPMLClassifier(random_state=0).fit(problem.X, complementary)
-    score = problem.X @ classifier.coef_.T + classifier.intercept_
-    probability = classifier.predict_proba(problem.X)
-    assert_array_equal(classifier.predict(problem.X), score > 0.5)
-    assert_array_equal(probability > 0.5, score > 0.5)
-    assert_array_equal(np.argsort(probability, axis=1), np.argsort(score, axis=1))
-
-
-def test_a_constant_feature_and_a_zero_feature_do_no_harm(problem, complementary):
-    X = np.column_stack([problem.X, np.zeros(len(problem.X)), np.ones(len(problem.X))])
-    classifier = FPMLClassifier(random_state=0).fit(X, complementary)
-    assert np.isfinite(classifier.coef_).all()
-    assert_array_equal(classifier.coef_[:, -2], np.zeros(5))
-
-
 def test_the_default_rank_is_half_the_labels_rounded_up(problem, complementary):
     default = FPMLClassifier(random_state=0).fit(problem.X, complementary)
     three = FPMLClassifier(rank=3, random_state=0).fit(problem.X, complementary)
     assert_array_equal(default.coef_, three.coef_)
-
-
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        ({"rank": 0}, r"rank must be None or an integer of at least 1, got 0"),
-        ({"rank": 6}, r"rank must be from 1 to the number of labels, 5, got 6"),
-        ({"lambda1": -1.0}, r"lambda1 must be a finite number of at least 0, got -1\.0"),
-        ({"lambda2": np.inf}, r"lambda2 must be a finite number"),
-        ({"lambda3": 0.0}, r"lambda3 must be a finite number above 0, got 0\.0"),
-        ({"tol": np.nan}, r"tol must be a finite number of at least 0, got nan"),
-        ({"max_iter": 0}, r"max_iter must be an integer of at least 1, got 0"),
-        ({"threshold": "half"}, r"threshold must be one of"),
-    ],
-)
-def test_settings_out_of_range_are_refused(setting, message, problem, complementary):
-    with pytest.raises(InputError, match=message):
-        FPMLClassifier(**setting).fit(problem.X, complementary)
 
 
 @pytest.mark.slow

@@ -20,8 +20,14 @@ from complabel import metrics
 from complabel.answers import UnchosenLabelWarning
 from complabel.datasets import load_dataset
 from complabel.errors import InputError
-from complabel.methods.candidates._lift_machine import SquaredHingeSVC
-from complabel.methods.candidates.lift import LIFTClassifier, _centers, _fit_label, _for_distances
+from complabel.methods.candidates import lift
+from complabel.methods.candidates.lift import (
+    LIFTClassifier,
+    SquaredHingeSVC,
+    _centers,
+    _fit_label,
+    _for_distances,
+)
 from complabel.simulate import draw_complementary
 
 SOLVERS = pytest.mark.parametrize("solver", ["libsvm", "squared_hinge"])
@@ -65,12 +71,6 @@ def test_as_many_centres_on_each_side_as_the_smaller_side_is_given(
     assert centers.shape == (n_centers, 3)
 
 
-def test_a_side_of_one_instance_is_its_own_centre():
-    X = np.random.default_rng(0).normal(size=(12, 3))
-    centers = _centers(X, split(11, 1), ratio=0.1, seed=0)
-    assert_allclose(centers, [X[:11].mean(axis=0), X[11]])
-
-
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
 def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given):
     X = np.random.default_rng(0).normal(size=(200, 3))
@@ -79,12 +79,6 @@ def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given):
     for side, own in zip((X[candidate], X[~candidate]), centers, strict=True):
         nearest = cdist(side, own).argmin(axis=1)
         assert_allclose(own, [side[nearest == c].mean(axis=0) for c in range(10)], atol=1e-10)
-
-
-def test_duplicate_instances_make_centres_that_coincide():
-    X = np.repeat([[0.0, 1.0], [3.0, 4.0]], 20, axis=0)
-    centers = _centers(X, split(20, 20), ratio=0.1, seed=0)
-    assert_allclose(centers, np.repeat([[0.0, 1.0], [3.0, 4.0]], 2, axis=0))
 
 
 @examples(25)
@@ -161,12 +155,6 @@ def test_a_label_with_one_side_only_is_certain():
     assert np.unique(classifier.center_label_).tolist() == [1]
 
 
-def test_no_label_needs_centres():
-    with pytest.warns(UnchosenLabelWarning):
-        classifier = LIFTClassifier().fit([[1.0, 2.0]], [[1, 0, 0]])
-    assert classifier.predict_proba([[0.0, 0.0], [1.0, 2.0]]).tolist() == [[0, 1, 1]] * 2
-
-
 @pytest.mark.parametrize("n_others", [2, 4])
 @SOLVERS
 def test_few_instances_on_a_side_take_fewer_folds(solver, n_others):
@@ -187,10 +175,11 @@ def test_with_one_instance_on_a_side_the_margin_is_the_logit(solver):
     assert_allclose(cdist(X, centers) @ logit.coef + logit.intercept, margin, atol=1e-3)
 
 
-def test_auto_takes_libsvm_up_to_the_rows_it_is_told():
+def test_auto_takes_libsvm_up_to_some_rows(monkeypatch):
     X, complementary, new = problem()
     for rows, expected in ((120, "libsvm"), (119, "squared_hinge")):
-        auto = LIFTClassifier(solver="auto", max_libsvm_rows=rows, random_state=0)
+        monkeypatch.setattr(lift, "_MOST_LIBSVM_ROWS", rows)
+        auto = LIFTClassifier(solver="auto", random_state=0)
         auto.fit(X, complementary)
         named = LIFTClassifier(solver=expected, random_state=0).fit(X, complementary)
         assert auto.solver_ == named.solver_ == expected
@@ -266,18 +255,6 @@ def test_features_far_above_one_end_with_a_warning():
     assert np.isfinite(fitted.predict_proba(1e3 * new)).all()
 
 
-def test_few_iterations_are_told_of():
-    X, complementary, _ = problem()
-    with pytest.warns(ConvergenceWarning, match="svm_max_iter=2 before it converged for 4 of 4"):
-        LIFTClassifier(solver="libsvm", svm_max_iter=2, random_state=0).fit(X, complementary)
-
-
-def test_the_limit_of_iterations_grows_with_the_rows_up_to_libsvms_own():
-    assert LIFTClassifier()._svm_limit(100) == 1_000_000
-    assert LIFTClassifier()._svm_limit(10**6) == 10_000_000
-    assert LIFTClassifier(svm_max_iter=7)._svm_limit(100) == 7
-
-
 @pytest.mark.parametrize(
     ("scale", "solver", "message"),
     [
@@ -291,34 +268,6 @@ def test_refuses_features_too_large(scale, solver, message):
     X, complementary, _ = problem()
     with pytest.raises(InputError, match=message):
         LIFTClassifier(solver=solver, random_state=0).fit(scale * X, complementary)
-
-
-def test_a_constant_feature_changes_nothing():
-    X, complementary, new = problem()
-    wider, new_wider = (np.hstack([of, np.full((len(of), 1), 3.0)]) for of in (X, new))
-    settings = {"solver": "squared_hinge", "random_state": 0}
-    expected = LIFTClassifier(**settings).fit(X, complementary).predict_proba(new)
-    found = LIFTClassifier(**settings).fit(wider, complementary).predict_proba(new_wider)
-    assert_allclose(found, expected, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"ratio": 0.0}, "ratio must be a finite number above 0 and of at most 1, got 0.0"),
-        ({"ratio": 1.5}, "ratio must be a finite number above 0 and of at most 1, got 1.5"),
-        ({"C": -1.0}, "C must be a finite number above 0, got -1.0"),
-        ({"solver": "hinge"}, "solver must be one of 'squared_hinge', 'libsvm', 'auto'"),
-        ({"max_libsvm_rows": 0.5}, "max_libsvm_rows must be an integer of at least 0, got 0.5"),
-        ({"svm_max_iter": 0}, "svm_max_iter must be 'auto' or an integer of at least 1, got 0"),
-        ({"svm_max_iter": "all"}, "svm_max_iter must be 'auto' or an integer of .*, got 'all'"),
-        ({"threshold": "best"}, "threshold must be one of 'probability', 'minmax'"),
-    ],
-)
-def test_refuses_parameters_out_of_range(parameters, message):
-    X, complementary, _ = problem()
-    with pytest.raises(InputError, match=message):
-        LIFTClassifier(**parameters).fit(X, complementary)
 
 
 @pytest.mark.slow

@@ -13,7 +13,6 @@ from tests.examples import examples
 from complabel import metrics
 from complabel.answers import UnchosenLabelWarning
 from complabel.datasets import load_dataset
-from complabel.errors import InputError
 from complabel.methods.candidates.mlknn import MLKNNClassifier
 from complabel.simulate import draw_complementary
 
@@ -56,15 +55,6 @@ def test_a_posterior_of_one_half_predicts_the_label():
     assert_allclose(classifier.predict_proba(QUERIES)[:, 0], POSTERIORS)
     assert_array_equal(classifier.predict(QUERIES)[:, 0], [0, 1, 1])
     assert_array_equal(classifier.predict(QUERIES), classifier.decision_function(QUERIES) > 0)
-
-
-def test_minmax_threshold_cuts_each_row_at_the_middle_of_its_range():
-    X, complementary, new = problem()
-    classifier = MLKNNClassifier(threshold="minmax").fit(X, complementary)
-    scores = classifier.predict_proba(new)
-    middle = (scores.max(axis=1) + scores.min(axis=1)) / 2
-    assert_array_equal(classifier.predict(new), scores > middle[:, None])
-    assert 0.2 < classifier.predict(new).mean() < 0.8
 
 
 def by_definition(X, labels, new, k, s):
@@ -150,24 +140,6 @@ def test_duplicates_leave_nothing_to_the_size_of_a_batch(as_given):
         assert_array_equal(in_blocks, whole)
 
 
-def test_csr_and_single_precision_agree_with_dense():
-    X, complementary, new = problem()
-    X, new = X.astype(np.float32), new.astype(np.float32)
-    expected = MLKNNClassifier().fit(X.astype(float), complementary).predict_proba(new)
-    for as_given in (np.asarray, sparse.csr_array):
-        classifier = MLKNNClassifier().fit(as_given(X), complementary)
-        assert_allclose(classifier.predict_proba(as_given(new)), expected, atol=1e-12)
-
-
-def test_order_of_instances_and_of_labels_does_not_matter():
-    X, complementary, new = problem()
-    expected = MLKNNClassifier().fit(X, complementary).predict_proba(new)
-    rng = np.random.default_rng(1)
-    rows, labels = rng.permutation(len(X)), rng.permutation(complementary.shape[1])
-    shuffled = MLKNNClassifier().fit(X[rows], complementary[rows][:, labels])
-    assert_allclose(shuffled.predict_proba(new), expected[:, labels], atol=1e-8)
-
-
 def test_a_label_that_is_a_candidate_everywhere_is_predicted():
     X, _, new = problem()
     complementary = np.eye(4, dtype=int)[np.arange(len(X)) % 3]
@@ -184,23 +156,6 @@ def test_without_smoothing_the_prior_stands_in_for_no_evidence():
     classifier = MLKNNClassifier(n_neighbors=2, smoothing=0).fit(X, complementary)
     assert_allclose(classifier.predict_proba([[5.0], [0.0], [10.0]])[:, 0], [0.5, 1.0, 0.0])
     assert_allclose(classifier.predict_proba([[5.0], [0.0], [10.0]])[:, 1], 1.0)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_neighbors": 80}, "n_samples = 80 .* n_neighbors = 80 needs more rows"),
-        ({"n_neighbors": 0}, "n_neighbors must be an integer of at least 1, got 0"),
-        ({"n_neighbors": 2.5}, "n_neighbors must be an integer of at least 1, got 2.5"),
-        ({"smoothing": -1.0}, "smoothing must be a finite number of at least 0, got -1.0"),
-        ({"smoothing": np.nan}, "smoothing must be .*, got nan"),
-        ({"threshold": "best"}, "threshold must be one of 'probability', 'minmax'"),
-    ],
-)
-def test_refuses_parameters_out_of_range(parameters, message):
-    X, complementary, _ = problem()
-    with pytest.raises(InputError, match=message):
-        MLKNNClassifier(**parameters).fit(X, complementary)
 
 
 def of_folds(dataset, learn):

@@ -2,21 +2,25 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize, sparse
-from sklearn.base import clone
-from tests.methods.candidates.by_definition import costs_by_pairs
+from tests.examples import examples
+from tests.methods.candidates.by_definition import costs_by_pairs, random_candidates
 
 from complabel import metrics
 from complabel.datasets import load_dataset
-from complabel.errors import InputError
-from complabel.methods.candidates._rank_loss import RankLoss
 from complabel.methods.candidates.pml import (
     PMLFPClassifier,
     PMLLCClassifier,
+    Quadratic,
+    RankLoss,
     correlation_laplacian,
     fit_weights,
     label_prototypes,
+    project_confidences,
 )
 from complabel.simulate import draw_complementary
 
@@ -131,54 +135,6 @@ def test_beats_the_constant_ranking(classifier):
 
 
 @BOTH
-def test_order_of_rows_and_labels_does_not_matter(classifier):
-    X, _, complementary = problem()
-    expected = classifier().fit(X, complementary).decision_function(X)
-    rows = np.random.default_rng(9).permutation(len(X))
-    by_rows = classifier().fit(X[rows], complementary[rows]).decision_function(X)
-    assert_allclose(by_rows, expected, atol=1e-6)
-    labels = [2, 0, 3, 1]
-    by_labels = classifier().fit(X, complementary[:, labels]).decision_function(X)
-    assert_allclose(by_labels, expected[:, labels], atol=1e-6)
-
-
-@BOTH
-@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix])
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_sparse_equals_dense(classifier, container, fit_intercept):
-    X, _, complementary = problem()
-    X[np.abs(X) < 0.5] = 0
-    model = classifier(fit_intercept=fit_intercept)
-    dense = clone(model).fit(X, complementary).predict_proba(X)
-    found = model.fit(container(X), complementary).predict_proba(container(X))
-    assert_allclose(found, dense, atol=1e-6)
-
-
-@BOTH
-def test_same_fit_twice_is_the_same(classifier):
-    X, _, complementary = problem()
-    first = classifier().fit(X, complementary)
-    second = clone(first).fit(X, complementary)
-    assert_array_equal(first.decision_function(X), second.decision_function(X))
-
-
-@BOTH
-def test_without_intercept_an_instance_of_zeros_scores_nothing(classifier):
-    X, _, complementary = problem()
-    model = classifier(fit_intercept=False).fit(X, complementary)
-    assert not model.intercept_.any()
-    assert not model.predict(np.zeros((1, X.shape[1]))).any()
-
-
-@BOTH
-def test_rows_are_predicted_one_by_one(classifier):
-    X, _, complementary = problem()
-    model = classifier().fit(X, complementary)
-    alone = np.vstack([model.decision_function(row[None]) for row in X])
-    assert_allclose(model.decision_function(X), alone, atol=1e-12)
-
-
-@BOTH
 def test_predicts_the_upper_half_of_the_range(classifier):
     X, _, complementary = problem()
     model = classifier().fit(X, complementary)
@@ -190,44 +146,6 @@ def test_predicts_the_upper_half_of_the_range(classifier):
 def test_row_of_equal_scores_is_cut_at_one_half():
     scores = np.array([[0.2, 0.2], [0.7, 0.7], [-1.0, 1.0]])
     assert_array_equal(PMLLCClassifier()._log_odds(scores) > 0, metrics.threshold_minmax(scores))
-
-
-@BOTH
-def test_constant_feature_and_never_chosen_label_are_no_trouble(classifier):
-    X, _, complementary = problem()
-    X[:, 0] = 3.0
-    complementary[:, 0] = 0
-    complementary[complementary.sum(axis=1) == 0, 1] = 1
-    with pytest.warns(UserWarning, match="label 0"):
-        model = classifier().fit(X, complementary)
-    assert np.isfinite(model.predict_proba(X)).all()
-
-
-@BOTH
-@pytest.mark.filterwarnings("ignore::complabel.answers.ClassPerRowWarning")
-def test_two_classes_given_as_one_per_row(classifier):
-    X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
-    model = classifier(C1=10.0).fit(X, np.array(["b", "b", "a", "a"]))
-    assert_array_equal(model.predict(X), ["a", "a", "b", "b"])
-
-
-@BOTH
-@pytest.mark.parametrize(
-    "parameter",
-    [
-        {"C1": 0.0},
-        {"C2": -1.0},
-        {"tol": float("nan")},
-        {"max_iter": 0},
-        {"weight_iterations": 2.5},
-        {"confidence_iterations": 0},
-    ],
-)
-def test_parameters_out_of_range_are_named(classifier, parameter):
-    X, _, complementary = problem(n=10)
-    (name,) = parameter
-    with pytest.raises(InputError, match=name):
-        classifier(**parameter).fit(X, complementary)
 
 
 @pytest.mark.slow
@@ -248,3 +166,117 @@ def test_real_data_stays_at_the_level_measured(classifier, dataset, average_prec
     scores = model.decision_function(data.X[held_out])
     found = metrics.average_precision(data.Y[held_out], scores)
     assert found == pytest.approx(average_precision, abs=0.02)
+
+
+def test_projection_worked_by_hand():
+    candidates = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0]], dtype=bool)
+    values = np.array([[1.7, -0.2, 5.0], [0.1, -0.3, 9.0], [-4.0, 2.0, 2.0]])
+    # Clipped; lifted by 0.6 each; the only candidate must be believed.
+    expected = [[1.0, 0.0, 0.0], [0.7, 0.3, 0.0], [1.0, 0.0, 0.0]]
+    assert_allclose(project_confidences(values, candidates), expected, atol=1e-15)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 1.0, 30.0]))
+@examples(40)
+def test_projection_is_that_of_a_generic_solver(seed, scale):
+    rng = np.random.default_rng(seed)
+    values = scale * rng.normal(size=5)
+    allowed = random_candidates(rng, (1, 5)).astype(bool)[0]
+    found = project_confidences(values[None], allowed[None])[0]
+    start = allowed / allowed.sum()
+    generic = optimize.minimize(
+        lambda p: 0.5 * ((p - values) ** 2).sum(),
+        start,
+        jac=lambda p: p - values,
+        bounds=[(0.0, float(a)) for a in allowed],
+        constraints={"type": "ineq", "fun": lambda p: p.sum() - 1, "jac": np.ones_like},
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    assert_allclose(found, generic.x, atol=1e-5 * max(1, scale))
+    assert found.min() >= 0
+    assert found.max() <= 1 + 1e-15
+    assert found.sum() >= 1 - 1e-12
+    assert not found[~allowed].any()
+
+
+def test_quadratic_program_meets_a_generic_solver():
+    rng = np.random.default_rng(3)
+    root = rng.normal(size=(4, 4))
+    linear = rng.normal(size=(3, 4))
+    term = Quadratic(root @ root.T, linear, 2.0)
+    allowed = random_candidates(rng, (3, 4)).astype(bool)
+    found = term.minimize(allowed.astype(float), allowed, steps=5000, tolerance=1e-13)
+    for i in range(3):
+        row = Quadratic(term.matrix, linear[i : i + 1])
+        generic = optimize.minimize(
+            lambda p, row=row: row.value(p[None]),
+            allowed[i] / allowed[i].sum(),
+            bounds=[(0.0, float(a)) for a in allowed[i]],
+            constraints={"type": "ineq", "fun": lambda p: p.sum() - 1},
+            method="SLSQP",
+            options={"ftol": 1e-14, "maxiter": 500},
+        )
+        assert row.value(found[i : i + 1]) == pytest.approx(generic.fun, abs=1e-7)
+        assert_allclose(found[i], generic.x, atol=1e-4)
+
+
+def test_projected_gradient_never_rises():
+    rng = np.random.default_rng(4)
+    root = rng.normal(size=(5, 5))
+    term = Quadratic(root @ root.T, rng.normal(size=(20, 5)))
+    allowed = random_candidates(rng, (20, 5)).astype(bool)
+    start = allowed.astype(float)
+    values = [term.value(term.minimize(start, allowed, steps=steps)) for steps in range(1, 30)]
+    assert (np.diff([term.value(start), *values]) <= 1e-12).all()
+
+
+# The first row excludes one label, the second two of four.
+CANDIDATES = np.array([[1, 0, 1, 1], [0, 0, 1, 1], [1, 1, 1, 0]], dtype=float)
+SCORES = np.array([[0.5, 0.2, 1.9, -1.0], [0.3, -0.4, 0.3, 2.0], [0.0, 0.0, 0.0, 0.0]])
+CONFIDENCES = np.array([[0.7, 0, 1.0, 0.2], [0, 0, 0.5, 0.5], [1.0, 0.3, 0.0, 0]])
+
+
+def test_costs_worked_by_hand():
+    loss = RankLoss(np.array([[1.0, 0.0, 1.0]]), weight=6.0)
+    # 6 / (2 * 1) = 3; (1 - 0 + 1)^2 = 4 and (1 - 3 + 1)_+^2 = 0.
+    assert_allclose(loss.costs(np.array([[0.0, 1.0, 3.0]])), [[12.0, 0.0, 0.0]])
+
+
+def test_costs_and_value_are_the_sums_over_pairs():
+    expected = costs_by_pairs(SCORES, CANDIDATES, 2.0)
+    loss = RankLoss(CANDIDATES, weight=2.0)
+    assert_allclose(loss.costs(SCORES), expected, atol=1e-14)
+    value, _ = loss.value_and_gradient(SCORES, CONFIDENCES)
+    assert value == pytest.approx((expected * CONFIDENCES).sum(), rel=1e-13)
+
+
+@given(
+    hnp.arrays(np.float64, (5, 6), elements=st.floats(-20, 20)),
+    st.integers(0, 2**32 - 1),
+)
+def test_sorted_sums_equal_pairs_with_ties_and_many_complementary_labels(scores, seed):
+    rng = np.random.default_rng(seed)
+    scores = np.round(scores, 1)  # exact ties, also at the margin
+    candidates = random_candidates(rng, scores.shape)
+    confidences = candidates * rng.random(scores.shape)
+    loss = RankLoss(candidates, weight=1.0)
+    expected = costs_by_pairs(scores, candidates, 1.0)
+    assert_allclose(loss.costs(scores), expected, atol=1e-9)
+    value, _ = loss.value_and_gradient(scores, confidences)
+    assert value == pytest.approx((expected * confidences).sum(), abs=1e-9)
+
+
+def test_gradient_is_that_of_finite_differences():
+    rng = np.random.default_rng(1)
+    candidates = random_candidates(rng, (4, 6))
+    confidences = candidates * rng.random(candidates.shape)
+    scores = rng.normal(size=candidates.shape)
+    loss = RankLoss(candidates, weight=1.5)
+    _, gradient = loss.value_and_gradient(scores, confidences)
+    numeric = optimize.approx_fprime(
+        scores.ravel(),
+        lambda flat: loss.value_and_gradient(flat.reshape(scores.shape), confidences)[0],
+        1e-6,
+    )
+    assert_allclose(gradient.ravel(), numeric, atol=1e-5)

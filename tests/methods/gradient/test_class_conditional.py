@@ -11,7 +11,7 @@ import complabel
 from complabel import metrics
 from complabel.answers import Answers, AssumedUniformWarning
 from complabel.datasets import make_synthetic
-from complabel.errors import AnnotationError, InputError
+from complabel.errors import AnnotationError
 from complabel.frequencies import estimate_label_frequencies
 from complabel.methods import (
     BCEClassifier,
@@ -136,22 +136,6 @@ def test_answers_that_rule_nothing_out_are_refused(classifier):
 
 
 @every_classifier
-@pytest.mark.parametrize(
-    ("frequencies", "message"),
-    [
-        ("true", "must be 'auto' or an array of shape"),
-        ([0.5, 0.5], "2 entries, but there are 4 labels"),
-        ([0.5, 0.5, 0.5, 1.5], "must lie in"),
-    ],
-    ids=["another word", "too few", "above one"],
-)
-def test_frequencies_that_are_none_are_refused(classifier, frequencies, message):
-    y = draw_complementary(Y, random_state=0)
-    with pytest.raises(InputError, match=message):
-        quick(classifier, label_frequencies=frequencies).fit(X, y)
-
-
-@every_classifier
 def test_true_frequencies_and_class_wise_naming_lead_near_supervision(classifier):
     """The assumption of both papers holds: so labels are learned in spite of unequal rates."""
     data = make_synthetic(1500, n_features=6, n_labels=5, signal=6.0, random_state=0)
@@ -193,16 +177,3 @@ def test_bce_is_gdf_under_the_settings_of_gdf():
     np.testing.assert_array_equal(bce.decision_function(X), gdf.decision_function(X))
     np.testing.assert_array_equal(bce.predict(X), gdf.predict(X))
     assert bce.get_params() == gdf.get_params()
-
-
-@every_classifier
-def test_what_was_found_survives_a_file(classifier, tmp_path):
-    y = draw_complementary(Y, random_state=0)
-    fitted = quick(classifier, label_frequencies=Y.mean(axis=0)).fit(X, y)
-    fitted.save(tmp_path / "model.safetensors")
-    again = complabel.load(tmp_path / "model.safetensors")
-    np.testing.assert_array_equal(again.naming_rates_, fitted.naming_rates_)
-    np.testing.assert_array_equal(again.label_frequencies_, fitted.label_frequencies_)
-    assert again.label_frequencies_errors_ is None
-    np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
-    np.testing.assert_array_equal(again.label_frequencies, fitted.label_frequencies)

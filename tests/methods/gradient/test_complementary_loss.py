@@ -5,9 +5,11 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from scipy import sparse, special
+from scipy import special
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import label_ranking_average_precision_score
+from sklearn.multiclass import OneVsRestClassifier
 
 from complabel import metrics
 from complabel.datasets import load_dataset, make_synthetic
@@ -19,7 +21,7 @@ from complabel.methods import (
     CTLClassifier,
     GDFClassifier,
     LUWClassifier,
-    PriorClassifier,
+    SupervisedBCEClassifier,
     UnbiasedBCEClassifier,
 )
 from complabel.simulate import draw_complementary
@@ -56,166 +58,6 @@ def test_predicts_what_lies_above_the_cut_of_its_rows_range(problem, classifier,
     expected = (scores - lowest) / (highest - lowest) > cut
     np.testing.assert_array_equal(fitted.predict(X), expected)
     np.testing.assert_allclose(fitted.decision_function(X), special.logit(scores), rtol=1e-9)
-
-
-@every_classifier
-def test_the_middle_of_the_range_is_the_shared_minmax_rule(problem, classifier):
-    X, _, complementary = problem
-    fitted = quick(classifier, cut=0.5).fit(X, complementary)
-    expected = metrics.threshold_minmax(fitted.predict_proba(X))
-    np.testing.assert_array_equal(fitted.predict(X), expected)
-
-
-@every_classifier
-def test_the_probability_rule_cuts_scores_at_one_half(problem, classifier):
-    X, _, complementary = problem
-    fitted = quick(classifier, threshold="probability", cut=0.5).fit(X, complementary)
-    scores = special.expit(X @ fitted.coef_.T + fitted.intercept_)
-    np.testing.assert_allclose(fitted.predict_proba(X), scores)
-    np.testing.assert_array_equal(fitted.predict(X), scores > 0.5)
-    np.testing.assert_allclose(special.expit(fitted.decision_function(X)), scores)
-
-
-@every_classifier
-def test_the_rule_changes_no_ranking(problem, classifier):
-    X, _, complementary = problem
-    fitted = quick(classifier).fit(X, complementary)
-    np.testing.assert_array_equal(
-        fitted.decision_function(X).argsort(axis=1), fitted.predict_proba(X).argsort(axis=1)
-    )
-    by_other_rule = quick(classifier, threshold="probability").fit(X, complementary)
-    assert fitted.score(X, complementary) == pytest.approx(by_other_rule.score(X, complementary))
-
-
-@every_classifier
-def test_the_score_is_the_ranking_error_where_no_likelihood_is_modelled(problem, classifier):
-    X, _, complementary = problem
-    fitted = quick(classifier).fit(X, complementary)
-    error = metrics.complementary_ranking_error(complementary, fitted.predict_proba(X))
-    assert (fitted.score(X, complementary) == pytest.approx(-error)) == (
-        classifier is not LUWClassifier
-    )
-
-
-@pytest.mark.parametrize(("logit", "predicted"), [(5.0, 1), (0.5, 0), (-5.0, 0)])
-def test_a_row_of_equal_scores_is_cut_as_it_is(logit, predicted):
-    X, complementary = np.zeros((3, 2)), np.eye(3, dtype=int)
-    fitted = quick(GDFClassifier, epochs=1).fit(X, complementary)
-    fitted.model_.coef[:], fitted.model_.intercept[:] = 0, logit
-    assert (special.expit(logit) > 0.8) == predicted
-    np.testing.assert_array_equal(fitted.predict(X), np.full((3, 3), predicted))
-
-
-def test_saturated_scores_keep_their_cut():
-    X, complementary = np.zeros((1, 2)), np.eye(3, dtype=int)
-    fitted = quick(GDFClassifier, epochs=1).fit(np.zeros((3, 2)), complementary)
-    # 1 - f is exp(-50), exp(-51) and exp(-60): scaled, the scores are 0, 0.632 and 0.99995.
-    fitted.model_.coef[:], fitted.model_.intercept[:] = 0, [50.0, 51.0, 60.0]
-    np.testing.assert_array_equal(fitted.predict(X), [[0, 0, 1]])
-    assert np.isfinite(fitted.decision_function(X)).all()
-
-
-@every_classifier
-def test_learns_more_than_the_prior_knows(problem, classifier):
-    X, Y, complementary = problem
-    fitted = clone(classifier(random_state=0, learning_rate=0.1)).fit(X[:300], complementary[:300])
-    prior = PriorClassifier().fit(X[:300], complementary[:300])
-    found, bar = (
-        metrics.average_precision(Y[300:], model.predict_proba(X[300:]))
-        for model in (fitted, prior)
-    )
-    assert found > bar + 0.03
-
-
-@every_classifier
-def test_the_seed_alone_decides(problem, classifier):
-    X, _, complementary = problem
-    first, second, other = (
-        quick(classifier, random_state=seed).fit(X, complementary).predict_proba(X)
-        for seed in (7, np.random.default_rng(7), 8)
-    )
-    np.testing.assert_array_equal(first, second)
-    assert np.abs(first - other).max() > 1e-4
-
-
-@every_classifier
-def test_sparse_equals_dense(problem, classifier):
-    X, _, complementary = problem
-    thinned = np.where(np.abs(X) > 0.7, X, 0.0)
-    dense = quick(classifier).fit(thinned, complementary)
-    from_sparse = quick(classifier).fit(sparse.csr_array(thinned), complementary)
-    np.testing.assert_allclose(
-        from_sparse.predict_proba(sparse.csr_array(thinned)),
-        dense.predict_proba(thinned),
-        atol=1e-6,
-    )
-
-
-@every_classifier
-def test_one_class_per_row_gives_one_class_back(problem, classifier):
-    X, _, complementary = problem
-    single = complementary.argmax(axis=1)
-    indicator = np.eye(5, dtype=int)[single]
-    fitted = quick(classifier).fit(X, single)
-    by_indicator = quick(classifier).fit(X, indicator)
-    probabilities = fitted.predict_proba(X)
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    np.testing.assert_array_equal(fitted.predict(X), probabilities.argmax(axis=1))
-    logits = special.logit(by_indicator.predict_proba(X))
-    np.testing.assert_allclose(probabilities, special.softmax(logits, axis=1), atol=1e-9)
-
-
-@every_classifier
-def test_known_relevant_labels_change_nothing(problem, classifier):
-    X, Y, complementary = problem
-    without = quick(classifier).fit(X, complementary)
-    given = quick(classifier).fit(X, complementary, relevant=Y)
-    np.testing.assert_array_equal(given.coef_, without.coef_)
-
-
-@every_classifier
-def test_several_complementary_labels_help(classifier):
-    data = make_synthetic(n_samples=600, n_features=8, n_labels=6, random_state=1)
-    found = []
-    for asked_for in (1, 3):
-        complementary = draw_complementary(data.Y[:400], asked_for=asked_for, random_state=0)
-        fitted = classifier(epochs=60, learning_rate=0.1, random_state=0)
-        scores = fitted.fit(data.X[:400], complementary).predict_proba(data.X[400:])
-        found.append(metrics.average_precision(data.Y[400:], scores))
-    assert found[1] > found[0]
-
-
-@every_classifier
-@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_a_constant_feature_and_single_rows_are_no_trouble(problem, classifier, as_given):
-    X, _, complementary = problem
-    X = np.column_stack([X, np.ones(len(X)), np.zeros(len(X))])
-    fitted = quick(classifier).fit(as_given(X), complementary)
-    np.testing.assert_allclose(
-        fitted.decision_function(as_given(X[:1])),
-        fitted.decision_function(as_given(X))[:1],
-        rtol=1e-10,
-        atol=1e-10,
-    )
-
-
-@every_classifier
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"cut": 1.0}, "cut must be a finite number above 0 and below 1, got 1.0"),
-        ({"cut": 0.0}, "cut must be a finite number above 0 and below 1"),
-        ({"threshold": "max"}, "threshold must be one of"),
-        ({"optimizer": "rmsprop"}, "optimizer must be one of 'adam', 'sgd', got 'rmsprop'"),
-        ({"momentum": 2.0}, "momentum must be a finite number"),
-        ({"milestones": 100}, "milestones must be a sequence"),
-        ({"learning_rate": 0.0}, "learning_rate must be a finite number above 0"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(problem, classifier, settings, message):
-    X, _, complementary = problem
-    with pytest.raises(InputError, match=message):
-        classifier(**settings).fit(X, complementary)
 
 
 def test_the_default_settings_are_those_of_the_papers():
@@ -333,23 +175,6 @@ def test_what_is_no_loss_of_complementary_labels_is_refused(problem, loss, messa
         ComplementaryLossClassifier(loss=loss).fit(X, complementary)
 
 
-class Patient(GDFClassifier):
-    """A method with other defaults than the one it is made from."""
-
-    epochs = 7
-
-
-def test_class_attributes_are_the_defaults_of_parameters(problem):
-    X, _, complementary = problem
-    assert (Patient().epochs, Patient(epochs=3).epochs, GDFClassifier().epochs) == (7, 3, 200)
-    assert (Patient().cut, Patient().get_params()["epochs"]) == (0.8, 7)
-    assert (repr(Patient()), repr(Patient(epochs=3))) == ("Patient()", "Patient(epochs=3)")
-    assert clone(Patient(epochs=3)).epochs == 3
-    fitted = Patient(random_state=0).fit(X, complementary)
-    expected = GDFClassifier(epochs=7, random_state=0).fit(X, complementary)
-    np.testing.assert_array_equal(fitted.coef_, expected.coef_)
-
-
 @every_classifier
 def test_the_loss_of_a_method_is_no_parameter_of_it(classifier):
     assert "loss" not in classifier().get_params()
@@ -443,3 +268,49 @@ def test_only_the_loss_of_l_uw_models_the_choice(problem, classifier):
         q = special.expit(1 - fitted.predict_proba(X))
         expected = metrics.complementary_log_likelihood(complementary, q)
     assert fitted.score(X, complementary) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.fixture(scope="module")
+def strong_problem():
+    return make_synthetic(400, n_features=5, n_labels=4, signal=2.0, random_state=0)
+
+
+def test_converges_to_one_logistic_regression_per_label(strong_problem):
+    X, Y = strong_problem.X, strong_problem.Y
+    ours = SupervisedBCEClassifier(epochs=300, learning_rate=0.05, batch_size=400, random_state=0)
+    ours.fit(X, Y)
+    # Weight decay w adds w times the parameter to the mean gradient: a ridge of C = 1 / (n w).
+    # Ours decays the bias too, which at this strength does not show.
+    ridge = LogisticRegression(C=1 / (len(X) * ours.weight_decay), tol=1e-8)
+    expected = OneVsRestClassifier(ridge).fit(X, Y).predict_proba(X)
+    np.testing.assert_allclose(ours.predict_proba(X), expected, atol=0.01)
+
+
+def test_score_is_the_average_precision_on_relevant_labels(strong_problem):
+    X, Y = strong_problem.X, strong_problem.Y
+    classifier = SupervisedBCEClassifier(epochs=5, random_state=0).fit(X, Y)
+    expected = label_ranking_average_precision_score(Y, classifier.decision_function(X))
+    assert classifier.score(X, Y) == pytest.approx(expected)
+
+
+def test_one_true_class_per_row_is_predicted(strong_problem):
+    classes = np.array(list("wxyz"))[strong_problem.X[:, :4].argmax(axis=1)]
+    classifier = SupervisedBCEClassifier(epochs=60, learning_rate=0.1, random_state=0)
+    classifier.fit(strong_problem.X, classes)
+    assert np.mean(classifier.predict(strong_problem.X) == classes) > 0.85
+    assert classifier.score(strong_problem.X, classes) > 0.9
+
+
+class Own(ComplementaryLossClassifier):
+    loss = GDFLoss
+
+
+def test_a_subclass_may_set_the_loss(problem):
+    X, _, complementary = problem
+    expected = GDFClassifier(epochs=5, random_state=0).fit(X, complementary)
+    found = clone(Own(epochs=5, random_state=0)).fit(X, complementary)
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+    assert (found.models_the_choice, Own(loss=SelectionLikelihoodLoss).models_the_choice) == (
+        False,
+        True,
+    )

@@ -1,7 +1,5 @@
 """What the gradient-trained classifiers share, tried on MLCL: seeds, callbacks, networks."""
 
-import pickle
-
 import numpy as np
 import pytest
 import torch
@@ -116,19 +114,6 @@ def test_a_network_learns_what_no_linear_map_can():
     assert found["network"] > found["linear"] + 0.2
 
 
-def test_both_steps_use_the_network(X, complementary):
-    sizes = []
-
-    def factory(n_features, n_labels):
-        sizes.append((n_features, n_labels))
-        return linear_network(n_features, n_labels)
-
-    classifier = brief(network=factory).fit(X, complementary)
-    assert sizes == [(6, 5), (6, 5)]
-    assert isinstance(classifier.model_, torch.nn.Linear)
-    assert not classifier.model_.training
-
-
 @pytest.mark.parametrize(
     ("network", "message"),
     [
@@ -145,65 +130,3 @@ def test_both_steps_use_the_network(X, complementary):
 def test_a_factory_of_something_else_is_refused(network, message, X, complementary):
     with pytest.raises(InputError, match=message):
         brief(network=network).fit(X, complementary)
-
-
-def test_a_fitted_network_survives_pickling(X, complementary):
-    classifier = brief(network=linear_network).fit(X, complementary)
-    # Under this suite's import mode a test module cannot be found by name again.
-    classifier.set_params(network=torch.nn.Linear)
-    loaded = pickle.loads(pickle.dumps(classifier))
-    np.testing.assert_array_equal(loaded.predict_proba(X), classifier.predict_proba(X))
-    assert loaded.score(X, complementary) == classifier.score(X, complementary)
-
-
-def test_a_module_class_is_a_factory_as_well(X, complementary):
-    classifier = brief(network=torch.nn.Linear).fit(X, complementary)
-    assert classifier.decision_function(X).shape == (N_SAMPLES, N_LABELS)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (
-            {"transition": "unifrm"},
-            "transition must be 'estimate', 'uniform' or a matrix, got 'unif",
-        ),
-        (
-            {"correlation": "pearson"},
-            "correlation must be one of 'cooccurrence', 'phi', None, got 'pear",
-        ),
-        ({"beta": -0.5}, r"beta must be a finite number of at least 0, got -0\.5"),
-        ({"beta": float("nan")}, "beta must be a finite number of at least 0, got nan"),
-        ({"threshold": "mean"}, "threshold must be one of 'probability', 'minmax', got 'mean'"),
-        ({"epochs": 0}, "epochs must be an integer of at least 1, got 0"),
-        ({"batch_size": 2.5}, r"batch_size must be an integer of at least 1, got 2\.5"),
-        ({"learning_rate": 0}, "learning_rate must be 'auto' or a finite number above 0, got 0"),
-        ({"weight_decay": -1}, "weight_decay must be a finite number of at least 0, got -1"),
-        ({"device": "cuda:99"}, "device='cuda:99' cannot be used here: .*Use 'auto' or 'cpu'"),
-        ({"device": "abacus"}, "device='abacus' cannot be used here: .*Use 'auto' or 'cpu'"),
-    ],
-)
-def test_parameters_out_of_range_are_refused_by_name(settings, message, X, complementary):
-    with pytest.raises(InputError, match=message):
-        MLCLClassifier(**settings).fit(X, complementary)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("beta", "1"), ("beta", float("inf")), ("random_state", -1), ("random_state", "seed")],
-)
-def test_parameters_of_another_kind_are_refused_by_name(name, value, X, complementary):
-    with pytest.raises(InputError, match=name):
-        brief(**{name: value}).fit(X, complementary)
-
-
-def test_parameters_are_not_looked_at_before_fit():
-    classifier = MLCLClassifier(transition="unifrm", beta=-1, epochs=0)
-    assert classifier.get_params()["beta"] == -1
-
-
-def test_features_too_large_for_single_precision_are_refused(X, complementary):
-    huge = X.copy()
-    huge[3, 1] = 1e39
-    with pytest.raises(InputError, match="row 3, column 1"):
-        brief().fit(huge, complementary)

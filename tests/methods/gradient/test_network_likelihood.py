@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 import torch
 from scipy import sparse, special
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
 from torch import nn
 
-import complabel
 from complabel.answers import Answers, AssumedUniformWarning
-from complabel.errors import AnnotationError, InputError, ModelFileError
+from complabel.errors import AnnotationError, InputError
 from complabel.losses import answers_log_likelihood
 from complabel.methods import (
     GDFClassifier,
@@ -125,16 +122,6 @@ def test_exclusions_need_their_rates():
         quick().fit(PICTURES, answers_to("excluded"))
 
 
-def test_scikit_learn_splits_searches_and_clones():
-    answers = answers_to("asked")
-    search = GridSearchCV(quick(epochs=2), {"learning_rate": [1e-5, 0.05]}, cv=2)
-    search.fit(PICTURES, answers)
-    assert search.best_params_ == {"learning_rate": 0.05}
-    assert search.predict(PICTURES[:3]).shape == (3, K)
-    assert len(cross_val_score(quick(epochs=1), PICTURES, answers, cv=2)) == 2
-    assert clone(search.best_estimator_).get_params() == search.best_estimator_.get_params()
-
-
 @pytest.mark.parametrize(("network", "of"), [(cnn, PICTURES), (None, X)], ids=["CNN", "linear"])
 def test_held_out_answers_beside_the_best_constant(network, of):
     answers = answers_to("asked")
@@ -146,10 +133,6 @@ def test_held_out_answers_beside_the_best_constant(network, of):
 
 
 # Random numbers and settings of others
-
-
-def state_of_torch():
-    return torch.random.get_rng_state(), torch.get_default_dtype()
 
 
 def test_the_seed_alone_decides_and_torchs_settings_stay_as_they_are():
@@ -222,20 +205,3 @@ def test_what_is_wrong_with_pictures_is_named():
 
 
 # Files
-
-
-@pytest.mark.parametrize("network", [None, mlp], ids=["linear", "MLP"])
-def test_saved_and_loaded(network, tmp_path):
-    answers = answers_to("asked", "free")
-    classifier = quick(network, epochs=2).fit(X, answers)
-    classifier.save(tmp_path / "model")
-    loaded = complabel.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.decision_function(X), classifier.decision_function(X))
-    assert loaded.score(X, answers) == classifier.score(X, answers)
-
-
-def test_a_network_of_its_own_layers_is_not_saved(tmp_path):
-    classifier = quick(epochs=1).fit(PICTURES, answers_to("asked"))
-    with pytest.raises(ModelFileError, match=r"Conv2d.*state_dict"):
-        classifier.save(tmp_path / "model")
-    assert not list(tmp_path.iterdir())

@@ -3,13 +3,12 @@ import pickle
 import numpy as np
 import pytest
 import torch
-from scipy import sparse, special, stats
+from scipy import special
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from tests.methods.small import (
     COMPLEMENTARY,
     LEARNERS,
-    N_FEATURES,
     N_LABELS,
     N_SAMPLES,
     PROBLEM,
@@ -27,7 +26,6 @@ from complabel.methods import (
     METHODS,
     ComplementaryClassifier,
     FrequencyMatchedClassifier,
-    PriorClassifier,
 )
 from complabel.simulate import draw_answers
 
@@ -78,13 +76,6 @@ def test_scores_are_those_of_the_method_scaled_and_shifted(name):
     np.testing.assert_array_equal(classifier.predict(X), expected > 0)
 
 
-def test_the_items_of_a_label_keep_their_order():
-    classifier = matched().fit(X, COMPLEMENTARY)
-    before = classifier.classifier_.decision_function(X)
-    after = classifier.decision_function(X)
-    np.testing.assert_array_equal(stats.rankdata(after, axis=0), stats.rankdata(before, axis=0))
-
-
 def test_a_worked_example():
     # Around the labels' means 1, 6 and 0 the scores deviate by 1: so the scale is 1. Of two rows
     # with log-odds b - 1 and b + 1, a mean of one half needs b = 0.
@@ -126,12 +117,6 @@ def test_the_scale_is_the_one_under_which_answers_are_likeliest():
     np.testing.assert_allclose(classifier.shift_, 0, atol=0.2)
 
 
-def test_a_method_without_features_becomes_the_ranking_by_frequency():
-    classifier = FrequencyMatchedClassifier(PriorClassifier(), FREQUENCIES).fit(X, COMPLEMENTARY)
-    expected = np.tile(FREQUENCIES, (N_SAMPLES, 1))
-    np.testing.assert_allclose(classifier.predict_proba(X), expected, rtol=1e-9)
-
-
 def test_frequencies_of_0_and_1_are_taken_as_nearly_so():
     classifier = matched(frequencies=[0, 1, 0.5, 0.5]).fit(X, COMPLEMENTARY)
     mean = classifier.predict_proba(X).mean(axis=0)
@@ -167,22 +152,6 @@ def test_held_out_predictions_sharpen_the_estimate():
     assert not np.allclose(found.values, start, rtol=1e-4)
 
 
-@taken_as_named
-def test_frequencies_that_are_given_win():
-    classifier = matched().fit(X, BOTH)
-    np.testing.assert_array_equal(classifier.label_frequencies_, FREQUENCIES)
-    assert classifier.label_frequencies_errors_ is None
-    assert not hasattr(classifier, "propensities_")
-
-
-@taken_as_named
-def test_a_fit_with_given_frequencies_forgets_what_was_estimated():
-    classifier = matched(frequencies="auto", cv=None).fit(X, BOTH)
-    classifier.set_params(label_frequencies=FREQUENCIES).fit(X, BOTH)
-    assert classifier.label_frequencies_errors_ is None
-    assert not hasattr(classifier, "propensities_")
-
-
 def test_it_mends_the_ranking_where_labels_come_to_mind_unequally():
     problem = make_synthetic(1500, n_features=6, n_labels=5, signal=6.0, random_state=1)
     train, test = slice(0, 1000), slice(1000, None)
@@ -200,37 +169,6 @@ def test_it_mends_the_ranking_where_labels_come_to_mind_unequally():
     assert precision(FrequencyMatchedClassifier(brief("ridge"), true), named) > alone + 0.05
     with pytest.warns(IgnoredAnswersWarning):
         assert precision(FrequencyMatchedClassifier(brief("ridge")), both) > alone + 0.05
-
-
-@pytest.mark.parametrize("convert", [sparse.csr_array, np.float32], ids=["sparse", "float32"])
-def test_features_in_other_forms(convert):
-    plain = matched().fit(X, COMPLEMENTARY)
-    other = matched().fit(convert(X), COMPLEMENTARY)
-    np.testing.assert_allclose(
-        other.decision_function(convert(X)), plain.decision_function(X), rtol=1e-3, atol=1e-3
-    )
-
-
-@taken_as_named
-@pytest.mark.parametrize("name", ["ridge", "selection-likelihood"])
-def test_masks_are_answers(name):
-    yes, no = RELEVANT.copy(), 1 - RELEVANT
-    yes[::2], no[::2] = 0, 0
-    named = COMPLEMENTARY * (1 - yes)
-    classifier = matched(name).fit(X, named, relevant=yes, absent=no)
-    np.testing.assert_allclose(classifier.predict_proba(X).mean(axis=0), FREQUENCIES, rtol=1e-9)
-
-
-@taken_as_named
-def test_rows_without_an_answer_are_left_out():
-    kept = np.arange(N_SAMPLES) % 3 > 0
-    some = NAMED[np.flatnonzero(kept)]
-    expected = matched().fit(X[kept], some)
-    gaps = COMPLEMENTARY * kept[:, np.newaxis]
-    with pytest.warns(UserWarning, match="mark no label"):
-        found = matched().fit(X, gaps)
-    assert found.predict_proba(X[kept]).mean(axis=0) == pytest.approx(FREQUENCIES, rel=1e-9)
-    assert expected.predict_proba(X[kept]).mean(axis=0) == pytest.approx(FREQUENCIES, rel=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::complabel.answers.ClassPerRowWarning")
@@ -316,15 +254,6 @@ def test_it_is_cloned_pickled_and_searched_like_any_other():
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
-def test_the_callers_arrays_are_left_alone():
-    frequencies = np.array([0.0, 0.2, 0.3, 1.0])
-    features, labels = X.copy(), COMPLEMENTARY.copy()
-    matched(frequencies=frequencies).fit(features, labels)
-    np.testing.assert_array_equal(frequencies, [0.0, 0.2, 0.3, 1.0])
-    np.testing.assert_array_equal(features, X)
-    np.testing.assert_array_equal(labels, COMPLEMENTARY)
-
-
 @pytest.mark.parametrize(
     ("frequencies", "message"),
     [
@@ -369,7 +298,3 @@ def test_scores_that_are_not_finite_are_refused():
     features = np.ones((4, N_LABELS))
     with pytest.raises(InputError, match="Fixed has a score that is not finite in row 0 of X"):
         FrequencyMatchedClassifier(Fixed(np.inf), FREQUENCIES).fit(features, COMPLEMENTARY[:4])
-
-
-def test_the_number_of_features_is_that_of_fit():
-    assert matched().fit(X, COMPLEMENTARY).n_features_in_ == N_FEATURES

@@ -40,15 +40,6 @@ def precision(classifier):
     return average_precision(Y[TEST], classifier.predict_proba(X[TEST]))
 
 
-@uniform_assumed
-def test_a_few_random_answers_mend_what_unequal_propensities_break():
-    named = linear().fit(X[TRAIN], NAMED)
-    both = linear().fit(X[TRAIN], BOTH)
-    told = linear(label_frequencies=SHARE).fit(X[TRAIN], NAMED)
-    assert precision(both) > precision(named) + 0.05
-    assert precision(told) > precision(named) + 0.05
-
-
 def test_the_mean_of_probabilities_comes_near_to_what_is_known():
     both = linear().fit(X[TRAIN], BOTH)
     mean = both.predict_proba(X[TRAIN]).mean(axis=0)

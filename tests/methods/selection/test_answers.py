@@ -1,15 +1,11 @@
 """What the selection likelihood learns from answers, by other means to the same end."""
 
-import pickle
-
 import numpy as np
 import pytest
 import torch
-from scipy import optimize, sparse
+from scipy import optimize
 from scipy.special import expit
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
 from tests.methods.selection.answered import (
     ANSWERS,
     ASKED,
@@ -26,7 +22,6 @@ from tests.methods.selection.answered import (
 
 from complabel.answers import Answers, UnansweredRowWarning
 from complabel.losses import answers_log_likelihood
-from complabel.methods import SelectionLikelihoodClassifier
 from complabel.simulate import draw_answers
 
 N, K = Y.shape
@@ -213,21 +208,6 @@ def test_a_score_is_the_mean_likelihood_of_held_out_answers(kind):
     assert found == pytest.approx(by_item[held_out.answered].mean(), rel=1e-12)
 
 
-def test_alpha_is_searched_and_scores_are_validated_on_answers():
-    classifier = fixed(alpha=0.01)
-    scores = cross_val_score(classifier, X, ASKED, cv=3, error_score="raise")
-    for at, score in enumerate(scores):
-        test = np.arange(100 * at, 100 * (at + 1))
-        train = np.setdiff1d(np.arange(N), test)
-        alone = clone(classifier).fit(X[train], ASKED[train])
-        assert score == alone.score(X[test], ASKED[test])
-    search = GridSearchCV(classifier, {"alpha": [1e-3, 1e-2, 100.0]}, cv=3, error_score="raise")
-    search.fit(X, ASKED)
-    found = search.cv_results_["mean_test_score"]
-    assert search.best_params_["alpha"] < 1
-    assert found[1] == pytest.approx(scores.mean())
-
-
 def test_items_without_an_answer_are_left_out_and_counted():
     answers = draw_answers(Y, question="asked", items_share=0.6, random_state=0)
     rows = answers.answered
@@ -239,30 +219,3 @@ def test_items_without_an_answer_are_left_out_and_counted():
     assert classifier.mean_cardinality_ == alone.mean_cardinality_
     expected = classifier.predict_proba(X[rows]).sum(axis=1).mean()
     assert classifier.mean_cardinality_ == pytest.approx(expected)
-
-
-def test_sparse_features_give_the_same():
-    thin = np.where(np.abs(X) < 0.5, 0, X)
-    dense, rows = fixed(), fixed()
-    dense.fit(thin, ANSWERS["menu-2"])
-    rows.fit(sparse.csr_array(thin), ANSWERS["menu-2"])
-    np.testing.assert_allclose(rows.predict_proba(thin), dense.predict_proba(thin), atol=2e-3)
-
-
-def test_a_fitted_classifier_is_kept_in_a_file():
-    answers = by_people(NAMES)
-    classifier = fixed(error_rate="per-annotator").fit(X, answers)
-    again = pickle.loads(pickle.dumps(classifier))
-    np.testing.assert_array_equal(again.decision_function(X), classifier.decision_function(X))
-    assert again.score(X, answers) == classifier.score(X, answers)
-
-
-def test_parameters_are_cloned():
-    settings = {
-        "rank": 2,
-        "propensities": [1.0, 2.0, 1.0, 1.0],
-        "error_rate": 0.1,
-        "exclusion_rates": [0.5, 0.5, 0.5, 1.0],
-    }
-    copy = clone(SelectionLikelihoodClassifier(**settings))
-    assert {name: copy.get_params()[name] for name in settings} == settings

@@ -1,7 +1,6 @@
 """The selection likelihood as a whole: what it learns, what it chooses, and how it refuses."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from scipy import sparse
@@ -53,18 +52,13 @@ def test_the_choice_is_the_best_of_what_was_tried(chosen):
     columns = [column for name, column in results.items() if name.startswith("param_")]
     settings = list(zip(*columns, strict=True))
     assert len({str(setting) for setting in settings}) == len(settings)
-    best = results["mean_test_score"].max()
-    assert results["mean_test_score"][at[0]] > best - 0.01
-
-
-def test_the_results_read_as_those_of_scikit_learns_searches(chosen):
-    results = pd.DataFrame(chosen.cv_results_)
-    assert results.loc[results["mean_test_score"].idxmax(), "rank_test_score"] == 1
-    assert (results["std_test_score"] > 0).all()
-    of_kernel = results["param_kernel"] == "rbf"
-    assert results.loc[of_kernel, "param_scaling"].isna().all()
-    assert results.loc[~of_kernel, "param_gamma"].isna().all()
-    assert set(results.loc[~of_kernel, "param_scaling"]) == {"global", "standardize", "rows"}
+    best = results["mean_test_score"].argmax()
+    assert results["mean_test_score"][at[0]] > results["mean_test_score"][best] - 0.01
+    assert results["rank_test_score"][best] == 1
+    of_kernel = np.asarray(results["param_kernel"] == "rbf")
+    assert (results["param_scaling"].mask == of_kernel).all()
+    assert (results["param_gamma"].mask == ~of_kernel).all()
+    assert set(results["param_scaling"][~of_kernel]) == {"global", "standardize", "rows"}
 
 
 def test_the_mean_held_out_likelihood_is_that_of_refits(X, complementary):
@@ -82,15 +76,6 @@ def test_the_mean_held_out_likelihood_is_that_of_refits(X, complementary):
     results = classifier.cv_results_
     assert results["mean_test_score"][results["chosen"]] == pytest.approx(scores.mean(), abs=1e-3)
     assert results["std_test_score"][results["chosen"]] == pytest.approx(np.std(of_folds), abs=1e-3)
-
-
-def test_the_curve_over_cardinalities_peaks_near_the_truth(chosen, relevant):
-    curve = chosen.cardinality_curve_
-    assert (np.diff(curve["cardinality"]) > 0).all()
-    truth = relevant.sum(axis=1).mean()
-    best = curve["cardinality"][curve["mean_log_likelihood"].argmax()]
-    assert abs(np.log(best / truth)) < np.log(1.5)
-    assert chosen.cardinality_ in curve["cardinality"]
 
 
 def test_a_fit_minimizes_the_stated_objective(X, complementary):
@@ -194,13 +179,6 @@ def test_many_rows_are_not_tried_with_a_kernel(X, complementary, monkeypatch):
     assert classifier.kernel_ == "linear"
     classifier = fixed(kernel="auto", random_state=0).fit(X[:100], complementary[:100])
     assert "rbf" in classifier.cv_results_["param_kernel"]
-
-
-def test_standardizing_makes_up_for_uneven_features(X, complementary):
-    uneven = X * np.array([1, 10, 0.1, 1, 100, 1])
-    one = fixed(scaling="standardize").fit(X, complementary)
-    other = fixed(scaling="standardize").fit(uneven, complementary)
-    np.testing.assert_allclose(other.predict_proba(uneven), one.predict_proba(X), atol=2e-3)
 
 
 @pytest.mark.parametrize("n_per_row", [1, 2])

@@ -27,12 +27,6 @@ class PriorClassifier(ComplementaryClassifier):
     ----------
     choice_rate_ : ndarray of shape (K,)
         r: each label's share of the complementary labels.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
-
-    See Also
-    --------
-    ComplementaryRidgeClassifier : The simplest baseline that uses the features.
 
     Notes
     -----

@@ -13,11 +13,9 @@ from complabel._parameters import Constraints, Integer, RandomState, Real, check
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_of_regression
-from complabel.methods._documented import EXAMPLE, documented
 from complabel.methods._features import refuse_overflow
-from complabel.methods._linear_systems import Gram, side_by_side
+from complabel.methods._linear_systems import Gram, RidgeSystem, side_by_side
 from complabel.methods._saving import MISSING, Numbers
-from complabel.methods.baselines._reduced_rank import ReducedRankRidge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +38,6 @@ _WEAKEST = -10
 _TIE = 1e-12
 
 
-@documented(example=EXAMPLE, settings="random_state=0")
 @dataclass(kw_only=True, eq=False, repr=False)
 class ComplementaryRidgeClassifier(ComplementaryClassifier):
     r"""Predict by ridge regression which labels are called complementary, and rank in reverse.
@@ -66,7 +63,8 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         once.
     random_state : int, numpy.random.Generator or None, default=None
         Seed of the division into parts.
-    {parameters}
+    threshold : {"probability", "minmax"}, default="probability"
+        What ``predict`` compares with 0.5: f, or f scaled to [0, 1] within each row.
 
     Attributes
     ----------
@@ -83,13 +81,6 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         c, see Notes.
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
         The decision, 1/2 - prediction / c, as a linear map of the original features.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
-
-    See Also
-    --------
-    PriorClassifier : The baseline without features.
-    FrequencyMatchedClassifier : Matches the scores to how often each label applies.
 
     Notes
     -----
@@ -118,7 +109,16 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     A. Mukherjee and J. Zhu, "Reduced Rank Ridge Regression and Its Kernel Extensions",
     Statistical Analysis and Data Mining, 2011.
 
-    {example}
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.eye(3).repeat(40, axis=0)
+    >>> complementary = np.eye(3, dtype=int)[[1, 2, 0]].repeat(40, axis=0)
+    >>> classifier = ComplementaryRidgeClassifier(random_state=0).fit(X, complementary)
+    >>> classifier.predict(np.eye(3))
+    array([[1, 0, 1],
+           [1, 1, 0],
+           [0, 1, 1]])
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -239,3 +239,68 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
 
     def _log_odds(self, decision: Array) -> Array:
         return log_odds_of_regression(decision)
+
+
+class ReducedRankRidge:
+    r"""Minimize ||Y - 1 b^T - X W||^2 / n + alpha s^2 ||W||^2 over W (d, K) and b (K,).
+
+    s^2 is the mean variance of a feature, so that alpha has no unit. Let Q (K, K) hold the
+    principal directions of the full-rank prediction of the centred targets. In these coordinates,
+    the minimizer of rank r predicts the first r as at full rank, and the others by their means.
+
+    Conjugate gradients for one penalty start from the solution for the penalty before. So callers
+    should go from strong to weak penalties.
+
+    Parameters
+    ----------
+    parts : sequence of Gram
+        The matrices Z^T Z of disjoint sets of rows, with Z = [1, X, Y]. All these rows together
+        are learned from.
+    n_labels : int
+        K.
+    """
+
+    def __init__(self, parts: Sequence[Gram], *, n_labels: int) -> None:
+        moments = sum(parts[1:], start=parts[0])
+        end = len(moments.diagonal) - n_labels  # the targets begin here
+        columns = np.zeros((len(moments.diagonal), 1 + n_labels))
+        columns[0, 0], columns[end:, 1:] = 1, np.eye(n_labels)
+        sums = moments @ columns  # the sums of z, and of z y^T
+        self._count = sums[0, 0]
+        means, squares = sums[:, 0] / self._count, moments.diagonal / self._count
+        self.target_mean = means[end:]  # (K,)
+        square = squares[1:end].mean()
+        variance = (squares - means**2)[1:end].clip(min=0).mean()
+        # The variance of constant features is only rounding error.
+        if variance <= self._count * np.finfo(np.float64).eps * square:
+            variance = square or 1.0
+        self._penalties = np.full(end, self._count * variance)
+        self._penalties[0] = 0  # the intercept is not penalized
+        self._gram = moments.leading(end)
+        self._right = sums[:end, 1:]
+        self._last = np.zeros_like(self._right)
+
+    def coefficients(self, alpha: float, *, rank: int) -> Array:
+        """Return the coefficients (1 + d, K) for a rank from 1 to K: b in the first row, then W."""
+        fitted, means, directions = self._rotated(alpha)
+        return np.hstack([fitted[:, :rank], means[:, rank:]]) @ directions.T
+
+    def squared_errors(self, held_out: Gram, *, alpha: float) -> Array:
+        """Return the sum of ||y - prediction||^2 over held-out rows for each rank, (K,)."""
+        fitted, means, directions = self._rotated(alpha)
+        # The residuals are Z times these matrices.
+        residuals = np.vstack([-fitted, directions]), np.vstack([-means, directions])
+        of_fitted, of_means = (np.sum(each * (held_out @ each), axis=0) for each in residuals)
+        # Rounding may make a small error negative.
+        return np.asarray(np.maximum(of_means.sum() + np.cumsum(of_fitted - of_means), 0))
+
+    def _rotated(self, alpha: float) -> tuple[Array, ...]:
+        """Return the full-rank coefficients times Q, those that predict means times Q, and Q."""
+        system = RidgeSystem(self._gram, ridge=alpha * self._penalties)
+        self._last = system.solve(self._right, start=self._last)
+        explained = self._right.T @ self._last / self._count
+        explained -= np.outer(self.target_mean, self.target_mean)
+        directions = np.linalg.eigh(explained + explained.T)[1][:, ::-1]
+        means = np.zeros_like(self._last)
+        means[0] = self.target_mean
+        return self._last @ directions, means @ directions, directions

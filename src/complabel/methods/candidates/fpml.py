@@ -12,13 +12,10 @@ from scipy import linalg
 from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel.errors import InputError
 from complabel.methods._arrays import Array, Features
-from complabel.methods._documented import documented
 from complabel.methods._linear_systems import MAX_DIRECT_COLUMNS, Gram, RidgeSystem
 from complabel.methods.candidates._linear import CandidateRegressor, Rounds
-from complabel.methods.candidates._texts import TEXTS
 
 
-@documented(**TEXTS, settings="rank=3, lambda3=0.1, random_state=0")
 @dataclass(kw_only=True, eq=False, repr=False)
 class FPMLClassifier(CandidateRegressor):
     r"""Feature-induced partial multi-label learning (fPML) on the candidate labels.
@@ -47,36 +44,58 @@ class FPMLClassifier(CandidateRegressor):
         Weight of the squared norms, positive; search 1, 10, 100.
     random_state : int, numpy.random.Generator or None, default=None
         Seed of the initial F and G, which are uniform in [0, 1).
-    {parameters}
+    fit_intercept : bool, default=True
+        Whether to append a constant feature, penalized like the others. Without it, features of
+        mean zero cannot represent base rates.
+    max_iter : int, default=100
+        The maximum number of rounds.
+    tol : float, default=1e-5
+        Stop when a round lowers the objective by no more than this share of it.
+    threshold : {"probability", "minmax"}, default="probability"
+        What ``predict`` compares with 0.5: f, or f scaled to [0, 1] within each row.
 
     Attributes
     ----------
-    {objective}
-
-    See Also
-    --------
-    PMLLRSClassifier : Splits T into a low-rank truth and sparse noise.
+    objective_ : ndarray of shape (n_rounds,)
+        The objective after each round; it never increases.
+    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
+        W, transposed. The intercept is zero without ``fit_intercept``.
+    n_iter_ : int
+        Number of rounds.
+    converged_ : bool
+        Whether ``tol`` was met.
 
     Notes
     -----
     We did not have the text of the paper. The objective is a reconstruction from its abstract and
-    from later papers, which also report the lambdas (1, 1, 10). These details may differ from the
-    original: the order of the lambdas, the signs of the factors, and the solver. Results published
-    for fPML agree with ``fit_intercept=True``.
+    from later papers, which also report the lambdas (1, 1, 10). The order of the lambdas, the signs
+    of the factors and the solver may differ. Results published for fPML agree with
+    ``fit_intercept=True``.
 
     The updates need S only in X^T S, T^T S and S^T S. So S is never formed, and a sweep does not
     loop over the n instances. A fit takes O(nnz d + n K^2) time once (n d^2 for dense features), a
     Cholesky factorization of O(d^3), and O(d^2 (k + K) + K^2 k) per sweep. Two d x d matrices are
     in memory.
 
-    {regression}
+    Known relevant labels are not used, because they are candidates already.
+    ``predict_proba`` is the logistic curve that agrees with the score to first order at 0.5. Above
+    8000 features no d x d matrix is formed. Then conjugate gradients find W in O(nnz K) per step.
 
     References
     ----------
     G. Yu, X. Chen, C. Domeniconi, J. Wang, Z. Li, Z. Zhang and X. Wu, "Feature-Induced Partial
     Multi-label Learning", ICDM 2018.
 
-    {example}
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.eye(3).repeat(40, axis=0)
+    >>> complementary = np.eye(3, dtype=int)[[1, 2, 0]].repeat(40, axis=0)
+    >>> classifier = FPMLClassifier(rank=3, lambda3=0.1, random_state=0).fit(X, complementary)
+    >>> classifier.predict(np.eye(3))
+    array([[1, 0, 1],
+           [1, 1, 0],
+           [0, 1, 1]])
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -129,14 +148,8 @@ class Moments(NamedTuple):
 class Factorization:
     """The problem of fPML for features (n, p) and candidates T (n, K), and its minimization.
 
-    Parameters
-    ----------
-    X : ndarray or CSR array of shape (n, p)
-    candidates : ndarray of shape (n, K)
-    lambdas : tuple of three floats
-        Weights of the factorization of X, the error of the map, and the squared norms.
-    max_columns : int
-        X^T X is formed if p is at most this.
+    ``lambdas`` weigh the factorization of X, the error of the map, and the squared norms. X^T X is
+    formed if p is at most ``max_columns``.
     """
 
     def __init__(

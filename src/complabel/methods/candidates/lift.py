@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy import optimize
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC, LinearSVC
 
 from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel._training import one_thread
+from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
-from complabel.methods._documented import documented
+from complabel.methods._door import warn_user
 from complabel.methods._features import range_of, refuse_lost_distances, refuse_overflow
 from complabel.methods._saving import Numbers, Rows
-from complabel.methods.candidates._lift_machine import Logit, fit_logit
-from complabel.methods.candidates._texts import TEXTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,13 +40,24 @@ _KMEANS_ITERATIONS = 30
 _WORKING_MEMORY = 128
 # Sparse features with at most this many entries (128 MiB) are made dense before clustering.
 _DENSE_ENTRIES = 2**24
+# Up to this many rows, solver="auto" is LIBSVM.
+_MOST_LIBSVM_ROWS = 2500
 # LIBSVM's own limit, which scikit-learn removes. Features of a usual scale take some hundred
 # iterations per row.
 _LIBSVM_LIMIT = 10_000_000
 _ITERATIONS_PER_ROW = 10_000
+# LIBSVM's defaults, as in the authors' code. If the hinge loss is degenerate, the tolerance decides
+# the ranking; see LIFTClassifier.
+_LIBSVM_TOLERANCE = 1e-3
+_PLATT_FOLDS = 5
+# The largest squared norms of rows that do not overflow. LIBSVM stores products of rows in float32.
+# The Newton steps multiply the Hessian, a sum of such products, by gradients.
+_LARGEST_PRODUCTS = {
+    "libsvm": float(np.finfo(np.float32).max),
+    "squared_hinge": float(np.finfo(np.float64).max) ** 0.5 / 1e6,
+}
 
 
-@documented(**TEXTS, settings="random_state=0")
 @dataclass(kw_only=True, eq=False, repr=False)
 class LIFTClassifier(ComplementaryClassifier):
     r"""Multi-label learning with label-specific features (LIFT), trained on candidate labels.
@@ -70,10 +84,7 @@ class LIFTClassifier(ComplementaryClassifier):
     solver : {"squared_hinge", "libsvm", "auto"}, default="squared_hinge"
         ``"squared_hinge"`` squares the losses of step 3. It takes time linear in n, but it is
         *another baseline*, see Notes. ``"libsvm"`` is the solver of the authors. ``"auto"`` is
-        LIBSVM for up to ``max_libsvm_rows`` training instances. To compare datasets, name one
-        solver.
-    max_libsvm_rows : int, default=2500
-        Only used with ``solver="auto"``.
+        LIBSVM for up to 2500 training instances. To compare datasets, name one solver.
     svm_max_iter : "auto" or int, default="auto"
         Maximum number of LIBSVM's iterations in each fit. ``"auto"`` is 10,000 per training
         instance, but at most 10 million. With features far above 1, LIBSVM may never converge.
@@ -81,7 +92,8 @@ class LIFTClassifier(ComplementaryClassifier):
         Number of labels that joblib learns at the same time. The result does not depend on it.
     random_state : int, numpy.random.Generator or None, default=None
         Seed of the first centres of k-means, and of the folds of Platt scaling.
-    {parameters}
+    threshold
+        As in :class:`FPMLClassifier`.
 
     Attributes
     ----------
@@ -95,21 +107,13 @@ class LIFTClassifier(ComplementaryClassifier):
         Weight of the distance to each centre in its label's logit, after Platt scaling.
     intercept_ : ndarray of shape (K,)
         Constant term of each label's logit.
-    {shape}
-
-    See Also
-    --------
-    MLKNNClassifier : Learns from candidates as well, by counting neighbours.
 
     Notes
     -----
-    ``relevant`` of ``fit`` is not used, because known relevant labels are candidates already.
-
     *Degenerate hinge loss.* With one complementary label per instance, \|N\| is about n / K, and
-    the constant classifier w = 0 is nearly optimal in step 3. The ranking of instances then comes
-    only from the error that the solver's tolerance leaves (LIBSVM's default is 1e-3), enlarged by
-    Platt scaling. A more exact solver of the same problem is not a better baseline. The squared
-    hinge loss does not have this problem and ranks clearly better. Tables should name the solver.
+    w = 0 is nearly optimal in step 3. The ranking of instances then comes only from the error that
+    the solver's tolerance leaves, enlarged by Platt scaling. The squared hinge loss does not have
+    this problem and ranks clearly better. Tables should name the solver.
 
     *Choices.* k-means has one random start and at most 30 batch updates; an empty cluster moves
     to a far point. Distances are neither centred nor scaled, as in the authors' code: even
@@ -122,22 +126,18 @@ class LIFTClassifier(ComplementaryClassifier):
     O(n M) for the label being learned, and up to 200 MB for LIBSVM's cache.
 
     *Precision.* Everything is computed in float64. Sparse features are made dense if that takes at
-    most 128 MiB, so they give the same result as dense ones. Larger ones stay sparse. Then ties of
-    k-means and LIBSVM's error can differ.
+    most 128 MiB. Larger ones stay sparse; ties of k-means and LIBSVM's error can then differ.
 
     References
     ----------
     M.-L. Zhang and L. Wu, "LIFT: Multi-label learning with label-specific features", IEEE TPAMI
     37 (2015). J. C. Platt, "Probabilistic outputs for support vector machines" (1999).
-
-    {example}
     """
 
     _constraints: ClassVar[Constraints] = {
         "ratio": Real(above=0, at_most=1),
         "C": Real(above=0),
         "solver": ("squared_hinge", "libsvm", "auto"),
-        "max_libsvm_rows": Integer(at_least=0),
         "svm_max_iter": ("auto", Integer(at_least=1)),
         "random_state": RandomState(),
     }
@@ -152,7 +152,6 @@ class LIFTClassifier(ComplementaryClassifier):
     ratio: float = 0.1
     C: float = 1.0
     solver: str = "squared_hinge"
-    max_libsvm_rows: int = 2500
     svm_max_iter: str | int = "auto"
     threshold: str = "probability"
     n_jobs: int | None = None
@@ -165,7 +164,7 @@ class LIFTClassifier(ComplementaryClassifier):
         X = _for_distances(X)
         self.solver_ = self.solver
         if self.solver == "auto":
-            small = X.shape[0] <= self.max_libsvm_rows
+            small = X.shape[0] <= _MOST_LIBSVM_ROWS
             self.solver_ = "libsvm" if small else "squared_hinge"
         # Each label has its own seed, so the order in which labels are learned does not matter.
         n_labels = complementary.shape[1]
@@ -200,13 +199,12 @@ class LIFTClassifier(ComplementaryClassifier):
         if all(converged):
             return
         n_stopped, first = converged.count(False), converged.index(False)
-        warnings.warn(
+        warn_user(
             f"LIBSVM stopped at svm_max_iter={self._svm_limit(X.shape[0])} before it converged for"
             f" {n_stopped} of {len(converged)} labels, the first of them label {first}."
             f" {range_of(X)}; scale the features to values near 1, raise svm_max_iter, or give"
             " solver='squared_hinge'",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
     def _decision(self, X: Features) -> Array:
@@ -278,3 +276,88 @@ def _centers(
         warnings.simplefilter("ignore", ConvergenceWarning)
         sides = [means.fit(X[side]).cluster_centers_ for side in (candidate, ~candidate)]
     return np.vstack(sides)
+
+
+class Logit(NamedTuple):
+    """A label's logit: coef (M,) times the features, plus an intercept."""
+
+    coef: Array
+    intercept: float
+    converged: bool = True
+
+
+class SquaredHingeSVC(LinearSVC):
+    """Minimize ||w||^2 / 2 + C sum_i max(0, 1 - y_i (w . x_i + b))^2 by Newton steps.
+
+    scikit-learn's ``LinearSVC`` uses LIBLINEAR, which also penalizes b.
+    """
+
+    def fit(self, X: Array, y: NDArray[np.bool_]) -> Self:
+        """Learn from features (n, M) and classes (n,)."""
+        self.classes_ = np.array([False, True])
+        sign = np.where(y, 1.0, -1.0)
+        extended = np.column_stack([X, np.ones(len(X))])  # (n, M + 1)
+        penalized = np.ones(extended.shape[1])
+        penalized[-1] = 0
+
+        def objective(weights: Array) -> tuple[float, Array]:
+            shortfall = np.maximum(0, 1 - sign * (extended @ weights))
+            value = float(0.5 * (penalized * weights) @ weights + self.C * shortfall @ shortfall)
+            return value, penalized * weights - 2 * self.C * (sign * shortfall) @ extended
+
+        def hessian(weights: Array) -> Any:
+            short = extended[sign * (extended @ weights) < 1]
+            return np.diag(penalized) + 2 * self.C * short.T @ short
+
+        weights = optimize.minimize(
+            objective,
+            np.zeros(extended.shape[1]),
+            jac=True,
+            hess=hessian,
+            method="trust-exact",
+            # The objective is convex and piecewise quadratic, so long Newton steps are safe.
+            options={"initial_trust_radius": 1e3, "max_trust_radius": 1e9},
+        ).x
+        self.coef_, self.intercept_ = weights[None, :-1], weights[-1:]
+        return self
+
+
+def fit_logit(
+    features: Array,
+    candidate: NDArray[np.bool_],
+    *,
+    solver: str,
+    C: float,
+    max_iter: int,
+    seed: int,
+) -> Logit:
+    """Fit a machine to one label, and return its margin after Platt scaling.
+
+    ``features`` (n, M) are distances to cluster centres; ``candidate`` (n,) tells whether each row
+    has the label as a candidate. Features so large that the solver would overflow are refused.
+    """
+    # The greatest squared norm of a row is compared.
+    if np.einsum("ij,ij->i", features, features).max() > _LARGEST_PRODUCTS[solver]:
+        raise InputError(
+            f"X has distances to cluster centres of up to {features.max():.3g}, too large for the"
+            " support vector machine; scale the features first"
+        )
+    machine: Any = SquaredHingeSVC(C=C)
+    if solver == "libsvm":
+        machine = SVC(kernel="linear", C=C, tol=_LIBSVM_TOLERANCE, max_iter=max_iter)
+    n_folds = min(_PLATT_FOLDS, np.bincount(candidate).min())
+    slope, offset = 1.0, 0.0
+    with warnings.catch_warnings():
+        # LIFTClassifier warns once for all labels.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if n_folds < 2:
+            machine.fit(features, candidate)
+        else:
+            folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+            calibrated = CalibratedClassifierCV(machine, cv=folds, ensemble=False)
+            (fitted,) = calibrated.fit(features, candidate).calibrated_classifiers_
+            (sigmoid,) = fitted.calibrators
+            machine, slope, offset = fitted.estimator, -sigmoid.a_, -sigmoid.b_
+    converged = getattr(machine, "fit_status_", 0) == 0
+    intercept = float(slope * machine.intercept_[0] + offset)
+    return Logit(slope * machine.coef_[0], intercept, converged)

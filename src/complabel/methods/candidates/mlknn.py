@@ -13,10 +13,8 @@ from complabel._parameters import Constraints, Integer, Real
 from complabel.errors import InputError
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_around_half
-from complabel.methods._documented import documented
 from complabel.methods._features import refuse_lost_distances, refuse_overflow
 from complabel.methods._saving import Numbers, Rows
-from complabel.methods.candidates._texts import TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 _WORKING_MEMORY = 64
 
 
-@documented(**TEXTS, settings="")
 @dataclass(kw_only=True, eq=False, repr=False)
 class MLKNNClassifier(ComplementaryClassifier):
     r"""Multi-label k-nearest neighbours (ML-KNN), trained on candidate labels.
@@ -54,7 +51,8 @@ class MLKNNClassifier(ComplementaryClassifier):
         k. The paper chose 10 from about 8 to 12.
     smoothing : float, default=1.0
         s; 1 is Laplace smoothing. If s = 0 makes the posterior 0/0, the prior is used.
-    {parameters}
+    threshold
+        As in :class:`FPMLClassifier`.
 
     Attributes
     ----------
@@ -65,16 +63,9 @@ class MLKNNClassifier(ComplementaryClassifier):
     X_, candidates_ : ndarray or CSR of shape (n_samples, n_features), ndarray (n_samples, K)
         The training instances, in which predictions search for neighbours. If ``fit`` was given
         float64 features, ``X_`` is not a copy of them.
-    {shape}
-
-    See Also
-    --------
-    LIFTClassifier : Learns from candidates as well, one support vector machine per label.
 
     Notes
     -----
-    ``relevant`` of ``fit`` is not used, because known relevant labels are candidates already.
-
     Distances are Euclidean, computed in float64 by brute force. A fit takes O(n^2 d) time, where d
     is the mean number of non-zeros of a row. Prediction of m rows takes O(m n d) time. Counting
     adds O(n k K). At most 64 MiB of distances are in memory at once, never an n x n matrix.
@@ -87,8 +78,6 @@ class MLKNNClassifier(ComplementaryClassifier):
     ----------
     M.-L. Zhang and Z.-H. Zhou, "ML-KNN: A lazy learning approach to multi-label learning",
     Pattern Recognition 40 (2007).
-
-    {example}
     """
 
     _constraints: ClassVar[Constraints] = {

@@ -8,68 +8,22 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import optimize
 from sklearn.utils.extmath import row_norms
 
 from complabel._parameters import Constraints, Integer, Real
 from complabel.methods._arrays import Array, Features
-from complabel.methods._documented import documented
-from complabel.methods.candidates._confidences import Quadratic
 from complabel.methods.candidates._linear import LinearCandidateClassifier, Rounds
-from complabel.methods.candidates._rank_loss import RankLoss
-from complabel.methods.candidates._texts import TEXTS
 
-Structure: TypeAlias = Callable[[Array], Quadratic]
+Structure: TypeAlias = "Callable[[Array], Quadratic]"
 """Takes the current confidences, and returns the structure term R as a function of confidences."""
 
 # Weight of ||U||^2 in the reconstruction term. It keeps the prototype of a label finite if all
 # confidences of the label are 0.
 _PROTOTYPE_RIDGE = 1e-8
-
-_SHARED = {
-    "model": """All labels that are not complementary are candidates. A linear ranker puts each
-candidate above each complementary label, weighted by the candidate's confidence. The confidences P
-are learned, too::
-
-    minimize over W, P:  ||W||^2 / 2
-    + C1 sum_i 1/(#A_i #B_i) sum_{j in A_i, k in B_i} P_ij max(0, 1 - f_j(x_i) + f_k(x_i))^2
-    + R(P)
-    subject to  0 <= P_ij <= 1,  P_ij = 0 for j in B_i,  sum_j P_ij >= 1
-
-A_i and B_i are the candidates and the complementary labels of instance i, and # is their number.
-In each round, L-BFGS finds W, then projected gradient steps find P. Rounds end when the objective
-changes little.""",
-    "rest": """C1 : float, default=1.0
-    Weight of the rank loss; the paper fixes it at 1.
-weight_iterations : int, default=50
-    Maximum number of L-BFGS iterations per round.
-confidence_iterations : int, default=100
-    Maximum number of projected gradient steps per round.
-{parameters}
-
-Attributes
-----------
-confidences_ : ndarray of shape (n_samples, K)
-    P of the training instances. ``save`` leaves it out, because predictions do not need it.
-{objective}""",
-    "notes": """The paper describes the model only in outline. The solver is ours. So is the squared
-hinge loss; the paper may have a plain one. Tables should call this method a reimplementation.
-
-The paper defines no rule of prediction. Here a label is predicted if its score exceeds the middle
-of the row's range. ``predict_proba`` is the sigmoid of the distance from this middle: it is a score
-for ranking, not a probability. ``relevant`` labels given to ``fit`` are ignored.
-
-A fit takes O(rounds iterations n (d K + K log K)) time, where d is the mean number of non-zeros per
-row. A copy of the features, sparse if they are sparse, and a dozen (n, K) matrices are in memory.
-
-References
-----------
-M.-K. Xie and S.-J. Huang, "Partial Multi-Label Learning", AAAI 2018.
-
-{example}""",
-    **TEXTS,
-    "settings": "C1=10.0",
-}
+# Added to the curvature, so that a step stays finite if the quadratic term is 0.
+_CURVATURE_FLOOR = 1e-9
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -128,11 +82,21 @@ class ConfidenceRanker(LinearCandidateClassifier):
         return decision - np.where(lowest == highest, 0.5, lowest + 0.5 * (highest - lowest))
 
 
-@documented(**_SHARED)
 class PMLLCClassifier(ConfidenceRanker):
     r"""Partial multi-label learning with confidences refined by label correlation (PML-lc).
 
-    {model}
+    All labels that are not complementary are candidates. A linear ranker puts each candidate above
+    each complementary label, weighted by the candidate's confidence. The confidences P are learned,
+    too::
+
+        minimize over W, P:  ||W||^2 / 2
+        + C1 sum_i 1/(#A_i #B_i) sum_{j in A_i, k in B_i} P_ij max(0, 1 - f_j(x_i) + f_k(x_i))^2
+        + R(P)
+        subject to  0 <= P_ij <= 1,  P_ij = 0 for j in B_i,  sum_j P_ij >= 1
+
+    A_i and B_i are the candidates and the complementary labels of instance i, and # is their
+    number. In each round, L-BFGS finds W, then projected gradient steps find P. Rounds end when the
+    objective changes little.
 
     The term R makes the confidences of two labels similar if they often are candidates together::
 
@@ -144,18 +108,41 @@ class PMLLCClassifier(ConfidenceRanker):
     ----------
     C2 : float, default=1e-3
         Weight of the correlation term; search 1e-3, 1e-2, 0.1, 1, 10.
-    {rest}
+    C1 : float, default=1.0
+        Weight of the rank loss; the paper fixes it at 1.
+    weight_iterations : int, default=50
+        Maximum number of L-BFGS iterations per round.
+    confidence_iterations : int, default=100
+        Maximum number of projected gradient steps per round.
+    fit_intercept, max_iter, tol
+        As in :class:`FPMLClassifier`.
 
-    See Also
-    --------
-    PMLFPClassifier : Refines the confidences by prototypes in the feature space.
+    Attributes
+    ----------
+    confidences_ : ndarray of shape (n_samples, K)
+        P of the training instances. ``save`` leaves it out, because predictions do not need it.
+    objective_, coef_, intercept_, n_iter_, converged_
+        As in :class:`FPMLClassifier`.
 
     Notes
     -----
     The form of S is ours. With one complementary label per instance, S is nearly constant. Then
     the correlation term only makes all confidences of a row more equal.
 
-    {notes}
+    The paper describes the model only in outline. The solver is ours. So is the squared hinge loss;
+    the paper may have a plain one. Tables should call this method a reimplementation.
+
+    The paper defines no rule of prediction. Here a label is predicted if its score exceeds the
+    middle of the row's range. ``predict_proba`` is the sigmoid of the distance from this middle: it
+    is a score for ranking, not a probability. ``relevant`` labels given to ``fit`` are ignored.
+
+    A fit takes O(rounds iterations n (d K + K log K)) time, where d is the mean number of non-zeros
+    per row. A copy of the features, sparse if they are sparse, and a dozen (n, K) matrices are in
+    memory.
+
+    References
+    ----------
+    M.-K. Xie and S.-J. Huang, "Partial Multi-Label Learning", AAAI 2018.
     """
 
     def _structure(self, X: Features, candidates: Array) -> Structure:
@@ -164,13 +151,11 @@ class PMLLCClassifier(ConfidenceRanker):
         return lambda _: term
 
 
-@documented(**_SHARED)
 class PMLFPClassifier(ConfidenceRanker):
     r"""Partial multi-label learning with confidences refined by feature prototypes (PML-fp).
 
-    {model}
-
-    The term R is the error of rebuilding an instance from prototypes of its likely labels::
+    It is :class:`PMLLCClassifier` with another term R: the error of rebuilding an instance from
+    prototypes of its likely labels::
 
         R(P) = min over U of C2/2 ||X - P U||^2
 
@@ -182,19 +167,20 @@ class PMLFPClassifier(ConfidenceRanker):
     C2 : float, default=1e-3
         Weight of the reconstruction; search 1e-3, 1e-2, 0.1, 1, 10. The term grows with the
         squared scale of the features. With large weights, the ranking is neglected.
-    {rest}
+    C1, weight_iterations, confidence_iterations, fit_intercept, max_iter, tol
+        As in :class:`PMLLCClassifier`.
 
-    See Also
-    --------
-    PMLLCClassifier : Refines the confidences by correlations between labels.
+    Attributes
+    ----------
+    confidences_, objective_, coef_, intercept_, n_iter_, converged_
+        As in :class:`PMLLCClassifier`.
 
     Notes
     -----
     The form of the reconstruction is ours; the constant feature is rebuilt, too. The paper can
     also be read as sum_ij P_ij ||x_i - u_j||^2. This is linear in P, so it would choose only one
-    label per instance.
-
-    {notes}
+    label per instance. What is ours and what the paper says is the same as in
+    :class:`PMLLCClassifier`, and so is the cost.
     """
 
     def _structure(self, X: Features, candidates: Array) -> Structure:
@@ -251,3 +237,121 @@ def label_prototypes(X: Features, confidences: Array) -> Array:
     gram = confidences.T @ confidences  # (K, K)
     gram[np.diag_indices_from(gram)] += _PROTOTYPE_RIDGE
     return np.linalg.solve(gram, (X.T @ confidences).T)
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """The convex function constant + <linear, P> + <P matrix, P> / 2 of confidences P (n, K).
+
+    ``matrix`` (K, K) is symmetric; ``linear`` is (n, K) or 0.
+    """
+
+    matrix: Array
+    linear: Array | float = 0.0
+    constant: float = 0.0
+
+    def value(self, confidences: Array) -> float:
+        """Return the function's value at confidences (n, K)."""
+        slope = self.linear + 0.5 * (confidences @ self.matrix)
+        return self.constant + float(np.vdot(slope, confidences))
+
+    def plus(self, linear: Array) -> Quadratic:
+        """Return the sum of this function and a linear one (n, K)."""
+        return Quadratic(self.matrix, self.linear + linear, self.constant)
+
+    def minimize(
+        self, start: Array, candidates: NDArray[np.bool_], *, steps: int, tolerance: float = 1e-9
+    ) -> Array:
+        """Minimize the function by projected gradient steps, none of which increases it.
+
+        The start (n, K) must be in the allowed set. The search ends after ``steps`` steps, or when
+        no confidence changes by more than ``tolerance``.
+        """
+        curvature = float(np.linalg.eigvalsh(self.matrix)[-1]) + _CURVATURE_FLOOR
+        confidences = start
+        for _ in range(steps):
+            gradient = confidences @ self.matrix + self.linear
+            moved = project_confidences(confidences - gradient / curvature, candidates)
+            change = float(np.abs(moved - confidences).max())
+            confidences = moved
+            if change <= tolerance:
+                break
+        return confidences
+
+
+def project_confidences(values: Array, candidates: NDArray[np.bool_]) -> Array:
+    """Project each row on {p : 0 <= p <= 1, p = 0 for labels not candidates, sum p >= 1}."""
+    projected = np.where(candidates, np.clip(values, 0.0, 1.0), 0.0)
+    short = np.flatnonzero(projected.sum(axis=1) < 1)
+    if short.size:
+        # The clipped row sums to less than 1, so the nearest point has a sum of exactly 1: it is
+        # the projection on the simplex, where no entry exceeds 1.
+        projected[short] = _project_simplex(values[short], candidates[short])
+    return projected
+
+
+def _project_simplex(values: Array, candidates: NDArray[np.bool_]) -> Array:
+    """Project each row on the simplex of its candidates."""
+    largest = np.where(candidates, values, -np.inf).max(axis=1, keepdims=True)
+    # A constant added to a row does not change the projection. Entries more than 1 below the
+    # largest become 0, so -2 gives the other labels 0.
+    lowered = np.where(candidates, np.maximum(values - largest, -2.0), -2.0)
+    descending = -np.sort(-lowered, axis=1)
+    excess = np.cumsum(descending, axis=1) - 1
+    count = np.arange(1, values.shape[1] + 1)
+    support = (descending * count > excess).sum(axis=1, keepdims=True)
+    offset = np.take_along_axis(excess, support - 1, axis=1) / support
+    return np.asarray(np.maximum(lowered - offset, 0.0))
+
+
+class RankLoss:
+    """The rank loss for scores F (n, K): each candidate should be above each other label by 1.
+
+    T (n, K) is the indicator of candidates; each row has zeros and ones. The margin is subtracted
+    from the candidates' scores: u = F - T. Then a pair costs max(0, u_k - u_j)^2. In a sorted row
+    of u, the sums over all k above a j, and over all j below a k, are cumulative sums. So the code
+    never loops over pairs.
+    """
+
+    def __init__(self, candidates: Array, *, weight: float) -> None:
+        self._candidates = candidates
+        n_candidates = candidates.sum(axis=1, keepdims=True)
+        n_pairs = n_candidates * (candidates.shape[1] - n_candidates)
+        self._pair_weight: Array = weight / n_pairs  # (n, 1)
+
+    def costs(self, scores: Array) -> Array:
+        """Return the loss (n, K) of each candidate with confidence 1; 0 for other labels."""
+        order, u, others = self._sorted(scores)
+        above, above_u, above_u2 = (_sums_from_above(others * part) for part in (1, u, u * u))
+        squared = above_u2 - 2 * u * above_u + u * u * above
+        sorted_costs = self._pair_weight * (1 - others) * np.maximum(squared, 0.0)
+        return _unsorted(sorted_costs, order)
+
+    def value_and_gradient(self, scores: Array, confidences: Array) -> tuple[float, Array]:
+        """Return the loss and its gradient (n, K) by the scores."""
+        order, u, others = self._sorted(scores)
+        mass = np.take_along_axis(confidences, order, axis=1)  # 0 for labels not candidates
+        pull_up = mass * (_sums_from_above(others * u) - u * _sums_from_above(others))
+        push_down = others * (u * np.cumsum(mass, axis=1) - np.cumsum(mass * u, axis=1))
+        sorted_gradient = 2 * self._pair_weight * (push_down - pull_up)
+        # The loss is homogeneous of degree 2 in u, so by Euler's theorem it is <gradient, u> / 2.
+        return 0.5 * float(np.vdot(sorted_gradient, u)), _unsorted(sorted_gradient, order)
+
+    def _sorted(self, scores: Array) -> tuple[NDArray[np.intp], Array, Array]:
+        """Return the order that sorts each row of u; and in this order, u and 1 - T."""
+        shifted = scores - self._candidates
+        order = np.argsort(shifted, axis=1)
+        others = 1 - np.take_along_axis(self._candidates, order, axis=1)
+        return order, np.take_along_axis(shifted, order, axis=1), others
+
+
+def _sums_from_above(values: Array) -> Array:
+    """Return, for each entry, the sum of its row from this entry to the end."""
+    return np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
+
+
+def _unsorted(values: Array, order: NDArray[np.intp]) -> Array:
+    """Put sorted entries back into their original columns."""
+    restored = np.empty_like(values)
+    np.put_along_axis(restored, order, values, axis=1)
+    return restored

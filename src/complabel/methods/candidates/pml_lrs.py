@@ -10,11 +10,8 @@ import numpy as np
 
 from complabel._parameters import Constraints, Real
 from complabel.methods._arrays import Array, Features
-from complabel.methods._documented import documented
 from complabel.methods._linear_systems import MAX_DIRECT_COLUMNS, Gram, RidgeSystem
 from complabel.methods.candidates._linear import CandidateRegressor, Rounds
-from complabel.methods.candidates._proximal import singular_value_threshold, soft_threshold
-from complabel.methods.candidates._texts import TEXTS
 
 # The penalty mu doubles or halves if one residual is more than 4 times the other. Each change costs
 # a factorization, so changes are at least 10 iterations apart. Convergence is proven only for a
@@ -22,9 +19,11 @@ from complabel.methods.candidates._texts import TEXTS
 _IMBALANCE = 4.0
 _STEP = 2.0
 _ITERATIONS_BETWEEN_STEPS = 10
+# If the sides have at least this ratio, eigenvectors of the smaller Gram matrix cost less than an
+# SVD.
+_SLENDER = 2
 
 
-@documented(**TEXTS, settings="gamma=1.0")
 @dataclass(kw_only=True, eq=False, repr=False)
 class PMLLRSClassifier(CandidateRegressor):
     """Partial multi-label learning by low-rank and sparse decomposition (PML-LRS).
@@ -53,15 +52,13 @@ class PMLLRSClassifier(CandidateRegressor):
         close to trace-norm regression on the candidates. ``inf`` forbids noise.
     tol : float, default=1e-5
         Stop when the primal and the dual residual are below this fraction of ``||T||_F``.
-    {parameters}
+    fit_intercept, max_iter, threshold
+        As in :class:`FPMLClassifier`.
 
     Attributes
     ----------
-    {attributes}
-
-    See Also
-    --------
-    FPMLClassifier : Factorizes T, with a factor that T and the features share.
+    coef_, intercept_, n_iter_, converged_
+        As in :class:`FPMLClassifier`.
 
     Notes
     -----
@@ -79,14 +76,10 @@ class PMLLRSClassifier(CandidateRegressor):
     iteration takes O(nnz K + d^2 K + (n + d) K^2) for nnz stored features. Two d x d matrices and
     about a dozen n x K matrices are in memory.
 
-    {regression}
-
     References
     ----------
     L. Sun, S. Feng, T. Wang, C. Lang and Y. Jin, "Partial Multi-Label Learning by Low-Rank and
     Sparse Decomposition", AAAI 2019.
-
-    {example}
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -184,3 +177,42 @@ def _system(gram: Gram, mu: float) -> RidgeSystem:
 def _joint_norm(*matrices: Array) -> float:
     """Return the Frobenius norm of all matrices together."""
     return float(np.sqrt(sum(np.vdot(matrix, matrix) for matrix in matrices)))
+
+
+def soft_threshold(values: Array, amount: float) -> Array:
+    """Shrink every entry towards zero by ``amount``: the proximal operator of the l1 norm.
+
+    ``amount`` may be ``inf``; then the result is 0.
+
+    >>> soft_threshold(np.array([-3.0, 0.5, 2.0]), 1.0)
+    array([-2.,  0.,  1.])
+    """
+    return values - np.clip(values, -amount, amount)
+
+
+def singular_value_threshold(matrix: Array, amount: float) -> Array:
+    """Shrink every singular value of a matrix (m, q) towards zero by ``amount``.
+
+    This is the proximal operator of the trace norm; see Cai, Candes and Shen, "A singular value
+    thresholding algorithm for matrix completion", 2010, Theorem 2.1. If one side is much longer,
+    the eigenvectors of the smaller Gram matrix are used. This halves the digits of small singular
+    values, but these become 0 anyway.
+
+    >>> singular_value_threshold(np.diag([3.0, 1.0]), 2.0)
+    array([[1., 0.],
+           [0., 0.]])
+    """
+    if amount == 0:
+        return matrix
+    rows, columns = matrix.shape
+    if columns >= _SLENDER * rows:
+        return singular_value_threshold(matrix.T, amount).T
+    if rows >= _SLENDER * columns:
+        squares, vectors = np.linalg.eigh(matrix.T @ matrix)
+        values = np.sqrt(np.maximum(squares, 0.0))
+        kept = values > amount
+        shrinkage = (vectors[:, kept] * (1 - amount / values[kept])) @ vectors[:, kept].T
+        return np.asarray(matrix @ shrinkage)
+    left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    kept = values > amount
+    return np.asarray((left[:, kept] * (values[kept] - amount)) @ right[kept])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -33,6 +32,7 @@ from complabel._training import (
 from complabel.errors import InputError
 from complabel.methods._arrays import Features
 from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._door import warn_user
 from complabel.methods._features import FAR, far_centre, range_of, refuse_beyond_single
 from complabel.methods._saving import Numbers
 
@@ -52,31 +52,13 @@ Model = LinearMap | torch.nn.Module
 # After training, scores are checked for this many rows at a time, to save memory.
 _CHECKED_ROWS = 4096
 
-# Texts that the docstrings of these methods share.
-TEXTS = {
-    "sections": """Parameters
-----------
-{parameters}
-
-Attributes
-----------
-{attributes}""",
-    "attributes": """model_ : LinearMap or torch.nn.Module
-    Maps features to log-odds of f.
-coef_ : ndarray of shape (K, n_features)
-    Weights of the linear map. Only without ``network``.
-intercept_ : ndarray of shape (K,)
-    Biases of the linear map. Only without ``network``.
-classes_ : ndarray of shape (K,)
-n_features_in_ : int""",
-}
-
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
 class GradientClassifier(ComplementaryClassifier):
     """Base class of methods whose scores are the sigmoid of a trained linear map or network.
 
-    A method's ``_fit`` calls ``_train`` and stores the result as ``model_``.
+    A method's ``_fit`` calls ``_train`` and stores the result as ``model_``. The docstring of
+    :class:`ComplementaryLossClassifier` describes the parameters and the attributes.
     """
 
     _constraints: ClassVar[Constraints] = {"random_state": RandomState()}
@@ -152,7 +134,6 @@ class GradientClassifier(ComplementaryClassifier):
         return Schedule(**{**{n: getattr(self, n) for n in names}, "learning_rate": self._rate()})
 
     def _rate(self) -> float:
-        """Return the learning rate to train with."""
         return self.learning_rate
 
     def _generator(self) -> torch.Generator:
@@ -274,12 +255,11 @@ class GradientClassifier(ComplementaryClassifier):
         centre = far_centre(X)
         if centre is None or (self.network is None and not sparse.issparse(X)):
             return centre
-        warnings.warn(
+        warn_user(
             f"X is far from 0: the largest mean of a feature is {np.abs(centre).max():.3g}, more"
             f" than {FAR} times the spread of the features, so gradient descent may learn little;"
             " centre and scale the features first, as scikit-learn's StandardScaler does",
             ConvergenceWarning,
-            stacklevel=5,
         )
         return None
 

@@ -1,8 +1,7 @@
-"""Base of the methods that assume one naming probability for each label that does not apply."""
+"""CCMN and COMES, which assume one naming probability for each label that does not apply."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,95 +9,35 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from complabel._parameters import Constraints
-from complabel.answers import AssumedUniformWarning
+from complabel._parameters import Constraints, Real
 from complabel.errors import AnnotationError
 from complabel.frequencies import (
-    LabelFrequencies,
     check_auto_or_given,
     estimate_label_frequencies,
     given_frequencies,
     judged_at_random,
 )
+from complabel.losses import CCMNLoss, COMESHammingLoss, COMESRankingLoss, LogitLoss
+from complabel.methods._door import warn_assumed
 from complabel.methods._saving import Numbers
-from complabel.methods.gradient._base import TEXTS, GradientClassifier
+from complabel.methods.gradient._base import GradientClassifier
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from complabel.answers import Answers
-    from complabel.losses import LogitLoss
-    from complabel.methods._arrays import Array, Features, Indicator
-
-_CALLER = 5  # frames from _warn_of_assumption through _learn, _fit and fit to the caller of fit
-
-CLASS_CONDITIONAL_TEXTS = {
-    "sections": """Parameters
-----------
-{of_frequencies}
-
-{rest}""",
-    "rest": """Attributes
-----------
-naming_rates_ : ndarray of shape (K,)
-    p, the probability that each label is named for a row to which it does not apply.
-label_frequencies_ : ndarray of shape (K,)
-    pi, as given, estimated or assumed.
-label_frequencies_errors_ : ndarray of shape (K,), or None
-    Standard errors of the estimate; None if nothing was estimated.
-{attributes}
-
-Warns
------
-AssumedUniformWarning
-    If nothing says how often labels apply, so that all labels are assumed to have the same p.
-
-See Also
---------
-complabel.losses.{loss} : The formula.
-complabel.frequencies.estimate_label_frequencies : What ``"auto"`` does with random answers.""",
-    "of_frequencies": """label_frequencies : "auto" or array-like of shape (K,), default="auto"
-    pi, the share of the rows to which each label applies ("class priors" in the paper), in [0, 1].
-    p_j is the share of rows for which label j is named, divided by 1 - pi_j. ``"auto"`` estimates
-    pi if y is Answers with at least K yes/no answers about random labels. Labels that were named
-    freely do not determine pi. Then p is assumed to be the same for all labels and as small as
-    possible, see Notes. *True* frequencies come from true training labels, which no real user has.
-    If an experiment uses them, mark its figures, as a plan with ``label_frequencies = "true"``
-    does.
-learning_rate : float, default=0.01
-    No paper states a rate for these datasets. ``complabel tune`` chooses one by held-out answers.
-{parameters}""",
-    "attributes": TEXTS["attributes"],
-    "assumed": """If nothing tells how often labels apply, all labels share one p. It is the greater
-of two lower bounds. The first is the share of rows for which the label that is named most is named;
-it equals p if that label never applies. The second is m / (K - 1) for m labels named per row; it
-equals p if one label applies to each row, so it is exact for one class per row. In other cases pi
-tends to be too small.
-
-The optimizer and its settings are those of the ComRank paper, the same as for the other methods
-with a single loss. So only the loss differs. On scene and yeast, held-out *complementary* labels
-rank lower with them than with Adam and the weight decay of the MLCL paper, 1e-4.
-
-If y is Answers, every label that somebody named, excluded or judged not to apply is complementary,
-and each item with an answer is unlabelled. Answers that a label applies are only used for
-``label_frequencies``. Known relevant labels have no effect.""",
-    "examples": """Examples
---------
->>> import numpy as np
->>> from complabel.simulate import draw_answers
->>> rng = np.random.default_rng(0)
->>> X = rng.normal(size=(400, 3))
->>> relevant = (X > [1.0, 0.5, 0.0]).astype(int)
->>> named = draw_answers(relevant, question="asked", random_state=0)
->>> classifier = {name}(learning_rate=0.1, epochs=30, random_state=0).fit(X, named)
->>> bool(classifier.predict_proba([[2.0, -2.0, -2.0]]).argmax() == 0)
-True""",
-}
+    from complabel.methods._arrays import Array, Features
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ClassConditionalClassifier(GradientClassifier):
-    """Base of methods whose loss needs naming rates. Subclasses make the loss in ``_loss``."""
+    """Base of methods whose loss needs naming rates. Subclasses make the loss in ``_loss``.
+
+    The optimizer and its settings are those of the ComRank paper, the same as for the other
+    methods with a single loss. So only the loss differs. On scene and yeast, held-out
+    *complementary* labels rank lower with them than with Adam and the weight decay of the MLCL
+    paper, 1e-4.
+    """
 
     understands_answers = True
 
@@ -123,10 +62,6 @@ class ClassConditionalClassifier(GradientClassifier):
         super()._check_parameters()
         check_auto_or_given(self.label_frequencies)
 
-    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
-        del relevant
-        self._learn(X, complementary, None)
-
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
         complementary = answers.complementary
         if not complementary.any():
@@ -134,37 +69,37 @@ class ClassConditionalClassifier(GradientClassifier):
                 f"{type(self).__name__} learns from labels that do not apply, and no answer of y"
                 " names one; SelectionLikelihoodClassifier learns from other answers"
             )
-        found = None
-        enough = judged_at_random(answers).sum() >= answers.n_labels
-        if isinstance(self.label_frequencies, str) and enough:
-            found = estimate_label_frequencies(answers)
-        self._learn(X, complementary, found)
+        self._set_rates(complementary.mean(axis=0, dtype=np.float64), answers)
+        self.model_ = self._train(
+            X,
+            self._loss(self.naming_rates_),
+            {"complementary": complementary},
+            generator=self._generator(),
+            stage="classifier",
+        )
 
-    def _learn(self, X: Features, complementary: Indicator, found: LabelFrequencies | None) -> None:
-        """Set the naming rates and train with them."""
-        shares = complementary.mean(axis=0, dtype=np.float64)
+    def _set_rates(self, shares: Array, answers: Answers) -> None:
+        """Set frequencies and naming rates, from the shares (K,) of rows with each label named."""
         self.label_frequencies_errors_ = None
         if not isinstance(self.label_frequencies, str):
             frequencies = given_frequencies(
                 self.label_frequencies, self.classes_, one_applies=self._single
             )
             rates = _rates_of(shares, frequencies)
-        elif found is not None:
+        elif judged_at_random(answers).sum() >= answers.n_labels:
+            found = estimate_label_frequencies(answers)
             frequencies, self.label_frequencies_errors_ = found.values, found.standard_errors
             rates = _rates_of(shares, frequencies)
         else:
             if not self._single:
-                _warn_of_assumption()
+                warn_assumed(
+                    "nothing says how often each label applies, and every label is taken to be"
+                    " named equally readily where it does not: give label_frequencies, or ask"
+                    " yes/no questions about random labels of some items (see docs/asking.md)",
+                )
             rates = _one_rate(shares)
             frequencies = 1 - shares / rates
         self.naming_rates_, self.label_frequencies_ = rates, frequencies
-        self.model_ = self._train(
-            X,
-            self._loss(rates),
-            {"complementary": complementary},
-            generator=self._generator(),
-            stage="classifier",
-        )
 
 
 def _rates_of(shares: Array, frequencies: Array) -> Array:
@@ -184,12 +119,137 @@ def _one_rate(shares: Array) -> Array:
     return np.full(n_labels, min(1.0, max(shares.max(), shares.sum() / (n_labels - 1))))
 
 
-def _warn_of_assumption() -> None:
-    """Warn that nothing says how often labels apply."""
-    warnings.warn(
-        "nothing says how often each label applies, and every label is taken to be named equally"
-        " readily where it does not: give label_frequencies, or ask yes/no questions about random"
-        " labels of some items (see docs/asking.md)",
-        AssumedUniformWarning,
-        stacklevel=_CALLER,
-    )
+@dataclass(kw_only=True, eq=False, repr=False)
+class CCMNClassifier(ClassConditionalClassifier):
+    r"""Minimize an unbiased estimate of the cross-entropy under class-conditional label noise.
+
+    Candidate labels are relevant labels with noise. A label that applies is always a candidate. A
+    label that does not apply is a candidate with probability 1 - p_j. The cross-entropy with the
+    target :math:`1 - \bar y_j / p_j` then has the supervised cross-entropy as its mean.
+
+    Parameters
+    ----------
+    label_frequencies : "auto" or array-like of shape (K,), default="auto"
+        pi, the share of the rows to which each label applies ("class priors" in the paper), in
+        [0, 1]. p_j is the share of rows for which label j is named, divided by 1 - pi_j.
+        ``"auto"`` estimates pi if y is Answers with at least K yes/no answers about random labels.
+        Labels that were named freely do not determine pi. Then p is assumed to be the same for all
+        labels and as small as possible, see Notes. *True* frequencies come from true training
+        labels, which no real user has. If an experiment uses them, mark its figures, as a plan with
+        ``label_frequencies = "true"`` does.
+    network, learning_rate, weight_decay, batch_size, epochs, threshold, cut, optimizer
+        As in :class:`ComplementaryLossClassifier`. No paper states a learning rate for these
+        datasets. ``complabel tune`` chooses one by held-out answers.
+    momentum, milestones, device, random_state, callback
+        As in :class:`ComplementaryLossClassifier`.
+
+    Attributes
+    ----------
+    naming_rates_ : ndarray of shape (K,)
+        p, the probability that each label is named for a row to which it does not apply.
+    label_frequencies_ : ndarray of shape (K,)
+        pi, as given, estimated or assumed.
+    label_frequencies_errors_ : ndarray of shape (K,), or None
+        Standard errors of the estimate; None if nothing was estimated.
+    model_, coef_, intercept_
+        As in :class:`ComplementaryLossClassifier`.
+
+    Warns
+    -----
+    AssumedUniformWarning
+        If nothing says how often labels apply, so that all labels are assumed to have the same p.
+
+    Notes
+    -----
+    If nothing tells how often labels apply, all labels share one p. It is the greater of two lower
+    bounds. The first is the share of rows for which the label that is named most is named; it
+    equals p if that label never applies. The second is m / (K - 1) for m labels named per row; it
+    equals p if one label applies to each row, so it is exact for one class per row. In other cases
+    pi tends to be too small.
+
+    If y is Answers, every label that somebody named, excluded or judged not to apply is
+    complementary, and each item with an answer is unlabelled. Answers that a label applies are only
+    used for ``label_frequencies``. Known relevant labels have no effect.
+
+    The estimate has no lower bound. If p_j is small, a linear map of many features overfits, and
+    only ``weight_decay`` limits this. The paper's noise rates are
+    p(not a candidate | relevant) = 0 and p(candidate | irrelevant) = 1 - p_j.
+
+    References
+    ----------
+    M.-K. Xie and S.-J. Huang, "CCMN: A General Framework for Learning with Class-Conditional
+    Multi-Label Noise", IEEE TPAMI 2023, the estimator for single labels. The paper's text was not
+    available. By its abstract and by later papers, it extends the estimator of Natarajan et al.,
+    "Learning with Noisy Labels", NIPS 2013, which is the one used here. The settings are ours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from complabel.simulate import draw_answers
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 3))
+    >>> relevant = (X > [1.0, 0.5, 0.0]).astype(int)
+    >>> named = draw_answers(relevant, question="asked", random_state=0)
+    >>> classifier = CCMNClassifier(learning_rate=0.1, epochs=30, random_state=0).fit(X, named)
+    >>> bool(classifier.predict_proba([[2.0, -2.0, -2.0]]).argmax() == 0)
+    True
+    """
+
+    def _loss(self, naming_rates: Array) -> LogitLoss:
+        return CCMNLoss(naming_rates)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class COMESHammingClassifier(ClassConditionalClassifier):
+    """COMES-HL: minimize the corrected risk of negative and unlabelled instances, by label.
+
+    The instances for which label j was named are a sample of those to which it does not apply. All
+    instances are unlabelled. Both samples together give the cross-entropy under full supervision,
+    if the label frequencies ("class priors") are known. The part of the relevant labels cannot be
+    negative, but its estimate can, so the loss takes the absolute value of the estimate.
+
+    Parameters and attributes are those of :class:`CCMNClassifier`, and its Notes on p hold here,
+    too. According to its reviews, the paper gives the true class priors to its method. The paper
+    says that they can be estimated. Its optimizer and learning rates are not known here.
+
+    References
+    ----------
+    W. Wang, T. Ma, M.-K. Xie, G. Niu and M. Sugiyama, "Rethinking Consistent Multi-Label
+    Classification under Inexact Supervision", ICLR 2026, COMES-HL.
+    """
+
+    def _loss(self, naming_rates: Array) -> LogitLoss:
+        return COMESHammingLoss(naming_rates)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class COMESRankingClassifier(ClassConditionalClassifier):
+    r"""COMES-RL: rank all other labels above the named ones, with the weights 1 / p_j.
+
+    The expected loss is the ranking loss under full supervision plus a constant, where sigmoids of
+    differences of logits replace counts. Only differences between labels are learned, so f is a
+    score and not a probability. A label is predicted if f, scaled to [0, 1] within its row, is
+    above the cut.
+
+    The other parameters and the attributes are those of :class:`CCMNClassifier`, and its Notes on p
+    hold here, too.
+
+    Parameters
+    ----------
+    flooding : float, default=0.0
+        The flood level. If L is the mean loss of a batch, the batch contributes
+        \|L - flooding\| + flooding, so training does not lower L below the level. The paper
+        tunes it.
+
+    References
+    ----------
+    The paper of :class:`COMESHammingClassifier`, COMES-RL.
+    """
+
+    _constraints: ClassVar[Constraints] = {"flooding": Real(at_least=0)}
+
+    flooding: float = 0.0
+    threshold: str = "minmax"
+
+    def _loss(self, naming_rates: Array) -> LogitLoss:
+        return COMESRankingLoss(naming_rates, flooding=self.flooding)

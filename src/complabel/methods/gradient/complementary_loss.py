@@ -1,19 +1,18 @@
-"""Methods that minimize a loss of logits and complementary labels by gradient descent."""
+"""Methods that minimize one loss of logits by gradient descent."""
 
 from __future__ import annotations
 
 import copy
-import functools
-import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
 
 from complabel.errors import InputError
 from complabel.losses import (
+    BinaryCrossEntropy,
     CTLLoss,
     ExponentialRankingLoss,
     GDFLoss,
@@ -23,64 +22,69 @@ from complabel.losses import (
     loss_of,
     loss_parts,
 )
-from complabel.methods._documented import documented
-from complabel.methods.gradient._base import TEXTS, GradientClassifier
+from complabel.methods.gradient._base import GradientClassifier
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Features
+    from complabel.methods._arrays import Array, Features, Indicator
 
 
-LOSS_TEXTS = {
-    "sections": TEXTS["sections"]
-    + """
-
-See Also
---------
-complabel.losses.{loss} : The formula of the loss.
-ComplementaryLossClassifier : The base class, which minimizes any loss.""",
-    "attributes": TEXTS["attributes"],
-    "examples": """Examples
---------
->>> import numpy as np
->>> X = np.eye(3).repeat(50, axis=0)
->>> complementary = np.eye(3, dtype=int).repeat(50, axis=0)
->>> classifier = {name}(learning_rate=0.1, random_state=0).fit(X, complementary)
->>> classifier.predict(np.eye(3))
-array([[0, 1, 1],
-       [1, 0, 1],
-       [1, 1, 0]])""",
-}
-
-
-@documented(**TEXTS)
 @dataclass(kw_only=True, eq=False, repr=False)
 class ComplementaryLossClassifier(GradientClassifier):
     """Multi-label classifier that minimizes a given loss of complementary labels.
 
     The scores f(x) are the sigmoid of a linear map or network. Give your own loss as a parameter,
-    or set the class attribute ``loss`` in a subclass. Such a subclass has no parameter ``loss``.
-    Other class attributes set the defaults of its other parameters in the same way.
+    or as the class attribute ``loss`` of a subclass. A subclass that changes other defaults is a
+    dataclass, as the methods of this file are.
 
     Parameters
     ----------
+    network : callable or None, default=None
+        A function: ``network(n_features, n_labels)`` returns a ``torch.nn.Module`` with K outputs.
+        X may then have more axes, such as (n, 1, 28, 28) for pictures; the first argument is the
+        shape of an item, here (1, 28, 28). None trains a linear map, as the papers do.
+    learning_rate : float, default=0.01
+        Step size of the optimizer. The papers choose it per dataset from 0.1, 0.01 and 0.001;
+        :func:`complabel.methods.make_classifier` uses their choice.
+    weight_decay : float, default=1e-3
+        This multiple of weights and biases is added to their gradient, as in ``torch.optim.Adam``.
+    batch_size : int, default=256
+        Number of instances per step.
+    epochs : int, default=200
+        Number of passes over the data.
+    threshold : {"probability", "minmax"}, default="minmax"
+        What ``predict`` compares with the cut: f, or f scaled to [0, 1] within each row. The cut
+        is 0.5, unless the class has a parameter ``cut``.
+    device : str, default="auto"
+        The device to train on: ``"auto"`` is CUDA if available, else the CPU; or a device name of
+        torch.
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed of the initial weights and of the order of the instances.
+    callback : callable or None, default=None
+        Called after every epoch with (what is trained, epoch, epochs, mean loss), for example
+        ``("classifier", 1, 200, 0.7)``.
     loss : LogitLoss or subclass of LogitLoss, default=None
         It takes ``complementary`` after the logits, and ``relevant`` if it uses known relevant
         labels. A class is called without arguments. ``fit`` refuses None.
-    {parameters}
+    optimizer : {"sgd", "adam"}, default="sgd"
+        SGD with momentum, or Adam.
+    momentum : float, default=0.9
+        Only used with ``optimizer="sgd"``.
+    milestones : sequence of int, default=(100, 150)
+        The learning rate is multiplied by 0.1 after each of these numbers of epochs.
+    cut : float, default=0.5
+        ``predict`` returns a label if its value is above the cut; in (0, 1).
 
     Attributes
     ----------
-    {attributes}
-
-    See Also
-    --------
-    complabel.losses.LogitLoss : What a loss must offer.
+    model_ : LinearMap or torch.nn.Module
+        Maps features to log-odds of f.
+    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
+        Weights and biases of the linear map. Only without ``network``.
 
     Notes
     -----
-    The derived methods (GDF, CTL and others) check known relevant labels but do not use them.
+    :class:`complabel.losses.LogitLoss` says what a loss must offer. The derived methods (GDF, CTL
+    and others) check known relevant labels but do not use them.
 
     Training takes O(epochs n d K) time, where d is the mean number of non-zeros per row, and
     memory for one copy of the features. The model of the last epoch is kept. The released code of
@@ -108,23 +112,23 @@ class ComplementaryLossClassifier(GradientClassifier):
     threshold: str = "minmax"
     cut: float = 0.5
 
-    def __init_subclass__(cls, **settings: Any) -> None:
-        """Use the class attributes as the defaults of the constructor's parameters."""
-        super().__init_subclass__(**settings)
-        if "__init__" not in vars(cls):
-            cls.__init__ = _with_defaults(cls.__init__, vars(cls))  # type: ignore[method-assign]
-
     @property
     def models_the_choice(self) -> bool:  # type: ignore[override]
         """Whether the loss models which labels are chosen as complementary."""
-        return self.loss is not None and self.loss.models_the_choice
+        loss = self._loss()
+        return loss is not None and bool(loss.models_the_choice)
+
+    def _loss(self) -> Any:
+        """Return the parameter, or else the loss of the subclass."""
+        return type(self).loss if self.loss is None else self.loss
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        kind = self.loss if isinstance(self.loss, type) else type(self.loss)
+        loss = self._loss()
+        kind = loss if isinstance(loss, type) else type(loss)
         if not issubclass(kind, LogitLoss):
             raise InputError(
-                f"loss must be a complabel.losses.LogitLoss or a subclass of it, got {self.loss!r}"
+                f"loss must be a complabel.losses.LogitLoss or a subclass of it, got {loss!r}"
             )
         if kind.label_names[:1] != ("complementary",):
             raise InputError(
@@ -141,56 +145,28 @@ class ComplementaryLossClassifier(GradientClassifier):
         loss = {"loss": loss_of(parameters["loss"])} if "loss" in parameters else {}
         return super()._from_plain({**parameters, **loss})
 
-    def _fit(
-        self, X: Features, complementary: NDArray[np.uint8], relevant: NDArray[np.uint8] | None, /
-    ) -> None:
+    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
         loss = self._own_loss().to(torch.float32)
         labels = {"complementary": complementary}
         if relevant is not None and "relevant" in loss.label_names:
             labels["relevant"] = relevant
         self.model_ = self._train(X, loss, labels, generator=self._generator(), stage="classifier")
 
-    def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def _log_likelihood(self, X: Features, complementary: Indicator) -> Array:
+        loss = self._own_loss().to(torch.float64)
         labels = torch.from_numpy(complementary.astype(np.float64))
-        log_likelihood = (
-            self._own_loss()
-            .to(torch.float64)
-            .log_likelihood(torch.from_numpy(self._decision(X)), labels)
-        )
-        return np.asarray(log_likelihood.numpy())
+        found = loss.log_likelihood(torch.from_numpy(self._decision(X)), labels)
+        return np.asarray(found.numpy())
 
     def _own_loss(self) -> Any:
         """Return a copy of the loss, so that training does not change the caller's."""
         # The caller may be in inference mode. Autograd does not accept tensors made in it.
         with torch.inference_mode(False):
-            return self.loss() if isinstance(self.loss, type) else copy.deepcopy(self.loss)
+            loss = self._loss()
+            return loss() if isinstance(loss, type) else copy.deepcopy(loss)
 
 
-def _with_defaults(init: Callable[..., None], attributes: Any) -> Callable[..., None]:
-    """Return a constructor whose defaults are the class attributes.
-
-    If ``loss`` is a class attribute, the constructor has no such parameter. scikit-learn, ``help``
-    and the printed form of an estimator read the defaults from the constructor's signature.
-    """
-    signature = inspect.signature(init)
-    own = {name: attributes[name] for name in signature.parameters if name in attributes}
-    kept = [
-        parameter.replace(default=own.get(name, parameter.default))
-        for name, parameter in signature.parameters.items()
-        if not (name == "loss" and name in own)
-    ]
-    narrowed = signature.replace(parameters=kept)
-
-    @functools.wraps(init)
-    def constructor(self: Any, **settings: Any) -> None:
-        narrowed.bind(self, **settings)  # raises a TypeError for unknown parameters
-        init(self, **{**own, **settings})
-
-    constructor.__signature__ = narrowed  # type: ignore[attr-defined]
-    return constructor
-
-
-@documented(**LOSS_TEXTS, loss="GDFLoss")
+@dataclass(kw_only=True, eq=False, repr=False)
 class GDFClassifier(ComplementaryLossClassifier):
     """Minimize the gradient-descent-friendly loss of complementary labels.
 
@@ -198,11 +174,8 @@ class GDFClassifier(ComplementaryLossClassifier):
     estimator, by giving more weight to the terms that pull candidates towards 1. The cut is that
     of the released code.
 
-    {sections}
-    UnbiasedBCEClassifier : The estimator that it is derived from.
+    Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
 
-    Notes
-    -----
     The published numbers agree with those of the epoch that is best on the test fold. Choosing
     this epoch needs true labels, and gains about 0.02 in average precision on scene.
 
@@ -210,37 +183,56 @@ class GDFClassifier(ComplementaryLossClassifier):
     ----------
     Y. Gao, M. Xu and M.-L. Zhang, "Unbiased Risk Estimator to Multi-Labeled Complementary Label
     Learning", IJCAI 2023.
-
-    {examples}
     """
 
-    loss = GDFLoss
-    cut = 0.8
+    loss: Any = field(init=False, default=GDFLoss)
+    cut: float = 0.8
 
 
-@documented(**LOSS_TEXTS, loss="UnbiasedBCELoss")
+@dataclass(kw_only=True, eq=False, repr=False)
+class BCEClassifier(ComplementaryLossClassifier):
+    """Minimize binary cross-entropy with every candidate label taken as relevant.
+
+    **The loss is that of** :class:`GDFClassifier`. The two papers define the same function, except
+    for the factor K of a mean over labels. Only the settings differ. Here they are usual ones for
+    multi-label networks, the same as for :class:`LUWClassifier` and :class:`SupervisedClassifier`:
+    Adam, no milestones, and a label is predicted if f > 0.5. With
+    ``optimizer="sgd", weight_decay=1e-3, milestones=(100, 150), threshold="minmax", cut=0.8`` the
+    result equals GDF bit for bit.
+
+    Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
+
+    Most labels are candidates, so most labels are predicted. This follows from the loss.
+
+    References
+    ----------
+    The baseline "BCE" of: Wang, Ma, Xie, Niu and Sugiyama, "Rethinking Consistent Multi-Label
+    Classification under Inexact Supervision", ICLR 2026. Its settings are not known here.
+    """
+
+    loss: Any = field(init=False, default=GDFLoss)
+    optimizer: str = "adam"
+    weight_decay: float = 1e-4
+    milestones: Sequence[int] = ()
+    threshold: str = "probability"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class UnbiasedBCEClassifier(ComplementaryLossClassifier):
     """Minimize an unbiased estimate of the supervised binary cross-entropy.
 
     It is unbiased if all non-empty label sets without the instance's complementary labels are
     equally likely. With many labels, the method learns only from the complementary ones. The cut
-    is that of the released code.
+    is that of the released code, and the paper that of :class:`GDFClassifier`.
 
-    {sections}
-    GDFClassifier : A form that learns more if there are many labels.
-
-    References
-    ----------
-    The paper of :class:`GDFClassifier`.
-
-    {examples}
+    Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
     """
 
-    loss = UnbiasedBCELoss
-    cut = 0.8
+    loss: Any = field(init=False, default=UnbiasedBCELoss)
+    cut: float = 0.8
 
 
-@documented(**LOSS_TEXTS, loss="CTLLoss")
+@dataclass(kw_only=True, eq=False, repr=False)
 class CTLClassifier(ComplementaryLossClassifier):
     """Minimize a weighted loss in which low-ranked candidates also count as irrelevant.
 
@@ -248,20 +240,18 @@ class CTLClassifier(ComplementaryLossClassifier):
     candidate whose current score is low within its row counts as relevant and as irrelevant. The
     constants and the cut are those of the released code.
 
-    {sections}
+    Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
 
     References
     ----------
     Y. Gao, J.-Y. Zhu, M. Xu and M.-L. Zhang, "Multi-Label Learning With Multiple Complementary
     Labels", IEEE TPAMI 2025.
-
-    {examples}
     """
 
-    loss = CTLLoss
+    loss: Any = field(init=False, default=CTLLoss)
 
 
-@documented(**LOSS_TEXTS, loss="ExponentialRankingLoss")
+@dataclass(kw_only=True, eq=False, repr=False)
 class ComRankClassifier(ComplementaryLossClassifier):
     """Rank every candidate label above every complementary label.
 
@@ -269,19 +259,17 @@ class ComRankClassifier(ComplementaryLossClassifier):
     for any way to choose them: no transition matrix is assumed or estimated. The settings are
     those of the released code.
 
-    {sections}
+    Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
 
     References
     ----------
     "ComRank: Ranking Loss for Multi-Label Complementary Label Learning", NeurIPS 2025.
-
-    {examples}
     """
 
-    loss = ExponentialRankingLoss
+    loss: Any = field(init=False, default=ExponentialRankingLoss)
 
 
-@documented(**LOSS_TEXTS, loss="LUWLoss")
+@dataclass(kw_only=True, eq=False, repr=False)
 class LUWClassifier(ComplementaryLossClassifier):
     """Model the complementary label as Q = sigmoid(1 - f(x)), where f(x) is the label's score.
 
@@ -290,10 +278,8 @@ class LUWClassifier(ComplementaryLossClassifier):
     only this one keeps both nested functions and comes near the numbers of the GDF paper. Without
     the outer sigmoid, the method would be :class:`GDFClassifier` again.
 
-    {sections}
+    Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
 
-    Notes
-    -----
     The defaults are the settings of the MLCL paper. Those of the GDF paper are
     ``optimizer="sgd", weight_decay=1e-3, milestones=(100, 150)``.
 
@@ -305,11 +291,43 @@ class LUWClassifier(ComplementaryLossClassifier):
     ----------
     Y. Gao and M.-L. Zhang, "Discriminative Complementary-Label Learning with Weighted Loss",
     ICML 2021. The paper of :class:`GDFClassifier` uses it as a baseline for several labels.
-
-    {examples}
     """
 
-    loss = LUWLoss
-    optimizer = "adam"
-    weight_decay = 1e-4
-    milestones = ()
+    loss: Any = field(init=False, default=LUWLoss)
+    optimizer: str = "adam"
+    weight_decay: float = 1e-4
+    milestones: Sequence[int] = ()
+
+
+class SupervisedBCEClassifier(GradientClassifier):
+    """Linear model or network trained by binary cross-entropy on the *relevant* labels.
+
+    It is a reference of the paper, not a method for complementary labels. Its ``fit`` takes the
+    true labels as ``y``, which ``learns_from = "relevant"`` declares. Nobody chose its settings
+    for true labels, so true labels can teach more than it learns.
+
+    Parameters
+    ----------
+    network, learning_rate, weight_decay, batch_size, epochs
+        As in :class:`ComplementaryLossClassifier`; here with Adam.
+    threshold, device, random_state, callback
+        As in :class:`ComplementaryLossClassifier`.
+
+    Attributes
+    ----------
+    model_, coef_, intercept_
+        As in :class:`ComplementaryLossClassifier`.
+
+    References
+    ----------
+    Gao, Xu and Zhang, "Complementary to Multiple Labels", section 6: "fully supervised".
+    """
+
+    learns_from: ClassVar[Literal["complementary", "relevant"]] = "relevant"
+
+    def _fit(self, X: Features, true_labels: Indicator, relevant: Indicator | None, /) -> None:
+        del relevant
+        labels = {"true_labels": true_labels}
+        self.model_ = self._train(
+            X, BinaryCrossEntropy(), labels, generator=self._generator(), stage="classifier"
+        )

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
 from scipy import special
+from sklearn.model_selection import KFold
 
 from complabel import metrics
 from complabel import transition as matrices
 from complabel._parameters import Constraints, Real
 from complabel.errors import InputError
 from complabel.losses import ComplementaryCrossEntropy, MLCLLoss
-from complabel.methods._documented import documented
 from complabel.methods._saving import MISSING, Numbers
-from complabel.methods.gradient._base import TEXTS, GradientClassifier, not_learnable
-from complabel.methods.gradient._learning_rate import RATES, choose_rate
+from complabel.methods.gradient._base import GradientClassifier, not_learnable
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from complabel.methods._arrays import Features
+    from complabel.methods._arrays import Array, Features, Indicator
+
+RATES = (0.1, 0.01, 0.001)
+"""The learning rates that are tried: the grid of the MLCL paper."""
+
+_USUAL = RATES.index(0.01)
+# Each fold costs one training per rate. With three folds, each training has two thirds of the rows.
+_FOLDS = 3
 
 
-@documented(**TEXTS)
 @dataclass(kw_only=True, eq=False, repr=False)
 class MLCLClassifier(GradientClassifier):
     r"""Multi-label classifier that is trained with an estimated transition matrix (MLCL).
@@ -53,53 +58,47 @@ class MLCLClassifier(GradientClassifier):
         ``"auto"`` takes 1e-2, unless 1e-1 or 1e-3 (the paper's grid) is better by more than one
         standard error. The criterion is how low held-out complementary labels rank, in three
         folds. This takes ten trainings, nine of them on two thirds of the rows.
-        :func:`complabel.methods.make_classifier` uses the rate that the paper states for a
-        dataset.
     bias_init : {"random", "prior"}, default="random"
         Start values of the biases of f. ``"random"`` starts as torch.nn.Linear and the paper do,
         with f near 1/2. ``"prior"`` starts at the log-odds of 1/K, so that the scores of an
-        instance sum to about 1, as they do after training. If f starts near 1/2, all scores first
-        fall together, and a label that falls too far can stay near 0 for the whole training. See
-        Notes.
-    {parameters}
+        instance sum to about 1, as they do after training. See Notes.
+    network, weight_decay, batch_size, epochs, threshold, device, random_state, callback
+        As in :class:`ComplementaryLossClassifier`; here with Adam. The first argument of the
+        callback is ``"transition"``, ``"classifier"`` or ``"search"``. For ``"search"``, the
+        others are the number of rates tried, the number of all rates, and the held-out error.
 
     Attributes
     ----------
     learning_rate_ : float
         The rate that was given or chosen.
     cv_results_ : dict of ndarrays of shape (3,)
-        ``learning_rate``; ``mean_ranking_error`` of held-out complementary labels; ``chosen``.
-        Only if the rate was chosen.
+        ``learning_rate``, ``mean_ranking_error`` (held out), ``chosen``. Only if it was chosen.
     transition_ : ndarray of shape (K, K)
         T; ``transition_[k, j]`` estimates p(label j is complementary | label k is relevant).
     initial_transition_ : ndarray of shape (K, K)
         S. Only if T was estimated.
     label_correlation_ : ndarray of shape (K, K)
         C. Only if T was estimated with a correlation.
-    {attributes}
+    model_, coef_, intercept_
+        As in :class:`ComplementaryLossClassifier`.
 
     See Also
     --------
     complabel.losses.MLCLLoss : The loss of step two. Known relevant labels change it.
     complabel.transition : The functions that compute S, C and T.
-    SelectionLikelihoodClassifier : The better method if its model of the choice holds.
 
     Notes
     -----
     Each training takes O(epochs n d K) time, where d is the mean number of non-zeros per row, and
-    memory for one copy of the features. ``network`` makes one network for g and one for f. The
-    first argument of the callback is ``"transition"``, ``"classifier"`` or ``"search"``. For
-    ``"search"``, the others are the number of rates tried, the number of all rates, and the
-    held-out error.
+    memory for one copy of the features. ``network`` makes one network for g and one for f.
 
     Rows of T sum to 1, so the scores of an instance sum to about 1. Therefore the paper's rule
     ``threshold="probability"`` predicts few labels. Its released code uses ``"minmax"``.
 
-    If features are not centred, a fit can end with one label whose score is near 0 for every
-    instance. The logits of this label fall furthest in the first steps, and the scores of the
-    other labels then sum to 1. The label cannot recover, because the gradient of the sigmoid is
-    small where f is small. Such a fit has a higher training loss than others.
-    ``bias_init="prior"`` avoids this, and so do features of mean 0.
+    If features are not centred, all scores first fall together, and a label that falls too far can
+    stay near 0 for the whole training, because the gradient of the sigmoid is small there. Such a
+    fit has a higher training loss than others. ``bias_init="prior"`` avoids this, and so do
+    features of mean 0.
 
     References
     ----------
@@ -156,9 +155,7 @@ class MLCLClassifier(GradientClassifier):
             return getattr(self, "learning_rate_", RATES[0])
         return self.learning_rate
 
-    def _fit(
-        self, X: Features, complementary: NDArray[np.uint8], relevant: NDArray[np.uint8] | None, /
-    ) -> None:
+    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
         generator = self._generator()
         self._forget("initial_transition_", "label_correlation_", "cv_results_")
         if not isinstance(self.learning_rate, str):
@@ -189,7 +186,7 @@ class MLCLClassifier(GradientClassifier):
         )
 
     def _estimate_transition(
-        self, X: Features, complementary: NDArray[np.uint8], generator: torch.Generator
+        self, X: Features, complementary: Indicator, generator: torch.Generator
     ) -> None:
         """Estimate S, C and T from the complementary labels, and set the attributes."""
         model = self._train(
@@ -218,7 +215,7 @@ class MLCLClassifier(GradientClassifier):
             self.initial_transition_, self.label_correlation_
         )
 
-    def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def _log_likelihood(self, X: Features, complementary: Indicator) -> Array:
         logits = self._decision(X)
         scores = special.expit(logits)
         # If all scores of a row underflow, use their logarithms to compare them.
@@ -227,3 +224,79 @@ class MLCLClassifier(GradientClassifier):
         scores[lost] = np.exp(logs - logs.max(axis=1, keepdims=True))
         implied = scores @ self.transition_  # (n, K)
         return metrics.complementary_log_likelihood_of_rows(complementary, implied)
+
+
+def choose_rate(
+    classifier: GradientClassifier,
+    X: Features,
+    complementary: Indicator,
+    relevant: Indicator | None,
+    *,
+    seed: int,
+) -> tuple[float, dict[str, NDArray[Any]]]:
+    """Choose the learning rate under which held-out complementary labels rank lowest.
+
+    The choice is 0.01, unless another rate is better by more than one standard error. It is also
+    0.01 if there are too few rows for the folds, or if training fails with every rate.
+
+    The criterion is the ranking error, not the likelihood of the labels. The likelihood depends on
+    the transition matrix, which is an estimate itself; on simulated data it chose worse.
+
+    Copies of the classifier are trained. Returned are the rate and the attribute ``cv_results_``,
+    whose error is infinite if the training failed.
+    """
+    by_row = np.full((len(RATES), len(complementary)), np.inf)
+    if len(complementary) >= _FOLDS:
+        splitter = KFold(_FOLDS, shuffle=True, random_state=seed % 2**32)
+        folds = list(splitter.split(complementary))
+        # clone() would also copy the callback and the network's factory, which may hold anything.
+        settings = classifier.get_params(deep=False)
+        settings |= {"callback": None, "random_state": seed % 2**32}
+        for at, rate in enumerate(RATES):
+            copy = type(classifier)(**{**settings, "learning_rate": rate})
+            by_row[at] = _held_out_errors(copy, X, complementary, relevant, folds)
+            if classifier.callback is not None:
+                classifier.callback("search", at + 1, len(RATES), float(by_row[at].mean()))
+    chosen = _better_than_usual(by_row)
+    return RATES[chosen], {
+        "learning_rate": np.array(RATES),
+        "mean_ranking_error": by_row.mean(axis=1),
+        "chosen": np.arange(len(RATES)) == chosen,
+    }
+
+
+def _better_than_usual(by_row: Array) -> int:
+    """Return the position of the rate with the least mean error, or of the usual rate.
+
+    The usual rate is taken if the gain is within one standard error.
+    """
+    best = int(by_row.mean(axis=1).argmin())
+    if not np.isfinite(by_row[[best, _USUAL]]).all():
+        return best if np.isfinite(by_row[best]).all() else _USUAL
+    gain = by_row[_USUAL] - by_row[best]
+    return best if gain.mean() > gain.std() / np.sqrt(len(gain)) else _USUAL
+
+
+def _held_out_errors(
+    classifier: GradientClassifier,
+    X: Features,
+    complementary: Indicator,
+    relevant: Indicator | None,
+    folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
+) -> Array:
+    """Return the ranking error (n,) of each row, by a model that was not trained on it.
+
+    All errors are infinite if a training fails: it diverges, a label is no candidate in the
+    training rows, or the network cannot process a small batch. If all trainings fail, the final
+    training raises the error.
+    """
+    scores = np.empty(complementary.shape)
+    for train, test in folds:
+        try:
+            classifier._fit(
+                X[train], complementary[train], None if relevant is None else relevant[train]
+            )
+            scores[test] = classifier._decision(X[test])
+        except (ValueError, RuntimeError):
+            return np.full(len(complementary), np.inf)
+    return metrics.complementary_ranking_error_of_rows(complementary, scores)

@@ -12,7 +12,6 @@ from complabel._parameters import Constraints, Real
 from complabel._training import LinearMap, descend
 from complabel.answers import Answers
 from complabel.losses import AnswersLikelihood, answers_log_likelihood, check_rates
-from complabel.methods._documented import documented
 from complabel.methods._kinds import (
     AnswerKinds,
     given_propensities,
@@ -20,21 +19,18 @@ from complabel.methods._kinds import (
     warn_of_free_namings,
 )
 from complabel.methods._saving import MISSING, Numbers
-from complabel.methods.gradient._base import TEXTS, GradientClassifier
+from complabel.methods.gradient._base import GradientClassifier
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from complabel.methods._arrays import Features
+    from complabel.methods._arrays import Array, Features
 
 # Standard deviation of the prior of log-propensities: at 1, one label in twenty comes to mind five
 # times as readily as a usual one. It matters only where answers say little.
 _SPREAD = 1.0
-# stacklevel of warnings: from _start_of, over _learn, _fit and fit, to its caller.
-_CALLER = 5
 
 
-@documented(**TEXTS)
 @dataclass(kw_only=True, eq=False, repr=False)
 class NetworkLikelihoodClassifier(GradientClassifier):
     """Multi-label classifier that trains any torch network by the exact likelihood of answers.
@@ -49,10 +45,9 @@ class NetworkLikelihoodClassifier(GradientClassifier):
     propensities : None, "auto", "equal" or array-like of shape (K,), default=None
         How readily each label comes to mind when a person names one, relative to the others. With
         ``"auto"``, they are trained together with the network; this is refused if the answers do
-        not determine them. Answers do if they are namings from random menus that offer "all of
-        these apply", or free namings together with yes/no answers about random labels. With None,
-        they are trained if the answers determine them; if not, all labels are treated as alike,
-        with a warning if labels were named freely. ``"equal"`` treats all labels as alike.
+        not determine them (see :class:`SelectionLikelihoodClassifier`). With None, they are trained
+        if the answers determine them; if not, all labels are treated as alike, with a warning if
+        labels were named freely. ``"equal"`` treats all labels as alike.
     error_rate : float, default=0.0
         The probability, in [0, 1), that an answer is a mistake: drawn at random from all answers
         that the question allows. It must be above 0 if answers contradict each other.
@@ -64,25 +59,23 @@ class NetworkLikelihoodClassifier(GradientClassifier):
         the loss. None leaves this out. Labels that were named freely say little about this number;
         with such answers alone, take ``cardinality_`` of a :class:`SelectionLikelihoodClassifier`.
         If ``y`` is one class per row, None is 1.
-    {parameters}
+    network, learning_rate, weight_decay, batch_size, epochs
+        As in :class:`ComplementaryLossClassifier`; here with Adam.
+    threshold, device, random_state, callback
+        As in :class:`ComplementaryLossClassifier`.
 
     Attributes
     ----------
     propensities_ : ndarray of shape (K,)
         The propensities that were given or trained; trained ones have a geometric mean of 1. Only
         if there are some.
-    {attributes}
+    model_, coef_, intercept_
+        As in :class:`ComplementaryLossClassifier`.
 
     Warns
     -----
     AssumedUniformWarning
         If labels were named freely, and the fit assumes that all come to mind equally.
-
-    See Also
-    --------
-    SelectionLikelihoodClassifier : The same likelihood with a kernel; it chooses its settings.
-    ComplementaryLossClassifier : Trains a network by any loss of labels that do not apply.
-    complabel.losses.AnswersLikelihood : The likelihood for a training loop of your own.
 
     Notes
     -----
@@ -127,15 +120,7 @@ class NetworkLikelihoodClassifier(GradientClassifier):
     batch_size: int = 64
     epochs: int = 50
 
-    def _fit(
-        self, X: Features, complementary: NDArray[np.uint8], relevant: NDArray[np.uint8] | None, /
-    ) -> None:
-        self._learn(X, Answers.from_complementary(complementary, relevant=relevant))
-
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
-        self._learn(X, answers)
-
-    def _learn(self, X: Features, answers: Answers) -> None:
         """Train the network, and propensities if the answers determine them."""
         self._forget("propensities_")
         log_w, trains = self._start_of_propensities(answers)
@@ -175,7 +160,7 @@ class NetworkLikelihoodClassifier(GradientClassifier):
             )
         self._refuse_divergence(self.model_, X, "classifier")
 
-    def _start_of_propensities(self, answers: Answers) -> tuple[NDArray[np.float64] | None, bool]:
+    def _start_of_propensities(self, answers: Answers) -> tuple[Array | None, bool]:
         """Return log-propensities (K,), or None if all are alike; and whether to train them."""
         given = given_propensities(self.propensities, answers.n_labels)
         if given is not None:
@@ -186,19 +171,16 @@ class NetworkLikelihoodClassifier(GradientClassifier):
         if self.propensities != "equal" and kinds.determine_propensities:
             return np.zeros(answers.n_labels), True
         if self.propensities is None and kinds.free:
-            warn_of_free_namings(stacklevel=_CALLER)
+            warn_of_free_namings()
         return None, False
 
-    def _rates_of_exclusion(self, answers: Answers) -> NDArray[np.float64] | None:
+    def _rates_of_exclusion(self, answers: Answers) -> Array | None:
         """Return the given exclusion rates (K,), or None."""
         if self.exclusion_rates is None:
             return None
         return check_rates("exclusion_rates", self.exclusion_rates, answers.n_labels, "label")
 
-    def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
-        return self._answers_log_likelihood(X, Answers.from_complementary(complementary))
-
-    def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> NDArray[np.float64]:
+    def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> Array:
         found = answers_log_likelihood(
             torch.from_numpy(self._decision(X)),
             answers,

@@ -20,10 +20,12 @@ from complabel.frequencies import (
 )
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._saving import MISSING, Numbers, model_of, parts_of
-from complabel.methods.matched._matching import class_shifts, label_shifts
-from complabel.methods.matched._scale import (
+from complabel.methods.matched._matching import (
+    LogLikelihood,
+    class_shifts,
     evidence_of,
     evidence_of_classes,
+    label_shifts,
     likeliest_scale,
     log_chances_of_classes,
     log_likelihood_of,
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from complabel.methods._arrays import Array, Features, Indicator
-    from complabel.methods.matched._scale import LogLikelihood
 
 # Frequencies are kept this far from 0 and 1, because only infinite scores have means of 0 or 1.
 _RAREST = 1e-6
@@ -85,13 +86,6 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         The scale a.
     shift_ : ndarray of shape (K,)
         The shifts b.
-    classes_ : ndarray of shape (K,)
-    n_features_in_ : int
-
-    See Also
-    --------
-    SelectionLikelihoodClassifier : Uses label frequencies while it learns, not only afterwards.
-    complabel.frequencies.estimate_label_frequencies : The estimate of ``"auto"``.
 
     Notes
     -----

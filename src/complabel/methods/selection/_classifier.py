@@ -305,19 +305,7 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         self.random_state = random_state
         self.callback = callback
 
-    def _fit(
-        self,
-        X: Features,
-        complementary: NDArray[np.uint8],
-        relevant: NDArray[np.uint8] | None,
-        /,
-    ) -> None:
-        self._learn(X, Answers.from_complementary(complementary, relevant=relevant))
-
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
-        self._learn(X, answers)
-
-    def _learn(self, X: Features, answers: Answers) -> None:
         from complabel.methods.selection._plan import learn  # imports torch
 
         self._forget(*_ONLY_SOME)
@@ -358,9 +346,6 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
                 " scale the features as those given to fit"
             )
         return logits
-
-    def _log_likelihood(self, X: Features, complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
-        return self._answers_log_likelihood(X, Answers.from_complementary(complementary))
 
     def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> NDArray[np.float64]:
         return self._annotators.choices(answers).log_likelihood(self._decision(X))

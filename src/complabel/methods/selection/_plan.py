@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -14,7 +13,7 @@ from scipy import special
 
 from complabel._parameters import check_random_state, check_real
 from complabel._training import one_thread
-from complabel.answers import Answers, AssumedUniformWarning
+from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
 from complabel.frequencies import (
     LabelFrequencies,
@@ -25,6 +24,7 @@ from complabel.frequencies import (
     rates_of_exclusion,
 )
 from complabel.losses import AnswersLikelihood, check_rates
+from complabel.methods._door import warn_assumed
 from complabel.methods._kinds import (
     AnswerKinds,
     given_propensities,
@@ -63,9 +63,6 @@ _STEPS = (-1.5, 0.0, 1.5)
 _LEAST_SHARE = 0.01
 # Frequencies are kept this far from 0 and 1, because no finite logit has a sigmoid of 0 or 1.
 _RAREST = 1e-6
-# stacklevel of warnings: from a helper below, over plan_for, learn, _learn, _fit and fit, to its
-# caller.
-_CALLER = 7
 
 Report = Callable[[str, int, "int | None", float], None]
 
@@ -263,7 +260,7 @@ def _spreads(classifier: Any, kinds: AnswerKinds, n_labels: int) -> Sequence[flo
     if given is None and kinds.determine_propensities and enough:
         return [None, *_SPREADS]
     if given is None and kinds.free:
-        warn_of_free_namings(stacklevel=_CALLER)
+        warn_of_free_namings()
     return [None]
 
 
@@ -314,11 +311,9 @@ def _exclusion_rates(
         frequencies = estimate_label_frequencies(answers)
     if frequencies is not None:
         return rates_of_exclusion(answers, frequencies.values)
-    warnings.warn(
+    warn_assumed(
         "a rule or a report excluded labels, but it is not known how often it excludes a label that"
         " does not apply, so these labels are treated as named freely. Give exclusion_rates, or ask"
         " yes/no questions about random labels of some items",
-        AssumedUniformWarning,
-        stacklevel=_CALLER,
     )
     return None

@@ -10,7 +10,7 @@ from sklearn.preprocessing import Normalizer
 from complabel._parameters import Constraints, Integer, Real
 from complabel._training import LinearMap
 from complabel.errors import InputError
-from complabel.methods._saving import MISSING, Numbers, Rows, Texts
+from complabel.methods._saving import MISSING, Numbers, Rows
 from complabel.methods.selection._annotators import Annotators
 from complabel.methods.selection._features import SCALINGS, LandmarkKernel, MappedLinear
 
@@ -43,7 +43,7 @@ FITTED: Constraints = {
         "intercept": Numbers("K"),
     },
     "_annotators": {
-        "names": Texts("annotators"),
+        "names": Numbers("annotators", dtype=None),
         "propensities": (None, Numbers("K", at_least=0)),
         "error_rates": (None, Numbers("annotators", **_RATES)),
         "error_rate": Real(at_least=0, at_most=1),

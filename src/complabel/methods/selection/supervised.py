@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from complabel import metrics
-from complabel.answers import Answers, pair_rows
+from complabel.answers import Answers
 from complabel.methods.selection._classifier import (
     ProgressCallback,
     SelectionLikelihoodClassifier,
@@ -13,7 +12,7 @@ from complabel.methods.selection._classifier import (
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from complabel.methods._arrays import Features
 
@@ -112,20 +111,4 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
         ticked = Answers.from_arrays(
             absent=1 - true_labels, relevant=true_labels, question="ticked"
         )
-        self._learn(X, ticked)
-
-    def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Return the average precision on true labels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples, K) or (n_samples,)
-            The relevant labels, as in ``fit``.
-
-        Returns
-        -------
-        float
-        """
-        decision = self._decision(self._validate_new(X))
-        return metrics.average_precision(self._encode(pair_rows(X, y)), decision)
+        self._fit_answers(X, ticked)

@@ -1,0 +1,245 @@
+"""Labels with the same marks or nearly the same name, and items with the same features."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse, special
+
+from complabel.answers import STATEMENT_KINDS, pair_rows
+from complabel.asking._inspection import FeatureSummary
+from complabel.asking._said import Said, distinct
+from complabel.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+_CHANCE = 1e-3  # what chance alone would give more often than this is not reported
+_CHUNK = 50_000  # rows that are made dense at a time, which limits the memory
+# If at least this share of the cells is marked, dense products of chunks of rows are faster.
+_DENSE = 0.05
+_HASHED = 10_000  # rows hashed at a time, which limits the memory for their bits
+_LEAST_LETTERS = 5  # shorter words often differ in one letter: "cat", "car"
+_MOST_RARE, _TIMES = 3, 10  # a misspelt name is in few answers, the right one in many
+
+
+def identical_labels(said: Said, which: NDArray[np.bool_] | None = None) -> list[list[int]]:
+    """Return groups of labels that have the same marks, unless chance may explain it.
+
+    ``which``, (S,), marks the statements that count; by default all. Each mark gets a random
+    number, and labels with equal sums have the same marks. The chance that two labels with m
+    marks among A answers agree is 1 / C(A, m). It is multiplied by the number of label pairs.
+    """
+    answers, K = said.answers, said.answers.n_labels
+    used = np.arange(len(said.kind)) if which is None else np.flatnonzero(which)
+    label = said.label[used]
+    numbers = np.random.default_rng(0).integers(
+        1, 2**63, size=(answers.n_answers, len(STATEMENT_KINDS)), dtype=np.uint64
+    )
+    key = np.zeros(K, dtype=np.uint64)
+    used = used[np.argsort(label, kind="stable")]
+    drawn = numbers[said.answer[used], said.kind[used]]
+    n_marks = np.bincount(label, minlength=K)
+    marked = np.flatnonzero(n_marks)
+    starts = np.cumsum(n_marks) - n_marks
+    if len(marked):
+        key[marked] = np.add.reduceat(drawn, starts[marked])
+    log_chance = -_log_choose(answers.n_answers, n_marks) + np.log(max(K * (K - 1) / 2, 1))
+    kept = np.flatnonzero((n_marks > 0) & (log_chance < np.log(_CHANCE)))
+    _, group, size = np.unique(key[kept], return_inverse=True, return_counts=True)
+    return [kept[group == at].tolist() for at in np.flatnonzero(size > 1)]
+
+
+def nested_exclusions(said: Said) -> list[tuple[int, int]]:
+    """Return pairs (a, b): a is excluded wherever b is, and chance hardly explains it.
+
+    Labels that are always excluded together form both (a, b) and (b, a). In all other pairs the
+    first of them stands for the group. Pairs that follow from other pairs are left out.
+    """
+    answers, K = said.answers, said.answers.n_labels
+    excluded = said.is_kind("excluded")
+    looked_at = distinct(answers.item[answers.question == "excluded"])
+    pairs = distinct(said.pair[excluded])
+    if not len(pairs):
+        return []
+    rows, labels = np.divmod(pairs, K)
+    marks: Any = sparse.csr_array(
+        (np.ones(len(pairs), dtype=np.float32), (rows, labels)), shape=answers.shape
+    )
+    together = _products(marks)
+    n_excluded = np.diag(together)
+    n = len(looked_at)
+    # Chance that all items of b are among those of a: C(n - n_b, n_a - n_b) / C(n, n_a).
+    n_a, n_b = n_excluded[:, np.newaxis], n_excluded[np.newaxis]
+    inside = (together == n_b) & (n_a > n_b) & (n_b > 0)
+    with np.errstate(invalid="ignore"):
+        log_chance = _log_choose(n - n_b, n_a - n_b) - _log_choose(n, n_a)
+    inside &= np.where(inside, log_chance, 0) + np.log(K * max(K - 1, 1)) < np.log(_CHANCE)
+    identical = identical_labels(said, excluded)
+    others = [label for group in identical for label in group[1:]]
+    inside[others], inside[:, others] = False, False
+    between = inside.astype(np.float32) @ inside.astype(np.float32) > 0
+    inside &= ~between
+    for group in identical:
+        inside[group[0], group[1:]] = inside[group[1:], group[0]] = True
+    return [(int(a), int(b)) for a, b in np.argwhere(inside)]
+
+
+def _products(marks: Any) -> NDArray[np.float64]:
+    """Return how often each two labels are marked together, (K, K)."""
+    n_items, K = marks.shape
+    if marks.nnz < _DENSE * n_items * K:
+        return np.asarray((marks.T @ marks).toarray(), dtype=np.float64)
+    total = np.zeros((K, K))
+    for start in range(0, n_items, _CHUNK):
+        part = marks[start : start + _CHUNK].toarray()
+        total += part.T @ part
+    return total
+
+
+def _log_choose(n: Any, k: Any) -> Any:
+    """Return the logarithm of the number of ways to choose k of n."""
+    n, k = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
+    return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+
+
+def similar_names(counts: Mapping[str, int], *, misspelt: bool) -> list[tuple[str, str]]:
+    """Return pairs of names, the one with more answers first.
+
+    ``counts`` has the number of answers by name. Names that differ only in case, spaces, hyphens
+    and the like are always pairs. If names may be ``misspelt``, those are, too, that differ in
+    one letter (changed, left out, added or swapped with its neighbour), if one of them is rare.
+    """
+    plain = {name: re.sub(r"[\s\-_.']+", "", name.casefold()) for name in counts}
+    groups: dict[str, set[str]] = defaultdict(set)
+    for name, key in plain.items():
+        groups[key or name].add(name)
+    found = {pair for group in groups.values() for pair in combinations(sorted(group), 2)}
+    if misspelt:
+        near: dict[str, set[str]] = defaultdict(set)
+        for name, key in plain.items():
+            if len(key) >= _LEAST_LETTERS - 1 and not re.search(r"\d", key):
+                # Two names one letter apart become equal if each loses at most one letter.
+                # The first letter is hardly ever wrong: "river" and "diver" are two words.
+                for form in {key, *(key[:at] + key[at + 1 :] for at in range(1, len(key)))}:
+                    near[form].add(name)
+        found |= {
+            pair
+            for group in near.values()
+            for pair in combinations(sorted(group), 2)
+            if _rare_beside(*(counts[name] for name in pair))
+            and plain[pair[0]][0] == plain[pair[1]][0]
+            and _one_letter_apart(*(plain[name] for name in pair))
+        }
+    pairs = [(a, b) if counts[a] >= counts[b] else (b, a) for a, b in found]
+    return sorted(pairs, key=lambda pair: (-counts[pair[0]], pair))
+
+
+def _rare_beside(first: int, second: int) -> bool:
+    """Return whether one of two counts is small, and the other many times as large."""
+    few, many = sorted((first, second))
+    return few <= _MOST_RARE and many >= _TIMES * max(few, 1)
+
+
+def _one_letter_apart(a: str, b: str) -> bool:
+    """Return whether one change, omission or swap of neighbours turns one word into the other."""
+    if len(a) > len(b):
+        a, b = b, a
+    if len(b) < _LEAST_LETTERS:
+        return False
+    at = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))
+    if len(a) < len(b):
+        return a[at:] == b[at + 1 :]
+    return a[at + 1 :] == b[at + 1 :] or (
+        a[at : at + 2] == b[at : at + 2][::-1] and a[at + 2 :] == b[at + 2 :]
+    )
+
+
+def look_at_features(X: ArrayLike, said: Said) -> FeatureSummary:
+    """Count constant features, and items whose features are all equal to another item's."""
+    X = pair_rows(said.answers, X, names=("answers", "X"))
+    features = _checked(X, said.answers.n_items)
+    key, constant = _keys(features, sparse.issparse(X))
+    _, group, size = np.unique(key, return_inverse=True, return_counts=True)
+    K = said.answers.n_labels
+    of_group = group[said.answers.item[said.answer]] * K + said.label
+    # Contradictions within one item are counted elsewhere, so they are left out here.
+    shared = np.intersect1d(
+        distinct(of_group[said.applies]), distinct(of_group[~said.applies]), assume_unique=True
+    )
+    item, label = np.divmod(said.contradicted, K)
+    groups = distinct(np.setdiff1d(shared, group[item] * K + label) // K)
+    return FeatureSummary(
+        n_features=int(features.shape[1]),
+        n_constant=constant,
+        n_same=int(size[size > 1].sum()),
+        n_contradicting=int(size[groups].sum()),
+    )
+
+
+def _checked(X: ArrayLike, n_items: int) -> Any:
+    """Return features as finite float64, dense or CSR, or raise an InputError."""
+    features: Any
+    if sparse.issparse(X):
+        features = sparse.csr_array(X, dtype=np.float64)
+        features.sum_duplicates()
+        features.eliminate_zeros()
+    else:
+        try:
+            features = np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"X must hold numbers only ({error})") from error
+    if features.ndim != 2 or features.shape[0] != n_items:
+        raise InputError(
+            f"X has shape {features.shape}, but the answers are about {n_items} items; give a"
+            " matrix with one row for each item, in the same order"
+        )
+    is_sparse = sparse.issparse(X)
+    values = features.data if is_sparse else features
+    finite = np.isfinite(values)
+    if not finite.all():
+        if is_sparse:
+            row = int(np.searchsorted(features.indptr, np.argmin(finite), side="right")) - 1
+        else:
+            row = int(np.argmin(finite.all(axis=1)))
+        raise InputError(
+            f"row {row} of X holds NaN or infinity ({np.count_nonzero(~finite):,} values in all);"
+            " fill them in, or leave these rows out with their answers"
+        )
+    return features
+
+
+def _keys(features: Any, is_sparse: bool) -> tuple[NDArray[np.uint64], int]:
+    """Return a hash of each row, (n,), and the number of constant columns.
+
+    Equal rows have equal hashes. A hash is the sum of the values' bits times random numbers,
+    modulo 2^64. Integer sums are exact in any order, sums of floats are not.
+    """
+    n, d = features.shape
+    random = np.random.default_rng(0).integers(1, 2**63, size=d, dtype=np.uint64)
+    if is_sparse:
+        bits = _mixed(features.data) * random[features.indices]
+        total = np.concatenate([[np.uint64(0)], np.cumsum(bits, dtype=np.uint64)])
+        key = total[features.indptr[1:]] - total[features.indptr[:-1]]
+        low, high = (
+            np.asarray(each.toarray()).ravel()
+            for each in (features.min(axis=0), features.max(axis=0))
+        )
+        return key, int((low == high).sum())
+    key = np.empty(n, dtype=np.uint64)
+    for start in range(0, n, _HASHED):
+        part = np.ascontiguousarray(features[start : start + _HASHED] + 0.0)  # -0.0 becomes 0.0
+        key[start : start + _HASHED] = _mixed(part) @ random
+    constant = (features == features[:1]).all(axis=0) if n else np.ones(d, dtype=np.bool_)
+    return key, int(constant.sum())
+
+
+def _mixed(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Return the bits of floats, mixed: the low bits of short numbers such as 0.5 are all 0."""
+    bits = values.view(np.uint64)
+    return np.asarray(bits ^ (bits >> np.uint64(51)) ^ (bits >> np.uint64(29)))

@@ -1,0 +1,381 @@
+"""The door of ``fit``: what was told about the rows of X, checked once and brought in one form."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+
+from complabel.answers import (
+    Answers,
+    AssumedUniformWarning,
+    ClassPerRowWarning,
+    IgnoredAnswersWarning,
+    UnansweredRowWarning,
+    UnchosenLabelWarning,
+    check_complementary,
+    check_indicator,
+    check_known,
+    check_label_names,
+    label_names_of,
+)
+from complabel.errors import AnnotationError, InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.methods._arrays import Indicator
+
+    Rows: TypeAlias = NDArray[np.bool_]
+
+_PACKAGE = str(Path(__file__).parents[1])
+_assumed: set[str] = set()  # what warn_assumed has said
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What was told about the rows of X. Rows of which nothing was told are left out."""
+
+    complementary: Indicator
+    """Complementary labels (n_rows, K); for a reference method, the true labels."""
+    classes: NDArray[Any]
+    """The labels of the K columns: names if a data frame or Answers have them, else numbers."""
+    single: bool = False
+    """Whether y held one class per row, not an indicator."""
+    relevant: Indicator | None = None
+    """Known relevant labels (n_rows, K); None if there are none."""
+    answers: Answers | None = None
+    """All answers about the rows, for a method that understands them; else None."""
+    rows: Rows | None = None
+    """Which rows of X (n_samples,) are kept; None if all are."""
+
+    @classmethod
+    def read(cls, y: Any, relevant: Any, learner: Any) -> Targets:
+        """Check what ``fit`` of the learner was given, and warn of what it cannot use."""
+        if learner.learns_from == "relevant":
+            return _true_labels(y, relevant)
+        if not isinstance(y, Answers):
+            return _of_labels(y, relevant)
+        if relevant is not None:
+            raise InputError(
+                "y is Answers, but relevant is given, too; convert that to Answers and pass"
+                " Answers.concatenate of both"
+            )
+        targets = _of_answers(y)
+        if not learner.understands_answers:
+            return _as_named(targets, type(learner).__name__)
+        _warn_unless_ruled_out(
+            targets.complementary.any(axis=0) | _judged_to_apply(targets.answers), targets.classes
+        )
+        return targets
+
+    def keep(self, rows: Rows) -> Targets:
+        """Return what was told about some of the rows."""
+        if rows.all():
+            return self
+        of_samples = rows
+        if self.rows is not None:
+            of_samples = self.rows.copy()
+            of_samples[self.rows] = rows
+        return replace(
+            self,
+            complementary=self.complementary[rows],
+            relevant=None if self.relevant is None else self.relevant[rows],
+            answers=None if self.answers is None else self.answers[rows],
+            rows=of_samples,
+        )
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn, and point to the line outside of this package that led here."""
+    frame, depth = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(message, category, stacklevel=depth)
+
+
+def warn_assumed(message: str) -> None:
+    """Give an AssumedUniformWarning, once in a process: a warning of each fit is read by nobody.
+
+    Where a filter asks for each of these warnings ("always", "error"), each is given.
+    """
+    actions = (each[0] for each in warnings.filters if issubclass(AssumedUniformWarning, each[2]))
+    if message not in _assumed or next(actions, "default") in ("always", "error"):
+        _assumed.add(message)
+        warn_user(message, AssumedUniformWarning)
+
+
+def _true_labels(y: Any, relevant: Any) -> Targets:
+    """Read what a reference learns from: an indicator, or one class per row."""
+    if relevant is not None:
+        raise InputError("this reference method takes the relevant labels as y; leave out relevant")
+    if isinstance(y, Answers):
+        raise InputError(
+            "this reference method learns from true labels, not from answers; give an indicator"
+            " of the labels that apply as y"
+        )
+    if _is_single(y):
+        return Targets(*_read_classes(y), single=True)
+    true_labels = check_indicator(y, name="y")
+    return Targets(true_labels, _labels_of(y, true_labels.shape[1]))
+
+
+def _of_labels(y: Any, relevant: Any) -> Targets:
+    """Read complementary labels, given as an indicator or as one class per row."""
+    single = _is_single(y)
+    if single:
+        complementary, classes = _read_classes(y)
+        _warn_of_doubtful_classes(y, classes)
+    else:
+        complementary = check_complementary(y, allow_unanswered=True, name="y")
+        classes = _labels_of(y, complementary.shape[1])
+    if relevant is not None:
+        relevant = check_known(relevant, complementary, classes.tolist(), name="y")
+    _warn_unless_ruled_out(complementary.any(axis=0), classes)
+    rows: Rows = np.asarray(complementary.any(axis=1))
+    if not rows.all():
+        empty = np.flatnonzero(~rows)
+        shown = ", ".join(map(str, empty[:5])) + (", ..." if len(empty) > 5 else "")
+        lost = 0 if relevant is None else int(relevant[~rows].any(axis=1).sum())
+        also = f"; {lost} of them have known relevant labels, which are left out, too"
+        warn_user(
+            f"{len(empty)} of {len(rows)} rows of y mark no label (row{'s' * (len(empty) > 1)}"
+            f" {shown}), so they are left out{also if lost else ''}",
+            UnansweredRowWarning,
+        )
+    return Targets(complementary, classes, single, relevant).keep(rows)
+
+
+def _of_answers(answers: Answers) -> Targets:
+    """Read answers of any kind."""
+    if answers.n_labels < 2:
+        raise AnnotationError(
+            f"y has {answers.n_labels} label; give answers about at least 2 labels"
+        )
+    rows = answers.answered
+    if not rows.any():
+        raise AnnotationError("y has no answers; at least one item needs one")
+    if not rows.all():
+        warn_user(
+            f"{int(np.sum(~rows)):,} of {len(rows):,} items have no answer, so they are left out",
+            UnansweredRowWarning,
+        )
+    targets = Targets(answers.complementary, _labels_of(answers, answers.n_labels), answers=answers)
+    return targets.keep(rows)
+
+
+def _judged_to_apply(answers: Any) -> Rows:
+    """Tell to which labels (K,) somebody who was asked about them said that they apply."""
+    asked = np.isin(answers.question, ("asked", "ticked"))
+    return np.asarray(answers.relevant[asked].sum(axis=0)) > 0
+
+
+def _as_named(targets: Targets, learner: str) -> Targets:
+    """Convert answers for a method that only understands labels that were named freely.
+
+    Rows are left out if no label is complementary, or if all labels are. A warning counts the
+    answers that are ignored or change their meaning.
+    """
+    answers: Any = targets.answers
+    complementary = targets.complementary
+    full: Rows = np.asarray(complementary.all(axis=1))
+    rows: Rows = np.asarray(complementary.any(axis=1) & ~full)
+    if not rows.any():
+        raise AnnotationError(
+            f"{learner} learns from labels that do not apply, but y has no item for which answers"
+            " rule out some labels and not all; SelectionLikelihoodClassifier learns from other"
+            " answers"
+        )
+    relevant = answers.known_relevant * (1 - complementary)
+    told: Rows = np.asarray(relevant.any(axis=1) & rows)
+    found = replace(targets, relevant=relevant if told.any() else None, answers=None).keep(rows)
+    check_complementary(found.complementary, name="y")
+    ignored = _ignored(answers, rows, full, told)
+    if ignored:
+        warn_user(
+            f"{learner} learns from labels that do not apply: {'; '.join(ignored)}."
+            " SelectionLikelihoodClassifier understands every answer.",
+            IgnoredAnswersWarning,
+        )
+    _warn_unless_ruled_out(found.complementary.any(axis=0), targets.classes)
+    return found
+
+
+def _ignored(answers: Answers, rows: Rows, full: Rows, told: Rows) -> list[str]:
+    """Describe, with counts, the answers that are ignored or treated as another kind."""
+    marks = (answers.named, answers.absent, answers.excluded)
+    rules_out = np.logical_or.reduce([np.diff(mask.indptr) > 0 for mask in marks])
+    used, full, told = rules_out & rows[answers.item], full[answers.item], told[answers.item]
+    menu = (answers.question == "named") & (answers.n_offered < answers.n_labels)
+    judged = np.isin(answers.question, ("asked", "ticked"))
+    several = np.bincount(answers.item[used], minlength=answers.n_items) > 1
+    left_out = (
+        (~rules_out & ~told & ~full, "rule out no label and are ignored"),
+        (~rules_out & told, "say only which labels apply, which are used as known relevant labels"),
+        (full, "are about items for which all labels are ruled out, and are ignored"),
+    )
+    misread = (
+        (used & judged, "a label judged 'no' is treated as named freely of all labels"),
+        (used & menu, "a label named from a menu is treated as named freely of all labels"),
+        (used & (answers.question == "excluded"), "an excluded label is treated as named freely"),
+        (several, "several answers about an item are treated as one"),
+    )
+    of_all = f"of {answers.n_answers:,} answers"
+    return [f"{np.sum(which):,} {of_all} {what}" for which, what in left_out if which.any()] + [
+        f"{(n := int(which.sum())):,} time{'s' * (n > 1)} {what}"
+        for which, what in misread
+        if which.any()
+    ]
+
+
+def _warn_unless_ruled_out(ruled_out: Any, classes: NDArray[Any]) -> None:
+    """Warn of labels (K,) of which nothing says where they do not apply."""
+    missing = classes[~ruled_out]
+    if len(missing):
+        warn_user(
+            f"never chosen as complementary: label{'s' * (len(missing) > 1)}"
+            f" {', '.join(map(str, missing))}; nothing in the data says where they do not apply, so"
+            " they will tend to be ranked high everywhere. Drop them, or ask about them",
+            UnchosenLabelWarning,
+        )
+
+
+def _labels_of(y: Any, n_labels: int) -> NDArray[Any]:
+    """Return the labels' names if y has them, as a data frame does; else their numbers."""
+    names = label_names_of(y)
+    return np.arange(n_labels) if names is None else np.array(names)
+
+
+def encode_new(y: Any, classes: NDArray[Any], *, single: bool) -> Indicator:
+    """Return held-out labels as an indicator, checked against the ``classes`` of ``fit``."""
+    if isinstance(y, Answers):
+        raise InputError(
+            "y is Answers, but this method is scored on true labels; give the true labels"
+        )
+    if single:
+        return _encode_classes(y, classes)
+    check_label_names(y, classes.tolist())
+    indicator = check_indicator(y, name="y")
+    _refuse_other_number_of_labels(indicator.shape[1], len(classes))
+    return indicator
+
+
+def check_new(answers: Answers, classes: NDArray[Any]) -> None:
+    """Refuse held-out answers about other labels than the ``classes`` of ``fit``."""
+    check_label_names(answers, classes.tolist())
+    _refuse_other_number_of_labels(answers.n_labels, len(classes))
+
+
+def _refuse_other_number_of_labels(found: int, expected: int) -> None:
+    if found != expected:
+        raise AnnotationError(
+            f"y has {found} labels, but fit was given {expected}; give the same labels"
+        )
+
+
+def refuse_other_number_of_rows(y: Any, n_samples: int, *, name: str = "y") -> None:
+    """Refuse labels of more or fewer rows than X; a y without rows is refused elsewhere."""
+    shape = _shape_of(y)
+    if not shape or shape[0] == n_samples:
+        return
+    advice = "both need one row per sample"
+    if len(shape) == 2 and shape[1] == n_samples:
+        advice = f"y has shape {shape}, so it looks transposed: give y.T"
+    raise InputError(f"X has {n_samples} rows but {name} has {shape[0]}; {advice}")
+
+
+# One class per row, as in scikit-learn
+
+
+def _is_single(y: Any) -> bool:
+    """Tell whether y has the shape of one class per row, (n,) or (n, 1)."""
+    shape = _shape_of(y)
+    return len(shape) == 1 or (len(shape) == 2 and shape[1] == 1)
+
+
+def _read_classes(y: Any) -> tuple[Indicator, NDArray[Any]]:
+    """Return an indicator (n, K) of one class per row, and the K classes that occur."""
+    flat = _flat_classes(y)
+    if len(_shape_of(y)) == 2 and flat.dtype.kind in "biuf" and np.isin(flat, (0, 1)).all():
+        raise AnnotationError(
+            f"y has shape {_shape_of(y)} and holds zeros and ones, an indicator of one label;"
+            " give one column per label, at least 3, or one class per row as y.ravel()"
+        )
+    try:
+        check_classification_targets(flat)
+        classes = np.unique(flat)
+    except (TypeError, ValueError) as error:
+        raise AnnotationError(f"y is no list of classes: {error}") from error
+    if len(classes) < 2:
+        raise AnnotationError(
+            f"y holds only one class, {classes[0]}, in all rows; at least 2 classes are needed."
+            " If some labels were never chosen, give an indicator matrix."
+        )
+    return _encode_classes(flat, classes), classes
+
+
+def _encode_classes(y: Any, classes: NDArray[Any]) -> Indicator:
+    """Return an indicator (n, K) of one class per row; its columns are ``classes``."""
+    flat = _flat_classes(y)
+    seen = np.isin(flat, classes)
+    if not seen.all():
+        row = int(np.argmin(seen))
+        raise AnnotationError(
+            f"class {flat.tolist()[row]!r} of row {row} was not seen during fit; known are"
+            f" {classes.tolist()}"
+        )
+    indicator: Indicator = (flat[:, None] == classes[None, :]).astype(np.uint8)
+    return indicator
+
+
+def _flat_classes(y: Any) -> NDArray[Any]:
+    """Return one class per row (n,); refuse gaps and collections, and name the row."""
+    values: Any = y.toarray() if sparse.issparse(y) else np.asarray(y)  # type: ignore[attr-defined]
+    flat: NDArray[Any] = values.ravel()
+    if flat.dtype.kind not in "fO":
+        return flat
+    for row, entry in enumerate(flat):
+        if isinstance(entry, (list, tuple, set)):
+            raise AnnotationError(
+                f"y holds {entry!r} in row {row}, not one class; make an indicator of collections"
+                " of names by indicator_from_names(y, labels)"
+            )
+        number = isinstance(entry, (float, np.floating))
+        if entry is None or type(entry).__name__ == "NAType" or (number and not np.isfinite(entry)):
+            raise AnnotationError(
+                f"y holds {entry} in row {row} instead of a class; if rows may have no answer, make"
+                " an indicator by indicator_from_names(y, labels) or indicator_from_indices"
+            )
+    return flat
+
+
+def _warn_of_doubtful_classes(y: Any, classes: NDArray[Any]) -> None:
+    """Warn of one name per row and of a column: several labels per row may be meant."""
+    names = classes.dtype.kind in "US" or any(isinstance(label, str) for label in classes)
+    if not names and len(_shape_of(y)) == 1:
+        return
+    found, way_out = "names", "indicator_from_names(y, labels)"
+    if not names:
+        found, way_out = "classes in a column", "indicator_from_indices(y, n_labels)"
+    warn_user(
+        f"y holds {found}, one per row. Each is read as a complementary class, and exactly one"
+        " class applies to each row, so predict returns one class per row. If several labels"
+        f" may apply to a row, pass {way_out} instead; if not, filter ClassPerRowWarning.",
+        ClassPerRowWarning,
+    )
+
+
+def _shape_of(values: Any) -> tuple[int, ...]:
+    """Return the shape of an array-like; (n, -1) for n rows of unequal lengths."""
+    if hasattr(values, "shape"):
+        return tuple(values.shape)
+    try:
+        return np.asarray(values).shape  # np.shape fails for types that override NumPy's functions
+    except ValueError:
+        return (len(values), -1)

@@ -1,0 +1,263 @@
+"""One fold: train on complementary labels or on answers, test on relevant labels.
+
+No other code of the package fits a method to a fold. True labels of training instances reach
+``fit`` in three cases only: as the counted answers of an audit; for a reference with
+``learns_from = "relevant"``; and for rows that declare that they are told label frequencies or
+relevant labels.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.model_selection import GroupKFold, KFold
+
+from complabel import methods, metrics
+from complabel._training import one_thread
+from complabel.answers import Answers
+from complabel.errors import AnnotationError, InputError
+from complabel.studies._labels import draw_audit, draw_known, with_audit, with_known
+from complabel.studies._outcome import Outcome, fitted_details, fitted_scalars
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from complabel.datasets import MultiLabelDataset
+    from complabel.methods import ComplementaryClassifier
+    from complabel.studies._labels import GivenLabels
+    from complabel.studies._rows import Row
+
+_CURVE_DIGITS = 6  # enough for a drawn curve, and a small store
+
+
+@dataclass(frozen=True)
+class FittedFold:
+    """A method fitted to the training part of a fold, and its predictions for the test part.
+
+    ``train`` and ``test`` are row numbers of the dataset, (n_train,) and (n_test,); ``predicted``
+    and ``probabilities`` are (n_test, K).
+    """
+
+    classifier: ComplementaryClassifier
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+    predicted: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    fit_seconds: float
+    predict_seconds: float
+
+
+def split_folds(
+    dataset: MultiLabelDataset, *, n_folds: int, seed: int
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Split the instances into folds; a group is never divided between training and test.
+
+    Parameters
+    ----------
+    dataset : MultiLabelDataset
+    n_folds : int
+        At least 2, and at most the number of instances, or of groups if the dataset has groups.
+    seed : int
+
+    Returns
+    -------
+    list of (train, test)
+        Row numbers of each fold.
+
+    Raises
+    ------
+    InputError
+        If the dataset has too few instances or groups for so many folds.
+    """
+    units = dataset.n_samples if dataset.groups is None else len(np.unique(dataset.groups))
+    if not 2 <= n_folds <= units:
+        unit = "instances" if dataset.groups is None else "groups of instances"
+        raise InputError(
+            f"{dataset.name} has {units} {unit}: folds must be between 2 and {units}, got {n_folds}"
+        )
+    splitter = KFold if dataset.groups is None else GroupKFold
+    folds = splitter(n_splits=n_folds, shuffle=True, random_state=seed)
+    return list(folds.split(dataset.X, groups=dataset.groups))
+
+
+def fold_seed(seed: int, fold: int) -> int:
+    """Return the random state of a method in a fold."""
+    return int(np.random.SeedSequence([seed, fold]).generate_state(1)[0])
+
+
+def matched_to(
+    classifier: ComplementaryClassifier, frequencies: NDArray[np.float64] | str = "auto"
+) -> ComplementaryClassifier:
+    """Match a classifier's scores to label frequencies (K,); "auto" estimates them from answers."""
+    matched: ComplementaryClassifier = methods.FrequencyMatchedClassifier(
+        classifier=classifier, label_frequencies=frequencies
+    )
+    return matched
+
+
+def true_frequencies(dataset: MultiLabelDataset, train: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the share of the training rows to which each label applies, (K,)."""
+    return np.asarray(dataset.Y[train].mean(axis=0, dtype=np.float64))
+
+
+def run_fold(
+    dataset: MultiLabelDataset,
+    labels: GivenLabels,
+    row: Row,
+    *,
+    fold: int,
+    folds: int,
+    seed: int,
+    audit: int = 0,
+    criteria: bool = True,
+    score: bool = False,
+) -> Outcome:
+    """Fit a method to the training part of a fold, and measure it on the test part.
+
+    With ``criteria``, the criteria of :data:`complabel.metrics.METRIC_NAMES` are measured on true
+    labels. With ``score``, also the method's ``score`` on held-out labels; and on Answers
+    ``"held_out_ranking"``: minus the complementary ranking error, which can be compared between all
+    methods. It is left out if no answer says that a label does not apply. The other parameters are
+    those of :func:`fit_fold`. The outcome lacks the memory and the machine.
+    """
+    curves: dict[str, list[float]] = {}
+
+    def on_epoch(stage: str, _epoch: int, _epochs: int, loss: float) -> None:
+        if stage != "search":  # this stage counts settings, not epochs
+            curves.setdefault(stage, []).append(round(loss, _CURVE_DIGITS))
+
+    fitted = fit_fold(
+        dataset,
+        labels,
+        row,
+        fold=fold,
+        folds=folds,
+        seed=seed,
+        audit=audit,
+        callback=on_epoch if fold == 0 else None,
+    )
+    classifier, test = fitted.classifier, fitted.test
+    measured = {}
+    if criteria:
+        # Rows without true labels are left out; rows with none or all of them cannot be ranked.
+        seen = slice(None) if dataset.known is None else dataset.known[test]
+        measured = metrics.evaluate(
+            dataset.Y[test][seen],
+            fitted.probabilities[seen],
+            fitted.predicted[seen],
+            skip_trivial_rows=True,
+        )
+    if score and classifier.learns_from == "complementary":
+        X: Any = dataset.X
+        with one_thread():
+            measured["score"] = classifier.score(X[test], labels[test])
+            if isinstance(labels, Answers):
+                with contextlib.suppress(AnnotationError):
+                    measured["held_out_ranking"] = metrics.complementary_ranking_scorer(
+                        classifier, X[test], labels[test]
+                    )
+    return Outcome(
+        metrics=measured,
+        fit_seconds=fitted.fit_seconds,
+        predict_seconds=fitted.predict_seconds,
+        fitted=fitted_scalars(classifier),
+        details=fitted_details(classifier, dataset, curves) if fold == 0 else {},
+    )
+
+
+def fit_fold(
+    dataset: MultiLabelDataset,
+    labels: GivenLabels,
+    row: Row,
+    *,
+    fold: int,
+    folds: int,
+    seed: int,
+    audit: int = 0,
+    callback: Callable[[str, int, int, float], None] | None = None,
+) -> FittedFold:
+    """Fit a method to the training part of a fold, and predict for the test part.
+
+    Parameters
+    ----------
+    dataset : MultiLabelDataset
+    labels : ndarray of shape (n_samples, K), uint8, or Answers
+        The result of :func:`draw_labels`. A reference learns from the relevant labels instead.
+    row : Row
+        Parameters that it does not set have the values that the paper states for the dataset.
+    fold, folds : int
+        Number of the fold, from 0, and of all folds.
+    seed : int
+        Seed of known relevant labels, the audit, the folds and the method.
+    audit : int, default=0
+        Number of yes/no questions about random pairs of a training instance and a label. The
+        true labels answer them, and the method also learns from these answers. A reference gets
+        none.
+    callback : callable or None, default=None
+        Passed to the method if it has a parameter ``callback``.
+    """
+    classifier = methods.make_classifier(row.method, dataset=dataset.name, **row.settings)
+    given: dict[str, Any] = {"random_state": fold_seed(seed, fold)}
+    if callback is not None:
+        given["callback"] = callback
+    known_parameters = classifier.get_params(deep=False)
+    classifier.set_params(**{k: given[k] for k in given.keys() & known_parameters})
+    train, test = split_folds(dataset, n_folds=folds, seed=seed)[fold]
+    if classifier.learns_from == "relevant":
+        if dataset.known is not None:
+            train = train[dataset.known[train]]
+        return _fit(classifier, dataset.X, dataset.Y, None, train, test)
+    classifier = _told_frequencies(classifier, row, dataset, train)
+    if audit:
+        labels = with_audit(labels, draw_audit(dataset, train, audit, fold=fold, seed=seed))
+    relevant = draw_known(dataset, row, seed=seed)
+    if relevant is not None and isinstance(labels, Answers):
+        labels, relevant = with_known(labels, relevant), None
+    return _fit(classifier, dataset.X, labels, relevant, train, test)
+
+
+def _told_frequencies(
+    classifier: ComplementaryClassifier,
+    row: Row,
+    dataset: MultiLabelDataset,
+    train: NDArray[np.intp],
+) -> ComplementaryClassifier:
+    """Give label frequencies to a classifier, or match it to them, if its row says so.
+
+    Of the true labels, only K shares over the training part are used, and only if the row asks for
+    them.
+    """
+    told = true_frequencies(dataset, train) if row.label_frequencies else "auto"
+    if row.match_frequencies:
+        return matched_to(classifier, told)
+    if row.label_frequencies:
+        classifier.set_params(label_frequencies=told)
+    return classifier
+
+
+def _fit(
+    classifier: ComplementaryClassifier,
+    X: Any,
+    labels: GivenLabels,
+    relevant: NDArray[np.uint8] | None,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+) -> FittedFold:
+    """Fit and predict in a function that has no access to the dataset's other labels."""
+    X_train, X_test, labels = X[train], X[test], labels[train]
+    known = {} if relevant is None else {"relevant": relevant[train]}
+    del relevant
+    with one_thread():  # sums then have the same order, however many folds run at once
+        started = time.perf_counter()
+        classifier.fit(X_train, labels, **known)
+        fitted = time.perf_counter()
+        predicted, probabilities = classifier.predict_with_proba(X_test)
+        done = time.perf_counter()
+    return FittedFold(
+        classifier, train, test, predicted, probabilities, fitted - started, done - fitted
+    )

@@ -1,0 +1,87 @@
+"""The terminal: what is printed, tables that are too wide for it, and the next command."""
+
+import io
+import sys
+
+import pytest
+from rich.console import Console
+from rich.text import Text
+from tests.cli.conftest import forget_consoles
+
+from complabel.cli import _console
+
+
+def test_what_a_file_holds_cannot_steer_the_terminal(capsys):
+    forget_consoles()
+    _console.say("a\x1b[31m\x9b1m\rb\nd")
+    _console.complain("e\x07")
+    captured = capsys.readouterr()
+    assert captured.out == "a\\x1b[31m\\x9b1m\\rb\nd\n"
+    assert captured.err == "e\\x07\n"
+    forget_consoles()
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Show a table of two methods on a terminal of some width; return the lines."""
+
+    def show(width, *, overflow="ellipsis", figure="0.148±0.005"):
+        file = io.StringIO()
+        console = Console(width=width, file=file, force_terminal=True, color_system=None)
+        monkeypatch.setattr(_console, "output", lambda: console)
+        table = _console.new_table("scene: [2407] x 294", "method")
+        table.add_column("Hamming\nloss", justify="right", no_wrap=overflow != "fold")
+        table.add_column("where", overflow=overflow)
+        table.add_row(Text("Ridge [new]"), figure, "https://example.org/a-long-address")
+        table.add_row(Text("Prior"), "", "a few words")
+        _console.show(table)
+        return [line.rstrip() for line in file.getvalue().splitlines()]
+
+    return show
+
+
+def test_a_table_that_fits_is_a_table(shown):
+    lines = shown(100)
+    assert any("Ridge [new]" in line and "0.148±0.005" in line for line in lines)
+
+
+@pytest.mark.parametrize("width", [30, 40, 60])
+def test_what_does_not_fit_is_shown_row_by_row_and_whole(shown, width):
+    lines = shown(width)
+    assert lines[0] == "scene: [2407] x 294"
+    assert "Ridge [new]" in lines
+    assert "  Hamming loss  0.148±0.005" in lines
+    assert "Hamming loss" not in "".join(lines[lines.index("Prior") :])  # the cell is empty
+    assert "…" not in "".join(lines)
+    assert max(map(len, lines)) <= width
+    assert "https://example.org/a-long-address" in "".join(line.strip() for line in lines)
+
+
+def test_words_that_may_be_folded_ask_for_little(shown):
+    assert any(
+        "Ridge [new]" in line and "0.148±0.005" in line for line in shown(50, overflow="fold")
+    )
+
+
+@pytest.mark.parametrize(
+    ("program", "on_path", "expected"),
+    [
+        ("/env/bin/complabel", "/env/bin/complabel", "complabel fit"),
+        ("complabel", None, "complabel fit"),
+        ("env/bin/complabel", None, "env/bin/complabel fit"),
+        ("/src/complabel/__main__.py", None, "env/bin/python -m complabel fit"),
+    ],
+)
+def test_the_next_command_starts_as_this_one_did(monkeypatch, tmp_path, program, on_path, expected):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [program])
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "env" / "bin" / "python"))
+    monkeypatch.setattr(_console.shutil, "which", lambda name: on_path)
+    assert _console.command("fit") == expected
+
+
+def test_an_interpreter_elsewhere_is_named_in_full(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["/src/complabel/__main__.py"])
+    monkeypatch.setattr(sys, "executable", "/env/bin/python")
+    assert _console.command("fit") == "/env/bin/python -m complabel fit"

@@ -1,0 +1,442 @@
+"""What ``fit`` and ``score`` make of what they are told, on methods that keep what they get."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from tests.examples import examples
+from tests.methods.small import (
+    COMPLEMENTARY,
+    N_LABELS,
+    N_SAMPLES,
+    PROBLEM,
+    Recorder,
+    Reference,
+    Understanding,
+    brief,
+    learned,
+)
+
+from complabel.answers import (
+    Answers,
+    ClassPerRowWarning,
+    IgnoredAnswersWarning,
+    UnansweredRowWarning,
+    UnchosenLabelWarning,
+)
+from complabel.errors import AnnotationError, InputError
+from complabel.methods import PriorClassifier, held_out_score
+from complabel.metrics import (
+    average_precision_scorer,
+    complementary_log_likelihood_scorer,
+    complementary_ranking_error,
+    complementary_ranking_scorer,
+)
+from complabel.simulate import draw_answers, draw_complementary
+
+X, Y = PROBLEM.X, PROBLEM.Y
+FREE = Answers.from_complementary(COMPLEMENTARY)
+ASKED = draw_answers(Y, question="asked", random_state=0)
+QUESTIONS = ("free", "menu-2", "menu-3", "asked", "ticked", "excluded")
+NAMES = ["ash", "beech", "cedar", "oak"]
+NAMED = Answers.from_arrays(named=COMPLEMENTARY, label_names=NAMES)
+CLASSES = COMPLEMENTARY.argmax(axis=1)
+
+unheard = pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
+every_kind = pytest.mark.parametrize("method", [Recorder, Understanding])
+
+
+def of_questions(questions, **settings):
+    """Answers to several questions about the same items."""
+    rates = {"exclusion_rates": 0.4}
+    return Answers.concatenate(
+        draw_answers(Y, question=question, **(rates if question == "excluded" else {}), **settings)
+        for question in questions
+    )
+
+
+def by_hand(answers):
+    """What is known of each label of each item, answer by answer: -1 no, 1 yes, 0 unknown."""
+    known = np.zeros(answers.shape, dtype=int)
+    masks = {
+        name: getattr(answers, name).toarray().astype(bool)
+        for name in ("offered", "named", "absent", "relevant", "excluded")
+    }
+    for at, item in enumerate(answers.item):
+        mask = {name: values[at] for name, values in masks.items()}
+        known[item, mask["relevant"]] = 1
+        if answers.question[at] == "named" and mask["named"].sum() < answers.asked_for[at]:
+            known[item, mask["offered"] if mask["offered"].any() else slice(None)] = 1
+    for name in ("named", "absent", "excluded"):  # who says no is believed
+        for at, item in enumerate(answers.item):
+            known[item, masks[name][at]] = -1
+    return known
+
+
+@examples(25)
+@given(
+    st.lists(st.sampled_from(QUESTIONS), min_size=1, max_size=3),
+    st.integers(0, 99),
+    st.sampled_from([0.3, 1]),
+    st.sampled_from([0, 0.3]),
+)
+def test_who_does_not_understand_is_given_the_labels_that_do_not_apply(
+    questions, seed, share, mistakes
+):
+    answers = of_questions(questions, random_state=seed, items_share=share, error_rate=mistakes)
+    known = by_hand(answers)
+    n_wrong = (known == -1).sum(axis=1)
+    rows = (n_wrong > 0) & (n_wrong < N_LABELS)
+    for form in (np.asarray, sparse.csr_array):
+        features, complementary, relevant = learned(answers, features=form(X)).given_
+        np.testing.assert_array_equal(complementary, known[rows] == -1)
+        dense = features.toarray() if sparse.issparse(features) else features
+        np.testing.assert_array_equal(dense, X[rows])
+        if relevant is None:
+            assert not (known[rows] == 1).any()
+        else:
+            np.testing.assert_array_equal(relevant, known[rows] == 1)
+
+
+@examples(20)
+@given(st.lists(st.sampled_from(QUESTIONS), min_size=1, max_size=3), st.integers(0, 99))
+def test_who_understands_is_given_every_answer(questions, seed):
+    answers = of_questions(questions, random_state=seed, items_share=0.5)
+    rows = np.isin(np.arange(N_SAMPLES), answers.item)
+    classifier = learned(answers, Understanding)
+    features, told = classifier.answers_
+    np.testing.assert_array_equal(features, X[rows])
+    np.testing.assert_array_equal(told.named.toarray(), answers.named.toarray())
+    np.testing.assert_array_equal(np.flatnonzero(rows)[told.item], answers.item)
+    assert classifier.score(X, answers) == pytest.approx(X[rows, 0].mean())
+
+
+@every_kind
+def test_an_indicator_is_given_as_it_is_without_the_rows_that_mark_nothing(method):
+    gaps, relevant = COMPLEMENTARY.copy(), np.zeros_like(COMPLEMENTARY)
+    gaps[[4, 61]] = 0
+    relevant[[4, 5], [1, gaps[5].argmin()]] = 1
+    answered = gaps.any(axis=1)
+    message = r"2 of 90 rows of y .*\(rows 4, 61\).*; 1 of them have known relevant labels"
+    with pytest.warns(UnansweredRowWarning, match=message) as caught:
+        classifier = method().fit(X, gaps, relevant=relevant)
+    assert [warning.filename for warning in caught] == [__file__]
+    expected = X[answered], gaps[answered], relevant[answered]
+    for found, same in zip(classifier.given_, expected, strict=True):
+        np.testing.assert_array_equal(found, same)
+    decision = classifier.decision_function(X)[answered]
+    ranked = -complementary_ranking_error(gaps[answered], decision)
+    score = X[answered, 1].mean() if method is Understanding else ranked
+    assert classifier.score(X, gaps) == pytest.approx(score)
+
+
+@pytest.mark.filterwarnings("ignore::complabel.answers.ClassPerRowWarning")
+@pytest.mark.parametrize(
+    "form",
+    [
+        np.ndarray.tolist,
+        lambda y: y.astype(bool),
+        lambda y: y.astype(float),
+        sparse.csr_array,
+        sparse.csc_matrix,
+        pd.DataFrame,
+        lambda y: y.argmax(axis=1),
+        lambda y: y.argmax(axis=1)[:, np.newaxis],
+        lambda y: np.array(NAMES)[y.argmax(axis=1)],
+        lambda y: np.array(NAMES, dtype=object)[y.argmax(axis=1)],
+        Answers.from_complementary,
+    ],
+)
+def test_labels_may_come_in_many_forms(form):
+    classifier = Recorder().fit(X.tolist(), form(COMPLEMENTARY))
+    np.testing.assert_array_equal(classifier.given_[1], COMPLEMENTARY)
+    assert classifier.given_[1].dtype == np.uint8
+
+
+def test_one_class_per_row_is_predicted_as_one_class_per_row():
+    classes = np.array([3, 5, 7, 9])
+    classifier = Recorder().fit(X, classes[CLASSES])
+    np.testing.assert_array_equal(classifier.classes_, classes)
+    assert set(classifier.predict(X)) == {9}
+    np.testing.assert_allclose(classifier.predict_proba(X).sum(axis=1), 1)
+    assert classifier.score(X, classes[CLASSES]) == Recorder().fit(X, COMPLEMENTARY).score(
+        X, COMPLEMENTARY
+    )
+    two = Recorder().fit(X, np.arange(90) % 2)
+    np.testing.assert_array_equal(two.decision_function(X), 1)
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (np.array(NAMES)[CLASSES], "holds names, .* indicator_from_names"),
+        (list(np.array(NAMES)[CLASSES]), "holds names, .* indicator_from_names"),
+        (CLASSES[:, np.newaxis], "holds classes in a column, .* indicator_from_indices"),
+    ],
+)
+def test_doubtful_classes_say_how_they_are_read(y, words):
+    with pytest.warns(ClassPerRowWarning, match=words) as caught:
+        Recorder().fit(X, y)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_names_of_labels_become_the_classes():
+    frame = pd.DataFrame(COMPLEMENTARY, columns=NAMES)
+    for y in (frame, NAMED):
+        classifier = Recorder().fit(X, y)
+        assert classifier.classes_.tolist() == NAMES
+        assert np.isfinite(classifier.score(X, y))
+    true_names = np.array(NAMES)[Y.argmax(axis=1)]
+    assert Reference().fit(X, true_names).classes_.tolist() == NAMES
+    np.testing.assert_array_equal(Reference().fit(X, Y).given_[1], Y)
+
+
+# Seven items with three labels, and one answer each but the last two.
+TOLD = Answers.concatenate(
+    [
+        Answers.from_arrays(
+            absent=np.array([[1, 0, 0], [0, 0, 0], [0, 0, 0], [1, 1, 1]]),
+            relevant=np.array([[0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]]),
+            question="asked",
+            item=np.array([0, 1, 0, 2]),
+            n_items=7,
+        ),
+        Answers.from_arrays(
+            named=np.array([[0, 1, 0], [0, 0, 1]]),
+            offered=np.array([[1, 1, 0], [0, 0, 0]]),
+            item=np.array([3, 4]),
+            n_items=7,
+        ),
+        Answers.from_arrays(excluded=np.array([[0, 1, 0]]), item=np.array([4]), n_items=7),
+    ]
+)
+
+
+def test_what_is_ignored_and_misread_is_counted_in_one_line():
+    unasked = pytest.warns(UnansweredRowWarning, match="2 of 7 items have no answer, so they are")
+    with pytest.warns(IgnoredAnswersWarning) as caught, unasked:
+        Recorder().fit(np.zeros((7, 1)), TOLD)
+    (message,) = [str(each.message) for each in caught if each.category is IgnoredAnswersWarning]
+    assert message == (
+        "Recorder learns from labels that do not apply:"
+        " 1 of 7 answers rule out no label and are ignored;"
+        " 1 of 7 answers say only which labels apply, which are used as known relevant labels;"
+        " 1 of 7 answers are about items for which all labels are ruled out, and are ignored;"
+        " 1 time a label judged 'no' is treated as named freely of all labels;"
+        " 1 time a label named from a menu is treated as named freely of all labels;"
+        " 1 time an excluded label is treated as named freely;"
+        " 1 time several answers about an item are treated as one."
+        " SelectionLikelihoodClassifier understands every answer."
+    )
+    assert caught[0].filename == __file__
+
+
+def test_nothing_is_said_where_nothing_is_ignored():
+    two_named = draw_complementary(Y[Y.sum(axis=1) < 3], asked_for=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Recorder().fit(X, FREE)
+        Recorder().fit(X, draw_answers(Y, random_state=0))
+        Recorder().fit(X[Y.sum(axis=1) < 3], Answers.from_complementary(two_named))
+        Understanding().fit(X, ASKED)
+
+
+def test_labels_that_nothing_rules_out_are_warned_of():
+    named = COMPLEMENTARY.copy()
+    named[named[:, 2] == 1] = [1, 0, 0, 0]
+    for method in (Recorder, Understanding):
+        for y in (named, Answers.from_complementary(named)):
+            with pytest.warns(UnchosenLabelWarning, match="label 2;") as caught:
+                method().fit(X, y)
+            assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_who_understands_is_not_warned_of_labels_that_were_judged():
+    yes = Answers.from_arrays(relevant=np.eye(4, dtype=int))
+    no = Answers.from_arrays(absent=np.eye(4, dtype=int)[:2], item=[1, 2], n_items=4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Understanding().fit(X[:4], Answers.concatenate([yes, no]))
+        Understanding().fit(X[:4], yes)
+        ticked = np.array([[1, 1, 1, 0], [1, 1, 0, 0]])
+        Understanding().fit(X[:2], Answers.from_arrays(absent=ticked, question="ticked"))
+    with pytest.warns(UnchosenLabelWarning, match="labels 2, 3;"):
+        Understanding().fit(X[:4], Answers.concatenate([yes[[0, 1, 0, 0]], no]))
+    # Who volunteers what applies, beside what is named, is not asked about it.
+    volunteered = Answers.from_arrays(named=[[1, 0, 0], [0, 1, 0]], relevant=[[0, 0, 1]] * 2)
+    with pytest.warns(UnchosenLabelWarning, match="label 2;"):
+        Understanding().fit(X[:2], volunteered)
+
+
+def test_two_labels_are_enough_for_who_understands():
+    answers = draw_answers(Y[:, :2], question="asked", random_state=0)
+    assert learned(answers, Understanding).predict(X).shape == (N_SAMPLES, 2)
+
+
+def with_entry(values, row, entry):
+    spoilt = values.copy()
+    spoilt[row] = entry
+    return spoilt
+
+
+def names_with(entry):
+    return with_entry(np.array(list("abcd" * N_SAMPLES)[:N_SAMPLES], dtype=object), 5, entry)
+
+
+ONE = Answers.from_arrays(absent=np.ones((90, 1), dtype=int))
+TWO = Answers.from_arrays(absent=np.eye(2, dtype=int)[np.arange(90) % 2])
+FULL = Answers.from_arrays(absent=np.ones((90, 4), dtype=int))
+NOBODY = Answers.from_arrays(absent=np.eye(4, dtype=int)[:1], n_items=91)[1:]
+YES = Answers.from_arrays(relevant=np.eye(4, dtype=int)[np.arange(90) % 4])
+
+
+@pytest.mark.parametrize(
+    ("y", "error", "found"),
+    [
+        (None, InputError, "requires y to be passed"),
+        (0 * COMPLEMENTARY, AnnotationError, r"no label in rows 0, 1, .*\(90 in all\)"),
+        (with_entry(COMPLEMENTARY, 6, 1), AnnotationError, "marks all 4 labels in row 6"),
+        (with_entry(COMPLEMENTARY, 6, 2), AnnotationError, "2 at row 6, label 0"),
+        (with_entry(COMPLEMENTARY.astype(float), 2, np.nan), AnnotationError, "nan at row 2"),
+        (np.eye(2, dtype=int)[CLASSES % 2], AnnotationError, "2 labels .*at least 3"),
+        (COMPLEMENTARY[:, :1], AnnotationError, r"\(90, 1\) and holds zeros and ones"),
+        (np.ones(90, dtype=int), AnnotationError, "only one class, 1,"),
+        (np.linspace(0, 1, 90), AnnotationError, "Unknown label type: continuous"),
+        (with_entry(np.ones(90), 9, np.nan), AnnotationError, "nan in row 9"),
+        (names_with(None), AnnotationError, "None in row 5"),
+        (names_with(None).tolist(), AnnotationError, "None in row 5"),
+        (names_with(pd.NA), AnnotationError, "<NA> in row 5"),
+        (with_entry(names_with("a"), 5, [["a", "b"]]), AnnotationError, "row 5, not one class"),
+        ([["a", "b"], *([["a"]] * 89)], AnnotationError, "row 0 has 2 entries and row 1 has 1"),
+        ([list("abcd")] * 90, AnnotationError, "'a' at row 0"),
+        ({"a": 1}, AnnotationError, "not a matrix of numbers: it holds"),
+        (COMPLEMENTARY[1:], InputError, "X has 90 rows but y has 89"),
+        (COMPLEMENTARY.T, InputError, r"\(4, 90\).*transposed: give y.T"),
+        (FREE[1:], InputError, "X has 90 rows but y has 89"),
+        (NOBODY, AnnotationError, "no answers"),
+        (ONE, AnnotationError, "1 label; give answers about at least 2"),
+        (TWO, AnnotationError, "2 labels .*at least 3"),
+        (YES, AnnotationError, "Recorder learns from labels that do not apply, but y has no item"),
+        (FULL, AnnotationError, "Recorder learns from labels that do not apply, but y has no item"),
+    ],
+)
+def test_what_nothing_can_be_learned_from_is_refused(y, error, found):
+    with pytest.raises(error, match=found):
+        Recorder().fit(X, y)
+
+
+LABEL = int(CLASSES[8])
+KNOWN = np.zeros_like(COMPLEMENTARY)
+KNOWN[8, LABEL] = 1
+
+
+@pytest.mark.parametrize("y", [COMPLEMENTARY, CLASSES], ids=["indicator", "classes"])
+@pytest.mark.parametrize(
+    ("relevant", "found"),
+    [
+        (KNOWN, rf"row 8:? .*label {LABEL} .*as complementary and as relevant"),
+        (KNOWN[1:], r"relevant has shape \(89, 4\)"),
+        (KNOWN[:, 1:], r"relevant has shape \(90, 3\)"),
+        (3 * KNOWN, "relevant holds 3 at row 8"),
+        (KNOWN[:, 0], r"relevant has shape \(90,\)"),
+    ],
+)
+def test_relevant_labels_are_checked_against_y(y, relevant, found):
+    with pytest.raises(AnnotationError, match=found):
+        Recorder().fit(X, y, relevant=relevant)
+
+
+def test_relevant_labels_have_one_place():
+    with pytest.raises(InputError, match="y is Answers, but relevant is given, too"):
+        Recorder().fit(X, FREE, relevant=0 * KNOWN)
+    with pytest.raises(InputError, match="takes the relevant labels as y; leave out relevant"):
+        Reference().fit(X, Y, relevant=Y)
+    with pytest.raises(InputError, match="learns from true labels, not from answers"):
+        Reference().fit(X, FREE)
+    frame = pd.DataFrame(COMPLEMENTARY, columns=NAMES)
+    with pytest.raises(AnnotationError, match="relevant has its columns in another order than y"):
+        Recorder().fit(X, frame, relevant=pd.DataFrame(0 * KNOWN, columns=NAMES[::-1]))
+
+
+@pytest.mark.parametrize(
+    ("fitted_to", "y", "error", "found"),
+    [
+        (COMPLEMENTARY, np.eye(5, dtype=int)[CLASSES], AnnotationError, "5 labels, .* given 4"),
+        (COMPLEMENTARY, 0 * COMPLEMENTARY, AnnotationError, "no label in rows 0, 1,"),
+        (COMPLEMENTARY, with_entry(COMPLEMENTARY, 6, 1), AnnotationError, "all 4 labels in row 6"),
+        (COMPLEMENTARY, COMPLEMENTARY[1:], InputError, "X has 90 rows but y has 89"),
+        (CLASSES, CLASSES + 17, AnnotationError, r"not seen during fit; known are \[0, 1, 2, 3\]"),
+        (FREE, FREE[1:], InputError, "X has 90 rows but y has 89"),
+        (FREE, NOBODY, AnnotationError, "y has no answers|needs an item with a label that"),
+        (FREE, Answers.from_complementary(np.eye(5, dtype=int)[CLASSES]), AnnotationError, "5 lab"),
+        (NAMED, FREE, AnnotationError, "y has no label_names"),
+        (NAMED, replace(NAMED, label_names=tuple(NAMES[::-1])), AnnotationError, "another order"),
+        (NAMED, pd.DataFrame(COMPLEMENTARY, columns=NAMES[::-1]), AnnotationError, "another order"),
+        (NAMED, pd.DataFrame(COMPLEMENTARY, columns=[*NAMES[:3], "oat"]), AnnotationError, "'oak'"),
+    ],
+)
+@every_kind
+def test_what_cannot_be_scored_is_refused(method, fitted_to, y, error, found):
+    classifier = method().fit(X, fitted_to)
+    with pytest.raises(error, match=found):
+        classifier.score(X, y)
+
+
+def test_scorers_refuse_what_score_refuses():
+    fitted = Recorder().fit(X, NAMED)
+    with pytest.raises(AnnotationError, match=r"y has no label_names; .* 'ash', .* fit was"):
+        complementary_ranking_scorer(fitted, X, FREE)
+    with pytest.raises(InputError, match="y is Answers, but this method is scored on true labels"):
+        brief("supervised").fit(X, Y).score(X, FREE)
+    prior = PriorClassifier().fit(X, COMPLEMENTARY)
+    with pytest.raises(InputError, match="PriorClassifier models labels that are named freely, so"):
+        complementary_log_likelihood_scorer(prior, X, ASKED)
+    understanding = Understanding().fit(X, ASKED)
+    found = complementary_log_likelihood_scorer(understanding, X, ASKED)
+    assert found == understanding.score(X, ASKED)
+
+
+def shuffled_by_name():
+    """A frame with named rows in another order than answers about them, and that order."""
+    names = np.array([f"img{number}.png" for number in range(N_SAMPLES)], dtype=object)
+    answers = replace(FREE, item_names=names)
+    order = np.random.default_rng(0).permutation(N_SAMPLES)
+    return pd.DataFrame(X, index=names).iloc[order], answers, order
+
+
+@unheard
+def test_a_frame_in_another_order_than_the_answers_is_paired_by_name():
+    frame, answers, order = shuffled_by_name()
+    by_name, expected = (
+        brief("ridge").fit(*rows) for rows in ((frame, answers), (X[order], answers[order]))
+    )
+    np.testing.assert_allclose(
+        by_name.decision_function(frame.to_numpy()), expected.decision_function(X[order]), 1e-6
+    )
+    assert by_name.score(frame, answers) == pytest.approx(expected.score(X, FREE))
+    found, same = (
+        held_out_score(brief("ridge"), *each, n_folds=2).score
+        for each in ((frame, answers), (X[order], answers[order]))
+    )
+    assert found == pytest.approx(same)
+    with pytest.raises(InputError, match=r"10 of 90 names are only in y \('img"):
+        by_name.fit(frame.iloc[10:], answers)
+
+
+def test_labels_in_frames_are_paired_with_the_rows_of_x_by_name():
+    frame, answers, order = shuffled_by_name()
+    true, y = (pd.DataFrame(values, index=answers.item_names) for values in (Y, COMPLEMENTARY))
+    relevant = true * (np.arange(N_LABELS) == 1)
+    given = Recorder().fit(frame, y, relevant=relevant).given_
+    expected = X[order], COMPLEMENTARY[order], relevant.to_numpy()[order]
+    for found, same in zip(given, expected, strict=True):
+        np.testing.assert_array_equal(found, same)
+    supervised = brief("supervised").fit(frame, true)
+    assert supervised.score(frame, true) == pytest.approx(supervised.score(X, Y))
+    found = average_precision_scorer(supervised, frame, true_labels=true)
+    assert found == pytest.approx(supervised.score(X, Y))
