@@ -323,8 +323,8 @@ def _item(task: _Task, raw: dict[str, Any], field: str | None, told: bool, place
     found = holder.get(field or "id")
     if found is None and field is not None:
         listed = ", ".join(map(shown, list(task.data)[:10]))
-        told = f"has no {shown(field)} in its data, which should name the item"
-        raise fault(place, f"{told}; fill it in, or give another with --item; it has {listed}")
+        gap = f"has no {shown(field)} in its data, which should name the item"
+        raise fault(place, f"{gap}; fill it in, or give another with --item; it has {listed}")
     return str(checked_as(Text, found, place, field or "id"))
 
 
@@ -436,15 +436,15 @@ def _asked_row(form: Form, control: str) -> Row | None:
     if not words:
         return None
     if len(words) > 1:
-        told = f"several answers were chosen in control {shown(control)}"
-        raise fault(form.place, f"{told}; keep one of them, and let people choose only one")
+        many = f"several answers were chosen in control {shown(control)}"
+        raise fault(form.place, f"{many}; keep one of them, and let people choose only one")
     fields = {name: _told(form, name) for name in _Question.model_fields}
     given = {name: value for name, value in fields.items() if value is not None or name == LABEL}
     told = checked(_Question, given, form.place)
     kind = str(told.question).strip().casefold()
     if kind in QUESTIONS and kind != "asked":
-        told = f"the task's question is {shown(kind)}, but control {shown(control)} says yes or no"
-        raise fault(form.place, f"{told}; show each task the form of its question")
+        other = f"the task's question is {shown(kind)}, but control {shown(control)} says yes or no"
+        raise fault(form.place, f"{other}; show each task the form of its question")
     return form.row(
         told.label,
         words.pop() or "",

@@ -216,8 +216,8 @@ def _people(table: Table, item: str, options: Options) -> dict[str, Controls]:
     for meaning, text in told:
         name, sign, person = (text, "", "") if text in table.columns else text.rpartition("=")
         if name not in table.columns or name == item or (sign and not person):
-            told = f"{text!r} is no column with labels"
-            raise fault(table.path, f"{told}; give one of {names}, or COLUMN=PERSON")
+            wrong = f"{text!r} is no column with labels"
+            raise fault(table.path, f"{wrong}; give one of {names}, or COLUMN=PERSON")
         if name in seen:
             raise fault(table.path, f"column {name!r} is given twice; give it once")
         seen.add(name)
