@@ -28,7 +28,7 @@ from complabel.studies._rows import Row
 # The rooms and files that compute a result. The key of a unit has a checksum of what is read from
 # files, of the paper's settings and of the plan, so that code does not count here.
 _COMPUTING = (
-    *("_parameters.py", "_training", "answers", "simulate", "metrics", "statistics"),
+    *("_parameters.py", "_training", "answers", "simulate", "metrics"),
     *("transition.py", "losses", "frequencies", "methods"),
     *("studies/_labels.py", "studies/_fold.py"),
 )
