@@ -46,7 +46,7 @@ HINTS = "default::complabel.answers.IgnoredAnswersWarning"
 def test_a_benchmark_may_ask_another_question(run, tmp_path):
     code, out, err = run(
         "benchmark synthetic --method prior --method ridge --folds 2 --question menu-2"
-        " --propensity-sd 0.5 --mistakes 0.1 --answers-per-item 2 --items-share 0.5"
+        " --propensity-sd 0.5 --error-rate 0.1 --answers-per-item 2 --items-share 0.5"
         " --labels uniform --json a.json"
     )
     assert code == 0
@@ -57,7 +57,7 @@ def test_a_benchmark_may_ask_another_question(run, tmp_path):
     ) in title
     prior, ridge = json.loads((tmp_path / "a.json").read_text())
     assert {key: prior[key] for key in list(prior)[1:7]} == {
-        "labels": "uniform", "question": "menu-2", "propensity_sd": 0.5, "mistakes": 0.1,
+        "labels": "uniform", "question": "menu-2", "propensity_sd": 0.5, "error_rate": 0.1,
         "answers_per_item": 2, "items_share": 0.5,
     }  # fmt: skip
     assert ridge["fitted"]["alpha"] > 0
@@ -167,7 +167,7 @@ def test_settings_may_be_chosen_by_other_answers(run, tmp_path):
     assert "a yes/no question about a random label, 2 folds" in " ".join(out.split())
     assert err.count("hint: ml-knn: ") == 1
     record = json.loads((tmp_path / "search.json").read_text())
-    assert (record["labels"], record["question"], record["mistakes"]) == ("uniform", "asked", 0.0)
+    assert (record["labels"], record["question"], record["error_rate"]) == ("uniform", "asked", 0.0)
     assert all(-1 < setting["score"] < 0 for setting in record["settings"])
 
 

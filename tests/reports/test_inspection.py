@@ -115,6 +115,6 @@ def test_lines_say_what_to_do_first(seen):
 
 
 def test_lines_without_findings_say_so():
-    asked = draw_answers(draw_labels(), question="ticked", mistakes=[0.0], random_state=1)
+    asked = draw_answers(draw_labels(), question="ticked", error_rate=[0.0], random_state=1)
     (first, *_) = inspection_lines(inspect_answers(asked), 100)
     assert first == "400 answers about 400 items and 4 labels: ready for a fit."

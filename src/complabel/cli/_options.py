@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from complabel.cli._outputs import Output, with_parameters
+from complabel.errors import InputError
 
 
 def option(metavar: str, text: str, *names: str, **more: Any) -> Any:
@@ -306,7 +307,11 @@ def with_tables_and_draw(command: Callable[..., None]) -> Callable[..., None]:
             for name, options in groups.items()
         }
         draw = grouped["draw"]
-        if draw.get("labels", "released") != "released" and "scheme" not in draw:
+        if draw.get("labels", "released") != "released":
+            if "scheme" in draw:
+                raise InputError(
+                    "--labels is another name of --scheme unless it is released; give one of them"
+                )
             draw["scheme"] = draw.pop("labels")
         command(**given, **grouped)
 
