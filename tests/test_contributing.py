@@ -101,9 +101,7 @@ def test_the_examples_become_part_of_a_copy_of_the_package(tmp_path):
         timeout=120,
     )
     (tmp_path / "mine.csv").write_text("a.jpg,sea\nb.jpg,city\n")
-    assert "2" in command(
-        "import mine.csv --from not-lines --out table.csv", tmp_path, source
-    )
+    assert "2" in command("import mine.csv --from not-lines --out table.csv", tmp_path, source)
     table = command(
         "benchmark synthetic --method rarity --method prior --folds 2", tmp_path, source
     )
