@@ -66,7 +66,7 @@ def measure(
 ) -> dict[str, Any]:
     """Fit to the training part of a fold, and measure on its test part."""
     answers = draw_answers(
-        dataset.Y, question=question, mistakes=situation.mistakes, random_state=_SEED
+        dataset.Y, question=question, error_rate=situation.mistakes, random_state=_SEED
     )
     train, test = split_folds(dataset, n_folds=folds, seed=_SEED)[fold]
     X: Any = dataset.X

@@ -73,8 +73,10 @@ def ticked_world(sd: float | None, ratio: float = 1.0, mistakes: float = 0.0, **
         n, K = sizes(rng)
         Y = truth(rng, at.get("n", n), at.get("K", K))
         spread = rng.choice([0.0, 1.0, 2.0]) if sd is None else sd
-        first = named(Y, rng, spread, mistakes=mistakes) if ratio == 1 else depending(Y, rng, ratio)
-        return Answers.concatenate([first, ask(Y, rng, "ticked", mistakes=mistakes)])
+        first = (
+            named(Y, rng, spread, error_rate=mistakes) if ratio == 1 else depending(Y, rng, ratio)
+        )
+        return Answers.concatenate([first, ask(Y, rng, "ticked", error_rate=mistakes)])
 
     return world
 
@@ -203,7 +205,7 @@ def spelt(wrong: bool) -> World:
             "label": labels.tolist(),
             "question": ["named"] * n,
         }
-        return Answers.from_table(rows, labels=sorted(set(labels.tolist())))
+        return Answers.from_table(rows, label_names=sorted(set(labels.tolist())))
 
     return world
 
@@ -296,7 +298,7 @@ def costs(draws: int) -> None:
     from complabel.metrics import evaluate
 
     def worlds(Y: np.ndarray, rng: Rng) -> dict[str, tuple[Answers, dict[str, object]]]:
-        yes_no = lambda e: ask(Y, rng, mistakes=e)  # noqa: E731
+        yes_no = lambda e: ask(Y, rng, error_rate=e)  # noqa: E731
         return {
             "named, equal propensities": (named(Y, rng), {}),
             "choice-not-uniform: propensities of sd 1": (named(Y, rng, 1), {}),

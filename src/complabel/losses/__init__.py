@@ -13,7 +13,9 @@ from complabel.losses._complementary import (
     LUWLoss,
     MLCLLoss,
     UnbiasedBCELoss,
-    implied_complementary,
+)
+from complabel.losses._complementary import (
+    implied_complementary as implied_complementary,
 )
 from complabel.losses._evaluation import Evaluation as Evaluation
 from complabel.losses._naming_rates import CCMNLoss, COMESHammingLoss, COMESRankingLoss
@@ -37,6 +39,5 @@ __all__ = [
     "SelectionLikelihoodLoss",
     "UnbiasedBCELoss",
     "answers_log_likelihood",
-    "implied_complementary",
     "selection_log_likelihood",
 ]

@@ -76,7 +76,6 @@ __all__ = [
     "get_method",
     "held_out_score",
     "make_classifier",
-    "read_header",
 ]
 _PLACES = {place.partition(":")[2]: place for place in PLACES.values()} | {
     "ComplementaryClassifier": "complabel.methods._base:ComplementaryClassifier",

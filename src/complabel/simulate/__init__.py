@@ -7,7 +7,9 @@ from complabel.simulate._draws import (
     Scheme as Scheme,
 )
 from complabel.simulate._draws import (
-    cooccurrence,
+    cooccurrence as cooccurrence,
+)
+from complabel.simulate._draws import (
     draw_complementary,
     draw_relevant,
 )
@@ -16,7 +18,6 @@ from complabel.simulate._sharpness import SharpnessEstimate as SharpnessEstimate
 from complabel.simulate._sharpness import estimate_sharpness
 
 __all__ = [
-    "cooccurrence",
     "draw_answers",
     "draw_complementary",
     "draw_propensities",
