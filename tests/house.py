@@ -59,11 +59,11 @@ class House:
     trees: dict[str, ast.Module] = field(default_factory=dict)
 
     @classmethod
-    def here(cls) -> House:
+    def here(cls, checkout: Path = CHECKOUT) -> House:
         """Read the files as they are now."""
-        paths = [path for top in (SOURCE, TESTS) for path in (CHECKOUT / top).rglob("*.py")]
+        paths = [path for top in (SOURCE, TESTS) for path in (checkout / top).rglob("*.py")]
         return cls(
-            {p.relative_to(CHECKOUT).as_posix(): p.read_text(encoding="utf-8") for p in paths}
+            {p.relative_to(checkout).as_posix(): p.read_text(encoding="utf-8") for p in paths}
         )
 
     @classmethod

@@ -1,22 +1,39 @@
-"""What CONTRIBUTING shows is run, in its order and in one folder."""
+"""What CONTRIBUTING shows is run, in its order and in one folder, and inside a copy too."""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.house import House, circles
 
 CHECKOUT = Path(__file__).parents[1]
 TEXT = (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 _GROWING = TEXT[TEXT.index("## Ten lines") :]
-BLOCKS = re.findall(r"```(python|console)\n(.*?)```", _GROWING, flags=re.DOTALL)
+BLOCKS = re.findall(r"```(python|console|diff)\n(.*?)```", _GROWING, flags=re.DOTALL)
+
+
+def command(line, folder, source):
+    """Run a command of complabel's with the package of a folder of sources."""
+    completed = subprocess.run(
+        [sys.executable, "-m", "complabel", *line.removeprefix("$ complabel ").split()],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout
 
 
 def test_there_is_something_to_run():
-    assert [kind for kind, _ in BLOCKS].count("python") == 7
-    assert [kind for kind, _ in BLOCKS].count("console") == 2
+    kinds = [kind for kind, _ in BLOCKS]
+    assert {kind: kinds.count(kind) for kind in kinds} == {"python": 9, "console": 2, "diff": 5}
 
 
 @pytest.mark.parametrize("text", [text for kind, text in BLOCKS if kind == "python"])
@@ -26,24 +43,69 @@ def test_an_example_has_about_ten_lines(text):
 
 def test_the_examples_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    source = os.pathsep.join([str(CHECKOUT / "src"), os.environ.get("PYTHONPATH", "")])
+    scope = {"__name__": "example"}
     for kind, text in BLOCKS:
         if kind == "python":
             named = re.match(r"# (\w+\.py)\n", text)
             if named:
                 (tmp_path / named[1]).write_text(text, encoding="utf-8")
-            exec(compile(text, "CONTRIBUTING.md", "exec"), {"__name__": "example"})
-            continue
-        for line in text.splitlines():
-            arguments = line.removeprefix("$ complabel ").split()
-            completed = subprocess.run(
-                [sys.executable, "-m", "complabel", *arguments],
-                env={**os.environ, "PYTHONPATH": source},
-                capture_output=True,
-                text=True,
-                timeout=120,
-                check=False,
-            )
-            assert completed.returncode == 0, completed.stderr
-            assert "Prior" in completed.stdout
+            exec(compile(text, "CONTRIBUTING.md", "exec"), scope)
+        elif kind == "console":
+            for line in text.splitlines():
+                assert "Prior" in command(line, tmp_path, CHECKOUT / "src")
     assert (tmp_path / "report" / "size.txt").read_text().endswith("folds\n")
+
+
+def applied(package, example, changes):
+    """Make the changes of a block to a package; new files are the example before it."""
+    for part in changes.split("+++ ")[1:]:
+        name, *changed = part.splitlines()
+        path, at = package / name, 0
+        before = path.read_text(encoding="utf-8") if path.exists() else example
+        lines = before.splitlines()
+        for line in changed:
+            if line[0] == "+":
+                lines.insert(at, line[1:])
+                at += 1
+            elif line[0] == "-":
+                at = lines.index(line[1:])
+                del lines[at]
+            else:
+                at = lines.index(line[1:]) + 1
+        path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def test_the_examples_become_part_of_a_copy_of_the_package(tmp_path):
+    source = tmp_path / "src"
+    shutil.copytree(
+        CHECKOUT / "src", source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+    )
+    example = ""
+    for kind, text in BLOCKS:
+        if kind == "diff":
+            applied(source / "complabel", example, text)
+        elif kind == "python":
+            example = text
+    (tmp_path / "use.py").write_text(
+        "from complabel.losses import Hinge\n"
+        "from complabel.metrics import METRIC_TITLES\n"
+        "from complabel.reports import FORMATS\n"
+        "assert 'size.txt' in FORMATS and METRIC_TITLES['micro_f1'] == 'Micro F1'\n",
+        encoding="utf-8",
+    )
+    subprocess.run(
+        [sys.executable, "use.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(source)},
+        check=True,
+        timeout=120,
+    )
+    (tmp_path / "mine.csv").write_text("a.jpg,sea\nb.jpg,city\n")
+    assert "2" in command("import mine.csv --from not-lines --out table.csv", tmp_path, source)
+    table = command(
+        "benchmark synthetic --method rarity --method prior --folds 2", tmp_path, source
+    )
+    assert "Rarity" in table
+    house = House.here(tmp_path)
+    assert "src/complabel/methods/baselines/rarity.py" in house.texts
+    assert not circles(house)

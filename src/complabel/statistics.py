@@ -147,7 +147,6 @@ def judge(
     ours, others : array-like of shape (n_folds,)
     higher_is_better : bool
     test_share : float or None, default=None
-        As in :func:`paired_t_test`.
     level : float, default=0.05
         A difference counts if the two-sided p-value is at most this; above 0 and below 1.
 

@@ -30,17 +30,15 @@ __all__ = [
 def uniform_transition(n_labels: int) -> NDArray[np.float64]:
     """Return the transition matrix of an annotator who chooses uniformly.
 
-    The matrix is exact if every instance has exactly one relevant label.
-
     Parameters
     ----------
     n_labels : int
-        K, at least 2.
+        K, at least 2; less is a TransitionError.
 
     Returns
     -------
     ndarray of shape (K, K), float64
-        ``(1 - I) / (K - 1)``.
+        ``(1 - I) / (K - 1)``; exact if every instance has exactly one relevant label.
 
     Examples
     --------
@@ -66,16 +64,12 @@ def initial_transition(
     probabilities : ndarray of shape (n_samples, K), float
         Predicted distribution of the complementary label of each instance; rows sum to 1.
     complementary : ndarray of shape (n_samples, K), uint8
+        If a label is complementary for every instance, there is a TransitionError.
 
     Returns
     -------
     ndarray of shape (K, K), float64
         S. Its rows do not sum to 1, because the diagonal is removed.
-
-    Raises
-    ------
-    TransitionError
-        If a label is complementary for every instance, so it is never a candidate.
     """
     candidates = _candidates(complementary)
     sums: NDArray[np.float64] = candidates.T @ probabilities  # (K, K)
@@ -90,17 +84,13 @@ def label_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     Parameters
     ----------
     complementary : ndarray of shape (n_samples, K), uint8
+        If a label is complementary for every instance, there is a TransitionError.
 
     Returns
     -------
     ndarray of shape (K, K), float64
         ``C[k, j]`` is the share of the instances with candidate k that also have candidate j.
         The diagonal is 1.
-
-    Raises
-    ------
-    TransitionError
-        If a label is complementary for every instance.
     """
     candidates = _candidates(complementary)
     together = candidates.T @ candidates  # (K, K), exact counts

@@ -178,131 +178,49 @@ def test_labels_that_nobody_mentioned_are_warned_of():
     Answers.from_table(said | {"offered": ['["sea", "sky"]', ""]})
 
 
-REFUSED = {
-    "no column": ({"item": [1], "labels": ["sea"]}, "no column 'label'; it has item, labels"),
-    "lengths": ({"item": [1, 2], "label": ["sea"]}, "column 'label' has 1 rows, but 'item' 2"),
-    "one value": (
-        {"item": [1], "label": ["sea"], "probability": 0.5},
-        "column 'probability' is the single value 0.5; give a list with a value for each row",
-    ),
-    "one array without axes": (
-        {"item": [1], "label": ["sea"], "asked_for": np.array(1)},
-        r"column 'asked_for' is the single value array\(1\); give a list",
-    ),
-    "one text": ({"item": "a", "label": ["sea"]}, "column 'item' is the single value 'a'"),
-    "one menu": (
-        {"item": [1], "label": ["sea"], "offered": '["sea", "sky"]'},
-        "column 'offered' is the single value '.*'; give a list",
-    ),
-    "word": (
-        table((1, "sea", "no"), (1, "sky", "maybe")),
-        "row 1 of the table has answer 'maybe'; it must be one of yes, y, true, 1, no, n,",
-    ),
-    "number as word": (table((1, "sea", 2)), "row 0 of the table has answer 2; it must be one of"),
-    "question": (
-        {"item": [1], "label": ["sea"], "question": ["told"]},
-        "row 0 of the table has question 'told'; it must be one of named, asked, ticked, excluded",
-    ),
-    "asked_for": (
-        {"item": [1], "label": ["sea"], "asked_for": ["two"]},
-        "row 0 of the table has asked_for 'two'; it must be a whole number",
-    ),
-    "half a mark": (
-        {"item": [1], "label": ["sea"], "asked_for": [1.5]},
-        "row 0 of the table has asked_for 1.5; it must be a whole number",
-    ),
-    "probability": (
-        {"item": [1], "label": ["sea"], "probability": ["half"]},
-        "row 0 of the table has probability 'half'; it must be a number",
-    ),
-    "menu": (
-        {"item": [1], "label": ["sea"], "offered": ["sea, sky"]},
-        "row 0 of the table has offered 'sea, sky'; it must be a JSON list",
-    ),
-    "menu of a name": (
-        {"item": [1], "label": ["sea"], "offered": ['"sea"']},
-        "has offered '\"sea\"'; it must be a JSON list",
-    ),
-    "label": (
-        table((1, "sea", "no"), (1, "Sky", "no")),
-        "row 1 of the table has label 'Sky'; 'Sky' is not among labels; did you mean 'sky'?",
-    ),
-    "offered label": (
-        {"item": [1], "label": ["sea"], "offered": ['["sea", "skye"]']},
-        "'skye' is not among labels; did you mean 'sky'?",
-    ),
-    "no item": (table((None, "sea", "no")), "row 0 of the table has no item"),
-    "no label": (table((1, " ", "no")), "row 0 of the table says 'no' without a label; fill in"),
-    "asked of nothing": (
-        table((1, None, "yes", "asked"), columns=("item", "label", "answer", "question")),
-        "row 0 of the table is asked without a label; fill in",
-    ),
-    "all apply and not": (
-        table(
-            ("a", 1, None, "yes"),
-            ("a", 1, "sea", "no"),
-            columns=("answer_id", "item", "label", "answer"),
-        ),
-        "answer 'a' says 'yes' about all offered labels and 'no' about one",
-    ),
-    "two items in one answer": (
-        table(
-            ("b", 9, "sea"),
-            ("a", 1, "sea"),
-            ("a", 2, "sky"),
-            columns=("answer_id", "item", "label"),
-        ),
-        "answer 'a' has item 1 in row 1 of the table and 2 in row 2; the rows of one answer must",
-    ),
-    "two questions in one answer": (
-        table(
-            ("a", 1, "sea", "asked"),
-            ("a", 1, "sky", "ticked"),
-            columns=("answer_id", "item", "label", "question"),
-        ),
-        "answer 'a' has question 'asked' in row 0 of the table and 'ticked' in row 1",
-    ),
-    "two menus in one answer": (
-        table(
-            ("a", 1, "sea", '["sea", "sky"]'),
-            ("a", 1, "sky", '["sea", "fog", "sky"]'),
-            columns=("answer_id", "item", "label", "offered"),
-        ),
-        "answer 'a' has offered .* in row 0 of the table and .* in row 1",
-    ),
-    "yes and no in one answer": (
-        table(
-            ("a", "x", "sea", "no"),
-            ("a", "x", "sea", "yes"),
-            columns=("answer_id", "item", "label", "answer"),
-        ),
-        r"answer 'a' \(item 'x'\) gives label 'sea' as relevant and as absent",
-    ),
-    "asked but not offered": (
+ONE = {"answer_id": ["a", "a"], "item": [1, 1], "label": ["sea", "sky"]}
+
+REFUSED = [
+    ({"item": [1], "labels": ["sea"]}, "no column 'label'; it has item, labels"),
+    ({"item": [1, 2], "label": ["sea"]}, "column 'label' has 1 rows, but 'item' 2"),
+    ({"item": [1], "label": ["sea"], "probability": 0.5}, "column 'probability' is the single"),
+    ({"item": [1], "label": ["sea"], "asked_for": np.array(1)}, "column 'asked_for' is the"),
+    ({"item": "a", "label": ["sea"]}, "column 'item' is the single value 'a'"),
+    ({"item": [1], "label": ["sea"], "offered": '["sea", "sky"]'}, "column 'offered' is the"),
+    (table((1, "sea", "no"), (1, "sky", "maybe")), "row 1 of the table has answer 'maybe'; it"),
+    (table((1, "sea", 2)), "row 0 of the table has answer 2; it must be one of"),
+    ({"item": [1], "label": ["sea"], "question": ["told"]}, "has question 'told'; it must"),
+    ({"item": [1], "label": ["sea"], "asked_for": ["two"]}, "asked_for 'two'; .* a whole"),
+    ({"item": [1], "label": ["sea"], "asked_for": [1.5]}, "row 0 of the table has asked_for 1.5"),
+    ({"item": [1], "label": ["sea"], "probability": ["half"]}, "'half'; it must be"),
+    ({"item": [1], "label": ["sea"], "offered": ["sea, sky"]}, "sky'; it must be a JSON"),
+    ({"item": [1], "label": ["sea"], "offered": ['"sea"']}, "has offered '\"sea\"'; it must be a"),
+    (table((1, "sea", "no"), (1, "Sky", "no")), "row 1 of the table has label 'Sky'; 'Sky' is"),
+    ({"item": [1], "label": ["sea"], "offered": ['["sea", "skye"]']}, "'skye' is not among"),
+    (table((None, "sea", "no")), "row 0 of the table has no item"),
+    (table((1, " ", "no")), "row 0 of the table says 'no' without a label; fill in"),
+    ({"item": [1], "label": [None], "answer": ["yes"], "question": ["asked"]}, "asked without a"),
+    (ONE | {"label": [None, "sea"], "answer": ["yes", "no"]}, "'yes' about all .* 'no' about one"),
+    (ONE | {"item": [1, 2]}, "answer 'a' has item 1 in row 0 of the table and 2 in row 1; the"),
+    (ONE | {"question": ["asked", "ticked"]}, "'a' has question 'asked' in row 0 .* 'ticked' in"),
+    (ONE | {"offered": ['["sea", "sky"]', '["fog"]']}, "'a' has offered .* in row 0 of .* row 1"),
+    (ONE | {"label": ["sea"] * 2, "answer": ["no", "yes"]}, r"'a' \(item 1\) gives label 'sea' as"),
+    (
         {"item": ["x"], "label": ["sea"], "offered": ['["sky"]'], "question": ["asked"]},
         r"row 0 of the table \(item 'x'\) judges label 'sea', which was not offered",
     ),
-    "named but not offered": (
-        {"item": ["x"], "label": ["sea"], "offered": ['["sky", "fog"]']},
-        r"row 0 of the table \(item 'x'\) names label 'sea', which was not offered",
-    ),
-    "unsure of all that was to be ticked": (
-        table(
-            ("a", 1, "sea", "unsure", '["sea"]'),
-            ("a", 1, None, "yes", '["sea"]'),
-            columns=("answer_id", "item", "label", "answer", "offered"),
-        )
-        | {"question": ["ticked", "ticked"]},
+    ({"item": ["x"], "label": ["sea"], "offered": ['["sky", "fog"]']}, r"\(item 'x'\) names label"),
+    (
+        ONE
+        | {"label": ["sea", None], "offered": ['["sea"]'] * 2, "question": ["ticked"] * 2}
+        | {"answer": ["unsure", "yes"]},
         "answer 'a' is unsure about every offered label; leave it out",
     ),
-    "contradiction": (
-        table(("x", "sea", "no"), ("x", "sea", "yes"), ("y", "sky", "no")),
-        r"contradict each other about label 'sea' of item 'x' .*\(1 in all\).*=\"drop\"",
-    ),
-}
+    (table(("x", "sea", "no"), ("x", "sea", "yes"), ("y", "sky", "no")), "contradict each other"),
+]
 
 
-@pytest.mark.parametrize(("said", "message"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("said", "message"), REFUSED)
 def test_what_a_table_must_not_say_is_refused_with_its_row(said, message):
     with pytest.raises(AnnotationError, match=message):
         Answers.from_table(said, label_names=LABELS)

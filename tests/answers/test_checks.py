@@ -1,18 +1,14 @@
-import warnings
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 from complabel.answers import (
-    UnchosenLabelWarning,
     check_complementary,
     check_indicator,
     check_known,
     check_label_names,
     check_relevant,
     label_names_of,
-    warn_unchosen,
 )
 from complabel.errors import AnnotationError
 
@@ -181,16 +177,3 @@ def test_known_labels_are_returned_after_they_were_held_against_names():
         check_known(
             Frame(VALID[:, :3], list("abc")), VALID.astype(np.uint8), list("abcd"), name="y"
         )
-
-
-def test_a_label_never_chosen_is_allowed_but_warned_of():
-    unchosen = check_complementary([[0, 1, 0], [0, 1, 0]])
-    with pytest.warns(UnchosenLabelWarning, match="labels 0, 2;"):
-        warn_unchosen(unchosen)
-    with pytest.warns(UnchosenLabelWarning, match="labels city, water;"):
-        warn_unchosen(unchosen, ["city", "desert", "water"])
-    with pytest.warns(UnchosenLabelWarning, match="label 2;"):
-        warn_unchosen(np.array([[0, 1, 0], [1, 0, 0]], dtype=np.uint8))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warn_unchosen(VALID)

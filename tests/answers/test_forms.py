@@ -128,16 +128,6 @@ def test_a_data_frame_has_one_annotator_a_column_and_gaps():
     np.testing.assert_array_equal(indicator_from_names(series, labels), [[0, 0, 1], [0, 0, 0]])
 
 
-@examples(25)
-@given(ROWS)
-def test_what_two_annotators_say_alike_is_marked_once(rows):
-    twice = [[*row, *row] for row in rows]
-    expected = indicator_from_indices(rows, len(NAMES))
-    np.testing.assert_array_equal(indicator_from_indices(twice, len(NAMES)), expected)
-    named = [[NAMES[label] for label in row] for row in twice]
-    np.testing.assert_array_equal(indicator_from_names(named, NAMES), expected)
-
-
 @pytest.mark.parametrize(
     ("label_names", "message"),
     [

@@ -10,7 +10,6 @@ from numpy.testing import assert_allclose
 
 from complabel.answers import Answers
 from complabel.asking import inspect_answers
-from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.simulate import draw_answers
 
@@ -199,12 +198,6 @@ def test_hardly_any_items(n_items):
 def test_something_else_is_refused():
     with pytest.raises(InputError, match="must be Answers, got ndarray"):
         inspect_answers(np.eye(3))
-
-
-def test_real_features_say_nothing_bad():
-    data = make_synthetic(60, n_features=4, n_labels=4, random_state=0)
-    seen = inspect_answers(draw_answers(data.Y, question="asked", random_state=1), data.X)
-    assert (seen.features.n_features, seen.features.n_constant, seen.features.n_same) == (4, 0, 0)
 
 
 def test_features_in_another_order_are_paired_with_the_answers_by_name():

@@ -107,14 +107,6 @@ def test_every_pair_known_or_not_is_drawn_with_the_chance_that_is_told(named, n)
                 assert abs(of_part.mean()) < 4 / np.sqrt(len(of_part))
 
 
-def test_answers_to_few_and_to_many_questions_weigh_alike(named):
-    few, many = (
-        suggest_questions(named, n, random_state=0).groupby("label")["probability"].first()
-        for n in (20, 70)
-    )
-    pd.testing.assert_series_equal(few, many, rtol=1e-12)
-
-
 def test_a_label_that_is_wholly_known_takes_part():
     answers = Answers.from_arrays(
         absent=np.tile([[1, 0, 0]], (30, 1)), question="asked", n_items=30

@@ -19,7 +19,7 @@ from complabel.simulate import draw_answers
 
 LABELS = ("sea, open", 'the "old" town', "no", "été")
 TIME = "2026-03-09T22:16:08.728353Z"
-FORMATS = ("a.json", "min.json", "a.csv", "a.tsv", "semicolons.csv")
+FORMATS = ("a.json", "min.json", "a.csv", "semicolons.csv")
 
 
 def export(folder, name, tasks, filled):
@@ -44,7 +44,7 @@ def export(folder, name, tasks, filled):
         return write(folder, name, records)
     columns = sorted({key for record in records for key in record})
     out = io.StringIO()
-    sign = {"a.csv": ",", "a.tsv": "\t", "semicolons.csv": ";"}[name]
+    sign = {"a.csv": ",", "semicolons.csv": ";"}[name]
     writer = csv.DictWriter(out, columns, delimiter=sign, lineterminator="\n")
     writer.writeheader()
     for record in records:
@@ -141,6 +141,15 @@ def test_questions_that_nobody_answered_are_left_out(tmp_path, name):
     found, tally = import_answers(path)
     assert found[["item", "answer"]].to_numpy().tolist() == [["0", "no"], ["2", "unsure"]]
     assert tally.counts["empty annotations"] == 1
+
+
+def test_a_known_answer_is_read_only_where_somebody_annotated(tmp_path):
+    """Questions of complabel ask come with answers that were known before."""
+    header = "id,answer,label,item,annotator,annotation_id,lead_time\n"
+    path = write(tmp_path, "a.csv", f"{header}1,yes,sea,a,7,10,1\n2,no,sea,b,,,\n")
+    found, tally = import_answers(path)
+    assert found["item"].tolist() == ["a"]
+    assert tally.counts["tasks without an annotation"] == 1
 
 
 # By kind of question: choices by control, options, rows (label, answer, question).

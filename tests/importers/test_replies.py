@@ -147,6 +147,7 @@ NAMED = {"id": "q1", "item": "a", "offered": MENU}
         ("No idea", None),
         ("Not sure", None),
         ("yes | no | unsure", None),
+        ("Yes, no, who knows", None),
         ("Yes or no?", None),
         ("yesterday", None),
         ("The answer is no.", None),

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
-from tests.losses.answers_cases import MASKS, cases, container
+from tests.losses.answers_cases import MASKS, Case, cases, container
 from tests.losses.answers_reference import (
     answers_gradient_reference,
     answers_log_likelihood_reference,
@@ -146,6 +146,14 @@ def test_the_order_of_answers_and_items_does_not_matter(case, random):
     ):
         for each, wanted in ((same, value), (other, value[items]), (again, value[items])):
             np.testing.assert_allclose(each, wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_complete_namings_that_may_be_skipped_are_a_composite():
+    row = {"item": 0, "question": "named", "named": [1, 0, 0, 0], "asked_for": 2}
+    row |= {"all_apply": "skip"}
+    menus = [{**row, "offered": menu} for menu in ([1, 1, 1, 0], [1, 0, 1, 1])]
+    logits = np.array([[0.3, -0.5, 1.0, 0.2]])
+    check(Case(logits, container(menus, 1, 4), {"error_rates": 0.0}), tolerance=1e-12)
 
 
 # Shapes

@@ -10,7 +10,6 @@ from tests.methods.small import FAMILIES, brief, targets_of
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.methods import MLCLClassifier
-from complabel.metrics import average_precision
 from complabel.simulate import draw_complementary
 from complabel.transition import uniform_transition
 
@@ -85,18 +84,6 @@ def test_how_far_features_are_from_0_does_not_matter(name, settings):
     )
     for found in others:
         np.testing.assert_allclose(found, near, rtol=0.01, atol=0.01)
-
-
-def test_a_constant_feature_far_from_0_does_no_harm():
-    wide = np.hstack([X, np.full((60, 1), 1e12)])
-    found, expected = (
-        average_precision(
-            PROBLEM.Y,
-            brief("gdf", epochs=50, learning_rate=0.1).fit(rows, COMPLEMENTARY).predict_proba(rows),
-        )
-        for rows in (wide, X)
-    )
-    assert found == pytest.approx(expected, abs=0.02)
 
 
 @pytest.mark.parametrize("name", ["ml-knn", "lift"])

@@ -158,12 +158,6 @@ def test_labels_are_ruled_out_at_their_rates(rates):
     )
 
 
-def test_mistaken_names_are_any_label():
-    answers = draw_answers(MANY, error_rate=0.4, random_state=6)
-    assert (answers.named.sum(axis=1) == 1).all()
-    assert_shares(answers.named.sum(axis=0), 0.4 / 5 + 0.6 / 3 * (PATTERN == 0))
-
-
 def test_mistakes_on_menus_are_any_label_on_it_or_that_all_apply():
     answers = draw_answers(MANY, question="menu-3", error_rate=0.4, random_state=7)
     offered, named = answers.offered.toarray(), answers.named.toarray()
@@ -306,12 +300,6 @@ def test_a_data_frame_names_the_labels():
 def test_what_cannot_be_drawn_is_refused(asked, message):
     with pytest.raises(InputError, match=message):
         draw_answers(varied(), **asked)
-
-
-def test_a_generator_without_a_seed_sequence_is_refused():
-    bits = np.random.RandomState(0)._bit_generator
-    with pytest.raises(InputError, match="random_state cannot be split into separate streams"):
-        draw_answers(varied(), random_state=np.random.Generator(bits))
 
 
 @pytest.mark.slow

@@ -114,13 +114,6 @@ def test_a_known_sharpness_is_found_again(sharpness):
     assert low < sharpness < high
     other = estimate_sharpness(Y, drawn, against=sharpness + 2)
     assert other.p_value < 1e-6
-    same = dataclasses.replace(
-        other,
-        against=found.against,
-        likelihood_ratio=found.likelihood_ratio,
-        p_value=found.p_value,
-    )
-    assert same == found
 
 
 @pytest.mark.slow
@@ -138,14 +131,6 @@ def test_p_values_are_as_likely_as_they_say():
         assert stats.kstest([getattr(each, name) for each in found], "uniform").pvalue > 1e-3
     standardized = [(each.sharpness - 1) / each.standard_error for each in found]
     assert stats.kstest(standardized, "norm").pvalue > 1e-3
-
-
-def test_another_rule_of_choice_does_not_fit():
-    Y = correlated(4000)
-    rng = np.random.default_rng(0)
-    weights = np.where(Y == 0, rng.random(Y.shape) * np.array([9, 1, 1, 1, 1, 1]), 0)
-    found = estimate_sharpness(Y, indicator_from_indices(weights.argmax(axis=1), 6))
-    assert found.fit_p_value < 1e-9
 
 
 @examples(30)

@@ -266,6 +266,7 @@ def test_each_kind_of_question_has_its_seconds():
         for question in ("free", "menu-2", "asked", "ticked")
     }
     assert took == {"free": 7, "menu-2": 11, "asked": 13, "ticked": 51}
+    assert seconds_of(Draw(name="d", question="none", audit=2), 1, 3, used) == 26
 
 
 def test_nobody_was_asked_for_a_datasets_own_labels():

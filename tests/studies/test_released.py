@@ -7,8 +7,7 @@ import pytest
 
 from complabel.datasets import load_dataset, load_released
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
-from complabel.reports import write_report
-from complabel.studies import Draw, Store, benchmark_plan, plan_units, read_plan, run_study
+from complabel.studies import Draw, Store, benchmark_plan, plan_units, run_study
 from complabel.studies._labels import draw_labels
 from complabel.studies._run import run_unit
 
@@ -83,34 +82,6 @@ def test_methods_learn_from_them(folder):
         run_study(simulated, store, data_dir=folder, n_jobs=1)
         other = store.results(simulated.name).records()[0]
     assert record["metrics"] != other["metrics"]
-
-
-def test_a_plan_may_have_both_kinds(folder, tmp_path):
-    path = tmp_path / "plan.toml"
-    path.write_text(
-        'name = "both"\ntitle = "Both"\ndatasets = ["scene"]\nrows = [{ method = "prior" }]\n'
-        'folds = 3\npublished = "table2"\n'
-        'draws = [{ name = "ours" }, { name = "theirs", labels = "released", scheme = "uniform" },'
-        ' { name = "bent", labels = "released", scheme = "biased" }]\n'
-    )
-    given = read_plan(path)
-    assert [draw.title for draw in given.draws] == [
-        "uniform complementary labels",
-        "released uniform complementary labels",
-        "released biased complementary labels",
-    ]
-    with Store(":memory:") as store:
-        run_study(given, store, data_dir=folder, n_jobs=1)
-        results = store.results("both")
-        report = tmp_path / "report"
-        write_report(results, report)
-    assert [r["labels"] for r in results.records()] == [
-        "uniform",
-        "released-uniform",
-        "released-biased",
-    ]
-    for name in ("report.html", "tables.md", "tables.tex"):
-        assert "theirs" in (report / name).read_text("utf-8")
 
 
 def test_keys_hold_the_labels_and_not_their_order(folder):

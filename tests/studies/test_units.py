@@ -4,11 +4,9 @@ import dataclasses
 import json
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-import complabel
 from complabel.methods import MLCLClassifier
 from complabel.metrics import METRIC_NAMES
 from complabel.studies import (
@@ -141,6 +139,10 @@ def test_the_identity_says_what_the_key_stands_for():
     assert re.fullmatch("[0-9a-f]{64}", unit.key)
 
 
+def test_folds_have_seeds_of_their_own():
+    assert len({unit.parameters["random_state"] for unit in plan_units(plan())[0]}) == 3
+
+
 def test_a_dataset_that_is_not_at_hand_is_reported(tmp_path):
     units, missing = plan_units(plan(datasets=["bookmark", "synthetic"]), data_dir=tmp_path)
     assert {unit.dataset for unit in units} == {"synthetic"}
@@ -175,9 +177,21 @@ def test_modules_beside_a_module_count_where_it_imports_them(own):
     assert own("unused.py", "") == ["own_top.py"]
 
 
+def test_an_edited_module_of_ones_own_is_run_again(own):
+    own("own_near.py", "LEVEL = 1\n")
+    own("own_top.py", "from complabel.methods import PriorClassifier\nimport own_near\n\n\n"
+        "class Mine(PriorClassifier):\n    pass\n")  # fmt: skip
+    row, others = Row(method="own_top:Mine"), Row(method="prior")
+    before, of_others = _units.made_by(row), _units.made_by(others)
+    assert before["versions"] == of_others["versions"]
+    own("own_near.py", "LEVEL = 2\n")
+    assert _units.made_by(row)["code"] != before["code"]
+    assert _units.made_by(others) == of_others
+
+
 def test_the_files_that_compute_are_there():
-    places = [Path(complabel.__file__).parent / place for place in _units._COMPUTING]
-    assert all(place.exists() for place in places)
+    assert all(map(_units._files_of, _units._COMPUTING))
+    assert len(_units._files_of("methods")) > 5
 
 
 PLAN = Plan.model_validate(

@@ -1,7 +1,8 @@
-"""Full-batch training of several maps on parts of the same rows, and of unusual features."""
+"""Full-batch training of several maps, of low rank, with further unknowns, on odd features."""
 
 import numpy as np
 import pytest
+import torch
 from scipy import sparse
 from tests.training import objectives
 
@@ -14,6 +15,9 @@ Y = (X @ RNG.normal(size=(D, K)) / 2 + RNG.logistic(size=(N, K)) > 0.3).astype(f
 ROWS = [RNG.permutation(N)[:size] for size in (60, 100, 140)]
 SCALING = Scaling(X.mean(axis=0), 1 / X.std(axis=0))
 SETTINGS = {"start": [objectives.zero(K, D)], "alpha": 0.02, "tolerance": 1e-14}
+TIGHT = {"tolerance": 1e-15, "max_iter": 5000}
+# Targets of squares, which no map of low rank meets.
+TARGET = X @ RNG.normal(size=(D, K)) + RNG.normal(size=(N, K))
 # alpha times the squared distance is less than what the objective can still fall.
 NEAR = {"rtol": 0, "atol": 3 * np.sqrt(1e-14 / 0.02)}
 
@@ -123,3 +127,59 @@ def test_constant_features_do_no_harm_without_a_penalty(n_constant, rank):
         best = -(share * np.log(share) + (1 - share) * np.log(1 - share)).sum()
         assert found.values == pytest.approx(best, rel=1e-7)
     assert np.isfinite(found.models[0].coef).all()
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_a_low_rank_of_squares_is_reduced_rank_regression(rank):
+    target, start = TARGET, SETTINGS["start"]
+    objective = objectives.squares(target)
+    found = minimize_linear(X, objective, start=start, rank=rank, **TIGHT)
+    # Eckart and Young: the best fit of the rank keeps the first directions of the full fit.
+    centred, of_target = X - X.mean(axis=0), target - target.mean(axis=0)
+    full, *_ = np.linalg.lstsq(centred, of_target, rcond=None)
+    _, _, directions = np.linalg.svd(centred @ full)
+    best = full @ directions[:rank].T @ directions[:rank]
+    np.testing.assert_allclose(found.models[0].coef, best.T, atol=1e-5)
+    value = np.sum((centred @ best - of_target) ** 2) / N
+    assert found.values == pytest.approx(value, rel=1e-9)
+    assert np.linalg.matrix_rank(found.models[0].coef, tol=1e-9) == rank
+
+
+def test_a_start_of_full_rank_loses_what_is_too_much():
+    objective, settings = objectives.cross_entropy(Y), SETTINGS | {"rank": 2} | TIGHT
+    full = minimize_linear(X, objective, **SETTINGS)
+    cold = minimize_linear(X, objective, **settings)
+    warm = minimize_linear(X, objective, **settings | {"start": full.models})
+    assert np.linalg.matrix_rank(warm.models[0].coef, tol=1e-9) == 2
+    assert warm.values == pytest.approx(cold.values, rel=1e-8)
+
+
+def test_further_unknowns_get_their_optimum():
+    """Each row has a group with an offset, of which a norm is part of the objective."""
+    group = np.arange(N) % 3
+    rng = np.random.default_rng(5)
+    moved = TARGET + np.array([-2.0, 0.5, 3.0])[group][:, None] + rng.normal(size=(N, K))
+
+    def at(logits, offsets):
+        error = logits + offsets[group][:, None] - moved
+        value = float(np.sum(error**2)) / N + 0.1 * float(np.sum(offsets**2))
+        slopes = 2 * np.bincount(group, weights=error.sum(axis=1)) / N + 0.2 * offsets
+        return value, 2 * error / N, slopes
+
+    def objective(logits, offsets):
+        value, *slopes = at(logits.numpy(), offsets[0].numpy())
+        through_logits, through_offsets = (torch.from_numpy(slope) for slope in slopes)
+        return torch.tensor([value], dtype=torch.float64), through_logits, through_offsets[None]
+
+    settings = SETTINGS | {"alpha": 0.05} | TIGHT
+    found = minimize_linear(X, objective, others=np.zeros((1, 3)), **settings)
+    assert found.others.shape == (1, 3)
+    (offsets,) = found.others
+    # All is linear: one system of equations.
+    design = np.hstack([X, np.ones((N, 1))])
+    rows = np.kron(design, np.eye(K))  # (N K, (D + 1) K)
+    rows = np.hstack([rows, np.repeat(np.eye(3)[group], K, axis=0)]) / np.sqrt(N)
+    ridge = np.diag(np.repeat([0.05, 0, 0.1], [D * K, K, 3]))
+    best = np.linalg.solve(rows.T @ rows + ridge, rows.T @ moved.ravel() / np.sqrt(N))
+    np.testing.assert_allclose(offsets, best[-3:], atol=1e-5)
+    np.testing.assert_allclose(found.models[0].coef.T.ravel(), best[: D * K], atol=1e-5)

@@ -197,16 +197,6 @@ def test_a_network_that_is_linear_trains_to_the_same_map(form, schedule):
     assert_same_map(found, linear.weight.detach().numpy(), linear.bias.detach().numpy())
 
 
-def test_read_only_features_are_trained_on_without_a_warning():
-    X, complementary, _ = make_problem()
-    X.setflags(write=False)
-    torch.set_warn_always(True)  # else torch says it once per process, in whichever test is first
-    try:
-        fit(X, [complementary])
-    finally:
-        torch.set_warn_always(False)
-
-
 def test_initial_biases_take_the_place_of_those_drawn_and_of_nothing_else():
     X, complementary, _ = make_problem()
     still = Schedule(epochs=1, batch_size=32, learning_rate=1e-12, weight_decay=0.0)

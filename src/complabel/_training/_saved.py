@@ -61,15 +61,14 @@ def trained_network(layers: Any, weights: Mapping[str, Any]) -> nn.Module:
     found = {}
     for name, tensor in expected.items():
         kind = np.int64 if tensor.dtype == torch.int64 else np.float32
-        array = np.array(weights[name])
-        if array.dtype != kind or array.shape != tuple(tensor.shape):
+        array, shape = weights[name], tuple(tensor.shape)
+        if not isinstance(array, np.ndarray) or array.dtype != kind or array.shape != shape:
             raise InputError(
-                f"the weights {name} of the network hold {array.dtype} of shape {array.shape}, not"
-                f" {np.dtype(kind)} of shape {tuple(tensor.shape)}"
+                f"the weights {name} of the network are not {np.dtype(kind)} of shape {shape}"
             )
         if not np.isfinite(array).all():
             raise InputError(f"the weights {name} of the network are not finite")
-        found[name] = torch.from_numpy(array)
+        found[name] = torch.from_numpy(array.copy())
     network.load_state_dict(found, assign=True)
     return network.eval()
 

@@ -11,7 +11,6 @@ from complabel.answers._checks import (
 from complabel.answers._checks import check_complementary as check_complementary
 from complabel.answers._checks import check_known as check_known
 from complabel.answers._checks import check_relevant as check_relevant
-from complabel.answers._checks import warn_unchosen as warn_unchosen
 from complabel.answers._masks import IndicatorLike as IndicatorLike
 from complabel.answers._masks import as_mask as as_mask
 from complabel.answers._masks import check_indicator as check_indicator
@@ -26,7 +25,6 @@ from complabel.answers._names import (
 )
 from complabel.answers._names import Question as Question
 from complabel.answers._names import check_label_names as check_label_names
-from complabel.answers._names import is_gap as is_gap
 from complabel.answers._names import label_names_of as label_names_of
 from complabel.answers._names import pair_rows as pair_rows
 from complabel.answers._statements import CONTRADICTION_POLICIES as CONTRADICTION_POLICIES

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -133,25 +132,6 @@ def check_known(
 def check_relevant(Y: IndicatorLike) -> NDArray[np.uint8]:
     """Check relevant labels, at least one and not all per row, and return a dense 0/1 array."""
     return check_complementary(Y, name="relevant")
-
-
-def warn_unchosen(
-    complementary: NDArray[np.uint8],
-    label_names: Sequence[object] | None = None,
-    *,
-    stacklevel: int = 2,
-) -> None:
-    """Warn about labels that are complementary in no row of a checked matrix, (n, K)."""
-    columns = np.flatnonzero(~complementary.any(axis=0)).tolist()
-    if columns:
-        listed = [str(at if label_names is None else label_names[at]) for at in columns]
-        warnings.warn(
-            f"never chosen as complementary: label{'s' * (len(columns) > 1)} {', '.join(listed)}; "
-            "nothing in the data says where they do not apply, so they will tend to be ranked high "
-            "everywhere",
-            UnchosenLabelWarning,
-            stacklevel=stacklevel,
-        )
 
 
 def check_answers(answers: AnswerArrays, place: Callable[[int], str]) -> None:

@@ -206,19 +206,12 @@ def resolve_contradictions(answers: A, contradictions: ContradictionPolicy = "er
 
 
 def contradictions_table(answers: AnswerArrays, *, most: int | None = None) -> dict[str, list[Any]]:
-    """List the contradictions between answers, and who gave these answers.
-
-    Parameters
-    ----------
-    answers : Answers
-    most : int or None, default=None
-        List only so many contradictions, the first ones.
+    """List the contradictions between answers, or the first ``most``, and who gave the answers.
 
     Returns
     -------
     dict of str to list
-        Columns with an entry for each contradiction, sorted by item and label. A data frame can
-        be made from them.
+        Columns with an entry for each contradiction, sorted by item and label.
 
         - ``item``, ``label``: their names, or their numbers if they have no names;
         - ``n_applies``, ``n_denied``: how many answers are on each side;

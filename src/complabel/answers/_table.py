@@ -285,10 +285,9 @@ def _labels_of(
 
     numbers = column.read(find, "").numbers()
     lists = lists.read(lambda each: tuple(sorted({find(name) for name in each})), "")
-    different = list(dict.fromkeys(filter(None, lists.values)))  # an empty list is a gap
-    merged = _Column("offered", lists.codes, [each or None for each in lists.values])
-    at = {each: code for code, each in enumerate(different)} | {None: -1}
-    codes = _Column("offered", lists.codes, [at[each] for each in merged.values]).numbers()
+    different = list(dict.fromkeys(filter(None, lists.values)))
+    at = {each: code for code, each in enumerate(different)} | {(): -1}  # an empty list is a gap
+    codes = _Column("offered", lists.codes, [at[each] for each in lists.values]).numbers()
     return numbers, _Column("offered", codes, different), names
 
 

@@ -53,31 +53,19 @@ def tests_of_choice(said: Said, audit: LabelFrequencies | None) -> list[ChoiceTe
 
     ``audit`` holds label frequencies that were estimated from random judgements only.
     """
-    single = _single_names(said.answers)
-    if not len(single):
+    answers = said.answers
+    one = (np.diff(answers.named.indptr) == 1) & (answers.asked_for == 1)
+    single = np.flatnonzero((answers.question == "named") & one)
+    if not len(single) or answers.n_labels > _MOST_LABELS:
         return []
-    found = _tests_of_known(said, single)
-    if audit is not None and said.answers.n_labels <= _MOST_LABELS:
-        found.append(_test_of_expected(said.answers, single, audit))
-    return [test for test in found if test is not None]
-
-
-def _single_names(answers: Answers) -> NDArray[np.intp]:
-    """Return the rows of the answers that were asked for one label and name one."""
-    one = np.diff(answers.named.indptr) == 1
-    return np.flatnonzero((answers.question == "named") & one & (answers.asked_for == 1))
-
-
-def _tests_of_known(said: Said, single: NDArray[np.intp]) -> list[ChoiceTest | None]:
-    """Test the answers for which other answers judged every offered label, one by one."""
-    if said.answers.n_labels > _MOST_LABELS:
-        return []
+    found = []
     choices = KnownChoices.of(said, single)
-    if len(choices.named) < _LEAST_EXPECTED:
-        return []
-    fitted = Proportional.fit(choices)
-    names = names_of_labels(said.answers)
-    return [_of_labels(choices, fitted, names), _of_pairs(choices, fitted, names)]
+    if len(choices.named) >= _LEAST_EXPECTED:
+        fitted, names = Proportional.fit(choices), names_of_labels(answers)
+        found += [_of_labels(choices, fitted, names), _of_pairs(choices, fitted, names)]
+    if audit is not None:
+        found.append(_test_of_expected(answers, single, audit))
+    return [test for test in found if test is not None]
 
 
 def _of_labels(

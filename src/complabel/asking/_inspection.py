@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -253,13 +254,7 @@ class Inspection:
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain dicts, lists, str and numbers, with ``next_step``."""
         step = self.next_step
-        return {"next_step": None if step is None else step.name, **_plain(asdict(self))}
-
-
-def _plain(value: Any) -> Any:
-    """Turn tuples into lists, also inside other values."""
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    return value
+        return {
+            "next_step": None if step is None else step.name,
+            **json.loads(json.dumps(asdict(self))),
+        }

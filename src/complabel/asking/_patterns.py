@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping
-from itertools import combinations
+from dataclasses import replace
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse, special
 
-from complabel.answers import STATEMENT_KINDS, pair_rows
+from complabel.answers import STATEMENT_KINDS, find_contradictions, pair_rows
 from complabel.asking._inspection import FeatureSummary
 from complabel.asking._said import Said, distinct
 from complabel.errors import InputError
@@ -23,7 +24,6 @@ _CHANCE = 1e-3  # what chance alone would give more often than this is not repor
 _CHUNK = 50_000  # rows that are made dense at a time, which limits the memory
 # If at least this share of the cells is marked, dense products of chunks of rows are faster.
 _DENSE = 0.05
-_HASHED = 10_000  # rows hashed at a time, which limits the memory for their bits
 _LEAST_LETTERS = 5  # shorter words often differ in one letter: "cat", "car"
 _MOST_RARE, _TIMES = 3, 10  # a misspelt name is in few answers, the right one in many
 
@@ -164,16 +164,13 @@ def look_at_features(X: ArrayLike, said: Said) -> FeatureSummary:
     """Count constant features, and items whose features are all equal to another item's."""
     X = pair_rows(said.answers, X, names=("answers", "X"))
     features = _checked(X, said.answers.n_items)
-    key, constant = _keys(features, sparse.issparse(X))
-    _, group, size = np.unique(key, return_inverse=True, return_counts=True)
-    K = said.answers.n_labels
-    of_group = group[said.answers.item[said.answer]] * K + said.label
+    group, constant = _groups(features)
+    size = np.bincount(group)
     # Contradictions within one item are counted elsewhere, so they are left out here.
-    shared = np.intersect1d(
-        distinct(of_group[said.applies]), distinct(of_group[~said.applies]), assume_unique=True
-    )
-    item, label = np.divmod(said.contradicted, K)
-    groups = distinct(np.setdiff1d(shared, group[item] * K + label) // K)
+    shared = find_contradictions(replace(said, item=group[said.item]))
+    item, label = np.divmod(said.contradicted, said.n_labels)
+    within = group[item] * said.n_labels + label
+    groups = np.unique(np.setdiff1d(shared, within) // said.n_labels)
     return FeatureSummary(
         n_features=int(features.shape[1]),
         n_constant=constant,
@@ -214,32 +211,22 @@ def _checked(X: ArrayLike, n_items: int) -> Any:
     return features
 
 
-def _keys(features: Any, is_sparse: bool) -> tuple[NDArray[np.uint64], int]:
-    """Return a hash of each row, (n,), and the number of constant columns.
-
-    Equal rows have equal hashes. A hash is the sum of the values' bits times random numbers,
-    modulo 2^64. Integer sums are exact in any order, sums of floats are not.
-    """
-    n, d = features.shape
-    random = np.random.default_rng(0).integers(1, 2**63, size=d, dtype=np.uint64)
+def _groups(features: Any) -> tuple[NDArray[np.intp], int]:
+    """Return a number for each row, (n,), equal for equal rows, and count the constant columns."""
+    is_sparse = sparse.issparse(features)
     if is_sparse:
-        bits = _mixed(features.data) * random[features.indices]
-        total = np.concatenate([[np.uint64(0)], np.cumsum(bits, dtype=np.uint64)])
-        key = total[features.indptr[1:]] - total[features.indptr[:-1]]
         low, high = (
             np.asarray(each.toarray()).ravel()
             for each in (features.min(axis=0), features.max(axis=0))
         )
-        return key, int((low == high).sum())
-    key = np.empty(n, dtype=np.uint64)
-    for start in range(0, n, _HASHED):
-        part = np.ascontiguousarray(features[start : start + _HASHED] + 0.0)  # -0.0 becomes 0.0
-        key[start : start + _HASHED] = _mixed(part) @ random
-    constant = (features == features[:1]).all(axis=0) if n else np.ones(d, dtype=np.bool_)
-    return key, int(constant.sum())
-
-
-def _mixed(values: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Return the bits of floats, mixed: the low bits of short numbers such as 0.5 are all 0."""
-    bits = values.view(np.uint64)
-    return np.asarray(bits ^ (bits >> np.uint64(51)) ^ (bits >> np.uint64(29)))
+        constant = low == high
+        parts = (features.indices, features.data)
+        rows = (
+            b"".join(part[start:end].tobytes() for part in parts)
+            for start, end in pairwise(features.indptr.tolist())
+        )
+    else:
+        constant = (features == features[:1]).all(axis=0)
+        rows = ((row + 0.0).tobytes() for row in features)  # -0.0 becomes 0.0
+    keys = np.array([hash(row) for row in rows], dtype=np.int64)  # of 64 bits: they hardly collide
+    return np.unique(keys, return_inverse=True)[1], int(constant.sum())

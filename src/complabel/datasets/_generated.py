@@ -149,10 +149,24 @@ def make_synthetic(
 ) -> MultiLabelDataset:
     """Draw a dataset with Gaussian features and independent logistic labels.
 
+    x is standard normal. Each label is drawn independently with probability
+    f_k(x) = sigmoid(w_k^T x + b_k), under the condition that some but not all labels are relevant.
+
     Parameters
     ----------
-    n_samples, n_features, n_labels, cardinality, signal, random_state
-        See :func:`make_synthetic_problem`, which also returns the model.
+    n_samples : int, default=1000
+        Number of instances n.
+    n_features : int, default=20
+        Number of features d.
+    n_labels : int, default=6
+        Number of labels K, from 3 to 12: the transition matrix is computed over all 2^K sets.
+    cardinality : float, default=1.5
+        Mean of f_1 + ... + f_K over the sample, above 0 and below K. The mean number of relevant
+        labels is somewhat larger, because empty sets are excluded.
+    signal : float, default=2.0
+        Standard deviation of w_k^T x, above 0: how much the features tell about the labels.
+    random_state : int or numpy.random.Generator, default=0
+        The same integer gives the same dataset.
 
     Returns
     -------
@@ -188,27 +202,7 @@ def make_synthetic_problem(
     signal: float = 2.0,
     random_state: int | np.random.Generator = 0,
 ) -> SyntheticProblem:
-    """Draw a dataset with Gaussian features and independent logistic labels; return the model, too.
-
-    x is standard normal. Each label is drawn independently with probability
-    f_k(x) = sigmoid(w_k^T x + b_k), under the condition that some but not all labels are relevant.
-
-    Parameters
-    ----------
-    n_samples : int, default=1000
-        Number of instances n.
-    n_features : int, default=20
-        Number of features d.
-    n_labels : int, default=6
-        Number of labels K, from 3 to 12: the transition matrix is computed over all 2^K sets.
-    cardinality : float, default=1.5
-        Mean of f_1 + ... + f_K over the sample, above 0 and below K. The mean number of relevant
-        labels is somewhat larger, because empty sets are excluded.
-    signal : float, default=2.0
-        Standard deviation of w_k^T x, above 0: how much the features tell about the labels.
-    random_state : int or numpy.random.Generator, default=0
-        The same integer gives the same dataset.
-    """
+    """Draw the dataset of :func:`make_synthetic`; return the model, too."""
     check_integer("n_samples", n_samples, at_least=1)
     check_integer("n_features", n_features, at_least=1)
     check_integer("n_labels", n_labels, at_least=3)

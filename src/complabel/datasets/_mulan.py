@@ -203,7 +203,6 @@ def _read_label_names(xml: Path) -> tuple[list[str], str | None]:
 
 def _parse_xml(xml: Path, raw: bytes, encoding: str | None) -> ElementTree.Element:
     """Parse an XML file; use Python's codecs for encodings that the parser does not know."""
-    todo = "save the file as UTF-8 and declare that"
     try:
         try:
             return ElementTree.fromstring(raw)
@@ -211,19 +210,11 @@ def _parse_xml(xml: Path, raw: bytes, encoding: str | None) -> ElementTree.Eleme
             # The parser knows few multi-byte encodings, but it can parse a decoded str.
             return ElementTree.fromstring(raw.decode(encoding or "utf-8"))
     except ElementTree.ParseError as cause:
-        line = cause.position[0]
-        problem = (
-            f"found no well-formed XML ({cause}), expected <labels> with "
-            '<label name="..."> elements'
-        )
-    except LookupError:
-        line = 1
-        problem = f"found encoding {encoding!r}, which Python does not know; {todo}"
-    except ValueError as cause:
-        position = cause.start if isinstance(cause, UnicodeDecodeError) else 0
-        line = raw.count(b"\n", 0, position) + 1
-        problem = f"found bytes that do not fit the declared encoding {encoding!r}; {todo}"
-    raise DatasetFormatError(f"{xml}, line {line}: {problem}")
+        told = f'found no well-formed XML ({cause}), expected <labels> with <label name="...">'
+        raise fault(xml, told, line=cause.position[0]) from cause
+    except (LookupError, ValueError) as cause:
+        told = f"does not fit the declared encoding {encoding!r} ({cause}); save it as UTF-8"
+        raise fault(xml, f"{told}, and declare that") from cause
 
 
 def _refuse_unnamed_labels(

@@ -1,7 +1,7 @@
 """Complementary labels that the paper's group released for datasets of the catalog."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from complabel._opening import StrPath, fault, is_file, read_text
 from complabel._parameters import check_choice
 from complabel.datasets._dataset import MultiLabelDataset
 from complabel.datasets._load import dataset_directories
-from complabel.errors import DatasetFormatError, DatasetNotFoundError
+from complabel.errors import DatasetNotFoundError
 from complabel.simulate import SCHEMES, Scheme
 
 _FOLDER = "released"
@@ -67,14 +67,14 @@ def load_released(
             " or biased, which are simulated"
         )
     lines, rows, labels = _read(path, scheme)
-    _check_rows(path, lines, rows, dataset)
-    _check_labels(path, lines, rows, labels, dataset)
+    for place, problem in _problems(lines, rows, labels, dataset):
+        raise fault(f"{path}{place}", f"{problem}: {_AGAIN}")
     released = np.zeros_like(dataset.Y)
     released[rows, labels] = 1
     return released
 
 
-def _read(path: Path, scheme: str) -> tuple[list[int], NDArray[np.intp], NDArray[np.intp]]:
+def _read(path: Path, scheme: str) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     """Return the line of each record, its row and its label."""
     reader = csv.DictReader(read_text(path).splitlines(), skipinitialspace=True)
     header = [name.strip() for name in reader.fieldnames or ()]
@@ -99,55 +99,40 @@ def _read(path: Path, scheme: str) -> tuple[list[int], NDArray[np.intp], NDArray
     if not lines:
         raise fault(path, f"no labels are in the file; {_AGAIN}")
     rows, labels = np.array(numbers, dtype=np.intp).T
-    return lines, rows, labels
+    return np.array(lines), rows, labels
 
 
-def _check_rows(
-    path: Path, lines: Sequence[int], rows: NDArray[np.intp], dataset: MultiLabelDataset
-) -> None:
-    """Refuse a file that does not have each row of the dataset exactly once."""
-    n = dataset.n_samples
-    beyond = np.flatnonzero(rows >= n)
-    if len(beyond):
-        raise DatasetFormatError(
-            f"{path}, line {lines[beyond[0]]}: row {rows[beyond[0]]}, but {dataset.name} has {n}"
-            f" rows, numbered from 0, and the file {len(rows)} lines of labels; it is about"
-            f" another version of the dataset: {_AGAIN}"
-        )
-    counts = np.bincount(rows, minlength=n)
-    twice, missing = np.flatnonzero(counts > 1), np.flatnonzero(counts == 0)
-    if len(twice):
-        places = ", ".join(str(lines[at]) for at in np.flatnonzero(rows == twice[0])[:5])
-        raise DatasetFormatError(
-            f"{path}, lines {places}: row {twice[0]} has several labels, expected one for each"
-            f" row; {_AGAIN}"
-        )
-    if len(missing):
-        raise DatasetFormatError(
-            f"{path}: {len(missing)} of the {n} rows of {dataset.name} have no label, the first"
-            f" is row {missing[0]}; {_AGAIN}"
-        )
-
-
-def _check_labels(
-    path: Path,
-    lines: Sequence[int],
+def _problems(
+    lines: NDArray[np.intp],
     rows: NDArray[np.intp],
     labels: NDArray[np.intp],
     dataset: MultiLabelDataset,
-) -> None:
-    unknown = np.flatnonzero(labels >= dataset.n_labels)
-    if len(unknown):
-        raise DatasetFormatError(
-            f"{path}, line {lines[unknown[0]]}: label {labels[unknown[0]]}, but {dataset.name} has"
-            f" {dataset.n_labels} labels, numbered from 0; {_AGAIN}"
+) -> Iterator[tuple[str, str]]:
+    """Yield what does not fit the dataset, and where; later checks rely on earlier ones."""
+    name, n, n_labels = dataset.name, dataset.n_samples, dataset.n_labels
+    for at in np.flatnonzero(rows >= n):
+        yield (
+            f", line {lines[at]}",
+            f"row {rows[at]}, but {name} has {n} rows, numbered from 0, and the file"
+            f" {len(rows)} lines of labels; it is about another version of the dataset",
         )
+    counts = np.bincount(rows, minlength=n)
+    for row in np.flatnonzero(counts > 1):
+        places = ", ".join(str(lines[at]) for at in np.flatnonzero(rows == row)[:5])
+        yield f", lines {places}", f"row {row} has several labels, expected one for each row"
+    missing = np.flatnonzero(counts == 0)
+    if len(missing):
+        told = f"{len(missing)} of the {n} rows of {name} have no label, the first is row"
+        yield "", f"{told} {missing[0]}"
+    for at in np.flatnonzero(labels >= n_labels):
+        told = f"label {labels[at]}, but {name} has {n_labels} labels, numbered from 0"
+        yield f", line {lines[at]}", told
     relevant = np.flatnonzero(dataset.Y[rows, labels])
-    if len(relevant):
-        row, label = rows[relevant[0]], labels[relevant[0]]
-        raise DatasetFormatError(
-            f"{path}, line {lines[relevant[0]]}: label {label} ({dataset.label_names[label]}) is"
-            f" said not to apply to row {row}, but it does (so in {len(relevant)} of {len(rows)}"
-            " lines); rows of the dataset may be in another order, or labels be numbered from 1:"
-            f" {_AGAIN}"
+    for at in relevant:
+        row, label = rows[at], labels[at]
+        yield (
+            f", line {lines[at]}",
+            f"label {label} ({dataset.label_names[label]}) is said not to apply to row {row}, but"
+            f" it does (so in {len(relevant)} of {len(rows)} lines); rows of the dataset may be in"
+            " another order, or labels be numbered from 1",
         )

@@ -12,7 +12,6 @@ from complabel.files._arrays import matrix_of as matrix_of
 from complabel.files._arrays import read_arrays as read_arrays
 from complabel.files._arrays import read_svmlight_parts as read_svmlight_parts
 from complabel.files._features import Features as Features
-from complabel.files._features import Truth as Truth
 from complabel.files._features import iterate_features as iterate_features
 from complabel.files._features import read_features, read_truth
 from complabel.files._names import read_item_names as read_item_names

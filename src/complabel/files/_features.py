@@ -155,14 +155,10 @@ def iterate_features(
     n_features: int | None = None,
     n_rows: int = 65_536,
 ) -> Iterator[Features]:
-    """Read features in pieces, for a file that is larger than the memory.
+    """Read features in pieces of ``n_rows`` rows, for a file that is larger than the memory.
 
-    Parameters
-    ----------
-    path, items, n_features
-        As for :func:`read_features`.
-    n_rows : int, default=65536
-        Number of rows of each piece; the last one may have fewer.
+    ``.npz`` and svmlight files are still read as a whole. Repeated ids are not found, and errors
+    in a row are raised when its piece is read. The arguments are those of :func:`read_features`.
     """
     check_integer("n_rows", n_rows, at_least=1)
     source = _open(path, items, "item", n_features)

@@ -63,14 +63,9 @@ def read_lines(argument: str, path: StrPath, what: str) -> list[str]:
 
 
 def read_item_names(path: StrPath) -> list[str]:
-    r"""Read the names of items that have no features.
+    """Read the names of items that have no features, in the order of the file.
 
-    Parameters
-    ----------
-    path : path
-        A table with a column ``item``, which ends in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz``
-        or ``.parquet``; other columns are ignored. Or any other text file, with one name on each
-        line.
+    The file is a table with a column ``item``, or any other text file with one name on each line.
     """
     file = existing("path", path)
     if not ending_of(file, TABLE_ENDINGS):
@@ -154,16 +149,10 @@ def _texts(table: Table, names: Sequence[str]) -> list[list[str]]:
 def rows_of(
     wanted: Sequence[str] | NDArray[Any], items: Sequence[str] | NDArray[Any], source: object
 ) -> NDArray[np.intp]:
-    """Return the row numbers of some items.
+    """Return the row numbers (len(wanted),) of some items, such as ``Truth.items``.
 
-    Parameters
-    ----------
-    wanted : sequence or ndarray of str
-        Items of another table, such as :attr:`Truth.items`.
-    items : sequence or ndarray of str
-        Names of the rows, such as :attr:`Features.items`.
-    source : path or str
-        Name of the other table in error messages.
+    ``items`` are the names of the rows, such as ``Features.items``; ``source`` is what messages
+    call the other table. An item without a row is refused.
     """
     place = {item: row for row, item in enumerate(items)}
     missing = [item for item in wanted if item not in place]

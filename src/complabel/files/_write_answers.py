@@ -121,6 +121,7 @@ class AnswerWriter(TableWriter):
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> path = Path(tempfile.mkdtemp()) / "answers.csv"
     >>> with AnswerWriter(path) as writer:
     ...     writer.write({"item": [7], "label": ["sea"], "offered": [["sea", "sky"]]})
@@ -145,12 +146,7 @@ class AnswerWriter(TableWriter):
         self.write_table(answers_to_arrow(piece, more=self._more))
 
     def write_table(self, table: Any) -> None:
-        """Add rows that :func:`answers_to_arrow` made.
-
-        Parameters
-        ----------
-        table : pyarrow.Table
-        """
+        """Add rows that :func:`answers_to_arrow` made."""
         self._check_open()
         self._waiting.append(table)
         if sum(each.num_rows for each in self._waiting) >= _ROWS:
@@ -167,15 +163,11 @@ class AnswerWriter(TableWriter):
 
 
 def answers_to_arrow(piece: Mapping[str, Any], *, more: Sequence[str] = ()) -> Any:
-    """Turn rows of answers into an Arrow table with all columns in their types.
+    """Turn rows of answers into an Arrow table of all :data:`COLUMNS` in their types.
 
-    Parameters
-    ----------
-    piece : mapping of str to list, ndarray or pyarrow array
-        Columns of equal length, by names of :data:`COLUMNS`; missing ones are empty. Entries of
-        ``offered`` are lists of labels, or such lists as JSON text.
-    more : sequence of str, default=()
-        Names of other columns, which hold text.
+    ``piece`` maps names of columns to lists, ndarrays or Arrow arrays of equal length; missing
+    columns are empty, and so is empty text. Entries of ``offered`` are lists of labels, or such
+    lists as JSON. ``more`` names other columns, which hold text.
     """
     pa = pyarrow()
     unknown = [name for name in piece if name not in (*COLUMNS, *more)]

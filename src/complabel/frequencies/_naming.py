@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from complabel.losses import AnswersLikelihood
 
 # The integral uses tau = exp(y - exp(-y)) / scale. With equal steps in y its error falls
-# exponentially; see losses/_quadrature.py. Below the least y, and where the integrand is less than
-# exp(-30) of its maximum, the rest is negligible.
+# exponentially; see losses/_selection_kernel.py. Below the least y, and where the integrand is
+# less than exp(-30) of its maximum, the rest is negligible.
 _LEAST_Y, _STEP, _LOG_OF_NOTHING = -3.6, 0.2, 30.0
 
 

@@ -58,11 +58,8 @@ def _forms(path: Path, options: Options, tally: Tally) -> Iterator[Form]:
     for number, (place, value) in enumerate(records(path), 1):
         record = checked_as(dict[str, Any], value, place, "it")
         if record.keys() >= _NESTED and isinstance(record["responses"], dict):
-            raise fault(
-                place,
-                "is not flattened, so it does not say which responses were submitted; save what"
-                " dataset.records(with_responses=True).to_list(flatten=True) returns",
-            )
+            flat = "dataset.records(with_responses=True).to_list(flatten=True)"
+            raise fault(place, f"does not say which responses were submitted; save {flat}")
         tally.counts["records"] += 1
         people = _people(record, place, tally)
         tally.counts["records without a response"] += not people
@@ -107,11 +104,8 @@ def _beside(
         return [default] * length
     found: list[str | None] = checked_as(list[OptionalText], record[key], place, shown(key))
     if len(found) != length:
-        raise fault(
-            place,
-            f"{shown(key)} has {len(found)} entries for {length} responses; export the records"
-            " again",
-        )
+        told = f"{shown(key)} has {len(found)} entries for {length} responses"
+        raise fault(place, f"{told}; export the records again")
     return found
 
 
@@ -124,10 +118,9 @@ def _labels(value: Any, place: str, what: str) -> list[str]:
 
 
 ARGILLA = Format(
-    name="argilla",
-    title="Argilla 2: flattened records, a JSON list or JSON lines",
-    recognizes=_recognizes,
-    read=_read,
+    "argilla",
+    "Argilla 2: flattened records, a JSON list or JSON lines",
+    _recognizes,
+    _read,
     takes_question=True,
 )
-"""Records of Argilla with their responses."""

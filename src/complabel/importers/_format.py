@@ -71,15 +71,9 @@ class Options:
 class Tally:
     """Counts of what was read and left out of a file, and remarks for the user.
 
-    Attributes
-    ----------
-    counts : Counter of str
-        Counts with words in the plural as keys, such as "tasks", "answers" or "cancelled
-        annotations". They are shown in this order.
-    remarks : list of str
-        Sentences for the user, each only once: what was assumed, and how to change it.
-    label_names : dict of str to None
-        All labels that the file lists, in the order of the file. Some may be in no answer.
+    ``counts`` has words in the plural as keys, in the order in which they are shown; ``remarks``
+    are sentences on what was assumed, each only once; ``label_names`` are the labels that the file
+    lists, in its order. Some may be in no answer.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -109,14 +103,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Head:
-    """The beginning of a file, by which its format is recognized.
-
-    Attributes
-    ----------
-    path : Path
-    start : bytes
-        The first 64 KiB, unpacked.
-    """
+    """The first 64 KiB of a file, unpacked, by which its format is recognized."""
 
     path: Path
     start: bytes
@@ -174,22 +161,12 @@ def delimiter_of(header: str) -> str:
 class Format:
     """A kind of file that can be imported.
 
-    Attributes
-    ----------
-    name : str
-        Name of the format for ``--from``, such as ``"label-studio"``.
-    title : str
-        One line for help texts.
-    recognizes : callable
-        Returns whether a file is of this kind, given its :class:`Head`. It never raises.
-    read : callable
-        ``read(path, options, tally)`` yields the neutral table in pieces. A piece is a data frame,
-        or a mapping of columns of :data:`complabel.files.COLUMNS` to lists or arrays of equal
-        length; columns without content may be left out. A piece should have at most about 100,000
-        rows, and the file should be read only once. A DatasetFormatError names the place in the
-        file.
-    takes_question : bool, default=False
-        Whether ``read`` uses ``options.question``.
+    ``name`` is for ``--from``, and ``title`` is one line for help texts. ``recognizes`` returns
+    whether a file is of this kind, and never raises. ``read(path, options, tally)`` yields the
+    neutral table in pieces of at most about 100,000 rows, and reads the file only once. A piece is
+    a data frame, or a mapping of columns of :data:`complabel.files.COLUMNS` to lists or arrays;
+    columns without content may be left out. A DatasetFormatError names the place in the file.
+    ``takes_question``: whether ``read`` uses ``options.question``.
     """
 
     name: str

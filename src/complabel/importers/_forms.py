@@ -70,21 +70,14 @@ def settle(
     told = (*options.absent, *options.present)
     for name in told:
         if name in options.absent and name in options.present:
-            raise fault(
-                path,
-                f"{word} {shown(name)} is given with --absent and with --present; give it with"
-                " only one of them",
-            )
+            raise fault(path, f"{word} {shown(name)} is given with --absent and with --present")
         if name not in found:
             raise fault(
                 path, f"has no choice in a {word} {shown(name)}; it has {listed or 'none at all'}"
             )
     if not found:
-        raise fault(
-            path,
-            f"has no choice in any {word}: nothing was chosen, or everything was cancelled; export"
-            " annotated items",
-        )
+        why = "nothing was chosen, or everything was cancelled; export annotated items"
+        raise fault(path, f"has no choice in any {word}: {why}")
     if told or asked is not None:
         unread = [shown(name) for name in found if name not in (*told, asked)]
         if unread:
@@ -125,16 +118,12 @@ def rows_of(
     # The menu may belong to one control only, so labels that apply need not be on it.
     for label in absent + present if options.unselected == "no" else absent:
         if form.menu is not None and label not in form.menu:
-            raise fault(
-                form.place,
-                f"{shown(label)} was chosen, but the task's options do not offer it; correct the"
-                " options, or rename the field if it is not a menu",
-            )
-    told = options.question
-    parts = [(form, absent, present, told)]
+            told = f"{shown(label)} was chosen, but the task's options do not offer it"
+            raise fault(form.place, f"{told}; correct them, or rename the field if it is no menu")
+    parts = [(form, absent, present, options.question)]
     if set(absent) & set(present):
         two = [replace(form, answer_id=f"{form.answer_id}-{what}") for what in Controls._fields]
-        parts = [(two[0], absent, [], told), (two[1], [], present, None)]
+        parts = [(two[0], absent, [], options.question), (two[1], [], present, None)]
     return [row for part in parts for row in _answer(*part, options, tally, probability)]
 
 
@@ -152,11 +141,8 @@ def _answer(
     if present and options.unselected == "no":  # every label that was shown was judged
         offered = menu or options.label_names
         if offered is None:
-            raise fault(
-                form.place,
-                "--unselected no needs all labels that were shown, but the export does not list"
-                " them; give --label-names",
-            )
+            needed = "--unselected no needs all labels that were shown"
+            raise fault(form.place, f"{needed}; the export does not list them, give --label-names")
         question = "ticked"
         unchosen = [label for label in offered if label not in {*absent, *present}]
     elif question != "ticked" and (not absent or (menu is not None and len(menu) == 1)):

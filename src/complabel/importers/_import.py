@@ -34,7 +34,6 @@ FORMATS: tuple[Format, ...] = (
     # Almost any CSV file can be a table of codes, so that is tried last.
     *(LABEL_STUDIO, TABLE, CODED, CELLS),
 )
-"""The formats that :func:`import_answers` knows; the first that recognizes a file reads it."""
 
 Hashes = NDArray[np.uint64]
 _HEAD = 1 << 16  # bytes by which a format is recognized
@@ -102,10 +101,6 @@ def import_answers(
     InputError
         If an option does not fit, or if pandas or pyarrow are missing.
 
-    See Also
-    --------
-    import_file : Import into a file; for files that are too large for the memory.
-
     Notes
     -----
     Contradictions stay in the table. The tally counts the pairs of item and label that have both a
@@ -160,10 +155,9 @@ def import_file(
 
     Raises
     ------
-    DatasetFormatError, DatasetNotFoundError, InputError
-        As :func:`import_answers`; also if ``out`` has another ending or is the same file.
     OutputError
-        If ``out`` cannot be written. What was there before is unchanged.
+        If ``out`` cannot be written. What was there before is unchanged. The other errors are those
+        of :func:`import_answers`.
 
     Notes
     -----

@@ -40,14 +40,10 @@ from complabel.importers._json import (
 )
 from complabel.importers._tabular import open_table
 
-MENU = "options"
-"""The field of a task's data with the choices of this task: ``<Choices value="$options">``."""
-SEPARATOR = " / "
-"""Separates the names of a choice and its parents; it is also Label Studio's default."""
-LABEL = "label"
-"""The field of a task with the label of its question."""
-CONTROL = "answer"
-"""The control in the form that ``label_studio_config`` writes."""
+MENU = "options"  # the field with the choices of a task: <Choices value="$options">
+SEPARATOR = " / "  # of a choice and its parents, as in Label Studio
+LABEL = "label"  # the field of a task with the label of its question
+CONTROL = "answer"  # in the form that label_studio_config writes
 _CHOICES = ("choices", "taxonomy")
 # A value with one of these keys is about a part of an item: a span, a box or a stretch of sound.
 _PARTS = {
@@ -153,11 +149,8 @@ def _records(path: Path) -> list[tuple[str, Any]]:
         return [(f"{path}, record {number}", task) for number, task in enumerate(tasks, 1)]
     table = open_table(path)
     if not _is_export(table.columns):
-        raise fault(
-            path,
-            "is not an export of Label Studio: JSON begins with a bracket, and the first line of"
-            " CSV and TSV has annotation_id and annotator; export it again",
-        )
+        told = "is not an export of Label Studio, as CSV has annotation_id and annotator"
+        raise fault(path, f"{told}, and JSON begins with a bracket; export it again")
     rows = [
         row
         for piece in table.frames(table.columns)
@@ -330,11 +323,8 @@ def _item(task: _Task, raw: dict[str, Any], field: str | None, told: bool, place
     found = holder.get(field or "id")
     if found is None and field is not None:
         listed = ", ".join(map(shown, list(task.data)[:10]))
-        raise fault(
-            place,
-            f"has no {shown(field)} in its data, which should name the item; it has"
-            f" {listed or 'nothing'}; fill it in, or give another field with --item",
-        )
+        gap = f"has no {shown(field)} in its data, which should name the item"
+        raise fault(place, f"{gap}; fill it in, or give another with --item; it has {listed}")
     return str(checked_as(Text, found, place, field or "id"))
 
 
@@ -349,10 +339,8 @@ def _menu_of(options: Any) -> tuple[str, ...] | None:
         fields = option if isinstance(option, dict) else {"value": option}
         name = fields.get("alias") or fields.get("value")
         try:
-            names.append(parents + text_of(name))
+            names.append(parents + text_of(name if isinstance(name, str) else None))
         except ValueError:
-            return None
-        if not isinstance(name, str):
             return None
         children = fields.get("children")
         if isinstance(children, list):
@@ -416,13 +404,9 @@ def _asked_control(forms: Sequence[Form], options: Options, path: Path) -> str |
         others = [word for word in counts if word not in words]
         if not words or (others and not has_label):
             continue
-        if others:
-            why = f"and also {shown(others[0])}, which is no answer"
-        elif not has_label:
+        if others or not has_label:
             why = "but the tasks have no field 'label' to say about"
-        else:
-            why = ""
-        if why:
+            why = f"and also {shown(others[0])}, which is no answer" if others else why
             raise fault(
                 path,
                 f"in control {shown(name)} people chose {_some(words)}, {why}; if it asks whether a"
@@ -437,11 +421,8 @@ def _asked_control(forms: Sequence[Form], options: Options, path: Path) -> str |
             )
         found.append(name)
     if len(found) > 1:
-        raise fault(
-            path,
-            f"has several controls with yes or no: {_some(found)}; only one can be about the task's"
-            " label: export as JSON, which tells controls from fields, or rename other choices",
-        )
+        told = f"has several controls with yes or no: {_some(found)}; only one can be about the"
+        raise fault(path, f"{told} task's label: export as JSON, or rename the choices of others")
     return found[0] if found else None
 
 
@@ -455,21 +436,15 @@ def _asked_row(form: Form, control: str) -> Row | None:
     if not words:
         return None
     if len(words) > 1:
-        raise fault(
-            form.place,
-            f"several answers were chosen in control {shown(control)}; keep one of them, and let"
-            " people choose only one",
-        )
+        many = f"several answers were chosen in control {shown(control)}"
+        raise fault(form.place, f"{many}; keep one of them, and let people choose only one")
     fields = {name: _told(form, name) for name in _Question.model_fields}
     given = {name: value for name, value in fields.items() if value is not None or name == LABEL}
     told = checked(_Question, given, form.place)
     kind = str(told.question).strip().casefold()
     if kind in QUESTIONS and kind != "asked":
-        raise fault(
-            form.place,
-            f"the task's question is {shown(kind)}, but control {shown(control)} answers it by yes"
-            " or no; show each task the form of its question",
-        )
+        other = f"the task's question is {shown(kind)}, but control {shown(control)} says yes or no"
+        raise fault(form.place, f"{other}; show each task the form of its question")
     return form.row(
         told.label,
         words.pop() or "",

@@ -8,13 +8,12 @@ from xml.etree import ElementTree
 from complabel._parameters import check_choice
 from complabel.errors import InputError
 
-ASKED = {
+_ASKED = {
     "named": "Name one label that does not apply.",
     "ticked": "Tick every label that does not apply.",
     "both": "Name one label that does not apply. Then mark labels that apply, if you like.",
     "asked": "Does this label apply?",
 }
-"""The questions that :func:`label_studio_config` knows, and the text that annotators read."""
 
 _OBJECTS = {"image": "Image", "text": "Text", "audio": "Audio"}
 
@@ -33,11 +32,10 @@ def label_studio_config(
     label_names : sequence of str
         All labels. The question "asked" needs none: each task names its label.
     question : {"named", "ticked", "both", "asked"}, default="named"
-        - "named": name one label that does not apply, in the control ``not_this``.
-        - "ticked": tick all labels that do not apply, in ``not_this``.
-        - "both": name one label in ``not_this``, and mark labels that apply in ``this``.
-        - "asked": yes, no or unsure about the label in the task's field ``label``. ``complabel
-          ask`` writes such tasks.
+        "named": name one label that does not apply, in the control ``not_this``. "ticked": tick all
+        that do not apply, in ``not_this``. "both": name one in ``not_this``, and mark labels that
+        apply in ``this``. "asked": yes, no or unsure about the label in the task's field
+        ``label``; ``complabel ask`` writes such tasks.
     show : {"image", "text", "audio"}, default="image"
         What a task shows.
     field : str or None, default=None
@@ -51,8 +49,7 @@ def label_studio_config(
     Raises
     ------
     InputError
-        If labels are missing, empty, repeated or not printable, or if ``question`` or ``show`` is
-        none of the allowed words.
+        If labels are missing, empty, repeated or not printable, or a word is not allowed.
 
     Examples
     --------
@@ -66,12 +63,12 @@ def label_studio_config(
       </Choices>
     </View>
     """
-    check_choice("question", question, tuple(ASKED))
+    check_choice("question", question, tuple(_ASKED))
     check_choice("show", show, tuple(_OBJECTS))
     names = [] if question == "asked" else _checked(label_names)
     view = ElementTree.Element("View")
     ElementTree.SubElement(view, _OBJECTS[show], name="item", value=f"${field or show}")
-    ElementTree.SubElement(view, "Header", value=ASKED[question])
+    ElementTree.SubElement(view, "Header", value=_ASKED[question])
     if question == "asked":
         ElementTree.SubElement(view, "Header", value="$label")
         _choices(view, "answer", "single", ["yes", "no", "unsure"])
@@ -102,7 +99,5 @@ def _checked(label_names: Sequence[str]) -> list[str]:
         if name in names[:at]:
             raise InputError(f"the label {name!r} occurs twice; give each label once")
         if not name.isprintable():
-            raise InputError(
-                f"the label {name!r} has characters that cannot be shown; give another name"
-            )
+            raise InputError(f"the label {name!r} cannot be shown; give another name")
     return names

@@ -22,7 +22,17 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field
 
 from complabel._opening import fault
-from complabel.importers._format import Format, Head, Options, Row, Tally, as_json, chance, pieces
+from complabel.importers._format import (
+    Format,
+    Head,
+    Options,
+    Row,
+    Tally,
+    as_json,
+    chance,
+    pieces,
+    some,
+)
 from complabel.importers._json import (
     OptionalText,
     Text,
@@ -143,11 +153,8 @@ def _said(
     menu = dict(task.options)
     unknown = [key for key in task.accept or () if key not in menu]
     if unknown:
-        raise fault(
-            place,
-            f"accept has {shown(unknown[0])}, which is not the id of an option; the options are"
-            f" {', '.join(map(shown, list(menu)[:10]))}",
-        )
+        told = f"accept has {shown(unknown[0])}, which is not the id of an option"
+        raise fault(place, f"{told}; the options are {some(map(shown, menu))}")
     selected = list(dict.fromkeys(menu[key] for key in task.accept or ()))
     if task.answer == "reject":
         return "asked" if len(menu) == 1 else "named", selected, []
@@ -173,18 +180,9 @@ def _item(task: dict[str, Any], field: str, place: str) -> str:
     inside = meta if isinstance(meta, dict) else {}
     value = task.get(field, inside.get(field.removeprefix("meta.")))
     if value is None:
-        raise fault(
-            place,
-            f"has no {shown(field)}, which should name the item; give a field that all tasks have"
-            " as --item",
-        )
+        told = f"has no {shown(field)}, which should name the item"
+        raise fault(place, f"{told}; give a field that all tasks have as --item")
     return str(checked_as(Text, value, place, field))
 
 
-PRODIGY = Format(
-    name="prodigy",
-    title="Prodigy: JSON lines of db-out, binary and choice",
-    recognizes=_recognizes,
-    read=_read,
-)
-"""Exports of ``prodigy db-out``."""
+PRODIGY = Format("prodigy", "Prodigy: JSON lines of db-out, binary and choice", _recognizes, _read)

@@ -119,7 +119,6 @@ def _lvis_rows(
 
 
 LVIS = Format("lvis", "LVIS: JSON with neg_category_ids", _is_lvis, _read_lvis)
-"""Files of the LVIS dataset, and other files in the same format."""
 
 # ---- Open Images ----
 
@@ -129,15 +128,10 @@ _COLUMNS = ("ImageID", "Source", "LabelName", "Confidence")
 def _read_open_images(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read verified labels; labels that only a machine gave are counted and left out."""
     if options.random_questions:
-        raise InputError(
-            "random_questions does not fit Open Images, because a machine proposed the labels that "
-            "people verified; leave it out"
-        )
+        why = "a machine proposed the labels that people verified"
+        raise InputError(f"random_questions does not fit Open Images, because {why}; leave it out")
     names = None if options.class_names is None else _class_names(options.class_names)
-    table = open_table(path)
-    missing = [name for name in _COLUMNS if name not in table.columns]
-    if missing:
-        raise fault(path, f"has no column {missing[0]!r}; expected {', '.join(_COLUMNS)}")
+    table = open_table(path, *_COLUMNS)
     tally.start("verified labels", "machine-generated labels")
     nameless: dict[str, None] = {}
     for piece in table.frames(_COLUMNS):
@@ -188,12 +182,11 @@ def _verdict(confidence: str) -> str | None:
 
 
 OPEN_IMAGES = Format(
-    name="open-images",
-    title="Open Images: CSV of human-verified image labels",
-    recognizes=lambda head: set(_COLUMNS) <= set(head.columns()),
-    read=_read_open_images,
+    "open-images",
+    "Open Images: CSV of human-verified image labels",
+    lambda head: set(_COLUMNS) <= set(head.columns()),
+    _read_open_images,
 )
-"""Columns ``ImageID,Source,LabelName,Confidence``; confidence 1 is present, 0 is absent."""
 
 # ---- OpenMIC-2018 ----
 
@@ -237,11 +230,8 @@ def _openmic_arrays(
         or likely.ndim != 2
         or {*"US"} & {likely.dtype.kind, mask.dtype.kind}
     ):
-        raise fault(
-            path,
-            f"Y_true has shape {likely.shape}, Y_mask {mask.shape}; both must hold numbers, with a"
-            " row for each item and a column for each label",
-        )
+        shapes = f"Y_true has shape {likely.shape}, Y_mask {mask.shape}"
+        raise fault(path, f"{shapes}; both must hold numbers, in items x labels")
     judged = mask == 1
     _refuse(path, "Y_mask", "0 or 1", ~np.isin(mask, (0, 1)))
     outside = judged & ~((likely >= 0) & (likely <= 1))
@@ -298,12 +288,8 @@ def _names_or_numbers(options: Options, n_labels: int) -> tuple[str, ...]:
 
 
 OPENMIC = Format(
-    name="openmic",
-    title="OpenMIC-2018: .npz with Y_true, Y_mask and sample_key",
-    recognizes=_is_openmic,
-    read=_read_openmic,
+    "openmic", "OpenMIC-2018: .npz with Y_true, Y_mask and sample_key", _is_openmic, _read_openmic
 )
-"""Labels with ``Y_mask`` 1 are judged: present if ``Y_true`` is at least .5, else absent."""
 
 # ---- partial multi-label data ----
 
@@ -333,12 +319,8 @@ def _read_pml(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
 
 
 PML = Format(
-    name="pml",
-    title="partial multi-label data: .mat with data, partial_labels and target",
-    recognizes=_is_pml,
-    read=_read_pml,
+    "pml", "partial multi-label data: .mat with data, partial_labels and target", _is_pml, _read_pml
 )
-"""MATLAB files of versions 5 to 7; labels that are not candidates are excluded."""
 
 # ---- names of labels ----
 

@@ -22,8 +22,7 @@ from complabel.files import answers_to_arrow
 from complabel.importers._format import Format, Head, Options, Row, Tally, as_json, pieces
 from complabel.importers._json import Chance, OptionalText, Text, checked, records
 
-ALL_APPLY = "all apply"
-"""The reply if all offered labels apply."""
+ALL_APPLY = "all apply"  # the reply if all offered labels apply
 
 _COLUMNS = ("item", "label", "answer", "question", "offered", "asked_for", "probability")
 _MAX_SHOWN = 3  # unclear replies in a remark
@@ -65,8 +64,8 @@ def write_prompts(
     Raises
     ------
     InputError
-        If the table has other kinds of questions, a question without labels, a "named" question
-        that is already answered, or an item without a text.
+        If the table has other questions, one without labels, a naming that is already answered, or
+        an item without a text.
     OutputError
         If the file cannot be written. What was there before is unchanged.
 
@@ -118,9 +117,7 @@ def _prompts(
         elif kind == "named":
             prompt |= _named(row, label_names, place)
         else:
-            raise InputError(
-                f"{place}: question {kind!r} cannot become a prompt; give only asked and named"
-            )
+            raise InputError(f"{place}: {kind!r} cannot become a prompt; give asked or named")
         if row["probability"] is not None:
             prompt["probability"] = row["probability"]
         yield prompt
@@ -141,16 +138,12 @@ def _asked(row: Mapping[str, Any], place: str) -> dict[str, Any]:
 
 def _named(row: Mapping[str, Any], label_names: Sequence[str] | None, place: str) -> dict[str, Any]:
     if row["answer"] is not None or row["label"] is not None:
-        raise InputError(
-            f"{place}: a question to name labels is already answered; leave such rows out"
-        )
+        raise InputError(f"{place}: a naming is already answered; leave such rows out")
     menu = list(label_names or ()) if row["offered"] is None else json.loads(row["offered"])
     if len(menu) < 2:
         raise InputError(f"{place}: offers {len(menu)} labels; give offered, or label_names=[...]")
     if ALL_APPLY in map(str.casefold, menu):
-        raise InputError(
-            f"{place}: a label is called {ALL_APPLY!r}, which is a fixed answer; rename the label"
-        )
+        raise InputError(f"{place}: {ALL_APPLY!r} is a fixed answer; rename the label")
     wanted = row["asked_for"] or 1
     listed = ", ".join(map(repr, menu))
     if wanted == 1:
@@ -273,11 +266,8 @@ def _with_prompts(path: Path, options: Options) -> Iterator[tuple[str, Any, _Lin
         line = checked(_Line, value, place)
         waiting.pop(line.id, None)
         if "item" not in value and line.id not in prompts:
-            raise fault(
-                place,
-                f"has no item, and no prompt with id {line.id!r} is known; repeat the prompt in"
-                " each line, or give the file of prompts (prompts=..., --prompts FILE)",
-            )
+            told = f"has no item, and no prompt with id {line.id!r} is known"
+            raise fault(place, f"{told}; repeat the prompt in each line, or give prompts=FILE")
         yield place, value if "item" in value else prompts[line.id][1], line
     yield from waiting.values()
 
@@ -351,9 +341,8 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 REPLIES = Format(
-    name="replies",
-    title="replies of a language model: the JSON lines of --prompts, each with a reply",
-    recognizes=_recognizes,
-    read=_read,
+    "replies",
+    "replies of a language model: the JSON lines of --prompts, each with a reply",
+    _recognizes,
+    _read,
 )
-"""``reply`` is JSON in the requested form, or begins with yes, no or unsure."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from complabel._opening import fault
 from complabel.answers import ANSWER_WORDS, QUESTIONS
 from complabel.errors import ComplabelError
 from complabel.files import COLUMNS
@@ -35,11 +34,8 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     import pandas as pd  # type: ignore[import-untyped]
 
     tally.start("rows of the file", "blank rows", "questions not answered")
-    table = open_table(path)
     item = options.item or "item"
-    missing = [name for name in (item, "label") if name not in table.columns]
-    if missing:
-        raise fault(path, f"has no column {missing[0]!r}; a table of answers needs item and label")
+    table = open_table(path, item, "label")
     there = [name for name in COLUMNS if name in table.columns and name != "item"]
     untold = _Untold()
     drawn_at_random = 0

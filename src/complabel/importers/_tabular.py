@@ -13,7 +13,7 @@ import numpy as np
 
 from complabel import files
 from complabel._opening import explained, fault, open_binary, text_lines
-from complabel.importers._format import delimiter_of
+from complabel.importers._format import delimiter_of, some
 
 WORDS = ("no", "yes", "unsure")
 _ROWS = 1 << 15  # rows of a piece
@@ -51,11 +51,22 @@ class Table(files.Table):
             raise self.refuse(row, text.replace("{}", repr(column[row])))
 
 
-def open_table(path: Path) -> Table:
-    """Read the header of a table."""
-    if path.suffix.lower() == ".parquet":
-        found = files.Table.open(path, "a table")
-        return Table(path, found.columns, schema=found.schema)
+def open_table(path: Path, *needed: str) -> Table:
+    """Read the header of a table, which must have some columns."""
+    table = _of_parquet(path) if path.suffix.lower() == ".parquet" else _of_csv(path)
+    missing = [name for name in needed if name not in table.columns]
+    if missing:
+        told = f"has no column {missing[0]!r}; its columns are {some(map(repr, table.columns))}"
+        raise fault(path, f"{told}; give another name, such as --item COLUMN")
+    return table
+
+
+def _of_parquet(path: Path) -> Table:
+    found = files.Table.open(path, "a table")
+    return Table(path, found.columns, schema=found.schema)
+
+
+def _of_csv(path: Path) -> Table:
     with explained(path, "save it with a line of column names"), open_binary(path) as file:
         lines = text_lines(path, file)
         header = next(lines, "")

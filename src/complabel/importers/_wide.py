@@ -43,15 +43,12 @@ def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
 
     Labels are the columns that the user gave, else those that hold only codes.
     """
-    codes, table = _codes(options), open_table(path)
-    item = _item_column(table, options)
+    codes = _codes(options)
+    table = open_table(
+        path, *([options.item] if options.item else []), *(options.label_names or ())
+    )
+    item = options.item or ("item" if "item" in table.columns else table.columns[0])
     columns = [name for name in options.label_names or table.columns if name != item]
-    for name in options.label_names or ():
-        if name not in table.columns or name == item:
-            raise InputError(
-                f"--label-names (label_names) has {name!r}, which is not a label column of {path};"
-                f" its columns are {', '.join(table.columns)}, and {item!r} names the items"
-            )
     coded = set(options.label_names or ())  # columns with a code so far
     others: dict[str, tuple[int, str]] = {}  # the first value that is no code: row, value
     n_told, probability = 0, None
@@ -93,11 +90,8 @@ def _remark(
     table: Table, item: str, columns: list[str], coded: set[str], options: Options, tally: Tally
 ) -> None:
     if not coded:
-        raise fault(
-            table.path,
-            "no column holds only codes; give the codes as --yes, --no and --unsure (yes, no,"
-            " unsure), or the columns as --label-names",
-        )
+        told = "no column holds only codes; give the codes as --yes, --no and --unsure"
+        raise fault(table.path, f"{told}, or the columns as --label-names")
     labels = [name for name in columns if name in coded]
     tally.list_labels(labels)
     tally.remark(f"Items are named by the column {item!r}; give another one with --item (item=)")
@@ -150,27 +144,11 @@ def _meaning(cell: str, codes: Mapping[str, int]) -> int:
     return codes.get(plain, _BLANK if plain in _BLANKS else _UNKNOWN)
 
 
-def _item_column(table: Table, options: Options) -> str:
-    if options.item is None:
-        return "item" if "item" in table.columns else table.columns[0]
-    if options.item not in table.columns:
-        raise InputError(
-            f"--item (item) is {options.item!r}, which is not a column of {table.path}; its"
-            f" columns are {', '.join(table.columns)}"
-        )
-    return options.item
-
-
 def _read_cells(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
     tally.say_unused(options, "Wide", "random_questions")
     tally.start("rows of the file", "blank cells", "blank rows")
-    table = open_table(path)
     item = options.item or "item"
-    if item not in table.columns:
-        raise fault(
-            path,
-            f"has no column {item!r} that names the items; give another one with --item COLUMN",
-        )
+    table = open_table(path, item)
     if options.separator == "":
         raise InputError("separator is empty; give the sign between two labels, such as ';'")
     yield from pieces(_rows(table, item, _people(table, item, options), options, tally))
@@ -238,15 +216,10 @@ def _people(table: Table, item: str, options: Options) -> dict[str, Controls]:
     for meaning, text in told:
         name, sign, person = (text, "", "") if text in table.columns else text.rpartition("=")
         if name not in table.columns or name == item or (sign and not person):
-            raise fault(
-                table.path,
-                f"{text!r} is no column with labels; give one of {names}, or COLUMN=PERSON",
-            )
+            wrong = f"{text!r} is no column with labels"
+            raise fault(table.path, f"{wrong}; give one of {names}, or COLUMN=PERSON")
         if name in seen:
-            raise fault(
-                table.path,
-                f"column {name!r} is given twice with --absent and --present; give it once",
-            )
+            raise fault(table.path, f"column {name!r} is given twice; give it once")
         seen.add(name)
         before = people.get(person or name, Controls())
         columns = (*getattr(before, meaning), name)

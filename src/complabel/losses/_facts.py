@@ -176,25 +176,15 @@ def lay_out_facts(
     by_choice = np.isin(said.kind, (_NAMED, _IMPLIED))
     certain = said.only(np.where(by_choice, complete[said.answer], ~judging[said.answer]))
     judged = said.only(~by_choice & judging[said.answer])
-    if_applies = np.where(certain.applies, 0.0, -np.inf)
-    if_not = np.where(certain.applies, -np.inf, 0.0)
-    spared, log_spared = np.empty(0, dtype=np.int64), np.empty(0)
-    if (answers.question == "excluded").any():
-        rates = _checked(answers, said, exclusion_rates)
-        excluded = certain.kind == _EXCLUDED
-        spared = _spared(answers)
-        with np.errstate(divide="ignore"):
-            if_not[excluded] = np.log(rates)[certain.label[excluded]]
-            log_spared = np.log1p(-rates)[spared % answers.n_labels]
-    pairs = np.concatenate([certain.pair, spared, judged.pair])
+    known, *logs = _both_cases(answers, certain, exclusion_rates)
+    pairs = np.concatenate([known, judged.pair])
     if len(pairs) == 0:
         return None
     position, fact = np.unique(pairs, return_inverse=True)
+    of_known, of_judged = np.split(fact, [len(known)])
     log_chances = np.zeros((2, len(position)))
-    of_judged = fact[len(certain) + len(spared) :]
-    np.add.at(log_chances[0], fact[: len(certain)], if_applies)
-    rest = fact[: len(certain) + len(spared)]
-    np.add.at(log_chances[1], rest, np.concatenate([if_not, log_spared]))
+    for row, values in zip(log_chances, logs, strict=True):
+        np.add.at(row, of_known, values)
     must_apply = position[np.isneginf(log_chances[1])]
     _refuse_contradictions(answers, said, must_apply, with_error_rates=with_error_rates)
 
@@ -221,18 +211,35 @@ def lay_out_facts(
     )
 
 
-def _spared(answers: Answers) -> NDArray[np.int64]:
-    """Return item * K + label of the labels that a rule looked at and did not exclude.
+def _both_cases(
+    answers: Answers, certain: Statements, rates: NDArray[np.float64] | None
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return pairs of item and label, and log-probabilities of facts about them in both cases.
 
-    This is a fact, too: it is less likely if the label does not apply.
+    A label that a rule looked at and did not exclude is a fact, too: it is less likely if the label
+    does not apply.
     """
+    if_applies = np.where(certain.applies, 0.0, -np.inf)
+    if_not = np.where(certain.applies, -np.inf, 0.0)
     rows = np.flatnonzero(answers.question == "excluded")
+    if not len(rows):
+        return certain.pair, if_applies, if_not
+    excluded = np.flatnonzero(certain.kind == _EXCLUDED)
+    rates = _checked(answers, certain.only(certain.kind == _EXCLUDED), rates)
     row, label = np.nonzero(on_offer(answers, rows) - answers.excluded[rows].toarray())
-    return np.asarray(answers.item[rows[row]].astype(np.int64) * answers.n_labels + label)
+    spared = answers.item[rows[row]].astype(np.int64) * answers.n_labels + label
+    with np.errstate(divide="ignore"):
+        if_not[excluded] = np.log(rates)[certain.label[excluded]]
+        log_spared = np.log1p(-rates)[label]
+    return (
+        np.concatenate([certain.pair, spared]),
+        np.concatenate([if_applies, np.zeros(len(spared))]),
+        np.concatenate([if_not, log_spared]),
+    )
 
 
 def _checked(
-    answers: Answers, said: Statements, rates: NDArray[np.float64] | None
+    answers: Answers, excluded: Statements, rates: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
     """Return exclusion rates (K,); refuse missing ones, and 0 for a label that was excluded."""
     if rates is None:
@@ -240,7 +247,6 @@ def _checked(
             "the answers hold labels that a rule or a report excluded; give exclusion_rates: how"
             " often a label that does not apply is excluded"
         )
-    excluded = said.only(said.kind == _EXCLUDED)
     for wrong in np.flatnonzero(rates[excluded.label] == 0)[:1]:
         label = excluded.label[wrong]
         raise InputError(

@@ -13,7 +13,8 @@ from complabel.methods._registry import Method as Method
 from complabel.methods._registry import check_parameter as check_parameter
 
 if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
-    from complabel.methods._base import ComplementaryClassifier, load
+    from complabel.methods._base import ComplementaryClassifier
+    from complabel.methods._base import load as load
     from complabel.methods._held_out import HeldOutScore as HeldOutScore
     from complabel.methods._held_out import held_out_score
     from complabel.methods._saving import read_header
@@ -74,7 +75,6 @@ __all__ = [
     "UnbiasedBCEClassifier",
     "get_method",
     "held_out_score",
-    "load",
     "make_classifier",
     "read_header",
 ]

@@ -396,7 +396,6 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
             self.__dict__.pop(attribute, None)
 
     def _validate_new(self, X: ArrayLike) -> Features:
-        """Return the validated features of new rows."""
         check_is_fitted(self, "classes_")
         return validated(self, X, reset=False)
 

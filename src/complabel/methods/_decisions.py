@@ -14,24 +14,12 @@ THRESHOLDS = ("probability", "minmax")
 
 
 def labels_above(log_odds: NDArray[np.float64], *, threshold: str, cut: float) -> NDArray[np.int64]:
-    """Return an indicator of the labels whose probability f exceeds the cut.
+    """Return an indicator (n, K) of the labels whose probability f exceeds the cut.
 
-    Parameters
-    ----------
-    log_odds : ndarray of shape (n, K), float64
-        log(f / (1 - f)). Log-odds still tell probabilities near 1 apart, which f itself cannot.
-    threshold : {"probability", "minmax"}
-        ``"probability"`` compares f. ``"minmax"`` compares f after each row is scaled to [0, 1]
-        by its least and greatest f. A row of equal f is not scaled.
-    cut : float
-        In (0, 1).
+    Log-odds (n, K) still tell probabilities near 1 apart, which f itself cannot. ``"minmax"``
+    compares f after each row is scaled to [0, 1] by its least and greatest f. A row of equal f is
+    not scaled.
 
-    Returns
-    -------
-    ndarray of shape (n, K), int64
-
-    Examples
-    --------
     >>> log_odds = np.array([[-3.0, -2.5, -1.0]])
     >>> labels_above(log_odds, threshold="probability", cut=0.5)
     array([[0, 0, 0]])

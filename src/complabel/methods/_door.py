@@ -112,7 +112,6 @@ def warn_assumed(message: str) -> None:
 
 
 def _true_labels(y: Any, relevant: Any) -> Targets:
-    """Read what a reference learns from: an indicator, or one class per row."""
     if relevant is not None:
         raise InputError("this reference method takes the relevant labels as y; leave out relevant")
     if isinstance(y, Answers):
@@ -153,7 +152,6 @@ def _of_labels(y: Any, relevant: Any) -> Targets:
 
 
 def _of_answers(answers: Answers) -> Targets:
-    """Read answers of any kind."""
     if answers.n_labels < 2:
         raise AnnotationError(
             f"y has {answers.n_labels} label; give answers about at least 2 labels"

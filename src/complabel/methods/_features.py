@@ -155,12 +155,10 @@ def range_of(X: Features) -> str:
 
 
 def _flat(X: NDArray[Any]) -> NDArray[Any]:
-    """View items of any shape as rows (n, d)."""
     return X.reshape(len(X), -1) if X.ndim > 2 else X
 
 
 def _largest(X: Features) -> float:
-    """Return the largest absolute value."""
     return float(max(X.max(), -X.min()))
 
 

@@ -31,8 +31,8 @@ class HeldOutScore:
     Attributes
     ----------
     criterion : str
-        ``"log-likelihood"``, the mean over items in nats; or ``"ranking"``, minus the
-        complementary ranking error. Greater is better.
+        ``"log-likelihood"``, the mean over items in nats, if the classifier models all kinds of
+        answers; or ``"ranking"``, minus the complementary ranking error. Greater is better.
     score : float
         Mean over the folds.
     standard_error : float
@@ -86,6 +86,8 @@ def held_out_score(
     Returns
     -------
     HeldOutScore
+        Its attributes are ``criterion``, ``score``, ``standard_error``, ``constant``, ``gain``,
+        ``gain_error`` and ``n_folds``.
 
     Raises
     ------

@@ -111,7 +111,6 @@ class RidgeSystem:
 
     @cached_property
     def _factor(self) -> tuple[NDArray[np.float64], bool]:
-        """Factorize the system's matrix."""
         matrix = self._scale * self._gram.matrix
         matrix.flat[:: matrix.shape[0] + 1] += self._ridge
         try:

@@ -86,14 +86,9 @@ def get_method(name: str) -> Method:
     Parameters
     ----------
     name : str
-        One of these:
-
-        - a key of :data:`METHODS`;
-        - the name of an entry point in the group ``complabel.methods`` of another installed
-          package;
-        - ``"package.module:Class"``: your own class, derived from :class:`ComplementaryClassifier`.
-
-        Settings may follow: ``"lift:solver=libsvm"``,
+        A key of :data:`METHODS`; or the name of an entry point in the group ``complabel.methods``
+        of another installed package; or ``"package.module:Class"``, your own class, derived from
+        :class:`ComplementaryClassifier`. Settings may follow: ``"lift:solver=libsvm"``,
         ``"pml-lrs:fit_intercept=false,eta=0.1"``.
 
     Returns
@@ -128,19 +123,14 @@ def make_classifier(name: str, *, dataset: str = "", **parameters: Any) -> Compl
     name : str
         As for :func:`get_method`.
     dataset : str, default=""
-        Name of the dataset. For datasets that the paper does not use, the defaults are taken.
+        For datasets that the paper does not use, the defaults are taken.
     **parameters
-        Parameters that override these settings.
+        They override these settings.
 
     Returns
     -------
     ComplementaryClassifier
         The classifier, not fitted.
-
-    Raises
-    ------
-    InputError
-        If there is no such method.
 
     Examples
     --------
@@ -175,7 +165,6 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _with_settings(method: Method, name: str, settings: Mapping[str, Any]) -> Method:
-    """Return a method under a name that fixes some of its parameters."""
     for parameter in settings:
         check_parameter(method, parameter)
     said = ", ".join(f"{key} = {value}" for key, value in settings.items())

@@ -133,7 +133,7 @@ def parts_of(model: Any, *, unfitted_for: Mapping[str, int] | None = None) -> di
     made = type(model)
     place = f"{made.__module__}:{made.__qualname__}"
     name = next((name for name, known in PLACES.items() if known == place), None)
-    if name is None or resolve_name(place) is not made:
+    if name is None:
         raise InputError(
             f"{made.__module__}.{made.__qualname__} is a class of your own, and loading a file"
             " never imports code. Keep the class in your code and save only what it learned, for"

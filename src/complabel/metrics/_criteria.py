@@ -1,7 +1,8 @@
 """The criteria by which multi-label classifiers are compared, one by one and all together.
 
 Labels are 0/1, and ``true_labels`` has the labels that apply. Scores are finite and higher for
-labels that are more likely to apply.
+labels that are more likely to apply. All functions raise an AnnotationError if labels are not 0/1,
+and an InputError if shapes differ or a score is not finite.
 """
 
 from __future__ import annotations
@@ -48,11 +49,6 @@ def hamming_loss(true_labels: IndicatorLike, predicted: IndicatorLike) -> float:
     float
         Between 0 and 1; equals scikit-learn's ``hamming_loss``.
 
-    Raises
-    ------
-    AnnotationError, InputError
-        If a matrix is not 0/1 or empty, or the shapes differ.
-
     Examples
     --------
     >>> hamming_loss([[1, 0, 0, 1]], [[1, 1, 0, 1]])
@@ -80,11 +76,6 @@ def ranking_loss(true_labels: IndicatorLike, scores: ArrayLike) -> float:
         Mean over rows, between 0 and 1; equals scikit-learn's ``label_ranking_loss``. A tied pair
         is wrong; a row without any pair counts as 0.
 
-    Raises
-    ------
-    AnnotationError, InputError
-        If ``true_labels`` is not 0/1, the shapes differ, or a score is not finite.
-
     Examples
     --------
     >>> ranking_loss([[1, 0, 0]], [[0.5, 0.7, 0.1]])
@@ -107,11 +98,6 @@ def one_error(true_labels: IndicatorLike, scores: ArrayLike) -> float:
         Mean over rows, between 0 and 1; scikit-learn has no such criterion. If labels tie at the
         top, one of them is taken at random and the expected error counts. A row without relevant
         labels counts as 1.
-
-    Raises
-    ------
-    AnnotationError, InputError
-        If ``true_labels`` is not 0/1, the shapes differ, or a score is not finite.
 
     Examples
     --------
@@ -136,11 +122,6 @@ def coverage(true_labels: IndicatorLike, scores: ArrayLike) -> float:
         ``(coverage_error - 1) / K`` with scikit-learn's ``coverage_error``. Tied labels all get
         the worst of their ranks; a row without relevant labels counts as -1 / K.
 
-    Raises
-    ------
-    AnnotationError, InputError
-        If ``true_labels`` is not 0/1, the shapes differ, or a score is not finite.
-
     Examples
     --------
     >>> coverage([[1, 0, 0, 1]], [[0.9, 0.7, 0.1, 0.5]])
@@ -164,11 +145,6 @@ def average_precision(true_labels: IndicatorLike, scores: ArrayLike) -> float:
         ``label_ranking_average_precision_score``. Tied labels all get the worst of their ranks;
         a row without relevant labels counts as 1.
 
-    Raises
-    ------
-    AnnotationError, InputError
-        If ``true_labels`` is not 0/1, the shapes differ, or a score is not finite.
-
     Examples
     --------
     >>> average_precision([[1, 0, 0, 1]], [[0.9, 0.7, 0.1, 0.8]])
@@ -190,11 +166,6 @@ def threshold_minmax(scores: ArrayLike) -> NDArray[np.uint8]:
     Returns
     -------
     ndarray of shape (n_samples, K), uint8
-
-    Raises
-    ------
-    InputError
-        If ``scores`` is not a non-empty matrix of finite numbers.
 
     Examples
     --------
@@ -347,11 +318,6 @@ def evaluate_labels(
         which it is predicted. ``"precision"``, ``"recall"`` and ``"f1"`` of the predictions.
         ``"average_precision"`` of the items ranked by score. None if a value is not defined,
         because the label is never predicted or never relevant.
-
-    Raises
-    ------
-    AnnotationError, InputError
-        If labels are not 0/1, the shapes differ, or a score is not finite.
 
     Examples
     --------

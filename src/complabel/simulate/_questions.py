@@ -196,13 +196,7 @@ class _Streams(NamedTuple):
     def of(cls, random_state: int | np.random.Generator | None) -> Self:
         """Use the state itself for choices, as ``draw_complementary`` does; spawn the others."""
         choices = check_random_state(random_state)
-        try:
-            items, menus, errors, people = choices.spawn(1)[0].spawn(4)
-        except TypeError as error:
-            raise InputError(
-                f"random_state cannot be split into separate streams ({error}); give an integer "
-                "or numpy.random.default_rng(seed)"
-            ) from error
+        items, menus, errors, people = choices.spawn(1)[0].spawn(4)
         return cls(items, menus, errors, people, choices)
 
 

@@ -26,34 +26,15 @@ _EQUAL = 1e-9
 
 @dataclass(frozen=True)
 class SharpnessEstimate:
-    """The estimated sharpness of a biased draw, and a test of the fit.
+    """The estimated sharpness of a biased draw, and a test of the fit."""
 
-    Parameters
-    ----------
-    sharpness : float
-        The maximum likelihood estimate. It is negative if the chosen labels often occur with the
-        relevant ones.
-    standard_error : float
-        Standard error of ``sharpness``, from the Fisher information.
-    against : float
-        The sharpness that is tested.
-    likelihood_ratio, p_value : float
-        Twice the difference of the log-likelihoods at the estimate and at ``against``, and the
-        probability of a value at least as large if ``against`` is true. The p-value is from the
-        chi-square distribution with one degree of freedom.
-    chi_square, fit_p_value : float
-        The distance between the counts of the chosen labels and the counts that the formula
-        expects at the estimate, and the probability of a distance at least as large if the
-        formula is true.
-    degrees_of_freedom : int
-        Degrees of freedom of ``chi_square``.
-    """
-
-    sharpness: float
-    standard_error: float
-    against: float
-    likelihood_ratio: float
-    p_value: float
+    sharpness: float  # negative if the chosen labels often occur with the relevant ones
+    standard_error: float  # from the Fisher information
+    against: float  # the sharpness that is tested
+    likelihood_ratio: float  # twice the difference of log-likelihoods at the estimate and against
+    p_value: float  # of this ratio, by the chi-square distribution with one degree of freedom
+    # The distance between the counts of the chosen labels and those that the formula expects, and
+    # the probability of a distance at least as large if the formula is true.
     chi_square: float
     degrees_of_freedom: int
     fit_p_value: float

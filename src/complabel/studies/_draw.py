@@ -37,8 +37,16 @@ _SHORT = {
 # Keys of plans before version 0.1, with the keys of today; version 0.2 refuses them.
 _RENAMED = {"labels_per_row": "asked_for", "mistakes": "error_rate"}
 _EXCLUDED = "the dataset's own excluded labels"
-# Settings that may also be chosen where somebody gave the labels.
-_BESIDE_GIVEN = {"own": ("items_share", "audit"), "released": ("audit",)}
+# Settings that may be chosen beside some others, with the reason why the rest may not.
+_GIVEN = ", which are taken as somebody gave them; leave that out, or take labels uniform"
+_ALONE = {
+    "labels own": (("items_share", "audit"), _GIVEN),
+    "labels released": (("audit",), _GIVEN),
+    "the question none": (
+        ("question", "audit"),
+        ", where people only answer the audit; leave that out",
+    ),
+}
 _JUDGED = {
     "asked": "a yes/no question about a random label",
     "ticked": "all labels judged",
@@ -135,23 +143,23 @@ class Draw(BaseModel):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         """Refuse settings that contradict each other."""
-        self._refuse_beside_given()
+        if self.scheme == "own" and self.labels == "released":
+            raise ValueError(
+                "labels released are uniform or biased, but the scheme is own; take one of these"
+            )
+        self._refuse_beside("labels own", applies=self.scheme == "own")
+        self._refuse_beside("labels released", applies=self.labels == "released")
         if self.scheme == "biased" and self.question != "free":
             raise ValueError(
                 f"labels biased need the question free, but the question is {self.question}; take"
                 " labels uniform, or leave the question out"
             )
-        if self.question == "none":
-            if beside := self._set_beside("question", "audit"):
-                raise ValueError(
-                    f"{' and '.join(beside)} cannot be set with the question none, where people"
-                    " only answer the audit; leave that out"
-                )
-            if not self.audit:
-                raise ValueError(
-                    "audit is 0, but with the question none people only answer the audit; set audit"
-                    " to a number of questions, such as 200"
-                )
+        self._refuse_beside("the question none", applies=self.question == "none")
+        if self.question == "none" and not self.audit:
+            raise ValueError(
+                "audit is 0, but with the question none people only answer the audit; set audit"
+                " to a number of questions, such as 200"
+            )
         if self.question in _JUDGED and self.asked_for != 1:
             raise ValueError(
                 f"asked_for is {self.asked_for}, but people name no labels with the question"
@@ -242,27 +250,17 @@ class Draw(BaseModel):
     def _source_and_scheme(self) -> str:
         return f"released-{self.scheme}" if self.labels == "released" else self.scheme
 
-    def _refuse_beside_given(self) -> None:
-        """Refuse settings that cannot change labels which somebody gave."""
-        if self.scheme == "own" and self.labels == "released":
-            raise ValueError(
-                "labels released are uniform or biased, but the scheme is own; take one of these"
-            )
-        given = "own" if self.scheme == "own" else self.labels
-        if given != "simulated" and (beside := self._set_beside(*_BESIDE_GIVEN[given])):
-            raise ValueError(
-                f"{' and '.join(beside)} cannot be set with labels {given}, which are taken as"
-                " somebody gave them; leave that out, or take labels uniform"
-            )
+    def _refuse_beside(self, what: str, *, applies: bool) -> None:
+        """Refuse settings that differ from their defaults, but have no meaning beside others."""
+        known, why = _ALONE[what]
+        names = ("asked_for", "sharpness", *_ASKED_AS)
+        beside = [name for name in names if name not in known and self._differs(name)]
+        if applies and beside:
+            raise ValueError(f"{' and '.join(beside)} cannot be set with {what}{why}")
 
     def _differs(self, name: str) -> bool:
         """Return whether a setting differs from its default."""
         return bool(getattr(self, name) != type(self).model_fields[name].default)
-
-    def _set_beside(self, *known: str) -> list[str]:
-        """Return the settings that differ from their defaults, without the ``known`` ones."""
-        names = ("asked_for", "sharpness", *_ASKED_AS)
-        return [name for name in names if name not in known and self._differs(name)]
 
     def _said_audit(self) -> str:
         return f"an audit of {self.audit} random yes/no answers in each training part"

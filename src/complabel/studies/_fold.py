@@ -111,11 +111,9 @@ def run_fold(
     row: Row,
     *,
     fold: int,
-    folds: int,
-    seed: int,
-    audit: int = 0,
     criteria: bool = True,
     score: bool = False,
+    **others: Any,
 ) -> Outcome:
     """Fit a method to the training part of a fold, and measure it on the test part.
 
@@ -131,16 +129,8 @@ def run_fold(
         if stage != "search":  # this stage counts settings, not epochs
             curves.setdefault(stage, []).append(round(loss, _CURVE_DIGITS))
 
-    fitted = fit_fold(
-        dataset,
-        labels,
-        row,
-        fold=fold,
-        folds=folds,
-        seed=seed,
-        audit=audit,
-        callback=on_epoch if fold == 0 else None,
-    )
+    callback = on_epoch if fold == 0 else None
+    fitted = fit_fold(dataset, labels, row, fold=fold, callback=callback, **others)
     classifier, test = fitted.classifier, fitted.test
     measured = {}
     if criteria:

@@ -100,11 +100,6 @@ class TuningResult:
     match_frequencies: bool = False
 
     @property
-    def labels(self) -> str:
-        """The scheme of the draw."""
-        return self.draw.scheme
-
-    @property
     def best(self) -> TunedSetting:
         """The setting with the highest score; the first one if several are equal."""
         return self.settings[int(np.nanargmax([setting.score for setting in self.settings]))]

@@ -28,9 +28,9 @@ from complabel.studies._rows import Row
 # The rooms and files that compute a result. The key of a unit has a checksum of what is read from
 # files, of the paper's settings and of the plan, so that code does not count here.
 _COMPUTING = (
-    *("_parameters.py", "_training", "answers", "simulate", "metrics"),
-    *("transition.py", "losses", "frequencies", "methods"),
-    *("studies/_labels.py", "studies/_fold.py"),
+    *("_parameters", "_training", "answers", "simulate", "metrics"),
+    *("transition", "losses", "frequencies", "methods"),
+    *("studies/_labels", "studies/_fold"),
 )
 _IMPORT = re.compile(r"^\s*(?:from|import)\s.+", re.MULTILINE)
 
@@ -176,8 +176,13 @@ def made_by(row: Row) -> dict[str, Any]:
 @functools.cache
 def _computing_code() -> str:
     """Return one checksum of all code of complabel that computes results."""
-    places = [Path(complabel.__file__).parent / place for place in _COMPUTING]
-    return _digest(*(f for p in places for f in (sorted(p.rglob("*.py")) if p.is_dir() else [p])))
+    return _digest(*(file for place in _COMPUTING for file in _files_of(place)))
+
+
+def _files_of(place: str) -> list[Path]:
+    """Return the files of a room, which is a folder or a file."""
+    root = Path(complabel.__file__).parent
+    return sorted([*root.glob(f"{place}.py"), *root.glob(f"{place}/**/*.py")])
 
 
 def _digest(*files: Path) -> str:

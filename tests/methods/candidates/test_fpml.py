@@ -6,11 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg
-from sklearn.model_selection import KFold
 from tests.examples import examples
 
-from complabel import metrics
-from complabel.datasets import load_dataset, make_synthetic
+from complabel.datasets import make_synthetic
 from complabel.methods.candidates.fpml import Factorization, Factors, FPMLClassifier
 from complabel.simulate import draw_complementary
 
@@ -181,46 +179,3 @@ def test_the_default_rank_is_half_the_labels_rounded_up(problem, complementary):
     default = FPMLClassifier(random_state=0).fit(problem.X, complementary)
     three = FPMLClassifier(rank=3, random_state=0).fit(problem.X, complementary)
     assert_array_equal(default.coef_, three.coef_)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rank", [1, 5])
-def test_real_data_reach_the_optimum_of_the_updates_with_explicit_sample_factors(rank, data_dir):
-    data = load_dataset("scene", data_dir=data_dir)
-    complementary = draw_complementary(data.Y, random_state=0)
-    X, T = data.X, 1.0 - complementary
-    rng = np.random.default_rng(0)
-    n_features, n_labels = X.shape[1], T.shape[1]
-    S, F, G = (rng.random((size, rank)) for size in (len(X), n_features, n_labels))
-    ridge = 10 * np.eye(rank)
-    mapping = np.linalg.inv(X.T @ X + 10 * np.eye(n_features)) @ X.T
-    for _ in range(300):
-        F = X.T @ S @ np.linalg.inv(S.T @ S + ridge)
-        W = mapping @ S @ G.T
-        S = (T @ G + X @ F + X @ W @ G) @ np.linalg.inv(2 * G.T @ G + F.T @ F + ridge)
-        G = (T.T @ S + (X @ W).T @ S) @ np.linalg.inv(2 * S.T @ S + ridge)
-    W = mapping @ S @ G.T
-    classifier = FPMLClassifier(
-        rank=rank, fit_intercept=False, tol=0.0, max_iter=300, random_state=1
-    )
-    found = classifier.fit(X, complementary).decision_function(X) + 0.5
-    assert_allclose(found, X @ W, atol=1e-4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("rank", "precision", "ranking_loss"),
-    # From an independent implementation, on other complementary labels and folds.
-    [(13, 0.711, 0.225), (1, 0.696, 0.225)],
-)
-def test_yeast_scores_as_an_independent_implementation(rank, precision, ranking_loss, data_dir):
-    data = load_dataset("yeast", data_dir=data_dir)
-    complementary = draw_complementary(data.Y, random_state=0)
-    scores = np.empty(data.Y.shape)
-    for train, test in KFold(5, shuffle=True, random_state=0).split(data.X):
-        classifier = FPMLClassifier(rank=rank, random_state=0)
-        classifier.fit(data.X[train], complementary[train])
-        scores[test] = classifier.decision_function(data.X[test])
-    assert metrics.average_precision(data.Y, scores) == pytest.approx(precision, abs=0.02)
-    assert metrics.ranking_loss(data.Y, scores) == pytest.approx(ranking_loss, abs=0.02)
-    assert metrics.hamming_loss(data.Y, scores > 0) == pytest.approx(0.692, abs=0.01)

@@ -12,13 +12,11 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC, LinearSVC
 from tests.examples import examples
 
-from complabel import metrics
 from complabel.answers import UnchosenLabelWarning
-from complabel.datasets import load_dataset
 from complabel.errors import InputError
 from complabel.methods.candidates import lift
 from complabel.methods.candidates.lift import (
@@ -155,17 +153,6 @@ def test_a_label_with_one_side_only_is_certain():
     assert np.unique(classifier.center_label_).tolist() == [1]
 
 
-@pytest.mark.parametrize("n_others", [2, 4])
-@SOLVERS
-def test_few_instances_on_a_side_take_fewer_folds(solver, n_others):
-    X = np.random.default_rng(0).normal(size=(30 + n_others, 2))
-    X[30:] += 6
-    candidate = split(30, n_others)
-    centers, logit = _fit_label(X, candidate, ratio=0.1, C=1.0, solver=solver, seed=0)
-    scores = cdist(X, centers) @ logit.coef + logit.intercept
-    assert scores[candidate].min() > scores[~candidate].max()
-
-
 @SOLVERS
 def test_with_one_instance_on_a_side_the_margin_is_the_logit(solver):
     X = np.random.default_rng(0).normal(size=(31, 2))
@@ -268,31 +255,3 @@ def test_refuses_features_too_large(scale, solver, message):
     X, complementary, _ = problem()
     with pytest.raises(InputError, match=message):
         LIFTClassifier(solver=solver, random_state=0).fit(scale * X, complementary)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    # An independent implementation found .732 and .178; .684 and .251, over ten folds.
-    ("name", "precision", "loss", "tolerance"),
-    [("scene", 0.732, 0.178, 0.025), ("yeast", 0.684, 0.251, 0.03)],
-)
-def test_squared_hinge_on_real_data(data_dir, name, precision, loss, tolerance):
-    dataset = load_dataset(name, data_dir=data_dir)
-    complementary = draw_complementary(dataset.Y, random_state=0)
-    values = []
-    for train, test in list(KFold(10, shuffle=True, random_state=0).split(dataset.X))[:3]:
-        classifier = LIFTClassifier(solver="squared_hinge", random_state=0)
-        scores = classifier.fit(dataset.X[train], complementary[train]).predict_proba(
-            dataset.X[test]
-        )
-        relevant = dataset.Y[test]
-        values.append(
-            [
-                metrics.average_precision(relevant, scores),
-                metrics.ranking_loss(relevant, scores),
-                (scores >= 0.5).mean(),
-            ]
-        )
-    found = np.mean(values, axis=0)
-    assert found[:2] == pytest.approx([precision, loss], abs=tolerance)
-    assert found[2] > 0.98

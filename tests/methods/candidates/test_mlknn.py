@@ -6,13 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.model_selection import KFold
 from sklearn.neighbors import NearestNeighbors
 from tests.examples import examples
 
-from complabel import metrics
-from complabel.answers import UnchosenLabelWarning
-from complabel.datasets import load_dataset
 from complabel.methods.candidates.mlknn import MLKNNClassifier
 from complabel.simulate import draw_complementary
 
@@ -140,14 +136,6 @@ def test_duplicates_leave_nothing_to_the_size_of_a_batch(as_given):
         assert_array_equal(in_blocks, whole)
 
 
-def test_a_label_that_is_a_candidate_everywhere_is_predicted():
-    X, _, new = problem()
-    complementary = np.eye(4, dtype=int)[np.arange(len(X)) % 3]
-    with pytest.warns(UnchosenLabelWarning):
-        classifier = MLKNNClassifier().fit(X, complementary)
-    assert (classifier.predict_proba(new)[:, 3] > 0.5).all()
-
-
 @pytest.mark.filterwarnings("ignore::complabel.answers.UnchosenLabelWarning")
 def test_without_smoothing_the_prior_stands_in_for_no_evidence():
     # Neither side of label 0 was ever seen with one such neighbour: at 5, 0/0.
@@ -156,50 +144,3 @@ def test_without_smoothing_the_prior_stands_in_for_no_evidence():
     classifier = MLKNNClassifier(n_neighbors=2, smoothing=0).fit(X, complementary)
     assert_allclose(classifier.predict_proba([[5.0], [0.0], [10.0]])[:, 0], [0.5, 1.0, 0.0])
     assert_allclose(classifier.predict_proba([[5.0], [0.0], [10.0]])[:, 1], 1.0)
-
-
-def of_folds(dataset, learn):
-    """Mean average precision and ranking loss over ten folds, and share of labels predicted."""
-    values = []
-    for train, test in KFold(10, shuffle=True, random_state=0).split(dataset.X):
-        classifier = MLKNNClassifier()
-        learn(classifier, train)
-        decision = classifier._decision(dataset.X[test])
-        relevant = dataset.Y[test]
-        values.append(
-            [
-                metrics.average_precision(relevant, decision),
-                metrics.ranking_loss(relevant, decision),
-                (decision > 0).mean(),
-            ]
-        )
-    return np.mean(values, axis=0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "low", "high"), [("scene", 0.86, 0.87), ("yeast", 0.75, 0.77)])
-def test_full_supervision_reaches_the_level_of_the_literature(data_dir, name, low, high):
-    dataset = load_dataset(name, data_dir=data_dir)
-
-    def learn(classifier, train):
-        classifier._fit_labels(dataset.X[train], dataset.Y[train])
-
-    assert low <= of_folds(dataset, learn)[0] <= high
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    # An independent implementation found .646 (.615 to .663 over draws) and .266; .696 and .234.
-    ("name", "precision", "loss", "tolerance"),
-    [("scene", 0.646, 0.266, 0.03), ("yeast", 0.696, 0.234, 0.015)],
-)
-def test_complementary_labels_on_real_data(data_dir, name, precision, loss, tolerance):
-    dataset = load_dataset(name, data_dir=data_dir)
-    complementary = draw_complementary(dataset.Y, random_state=0)
-
-    def learn(classifier, train):
-        classifier.fit(dataset.X[train], complementary[train])
-
-    found = of_folds(dataset, learn)
-    assert found[:2] == pytest.approx([precision, loss], abs=tolerance)
-    assert found[2] > 0.98

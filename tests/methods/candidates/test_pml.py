@@ -11,7 +11,6 @@ from tests.examples import examples
 from tests.methods.candidates.by_definition import costs_by_pairs, random_candidates
 
 from complabel import metrics
-from complabel.datasets import load_dataset
 from complabel.methods.candidates.pml import (
     PMLFPClassifier,
     PMLLCClassifier,
@@ -148,26 +147,6 @@ def test_row_of_equal_scores_is_cut_at_one_half():
     assert_array_equal(PMLLCClassifier()._log_odds(scores) > 0, metrics.threshold_minmax(scores))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("classifier", "dataset", "average_precision"),
-    [
-        (PMLLCClassifier, "scene", 0.780),
-        (PMLFPClassifier, "scene", 0.788),
-        (PMLLCClassifier, "yeast", 0.689),
-        (PMLFPClassifier, "yeast", 0.715),
-    ],
-)
-def test_real_data_stays_at_the_level_measured(classifier, dataset, average_precision, data_dir):
-    data = load_dataset(dataset, data_dir=data_dir)
-    complementary = draw_complementary(data.Y, random_state=0)
-    held_out = np.arange(len(data.Y)) % 5 == 0
-    model = classifier(max_iter=8).fit(data.X[~held_out], complementary[~held_out])
-    scores = model.decision_function(data.X[held_out])
-    found = metrics.average_precision(data.Y[held_out], scores)
-    assert found == pytest.approx(average_precision, abs=0.02)
-
-
 def test_projection_worked_by_hand():
     candidates = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0]], dtype=bool)
     values = np.array([[1.7, -0.2, 5.0], [0.1, -0.3, 9.0], [-4.0, 2.0, 2.0]])
@@ -221,26 +200,10 @@ def test_quadratic_program_meets_a_generic_solver():
         assert_allclose(found[i], generic.x, atol=1e-4)
 
 
-def test_projected_gradient_never_rises():
-    rng = np.random.default_rng(4)
-    root = rng.normal(size=(5, 5))
-    term = Quadratic(root @ root.T, rng.normal(size=(20, 5)))
-    allowed = random_candidates(rng, (20, 5)).astype(bool)
-    start = allowed.astype(float)
-    values = [term.value(term.minimize(start, allowed, steps=steps)) for steps in range(1, 30)]
-    assert (np.diff([term.value(start), *values]) <= 1e-12).all()
-
-
 # The first row excludes one label, the second two of four.
 CANDIDATES = np.array([[1, 0, 1, 1], [0, 0, 1, 1], [1, 1, 1, 0]], dtype=float)
 SCORES = np.array([[0.5, 0.2, 1.9, -1.0], [0.3, -0.4, 0.3, 2.0], [0.0, 0.0, 0.0, 0.0]])
 CONFIDENCES = np.array([[0.7, 0, 1.0, 0.2], [0, 0, 0.5, 0.5], [1.0, 0.3, 0.0, 0]])
-
-
-def test_costs_worked_by_hand():
-    loss = RankLoss(np.array([[1.0, 0.0, 1.0]]), weight=6.0)
-    # 6 / (2 * 1) = 3; (1 - 0 + 1)^2 = 4 and (1 - 3 + 1)_+^2 = 0.
-    assert_allclose(loss.costs(np.array([[0.0, 1.0, 3.0]])), [[12.0, 0.0, 0.0]])
 
 
 def test_costs_and_value_are_the_sums_over_pairs():

@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg
-from sklearn.model_selection import KFold
 
-from complabel import metrics
-from complabel.datasets import load_dataset, make_synthetic
+from complabel.datasets import make_synthetic
 from complabel.methods.candidates.pml_lrs import (
     PMLLRSClassifier,
     decompositions,
@@ -148,31 +146,6 @@ def test_many_features_are_fitted_without_the_gram_matrix(monkeypatch):
     monkeypatch.setattr(linalg, "cho_factor", lambda *_, **__: pytest.fail("factorized X^T X"))
     products = solve(**WEIGHTS[0], max_columns=5)
     assert_allclose(products.mapping, direct.mapping, atol=1e-6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("dataset", "fit_intercept", "precision", "ranking_loss", "hamming_loss"),
-    # From an independent implementation, on other complementary labels and folds.
-    [
-        ("scene", False, 0.642, 0.256, 0.814),
-        ("yeast", False, 0.490, 0.426, 0.308),
-        ("yeast", True, 0.716, 0.221, 0.692),
-    ],
-)
-def test_real_data_scores_as_an_independent_implementation(
-    dataset, fit_intercept, precision, ranking_loss, hamming_loss, data_dir
-):
-    data = load_dataset(dataset, data_dir=data_dir)
-    complementary = draw_complementary(data.Y, random_state=0)
-    scores = np.empty(data.Y.shape)
-    for train, test in KFold(5, shuffle=True, random_state=0).split(data.X):
-        classifier = PMLLRSClassifier(fit_intercept=fit_intercept)
-        classifier.fit(data.X[train], complementary[train])
-        scores[test] = classifier.decision_function(data.X[test])
-    assert metrics.average_precision(data.Y, scores) == pytest.approx(precision, abs=0.02)
-    assert metrics.ranking_loss(data.Y, scores) == pytest.approx(ranking_loss, abs=0.02)
-    assert metrics.hamming_loss(data.Y, scores > 0) == pytest.approx(hamming_loss, abs=0.01)
 
 
 # Slender, wide and near square, since each takes its own way to the singular values.

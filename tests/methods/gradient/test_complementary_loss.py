@@ -12,7 +12,7 @@ from sklearn.metrics import label_ranking_average_precision_score
 from sklearn.multiclass import OneVsRestClassifier
 
 from complabel import metrics
-from complabel.datasets import load_dataset, make_synthetic
+from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.losses import BinaryCrossEntropy, GDFLoss, MLCLLoss, SelectionLikelihoodLoss
 from complabel.methods import (
@@ -181,65 +181,6 @@ def test_the_loss_of_a_method_is_no_parameter_of_it(classifier):
     with pytest.raises(TypeError, match="unexpected keyword argument 'loss'"):
         classifier(loss=GDFLoss)
     assert "loss" in ComplementaryLossClassifier().get_params()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("classifier", "dataset", "settings", "expected", "tolerance"),
-    [
-        # Measured independently on the authors' own files: average precision and ranking loss.
-        (GDFClassifier, "scene", {"learning_rate": 0.01}, (0.741, 0.167), (0.05, 0.04)),
-        (GDFClassifier, "yeast", {"learning_rate": 0.1}, (0.704, 0.232), (0.02, 0.02)),
-        (
-            LUWClassifier,
-            "yeast",
-            {
-                "optimizer": "sgd",
-                "weight_decay": 1e-3,
-                "learning_rate": 0.1,
-                "milestones": (100, 150),
-            },
-            (0.685, 0.242),
-            (0.02, 0.02),
-        ),
-    ],
-)
-def test_real_data_as_measured_elsewhere(
-    data_dir, classifier, dataset, settings, expected, tolerance
-):
-    data = load_dataset(dataset, data_dir=data_dir)
-    complementary = draw_complementary(data.Y, random_state=0)
-    fold = np.random.default_rng(0).permutation(data.n_samples) % 5
-    found = []
-    for number in range(5):
-        training, test = fold != number, fold == number
-        fitted = classifier(random_state=0, **settings)
-        fitted.fit(data.X[training], complementary[training])
-        scores = fitted.predict_proba(data.X[test])
-        found.append(
-            [
-                metrics.average_precision(data.Y[test], scores),
-                metrics.ranking_loss(data.Y[test], scores),
-            ]
-        )
-    assert (np.abs(np.mean(found, axis=0) - expected) < tolerance).all(), np.mean(found, axis=0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("dataset", "learning_rate", "average_precision"), [("scene", 0.01, 0.80), ("yeast", 0.1, 0.71)]
-)
-def test_comrank_on_real_data_stays_at_the_level_measured(
-    dataset, learning_rate, average_precision, data_dir
-):
-    data = load_dataset(dataset, data_dir=data_dir)
-    complementary = draw_complementary(data.Y, random_state=0)
-    held_out = np.arange(len(data.Y)) % 5 == 0
-    model = ComRankClassifier(learning_rate=learning_rate, random_state=0)
-    model.fit(data.X[~held_out], complementary[~held_out])
-    scores = model.decision_function(data.X[held_out])
-    found = metrics.average_precision(data.Y[held_out], scores)
-    assert found == pytest.approx(average_precision, abs=0.02)
 
 
 def test_a_loss_that_models_the_choice_gives_the_score(problem):

@@ -5,11 +5,8 @@ import threading
 import numpy as np
 import pytest
 import torch
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import KFold
 
 from complabel import metrics
 from complabel.answers import UnchosenLabelWarning
@@ -123,18 +120,6 @@ def test_score_is_the_mean_log_likelihood_of_complementary_labels(fitted, X, com
     expected = np.mean(np.log(q[held_out == 1]))
     assert fitted.score(X[TEST], held_out) == pytest.approx(expected)
     assert expected > np.log(1 / 5)
-
-
-def test_known_relevant_labels_follow_their_rows_into_a_search(X, relevant, complementary):
-    # A relevant label that left its row would soon meet its own complementary label.
-    known = draw_relevant(relevant, random_state=0)
-    pipeline = Pipeline([("scale", StandardScaler()), ("mlcl", brief())])
-    search = GridSearchCV(pipeline, {"mlcl__beta": [0.0, 1.0]}, cv=3, error_score="raise")
-    search.fit(X, complementary, mlcl__relevant=known)
-    told = clone(search.best_estimator_).fit(X, complementary, mlcl__relevant=known)
-    np.testing.assert_array_equal(search.predict_proba(X), told.predict_proba(X))
-    untold = clone(search.best_estimator_).fit(X, complementary)
-    assert np.abs(told.predict_proba(X) - untold.predict_proba(X)).max() > 1e-4
 
 
 @pytest.mark.parametrize(

@@ -135,24 +135,6 @@ def test_held_out_answers_beside_the_best_constant(network, of):
 # Random numbers and settings of others
 
 
-def test_the_seed_alone_decides_and_torchs_settings_stay_as_they_are():
-    answers = answers_to("asked", "free")
-    first = quick(epochs=2).fit(PICTURES, answers).decision_function(PICTURES)
-    torch.manual_seed(77)
-    torch.set_default_dtype(torch.float64)
-    try:
-        before = torch.random.get_rng_state()
-        with torch.inference_mode():
-            again = quick(epochs=2).fit(PICTURES, answers).decision_function(PICTURES)
-        assert torch.equal(torch.random.get_rng_state(), before)
-        assert torch.get_default_dtype() == torch.float64
-    finally:
-        torch.set_default_dtype(torch.float32)
-    np.testing.assert_array_equal(first, again)
-    other = quick(epochs=2, random_state=1).fit(PICTURES, answers)
-    assert not np.array_equal(first, other.decision_function(PICTURES))
-
-
 # Shapes
 
 

@@ -11,6 +11,7 @@ from complabel.frequencies import estimate_label_frequencies
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._features import FeatureMap
+from complabel.methods.selection._plan import answers_without_audit
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers
 
@@ -131,3 +132,9 @@ def test_the_gradient_of_the_objective_is_that_of_finite_differences():
     _, gradient, _ = objective(torch.from_numpy(logits), torch.empty(1, 0))
     expected = optimize.approx_fprime(logits[some].ravel(), value, 1e-5)
     np.testing.assert_allclose(gradient[some].ravel(), expected, atol=1e-7)
+
+
+def test_predictions_that_sharpen_frequencies_have_not_seen_the_random_answers():
+    left = answers_without_audit(BOTH)
+    assert (left.n_answers, left.n_items) == (NAMED.n_answers, BOTH.n_items)
+    np.testing.assert_array_equal(left.complementary, NAMED.complementary)

@@ -73,10 +73,8 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     rank_ : int
         The rank that was given or chosen.
     cv_results_ : dict of str to ndarray of shape (number of pairs tried,)
-        ``"param_alpha"`` and ``"param_rank"``; minus the squared error, summed over labels:
-        its mean over held-out instances (``"mean_test_score"``) and its standard deviation over
-        the ``cv`` parts (``"std_test_score"``); and ``"rank_test_score"``. Only if something was
-        chosen.
+        As in scikit-learn's searches; a score is minus the squared error of held-out instances,
+        summed over labels. Only if something was chosen.
     irrelevant_rate_ : float
         c, see Notes.
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
@@ -93,16 +91,11 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     depend on c.
 
     ``predict_proba`` is the logistic curve that agrees with 1 - prediction / c to first order at
-    0.5. Predictions can be negative, so they are not a distribution of the complementary label. A
-    log-likelihood would depend on how they are clipped; therefore ``score`` is minus the ranking
-    error.
+    0.5. Predictions can be negative, so ``score`` is not a likelihood but minus the ranking error.
+    Known relevant labels change nothing: their target is 0 already.
 
-    Known relevant labels change nothing. They are never complementary, so their target is 0
-    already.
-
-    The fit takes O(n d^2) time for dense features, and O(cv d^3) for each penalty. Sparse features
-    stay sparse. Above 3000 features no d x d matrix is formed. Then conjugate gradients solve for
-    each penalty, starting from the solution for the one before, in O(K nnz) per step.
+    The fit takes O(n d^2) time for dense features, and O(cv d^3) for each penalty. Above 3000
+    features no d x d matrix is formed, and conjugate gradients take O(K nnz) time per step.
 
     References
     ----------
@@ -173,7 +166,6 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
         self.intercept_ = 0.5 - constant / self.irrelevant_rate_
 
     def _ranks(self, n_labels: int) -> NDArray[np.intp]:
-        """Return the ranks to try."""
         if self.rank == "auto":
             return np.arange(1, n_labels + 1)
         rank = n_labels if self.rank is None else int(self.rank)
@@ -251,13 +243,8 @@ class ReducedRankRidge:
     Conjugate gradients for one penalty start from the solution for the penalty before. So callers
     should go from strong to weak penalties.
 
-    Parameters
-    ----------
-    parts : sequence of Gram
-        The matrices Z^T Z of disjoint sets of rows, with Z = [1, X, Y]. All these rows together
-        are learned from.
-    n_labels : int
-        K.
+    ``parts`` are the matrices Z^T Z of disjoint sets of rows, with Z = [1, X, Y]. All these rows
+    together are learned from.
     """
 
     def __init__(self, parts: Sequence[Gram], *, n_labels: int) -> None:

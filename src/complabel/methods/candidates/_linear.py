@@ -42,12 +42,8 @@ class LinearCandidateClassifier(ComplementaryClassifier):
     def _rounds(self, X: Features, candidates: Array) -> Rounds:
         """Yield, after each round, the weights (p, K) and whether ``tol`` is met.
 
-        Parameters
-        ----------
-        X : ndarray or CSR array of shape (n, p), float64
-            The features. With ``fit_intercept``, the last one is constant.
-        candidates : ndarray of shape (n, K), float64
-            Indicator of the candidate labels.
+        Features are (n, p), candidates (n, K). With ``fit_intercept``, the last feature is
+        constant.
         """
 
     def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:

@@ -33,9 +33,8 @@ class FPMLClassifier(CandidateRegressor):
     ----------
     rank : int or None, default=None
         k, the number of columns of S, from 1 to K; ``None`` is K / 2, rounded up. The paper's
-        value is unknown. No other parameter matters as much: search 2, K / 3, K / 2, K - 1. With
-        rank 1, labels are ranked nearly alike for all instances, as in the results published for
-        fPML.
+        value is unknown. No other parameter matters as much: search 2, K / 3, K / 2, K - 1. Rank 1
+        ranks labels nearly alike for all instances, as published results do.
     lambda1 : float, default=1.0
         Weight of the factorization of X; search 0.1, 1, 10.
     lambda2 : float, default=1.0
@@ -72,10 +71,8 @@ class FPMLClassifier(CandidateRegressor):
     of the factors and the solver may differ. Results published for fPML agree with
     ``fit_intercept=True``.
 
-    The updates need S only in X^T S, T^T S and S^T S. So S is never formed, and a sweep does not
-    loop over the n instances. A fit takes O(nnz d + n K^2) time once (n d^2 for dense features), a
-    Cholesky factorization of O(d^3), and O(d^2 (k + K) + K^2 k) per sweep. Two d x d matrices are
-    in memory.
+    S is never formed, and a sweep does not loop over the n instances. A fit takes O(n d^2 + d^3)
+    time once, and O(d^2 (k + K) + K^2 k) per sweep. Two d x d matrices are in memory.
 
     Known relevant labels are not used, because they are candidates already.
     ``predict_proba`` is the logistic curve that agrees with the score to first order at 0.5. Above

@@ -189,13 +189,11 @@ class LIFTClassifier(ComplementaryClassifier):
         self._warn_unless_converged([logit.converged for logit in logits], X)
 
     def _svm_limit(self, n_samples: int) -> int:
-        """Return the maximum number of LIBSVM's iterations."""
         if isinstance(self.svm_max_iter, str):
             return min(_LIBSVM_LIMIT, _ITERATIONS_PER_ROW * n_samples)
         return self.svm_max_iter
 
     def _warn_unless_converged(self, converged: list[bool], X: Features) -> None:
-        """Warn, once for all labels, that LIBSVM stopped early."""
         if all(converged):
             return
         n_stopped, first = converged.count(False), converged.index(False)

@@ -291,7 +291,6 @@ def project_confidences(values: Array, candidates: NDArray[np.bool_]) -> Array:
 
 
 def _project_simplex(values: Array, candidates: NDArray[np.bool_]) -> Array:
-    """Project each row on the simplex of its candidates."""
     largest = np.where(candidates, values, -np.inf).max(axis=1, keepdims=True)
     # A constant added to a row does not change the projection. Entries more than 1 below the
     # largest become 0, so -2 gives the other labels 0.

@@ -67,14 +67,12 @@ class PMLLRSClassifier(CandidateRegressor):
     constraints on C or E (here there are none). Results published for PML-LRS agree with
     ``fit_intercept=False``. On features of mean zero, that ranks worse than a constant.
 
-    The problem is convex. The usual augmented Lagrangian increases its penalty in every iteration
-    and can stop moving before the optimum. Here the penalty is adapted to the residuals in the
-    first half of the iterations, and is constant afterwards, which converges. The result is
-    deterministic.
+    The problem is convex. A penalty that increases in every iteration, as is usual, can stop moving
+    before the optimum. Here it is adapted to the residuals in the first half of the iterations, and
+    constant afterwards, which converges.
 
-    X^T X takes at most O(n d^2) time, and each of a few Cholesky factorizations O(d^3). An
-    iteration takes O(nnz K + d^2 K + (n + d) K^2) for nnz stored features. Two d x d matrices and
-    about a dozen n x K matrices are in memory.
+    A fit takes O(n d^2 + d^3) time once, and an iteration O(nnz K + d^2 K + (n + d) K^2). Two d x d
+    matrices and about a dozen n x K matrices are in memory.
 
     References
     ----------
@@ -175,7 +173,6 @@ def _system(gram: Gram, mu: float) -> RidgeSystem:
 
 
 def _joint_norm(*matrices: Array) -> float:
-    """Return the Frobenius norm of all matrices together."""
     return float(np.sqrt(sum(np.vdot(matrix, matrix) for matrix in matrices)))
 
 

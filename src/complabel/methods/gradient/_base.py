@@ -129,7 +129,6 @@ class GradientClassifier(ComplementaryClassifier):
         super()._set_state({**state, "model_": model}, sizes)
 
     def _schedule(self) -> Schedule:
-        """Return the optimizer's settings, checked, from the classifier's parameters."""
         names = [field.name for field in dataclasses.fields(Schedule) if hasattr(self, field.name)]
         return Schedule(**{**{n: getattr(self, n) for n in names}, "learning_rate": self._rate()})
 
@@ -151,20 +150,10 @@ class GradientClassifier(ComplementaryClassifier):
         stage: str,
         initial_bias: float | None = None,
     ) -> Model:
-        """Train a new linear map or network.
+        """Train a new linear map or network for the ``stage`` that callback and messages name.
 
-        Parameters
-        ----------
-        X : ndarray or CSR array of shape (n, d)
-        loss : LogitLoss
-        labels : mapping of str to ndarray of shape (n, K)
-            Indicators under the names of the loss's arguments.
-        generator : torch.Generator
-            See ``_generator``.
-        stage : str
-            What is trained, for the callback and for messages.
-        initial_bias : float or None, default=None
-            Initial value of the biases of the outputs; None leaves them random.
+        ``labels`` (n, K) have the names of the loss's arguments. ``initial_bias`` is where the
+        biases of the outputs start; None leaves them random.
         """
         settings = self._settings(X, generator, stage)
         model: Model
@@ -219,7 +208,6 @@ class GradientClassifier(ComplementaryClassifier):
             yield made
 
     def _refuse_divergence(self, model: Model, X: Features, stage: str) -> None:
-        """Refuse a trained model whose scores are not finite."""
         for rows in gen_batches(X.shape[0], _CHECKED_ROWS):
             row = _infinite_row(self._raw_outputs(model, X[rows]))
             if row is not None:
@@ -278,7 +266,6 @@ class GradientClassifier(ComplementaryClassifier):
         return outputs
 
     def _raw_outputs(self, model: Model, X: Features) -> NDArray[np.float64]:
-        """Return a trained model's logits (n, K), without a check."""
         if isinstance(model, torch.nn.Module):
             return network_outputs(model, X, device=resolve_device(self.device))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -300,7 +287,6 @@ def _infinite_row(outputs: NDArray[np.float64]) -> int | None:
 
 
 def _check_network(network: object, shape: tuple[int, ...], n_labels: int) -> None:
-    """Refuse, before training, an object that is not a network with K outputs."""
     if not isinstance(network, torch.nn.Module):
         raise InputError(
             f"network must return a torch.nn.Module, got {type(network).__name__};"

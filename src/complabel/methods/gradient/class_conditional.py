@@ -133,10 +133,9 @@ class CCMNClassifier(ClassConditionalClassifier):
         pi, the share of the rows to which each label applies ("class priors" in the paper), in
         [0, 1]. p_j is the share of rows for which label j is named, divided by 1 - pi_j.
         ``"auto"`` estimates pi if y is Answers with at least K yes/no answers about random labels.
-        Labels that were named freely do not determine pi. Then p is assumed to be the same for all
-        labels and as small as possible, see Notes. *True* frequencies come from true training
-        labels, which no real user has. If an experiment uses them, mark its figures, as a plan with
-        ``label_frequencies = "true"`` does.
+        Otherwise p is assumed to be the same for all labels and as small as possible, see Notes.
+        *True* frequencies come from true training labels, which no real user has. If an experiment
+        uses them, mark its figures, as a plan with ``label_frequencies = "true"`` does.
     network, learning_rate, weight_decay, batch_size, epochs, threshold, cut, optimizer
         As in :class:`ComplementaryLossClassifier`. No paper states a learning rate for these
         datasets. ``complabel tune`` chooses one by held-out answers.

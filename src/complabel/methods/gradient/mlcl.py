@@ -188,7 +188,6 @@ class MLCLClassifier(GradientClassifier):
     def _estimate_transition(
         self, X: Features, complementary: Indicator, generator: torch.Generator
     ) -> None:
-        """Estimate S, C and T from the complementary labels, and set the attributes."""
         model = self._train(
             X,
             ComplementaryCrossEntropy(),

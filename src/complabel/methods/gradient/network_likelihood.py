@@ -175,7 +175,6 @@ class NetworkLikelihoodClassifier(GradientClassifier):
         return None, False
 
     def _rates_of_exclusion(self, answers: Answers) -> Array | None:
-        """Return the given exclusion rates (K,), or None."""
         if self.exclusion_rates is None:
             return None
         return check_rates("exclusion_rates", self.exclusion_rates, answers.n_labels, "label")

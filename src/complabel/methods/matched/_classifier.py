@@ -46,9 +46,9 @@ _RAREST = 1e-6
 class FrequencyMatchedClassifier(ComplementaryClassifier):
     r"""Any classifier of the package, with its scores matched to how often each label applies.
 
-    The label that comes to mind first, or that a rule excludes most, is not always the label that
-    applies least. Methods that assume so rank whole labels wrongly, even if they rank the items of
-    each label well. Let s be the scores of the trained ``classifier``. The log-odds here are ::
+    The label that comes to mind first is not always the label that applies least. Methods that
+    assume so rank whole labels wrongly, even if they rank the items of each label well. Let s be
+    the scores of the trained ``classifier``. The log-odds here are ::
 
         z_k(x) = a s_k(x) + b_k
 
@@ -65,8 +65,7 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         The share of rows to which each label applies, in [0, 1]. Values are kept 1e-6 away from 0
         and 1. ``"auto"`` estimates the shares by
         :func:`complabel.frequencies.estimate_label_frequencies`. This needs Answers with yes/no
-        answers about random labels; about a hundred in all are enough. Scores of classifiers that
-        did not learn from them make the estimate more precise.
+        answers about random labels; about a hundred in all are enough.
     cv : int or None, default=3
         Number of parts of the rows. Each part is scored by a clone that is fitted to the other
         parts; these scores are used for the scale and the estimate. None fits no such clones. Then
@@ -295,7 +294,6 @@ def _parts(classes: NDArray[Any] | None, n: int, cv: int) -> NDArray[np.intp]:
 def _fitted(
     classifier: ComplementaryClassifier, X: Features, y: Any, relevant: Indicator | None
 ) -> ComplementaryClassifier:
-    """Return a fitted clone of the classifier."""
     copy: ComplementaryClassifier = clone(classifier)
     return copy.fit(X, y, relevant=relevant)
 
