@@ -43,6 +43,18 @@ def test_a_cell_by_hand():
     assert other.advantage is None
 
 
+def test_folds_are_paired_by_their_number():
+    """Every fold differs from the others by more than the two rows do within it."""
+    plan = make_plan(datasets=["scene"], rows=[{"method": "mlcl"}, {"method": "prior"}])
+
+    def change(unit):
+        value = 0.1 * unit.fold + (0.05 + 0.001 * unit.fold if unit.row == "Prior" else 0)
+        return {"metrics": dict.fromkeys(METRIC_NAMES, value)}
+
+    summary = summarize_study(make_results(plan, change=change))
+    assert the_cell(summary, row="Prior", metric="ranking_loss").plain == "better"
+
+
 def test_hamming_losses_are_held_against_the_printed_one_only_once(summary):
     printed = published_cells("table2")
     mlcl = {m: the_cell(summary, row="MLCL", dataset="yeast", metric=m) for m in METRIC_NAMES}
