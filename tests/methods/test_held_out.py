@@ -54,6 +54,12 @@ def test_of_yes_no_answers_a_constant_guess_is_the_entropy_of_each_label(data, a
     assert found.constant == pytest.approx(expected, abs=0.05)  # it is that of other folds
 
 
+def test_noise_gains_nothing(answers):
+    X = np.random.default_rng(5).normal(size=(answers.n_items, 30))
+    found = held_out_score(linear(), X, answers)
+    assert found.gain < 0.05  # on items that were learned from, noise would gain .15
+
+
 def test_other_methods_are_scored_by_ranking(data, answers):
     found = held_out_score(ComplementaryRidgeClassifier(alpha=1.0), data.X, answers)
     assert found.criterion == "ranking"
