@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._base import load as load
     from complabel.methods._held_out import HeldOutScore as HeldOutScore
     from complabel.methods._held_out import held_out_score
-    from complabel.methods._saving import read_header
+    from complabel.methods._saving import read_header as read_header
     from complabel.methods.baselines.prior import PriorClassifier
     from complabel.methods.baselines.ridge import ComplementaryRidgeClassifier
     from complabel.methods.candidates.fpml import FPMLClassifier
