@@ -13,7 +13,7 @@ import numpy as np
 
 from complabel.datasets import load_dataset, load_released
 from complabel.simulate import draw_complementary
-from complabel.studies import ExpandedRow, run_fold
+from complabel.studies import Row, run_fold
 
 FOLDS = 10
 
@@ -31,7 +31,7 @@ def main() -> None:
     for name in options.datasets:
         dataset = load_dataset(name, data_dir=options.data_dir)
         for method in options.methods:
-            row = ExpandedRow(title="", published="", method=method, settings={})
+            row = Row(method=method)
 
             def precision(labels, dataset=dataset, row=row):
                 folds = (

@@ -15,7 +15,7 @@ import time
 import numpy as np
 import torch
 
-from complabel._training import Schedule, _linear, train_linear
+from complabel._training import Schedule, _descent, train_linear
 from complabel.losses import GDFLoss
 
 # Instances, features, labels and epochs: like scene, like yeast, like delicious.
@@ -40,7 +40,7 @@ class Torchs:
 
 
 CONTENDERS = {
-    "ours": _linear.optimizer_of_tensor,
+    "ours": _descent.optimizer_of_tensor,
     "torch, fused": functools.partial(Torchs, fused=True),
     "torch": functools.partial(Torchs, fused=False),
 }
@@ -48,7 +48,7 @@ CONTENDERS = {
 
 def seconds(contender, X, labels, schedule: Schedule) -> float:
     """Return the processor time of a training with some optimizer."""
-    _linear.optimizer_of_tensor = contender
+    _descent.optimizer_of_tensor = contender
     started = time.process_time()
     train_linear(
         X,

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from complabel.reports._svg import ACCENT, INK, SERIES
 from research.theory import CRITERIA
 from research.theory._theory_text import (
     MATRIX_NAMES,
@@ -19,6 +18,9 @@ from research.theory._theory_text import (
 )
 
 from complabel.reports._charts import (
+    ACCENT,
+    INK,
+    SERIES,
     Bar,
     Chart,
     Scale,

@@ -3,13 +3,14 @@
 import dataclasses
 
 import pytest
-from complabel.reports._words import MINUS
 from research.theory import Finding, Tally
 from research.theory._theory_charts import power_of_ten
 from research.theory._theory_page import render_theory
 from research.theory._theory_text import STATEMENTS, by_number, counted, said_slope, theory_lines
 from research.theory.tests.results import SIZES, made_up
 from tests.reports.small import Tables
+
+from complabel.reports._templates import MINUS
 
 
 @pytest.fixture(scope="module")

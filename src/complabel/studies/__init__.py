@@ -24,8 +24,6 @@ from complabel.studies._tune import tune
 from complabel.studies._units import Unit as Unit
 from complabel.studies._units import plan_units as plan_units
 
-ExpandedRow = Row  # each row of the tables is a row of one method without a grid
-
 __all__ = [
     "Draw",
     "Monitor",

@@ -178,7 +178,7 @@ def fit_fold(
     dataset : MultiLabelDataset
     labels : ndarray of shape (n_samples, K), uint8, or Answers
         The result of :func:`draw_labels`. A reference learns from the relevant labels instead.
-    row : Row
+    row : ExpandedRow
         Parameters that it does not set have the values that the paper states for the dataset.
     fold, folds : int
         Number of the fold, from 0, and of all folds.
