@@ -286,7 +286,7 @@ class Store:
 
 @dataclasses.dataclass(frozen=True)
 class Forecast:
-    """The expected seconds, on one core, of those ``n_known`` of the units that the store has times of."""
+    """Expected seconds, on one core, of the ``n_known`` units that the store has times of."""
 
     n_units: int
     n_known: int

@@ -45,9 +45,9 @@ class TunedSetting:
     """One setting and its scores.
 
     ``scores`` (folds,) are those on held-out labels or answers; higher is better, NaN if the fit
-    failed. ``seconds`` is the time of all fits and predictions. ``average_precision`` (folds,) is on
-    the true labels of the held-out parts, if requested; the choice does not depend on it. ``error``
-    is the first error message; empty if no fold failed.
+    failed. ``seconds`` is the time of all fits and predictions. ``average_precision`` (folds,) is
+    on the true labels of the held-out parts, if requested; the choice does not depend on it.
+    ``error`` is the first error message; empty if no fold failed.
     """
 
     parameters: Mapping[str, Any]
@@ -117,9 +117,10 @@ class TuningResult:
     def as_json(self) -> str:
         """Return the search as a JSON object.
 
-        It has the settings of the draw, such as ``labels`` and ``question``. ``settings`` is a list of
-        objects with ``parameters``, ``score``, ``standard_error``, ``folds``, ``seconds``, ``error`` and,
-        if requested, ``average_precision``. ``best`` has the ``parameters`` of the best setting.
+        It has the settings of the draw, such as ``labels`` and ``question``. ``settings`` is a list
+        of objects with ``parameters``, ``score``, ``standard_error``, ``folds``, ``seconds``,
+        ``error`` and, if requested, ``average_precision``. ``best`` has the ``parameters`` of the
+        best setting.
         """
         record: dict[str, Any] = {"dataset": self.dataset, "method": self.method}
         record |= self.draw.settings()
