@@ -191,8 +191,7 @@ def with_entry(kind, entry=np.nan):
 
 @pytest.mark.parametrize("entry", [np.nan, np.inf])
 @pytest.mark.parametrize(
-    "kind",
-    [np.asarray, sparse.csr_array, np.ndarray.tolist, lambda rows: rows.astype(object)],
+    "kind", [np.asarray, sparse.csr_array, np.ndarray.tolist, lambda rows: rows.astype(object)]
 )
 def test_entries_that_are_not_finite_are_located(kind, entry):
     rows, classifier = with_entry(kind, entry), Recorder().fit(X, COMPLEMENTARY)

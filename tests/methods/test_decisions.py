@@ -5,11 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import special
 
-from complabel.methods._decisions import (
-    labels_above,
-    log_odds_around_half,
-    log_odds_of_regression,
-)
+from complabel.methods._decisions import labels_above, log_odds_around_half, log_odds_of_regression
 
 SCORES = hnp.arrays(
     np.float64, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.floats(-6, 6)

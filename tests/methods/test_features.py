@@ -93,8 +93,7 @@ def test_distances_that_rounding_hides_are_refused(name):
 
 
 @pytest.mark.parametrize(
-    ("rows", "settings"),
-    [(sparse.csr_array(X + 100), {}), (X + 100, {"network": torch.nn.Linear})],
+    ("rows", "settings"), [(sparse.csr_array(X + 100), {}), (X + 100, {"network": torch.nn.Linear})]
 )
 def test_features_far_from_0_that_cannot_be_centred_are_warned_of(rows, settings):
     with pytest.warns(ConvergenceWarning, match="X is far from 0: .*centre and scale") as caught:

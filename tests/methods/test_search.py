@@ -10,11 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from complabel import metrics
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
-from complabel.methods import (
-    ComplementaryRidgeClassifier,
-    LUWClassifier,
-    MLCLClassifier,
-)
+from complabel.methods import ComplementaryRidgeClassifier, LUWClassifier, MLCLClassifier
 from complabel.simulate import draw_complementary
 
 DATASET = make_synthetic(150, n_features=6, n_labels=4, random_state=5)

@@ -7,13 +7,7 @@ from scipy import sparse
 from sklearn import metrics as sklearn_metrics
 
 from complabel.errors import AnnotationError, InputError
-from complabel.metrics import (
-    average_precision,
-    coverage,
-    hamming_loss,
-    one_error,
-    ranking_loss,
-)
+from complabel.metrics import average_precision, coverage, hamming_loss, one_error, ranking_loss
 
 RANKING = [ranking_loss, one_error, coverage, average_precision]
 

@@ -47,8 +47,7 @@ def test_products_are_those_of_numpy(layout, dtype, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "kind"),
-    [(np.int8, np.asarray), (">f8", np.asarray), (np.int8, sparse.csr_array)],
+    ("dtype", "kind"), [(np.int8, np.asarray), (">f8", np.asarray), (np.int8, sparse.csr_array)]
 )
 def test_other_numbers_are_multiplied_in_float64(dtype, kind):
     products = products_of(kind(np.arange(6).reshape(3, 2).astype(dtype)))

@@ -214,10 +214,7 @@ def test_costs_and_value_are_the_sums_over_pairs():
     assert value == pytest.approx((expected * CONFIDENCES).sum(), rel=1e-13)
 
 
-@given(
-    hnp.arrays(np.float64, (5, 6), elements=st.floats(-20, 20)),
-    st.integers(0, 2**32 - 1),
-)
+@given(hnp.arrays(np.float64, (5, 6), elements=st.floats(-20, 20)), st.integers(0, 2**32 - 1))
 def test_sorted_sums_equal_pairs_with_ties_and_many_complementary_labels(scores, seed):
     rng = np.random.default_rng(seed)
     scores = np.round(scores, 1)  # exact ties, also at the margin

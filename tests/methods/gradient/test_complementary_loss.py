@@ -92,8 +92,7 @@ def logistic_regression(X, complementary, *, share, weight_decay):
 
 
 @pytest.mark.parametrize(
-    ("classifier", "share"),
-    [(GDFClassifier, 1.0), (UnbiasedBCEClassifier, 8 / 15)],
+    ("classifier", "share"), [(GDFClassifier, 1.0), (UnbiasedBCEClassifier, 8 / 15)]
 )
 def test_converges_to_the_minimum_that_logistic_regression_finds(problem, classifier, share):
     X, _, complementary = problem

@@ -140,11 +140,7 @@ def test_held_out_answers_beside_the_best_constant(network, of):
 
 @pytest.mark.parametrize(
     ("classifier", "y"),
-    [
-        (MLCLClassifier, 1 - Y),
-        (GDFClassifier, 1 - Y),
-        (SupervisedBCEClassifier, Y),
-    ],
+    [(MLCLClassifier, 1 - Y), (GDFClassifier, 1 - Y), (SupervisedBCEClassifier, Y)],
 )
 def test_every_gradient_method_takes_pictures_with_a_network(classifier, y):
     y = y * (y.sum(axis=1, keepdims=True) < K)

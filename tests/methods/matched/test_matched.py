@@ -22,11 +22,7 @@ from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.frequencies import estimate_label_frequencies
 from complabel.losses import answers_log_likelihood
-from complabel.methods import (
-    METHODS,
-    ComplementaryClassifier,
-    FrequencyMatchedClassifier,
-)
+from complabel.methods import METHODS, ComplementaryClassifier, FrequencyMatchedClassifier
 from complabel.simulate import draw_answers
 
 X, RELEVANT = PROBLEM.X, PROBLEM.Y

@@ -6,13 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import safetensors.numpy
-from tests.methods.saving.files import (
-    KEY,
-    canonical,
-    refused,
-    sealed,
-    take_apart,
-)
+from tests.methods.saving.files import KEY, canonical, refused, sealed, take_apart
 from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
 
 import complabel

@@ -125,10 +125,7 @@ def test_the_cardinality_is_left_open_where_answers_determine_it(answers, determ
 
 @pytest.mark.parametrize(
     "answers",
-    [
-        MENUS,
-        Answers.concatenate([FREE_OF_ALL, asked(0.9)]),
-    ],
+    [MENUS, Answers.concatenate([FREE_OF_ALL, asked(0.9)])],
     ids=["menus", "free and asked"],
 )
 def test_propensities_are_fitted_where_answers_determine_them(answers):
