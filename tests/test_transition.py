@@ -132,14 +132,6 @@ def test_phi_correlation_is_the_normalized_matthews_coefficient():
     assert (found >= 0).all()
 
 
-def test_phi_correlation_worked_by_hand():
-    # Labels 0 and 1, 2: phi = -sqrt(p q / ((1 - p)(1 - q))) for disjoint choices of rates p, q,
-    # here with rates 1/2, 1/4, 1/4: -1/sqrt(3), -1/sqrt(3) and, between 1 and 2, -1/3.
-    third = (1 / 3) / (1 / 3 + 1 / np.sqrt(3))
-    expected = [[0, 1 / 2, 1 / 2], [1 - third, 0, third], [1 - third, third, 0]]
-    np.testing.assert_allclose(phi_correlation(COMPLEMENTARY), expected, rtol=1e-12)
-
-
 @given(
     hnp.arrays(np.float64, (4, 4), elements=st.floats(0.01, 10)),
     hnp.arrays(np.float64, 4, elements=st.floats(0.01, 100)),

@@ -20,17 +20,6 @@ def test_a_probability_is_held_against_the_cut(log_odds, cut):
     np.testing.assert_array_equal(predicted[far], (f > cut)[far])
 
 
-@given(SCORES, st.floats(0.05, 0.95))
-def test_minmax_scales_each_row_first(log_odds, cut):
-    f = special.expit(log_odds)
-    lowest, highest = f.min(axis=1, keepdims=True), f.max(axis=1, keepdims=True)
-    is_flat = log_odds.min(axis=1, keepdims=True) == log_odds.max(axis=1, keepdims=True)
-    point = np.where(is_flat, cut, lowest + cut * (highest - lowest))
-    far = np.abs(f - point) > 1e-9
-    predicted = labels_above(log_odds, threshold="minmax", cut=cut)
-    np.testing.assert_array_equal(predicted[far], (f > point)[far])
-
-
 def test_probabilities_that_round_to_one_are_told_apart():
     log_odds = np.array([[50.0, 60.0, 70.0], [-800.0, -900.0, -700.0]])
     predicted = labels_above(log_odds, threshold="minmax", cut=0.5)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -187,10 +188,13 @@ def test_doubtful_classes_say_how_they_are_read(y, words):
 
 def test_names_of_labels_become_the_classes():
     frame = pd.DataFrame(COMPLEMENTARY, columns=NAMES)
-    for y in (frame, NAMED):
+    for y in (frame, NAMED, pl.DataFrame(COMPLEMENTARY, schema=NAMES)):
         classifier = Recorder().fit(X, y)
         assert classifier.classes_.tolist() == NAMES
         assert np.isfinite(classifier.score(X, y))
+    from_polars = Recorder().fit(pl.DataFrame(X, schema=list("abcde")), COMPLEMENTARY)
+    assert from_polars.feature_names_in_.tolist() == list("abcde")
+    np.testing.assert_array_equal(from_polars.given_[0], X)
     true_names = np.array(NAMES)[Y.argmax(axis=1)]
     assert Reference().fit(X, true_names).classes_.tolist() == NAMES
     np.testing.assert_array_equal(Reference().fit(X, Y).given_[1], Y)

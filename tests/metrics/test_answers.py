@@ -9,7 +9,6 @@ import pytest
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
 from complabel.metrics import (
-    complementary_log_likelihood_scorer,
     complementary_ranking_error,
     complementary_ranking_scorer,
 )
@@ -62,19 +61,3 @@ def test_answers_that_rank_nothing_are_refused():
         complementary_ranking_error(ANSWERS[1:4], SCORES[1:4])
     with pytest.raises(InputError, match=r"complementary has shape \(5, 3\) but scores \(4, 3\)"):
         complementary_ranking_error(ANSWERS, SCORES[:4])
-
-
-def test_only_who_understands_answers_has_their_likelihood():
-    class Modelling(Fixed):
-        models_the_choice = True
-
-        def score(self, X, y):
-            return float(y.n_answers)
-
-    class Understanding(Modelling):
-        understands_answers = True
-
-    message = "Modelling models labels that are named freely, so it has no likelihood of Answers"
-    with pytest.raises(InputError, match=message):
-        complementary_log_likelihood_scorer(Modelling(), SCORES, ANSWERS)
-    assert complementary_log_likelihood_scorer(Understanding(), SCORES, ANSWERS) == 6

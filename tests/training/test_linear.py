@@ -129,14 +129,6 @@ def test_equals_torch_linear_its_optimizers_and_a_shuffled_loop(name, schedule, 
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_the_seed_alone_decides(form):
-    X, complementary, _ = make_problem()
-    first, same, other = (fit(form(X), [complementary], seed=seed) for seed in (7, 7, 8))
-    assert_same_map(same, first.coef, first.intercept, atol=0)
-    assert np.abs(other.coef - first.coef).max() > 1e-3
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_inputs_and_random_numbers_of_others_stay_as_they_were(form):
     before = torch.get_rng_state()
     X, *targets = make_problem()

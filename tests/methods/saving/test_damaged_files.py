@@ -15,11 +15,6 @@ from complabel.methods import PriorClassifier, read_header
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.safetensors"
-
-
-@pytest.fixture
 def prior(path):
     PriorClassifier().fit(PROBLEM.X, COMPLEMENTARY).save(path)
     return path

@@ -82,11 +82,6 @@ OTHERS = {
 }
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.safetensors"
-
-
 def there_and_back(classifier, path):
     classifier.save(path)
     return complabel.load(path)

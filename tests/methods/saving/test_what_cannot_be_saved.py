@@ -14,11 +14,6 @@ from complabel.methods import (
 )
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.safetensors"
-
-
 def test_what_is_not_fitted_is_not_saved(path):
     with pytest.raises(NotFittedError):
         PriorClassifier().save(path)
