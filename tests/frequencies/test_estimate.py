@@ -1,5 +1,7 @@
 """How often labels apply, estimated from answers: properties, and what is known exactly."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import integrate, optimize
@@ -12,6 +14,7 @@ from complabel.frequencies._posterior import STRENGTHS, Counts, _Beta, from_audi
 from complabel.frequencies._sharpen import sharpened
 from complabel.simulate import draw_answers, draw_propensities
 
+MASKS = ("offered", "named", "absent", "relevant", "excluded")
 PI = np.array([0.05, 0.1, 0.2, 0.3, 0.5, 0.7])
 
 
@@ -149,22 +152,10 @@ def test_judgements_that_were_chosen_are_refused():
 def test_labels_in_another_order_have_the_same_frequencies():
     _, named, asked = drawn(sd=0.5)
     order = np.array([3, 0, 5, 1, 4, 2])
-    moved = []
-    for answers in (named, asked):
-        masks = {name: getattr(answers, name)[:, order] for name in ("named", "absent", "relevant")}
-        offered = answers.offered[:, order]
-        moved.append(
-            Answers.from_arrays(
-                **masks,
-                offered=offered,
-                question=answers.question,
-                item=answers.item,
-                asked_for=answers.asked_for,
-                probability=answers.probability,
-                all_apply=answers.all_apply,
-                n_items=answers.n_items,
-            )
-        )
+    moved = [
+        replace(answers, **{name: getattr(answers, name)[:, order] for name in MASKS})
+        for answers in (named, asked)
+    ]
     found = estimate_label_frequencies(Answers.concatenate(moved))
     expected = estimate_label_frequencies(Answers.concatenate([named, asked]))
     np.testing.assert_allclose(found.values, expected.values[order], rtol=1e-4)

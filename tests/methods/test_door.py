@@ -140,17 +140,11 @@ def test_an_indicator_is_given_as_it_is_without_the_rows_that_mark_nothing(metho
 @pytest.mark.parametrize(
     "form",
     [
-        np.ndarray.tolist,
-        lambda y: y.astype(bool),
-        lambda y: y.astype(float),
-        sparse.csr_array,
-        sparse.csc_matrix,
-        pd.DataFrame,
-        lambda y: y.argmax(axis=1),
-        lambda y: y.argmax(axis=1)[:, np.newaxis],
+        *(np.ndarray.tolist, sparse.csr_array, sparse.csc_matrix, pd.DataFrame),
+        *(lambda y: y.astype(bool), lambda y: y.astype(float), Answers.from_complementary),
+        *(lambda y: y.argmax(axis=1), lambda y: y.argmax(axis=1)[:, np.newaxis]),
         lambda y: np.array(NAMES)[y.argmax(axis=1)],
         lambda y: np.array(NAMES, dtype=object)[y.argmax(axis=1)],
-        Answers.from_complementary,
     ],
 )
 def test_labels_may_come_in_many_forms(form):

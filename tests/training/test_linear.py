@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy import sparse
 
-from complabel._training import Schedule, train_linear, train_network
+from complabel._training import Schedule, resolve_device, train_linear, train_network
 from complabel.losses import BinaryCrossEntropy, ComplementaryCrossEntropy, MLCLLoss
 
 N_SAMPLES, N_FEATURES, N_LABELS = 150, 7, 4
@@ -196,3 +196,20 @@ def test_initial_biases_take_the_place_of_those_drawn_and_of_nothing_else():
     set_by_hand = fit(X, [complementary], schedule=still, initial_bias=-1.5)
     np.testing.assert_allclose(set_by_hand.intercept, -1.5, rtol=1e-6)
     np.testing.assert_allclose(set_by_hand.coef, drawn.coef, rtol=0, atol=1e-9)
+
+
+def test_the_learning_rate_follows_multi_step_lr():
+    schedule = Schedule(learning_rate=0.3, optimizer="sgd", milestones=[2, 5, 5], epochs=8)
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.3)
+    reference = torch.optim.lr_scheduler.MultiStepLR(optimizer, [2, 5, 5], gamma=0.1)
+    for epoch in range(1, 9):
+        expected = optimizer.param_groups[0]["lr"]
+        assert schedule.learning_rate_in(epoch) == pytest.approx(expected)
+        optimizer.step()
+        reference.step()
+
+
+def test_auto_is_cuda_if_there_is_some_and_devices_are_checked():
+    expected = "cuda" if torch.cuda.is_available() else "cpu"
+    assert resolve_device("auto").type == expected
+    assert resolve_device("cpu") == torch.device("cpu")

@@ -46,25 +46,6 @@ def split(n_candidates, n_others):
     return np.repeat([True, False], [n_candidates, n_others])
 
 
-@pytest.mark.parametrize(
-    ("n_candidates", "n_others", "ratio", "n_centers"),
-    [
-        (40, 21, 0.1, 6),
-        (20, 40, 0.1, 4),
-        (40, 1, 0.1, 2),
-        (3, 40, 0.5, 4),
-        (40, 0, 0.1, 0),
-        (0, 5, 1, 0),
-    ],
-)
-def test_as_many_centres_on_each_side_as_the_smaller_side_is_given(
-    n_candidates, n_others, ratio, n_centers
-):
-    X = np.random.default_rng(0).normal(size=(n_candidates + n_others, 3))
-    centers = _centers(X, split(n_candidates, n_others), ratio=ratio, seed=0)
-    assert centers.shape == (n_centers, 3)
-
-
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
 def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given):
     X = np.random.default_rng(0).normal(size=(200, 3))

@@ -11,20 +11,9 @@ from complabel.methods import FrequencyMatchedClassifier, GDFClassifier
 
 nn = torch.nn
 ACTIVATIONS = [
-    nn.ReLU(),
-    nn.LeakyReLU(0.2),
-    nn.ELU(0.5),
-    nn.GELU("tanh"),
-    nn.SELU(),
-    nn.SiLU(),
-    nn.Tanh(),
-    nn.Sigmoid(),
-    nn.Softplus(beta=2),
-    nn.Identity(),
-    nn.Dropout(0.3),
-    nn.BatchNorm1d(6),
-    nn.BatchNorm1d(6, affine=False, momentum=None),
-    nn.LayerNorm(6),
+    *(nn.ReLU(), nn.LeakyReLU(0.2), nn.ELU(0.5), nn.GELU("tanh"), nn.SELU(), nn.SiLU(), nn.Tanh()),
+    *(nn.Sigmoid(), nn.Softplus(beta=2), nn.Identity(), nn.Dropout(0.3), nn.BatchNorm1d(6)),
+    *(nn.BatchNorm1d(6, affine=False, momentum=None), nn.LayerNorm(6)),
     nn.LayerNorm([6], elementwise_affine=False),
 ]
 
