@@ -41,3 +41,22 @@ def test_each_python_that_may_be_used_is_a_classifier():
     assert said == [
         f"Programming Language :: Python :: 3.{minor}" for minor in range(int(least), int(below))
     ]
+
+
+def minima():
+    """The lower bound of every dependency that a user may install."""
+    project = PROJECT["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"]]
+    for extra in ("cluster", "report", "tables"):
+        wanted += [line for line in extras[extra] if not line.startswith("complabel[")]
+    for requirement in wanted:
+        name, bound = requirement.split(">=")
+        yield re.sub(r"\[.*\]", "", name), bound
+
+
+def test_the_oldest_versions_tested_are_the_minima():
+    lines = (CHECKOUT / "constraints-oldest.txt").read_text(encoding="utf-8").splitlines()
+    tested = dict(line.split("==") for line in lines if not line.startswith("#"))
+    for name, bound in minima():
+        assert tested[name] in (bound, f"{bound}.0"), name

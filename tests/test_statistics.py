@@ -24,24 +24,9 @@ from complabel.statistics import (
 )
 
 # Demsar (2006), Table 6: ranks of four variants of C4.5 on 14 data sets.
-DEMSAR_RANKS = np.array(
-    [
-        [4, 3, 2, 1],
-        [1, 2, 3, 4],
-        [4, 1, 2, 3],
-        [4, 1, 3, 2],
-        [4, 2, 3, 1],
-        [1, 2.5, 4, 2.5],
-        [3, 2, 4, 1],
-        [2.5, 2.5, 4, 1],
-        [4, 3, 2, 1],
-        [2.5, 2.5, 2.5, 2.5],
-        [4, 2.5, 1, 2.5],
-        [3, 2, 4, 1],
-        [4, 1, 2, 3],
-        [3, 1, 4, 2],
-    ]
-)
+DEMSAR_TABLE = """4 3 2 1, 1 2 3 4, 4 1 2 3, 4 1 3 2, 4 2 3 1, 1 2.5 4 2.5, 3 2 4 1,
+2.5 2.5 4 1, 4 3 2 1, 2.5 2.5 2.5 2.5, 4 2.5 1 2.5, 3 2 4 1, 4 1 2 3, 3 1 4 2"""
+DEMSAR_RANKS = np.array([row.split() for row in DEMSAR_TABLE.split(",")], dtype=float)
 # Demsar (2006), Table 5(a): critical values of the Nemenyi test for 2 to 10 classifiers.
 DEMSAR_Q = {
     0.05: (1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164),
@@ -90,14 +75,6 @@ class TestPairedTTest:
         result = paired_t_test([0.3, 0.4, 0.9], [0.2, 0.3, 0.8])
         assert (result.statistic, result.p_value) == (math.inf, 0)
         assert paired_t_test([0.2, 0.3], [0.3, 0.4]).statistic == -math.inf
-
-    @given(paired_folds(), st.integers(-5, 5))
-    def test_swapping_negates_and_shifting_changes_nothing(self, folds, shift):
-        first, second = folds
-        own, swapped = paired_t_test(first, second), paired_t_test(second, first)
-        assert (swapped.statistic, swapped.p_value) == (-own.statistic, own.p_value)
-        shifted = paired_t_test(first + shift, second + shift)
-        assert shifted.statistic == pytest.approx(own.statistic, rel=1e-6, abs=1e-9)
 
 
 class TestCorrectedTTest:

@@ -18,32 +18,6 @@ from complabel.transition import (
     uniform_transition,
 )
 
-# Four instances, three labels; the comments below work everything out from these two.
-COMPLEMENTARY = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=np.uint8)
-PREDICTED = np.array([[0.6, 0.2, 0.2], [0.1, 0.7, 0.2], [0.2, 0.2, 0.6], [0.4, 0.4, 0.2]])
-
-# A_0 = {1, 2}, A_1 = {0, 2, 3}, A_2 = {0, 1, 3}
-INITIAL = np.array([[0, 0.45, 0.4], [1.2 / 3, 0, 1 / 3], [1.1 / 3, 1.3 / 3, 0]])
-# 2, 3 and 3 instances have label 0, 1 and 2 as candidate; 1 has both 0 and 1, 1 both 0 and 2, 2
-# both 1 and 2.
-CORRELATION = np.array([[1, 1 / 2, 1 / 2], [1 / 3, 1, 2 / 3], [1 / 3, 2 / 3, 1]])
-# S C^T off the diagonal, times 60: (43, 42), (34, 28), (35, 100 / 3)
-CORRECTED = np.array([[0, 43 / 85, 42 / 85], [17 / 31, 0, 14 / 31], [21 / 41, 20 / 41, 0]])
-WITHOUT_CORRELATION = np.array([[0, 9 / 17, 8 / 17], [6 / 11, 0, 5 / 11], [11 / 24, 13 / 24, 0]])
-
-
-def test_worked_by_hand_and_the_inputs_stay_as_they_were():
-    given = [np.array(each) for each in (PREDICTED, COMPLEMENTARY, INITIAL, CORRELATION)]
-    predicted, complementary, initial, correlation = given
-    np.testing.assert_allclose(initial_transition(predicted, complementary), INITIAL, rtol=1e-14)
-    np.testing.assert_allclose(label_correlation(complementary), CORRELATION, rtol=1e-14)
-    np.testing.assert_allclose(corrected_transition(initial, correlation), CORRECTED, rtol=1e-14)
-    found = corrected_transition(initial)
-    np.testing.assert_allclose(found, WITHOUT_CORRELATION, rtol=1e-14)
-    np.testing.assert_array_equal(found, corrected_transition(initial, np.eye(3)))
-    for each, before in zip(given, (PREDICTED, COMPLEMENTARY, INITIAL, CORRELATION), strict=True):
-        np.testing.assert_array_equal(each, before)
-
 
 def algorithm_one(probabilities, complementary):
     """The paper's Algorithm 1, one number at a time."""
@@ -83,6 +57,7 @@ def annotated_predictions(draw):
 @given(annotated_predictions())
 def test_all_three_matrices_equal_algorithm_one_by_loops(case):
     predicted, complementary = case
+    given = predicted.copy(), complementary.copy()
     initial, correlation, transition = algorithm_one(predicted.tolist(), complementary.tolist())
     found_initial = initial_transition(predicted, complementary)
     found_correlation = label_correlation(complementary)
@@ -91,6 +66,10 @@ def test_all_three_matrices_equal_algorithm_one_by_loops(case):
     found = corrected_transition(found_initial, found_correlation)
     np.testing.assert_allclose(found, transition, rtol=1e-12)
     np.testing.assert_array_equal(check_transition(found, n_labels=len(found)), found)
+    alone = corrected_transition(found_initial)
+    np.testing.assert_array_equal(alone, corrected_transition(found_initial, np.eye(len(found))))
+    for each, same in zip((predicted, complementary), given, strict=True):
+        np.testing.assert_array_equal(each, same)
 
 
 def test_single_precision_predictions_are_averaged_in_double():
@@ -130,14 +109,6 @@ def test_phi_correlation_is_the_normalized_matthews_coefficient():
     np.testing.assert_allclose(found, phi / phi.sum(axis=1, keepdims=True), atol=1e-12)
     np.testing.assert_allclose(found.sum(axis=1), 1)
     assert (found >= 0).all()
-
-
-def test_phi_correlation_worked_by_hand():
-    # Labels 0 and 1, 2: phi = -sqrt(p q / ((1 - p)(1 - q))) for disjoint choices of rates p, q,
-    # here with rates 1/2, 1/4, 1/4: -1/sqrt(3), -1/sqrt(3) and, between 1 and 2, -1/3.
-    third = (1 / 3) / (1 / 3 + 1 / np.sqrt(3))
-    expected = [[0, 1 / 2, 1 / 2], [1 - third, 0, third], [1 - third, third, 0]]
-    np.testing.assert_allclose(phi_correlation(COMPLEMENTARY), expected, rtol=1e-12)
 
 
 @given(

@@ -57,23 +57,6 @@ def test_the_pooled_frequency_is_that_of_all_judgements():
     assert audit.n_pooled == pytest.approx(4, rel=1e-12)
 
 
-def test_unequal_probabilities_leave_estimates_unbiased():
-    # Labels are asked about more often where they apply, as if somebody had looked for them.
-    rng = np.random.default_rng(0)
-    Y = (rng.random((2000, 3)) < [0.1, 0.3, 0.5]).astype(np.uint8)
-    chance = np.where(Y[:, 0] == 1, 0.18, 0.06)
-    shares, plain = [], []
-    for _ in range(100):
-        rows = np.flatnonzero(rng.random(2000) < chance)
-        asked = judged(np.zeros(len(rows), dtype=int), Y[rows, 0], chance[rows])
-        yes, total = Audit.of(asked).counts()
-        shares.append(yes[0] / total[0])
-        plain.append(Y[rows, 0].mean())
-    error = np.std(shares) / np.sqrt(100)
-    assert abs(np.mean(shares) - Y[:, 0].mean()) < 4 * error
-    assert abs(np.mean(plain) - Y[:, 0].mean()) > 20 * error
-
-
 def test_free_naming_is_counted_by_label():
     answers = Answers.from_complementary([[1, 0, 0], [1, 0, 0], [0, 0, 1]])
     named = Named.of(answers)

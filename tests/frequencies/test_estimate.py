@@ -1,5 +1,7 @@
 """How often labels apply, estimated from answers: properties, and what is known exactly."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import integrate, optimize
@@ -12,6 +14,7 @@ from complabel.frequencies._posterior import STRENGTHS, Counts, _Beta, from_audi
 from complabel.frequencies._sharpen import sharpened
 from complabel.simulate import draw_answers, draw_propensities
 
+MASKS = ("offered", "named", "absent", "relevant", "excluded")
 PI = np.array([0.05, 0.1, 0.2, 0.3, 0.5, 0.7])
 
 
@@ -149,22 +152,10 @@ def test_judgements_that_were_chosen_are_refused():
 def test_labels_in_another_order_have_the_same_frequencies():
     _, named, asked = drawn(sd=0.5)
     order = np.array([3, 0, 5, 1, 4, 2])
-    moved = []
-    for answers in (named, asked):
-        masks = {name: getattr(answers, name)[:, order] for name in ("named", "absent", "relevant")}
-        offered = answers.offered[:, order]
-        moved.append(
-            Answers.from_arrays(
-                **masks,
-                offered=offered,
-                question=answers.question,
-                item=answers.item,
-                asked_for=answers.asked_for,
-                probability=answers.probability,
-                all_apply=answers.all_apply,
-                n_items=answers.n_items,
-            )
-        )
+    moved = [
+        replace(answers, **{name: getattr(answers, name)[:, order] for name in MASKS})
+        for answers in (named, asked)
+    ]
     found = estimate_label_frequencies(Answers.concatenate(moved))
     expected = estimate_label_frequencies(Answers.concatenate([named, asked]))
     np.testing.assert_allclose(found.values, expected.values[order], rtol=1e-4)
@@ -185,15 +176,6 @@ def test_answers_and_predictions_stay_as_they_are():
     np.testing.assert_array_equal(both.named.toarray(), marks[0])
     np.testing.assert_array_equal(both.relevant.toarray(), marks[1])
     np.testing.assert_array_equal(predictions, Y * 0.5)
-
-
-def test_perfect_predictions_make_errors_much_smaller():
-    Y, _, asked = drawn()
-    plain = estimate_label_frequencies(asked)
-    found = estimate_label_frequencies(asked, predictions=Y.astype(float))
-    assert (found.standard_errors < 0.6 * plain.standard_errors).all()
-    errors = found.values - Y.mean(axis=0)
-    assert abs(errors).mean() < 0.5 * abs(plain.values - Y.mean(axis=0)).mean()
 
 
 def test_half_right_predictions_make_errors_smaller_and_intervals_still_hold():
@@ -224,13 +206,6 @@ def test_noise_as_predictions_does_no_harm():
             found = estimate_label_frequencies(answers, predictions=noise)
             assert found.standard_errors.mean() < most * plain.standard_errors.mean()
             assert (abs(found.values - plain.values) < plain.standard_errors).all()
-
-
-def test_constant_predictions_change_nothing():
-    Y, _, asked = drawn()
-    plain = estimate_label_frequencies(asked)
-    found = estimate_label_frequencies(asked, predictions=np.full(Y.shape, 0.3))
-    np.testing.assert_allclose(found.values, plain.values, rtol=0.02)
 
 
 @pytest.mark.parametrize(

@@ -35,13 +35,6 @@ def chance_of(label, offered, at):
     return total
 
 
-@pytest.mark.parametrize("n_labels", [3, 4, 6])
-def test_one_label_named_out_of_all_is_as_likely_as_over_all_sets_of_labels(n_labels):
-    at = parameters(n_labels)
-    expected = [chance_of(j, range(n_labels), at) for j in range(n_labels)]
-    np.testing.assert_allclose(np.exp(Integrals.at(at).log_chances), expected, rtol=1e-9)
-
-
 @pytest.mark.parametrize(("n_labels", "sd"), [(14, 0.0), (14, 1.4), (80, 0.5), (300, 1.0)])
 def test_integrals_agree_with_the_likelihood_of_answers(n_labels, sd):
     at = parameters(n_labels, sd=sd)
@@ -85,14 +78,6 @@ def test_gradients_agree_with_finite_differences(answers):
     np.testing.assert_allclose(likelihood.value_and_gradient(at)[1], expected, rtol=1e-4)
 
 
-def test_gradient_of_counts_is_the_sum_of_those_of_labels():
-    at, counts = parameters(20), np.arange(20.0)
-    integrals = Integrals.at(at)
-    np.testing.assert_allclose(
-        integrals.weighted_gradient(counts), counts @ integrals.gradients(), rtol=1e-9
-    )
-
-
 def test_information_is_the_expected_curvature_where_all_is_counted_as_often_as_expected():
     # Of three labels all apply so seldom that the rest is certain: one label is always named.
     at = np.array([-9.0, -8.0, -8.5, 0.3, -0.4, 0.1])
@@ -104,11 +89,3 @@ def test_information_is_the_expected_curvature_where_all_is_counted_as_often_as_
         for s in steps
     ]
     np.testing.assert_allclose(likelihood.information(at), -np.array(slope), rtol=1e-3, atol=0.5)
-
-
-def test_all_propensities_may_be_scaled_alike():
-    at = parameters(7)
-    scaled = at + np.repeat([0.0, 2.0], 7)
-    np.testing.assert_allclose(
-        Integrals.at(scaled).log_chances, Integrals.at(at).log_chances, rtol=1e-8
-    )

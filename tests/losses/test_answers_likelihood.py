@@ -17,10 +17,7 @@ from tests.losses.answers_reference import (
 )
 
 from complabel.answers import Answers
-from complabel.losses import (
-    AnswersLikelihood,
-    answers_log_likelihood,
-)
+from complabel.losses import AnswersLikelihood, answers_log_likelihood
 
 
 def found(logits, answers, *, dtype=torch.float64, **of):

@@ -131,14 +131,3 @@ def test_all_namings_sum_to_one(offered, asked_for, mistakes, propensities):
     if asked_for == 1:
         pick = sum_over_namings(logits, [1], all_apply="pick", **of)
         assert pick == pytest.approx(1, rel=1e-13)
-
-
-def test_all_judgements_and_exclusions_sum_to_one():
-    logits, total, excluded = rng.normal(size=4), 0.0, 0.0
-    for marks in subsets(range(3), range(4)):
-        rest = [k for k in range(3) if k not in marks]
-        total += chance(logits, answer("ticked", 4, absent=marks, relevant=rest, mistakes=0.2))
-        of = answer("excluded", 4, offered=range(3), excluded=marks)
-        excluded += chance(logits, of, exclusion_rates=[0.2, 0.9, 0.4, 0.1])
-    assert total == pytest.approx(1, rel=1e-13)
-    assert excluded == pytest.approx(1, rel=1e-13)

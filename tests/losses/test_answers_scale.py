@@ -143,9 +143,6 @@ def test_propensities_by_arithmetic_of_many_digits(n_labels, n_offered, m, sd, s
     a, b = cases_of(logits, facts, 0.1)
     expected = by_quadrature(a, b, weights, offered, named)
     value, _ = found(
-        logits,
-        container([facts, row], 1, n_labels),
-        error_rates=[0.0, 0.1],
-        propensities=weights,
+        logits, container([facts, row], 1, n_labels), error_rates=[0.0, 0.1], propensities=weights
     )
     assert value == pytest.approx(expected, rel=1e-12, abs=1e-8)

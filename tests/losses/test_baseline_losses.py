@@ -40,19 +40,6 @@ def test_gdf_by_hand():
     assert loss_at(GDFLoss(), [0.75, 0.25, 0.5], [0, 1, 0]) == pytest.approx(math.log(32 / 9))
 
 
-def test_unbiased_by_hand():
-    # Of {1}, {3} and {1, 3}, two hold label 1 and two hold label 3.
-    positive, negative = log_losses([0.75, 0.25, 0.6])
-    expected = (2 * positive[0] + negative[0] + 2 * positive[2] + negative[2]) / 3 + negative[1]
-    assert loss_at(UnbiasedBCELoss(), [0.75, 0.25, 0.6], [0, 1, 0]) == pytest.approx(expected)
-
-
-def test_unbiased_with_a_single_candidate_knows_it_to_be_relevant():
-    positive, negative = log_losses([0.75, 0.25, 0.6])
-    expected = positive[0] + negative[1] + negative[2]
-    assert loss_at(UnbiasedBCELoss(), [0.75, 0.25, 0.6], [0, 1, 1]) == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("n_labels", [3, 4, 5, 9])
 def test_unbiased_has_the_published_weights(n_labels):
     a = 2 ** (n_labels - 2) / (2 ** (n_labels - 1) - 1)

@@ -102,21 +102,6 @@ def test_gradients_of_weighted_items_by_finite_differences(case, seed):
     assert torch.autograd.gradcheck(weighted, (logits, log_w), atol=1e-4)
 
 
-@pytest.mark.parametrize("question", ["asked", "ticked"])
-def test_judgements_are_masked_cross_entropy(question):
-    answers = draw_answers(Y, question=question, random_state=0)
-    applies, no = (torch.tensor(x) for x in (answers.known_relevant, answers.complementary))
-    rows = torch.tensor([5, 0, 117, 5])
-    logits = torch.linspace(-90, 90, 28).view(4, 7).double().requires_grad_()
-    found = AnswersLikelihood(answers).batch(rows).log_likelihood(logits)
-    expected = -torch.nn.functional.binary_cross_entropy_with_logits(
-        logits, applies[rows].double(), weight=(applies | no)[rows].double(), reduction="none"
-    ).sum(dim=1)
-    torch.testing.assert_close(found, expected, rtol=1e-14, atol=1e-13)
-    slopes = [torch.autograd.grad(each.sum(), logits)[0] for each in (found, expected)]
-    torch.testing.assert_close(*slopes, rtol=1e-12, atol=1e-13)
-
-
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
 def test_logits_of_any_float_type(dtype):
     answers = some_answers(("free", "asked"))

@@ -77,35 +77,6 @@ def test_comes_rl_has_the_supervised_ranking_loss_and_a_constant_as_its_mean(n_l
         assert found == pytest.approx(truth, rel=1e-12, abs=1e-14)
 
 
-def test_comes_hl_is_the_risk_of_its_paper_in_the_limit():
-    """With x of three values: priors, conditional means, and the supervised risk, enumerated."""
-    rng = np.random.default_rng(0)
-    n_x, n_labels = 3, 3
-    rates, logits = np.array(RATES[n_labels]), logits_of(n_labels, n_x)
-    joint = rng.dirichlet(np.ones(n_x * 2**n_labels)).reshape(n_x, -1)  # p(x, Y)
-    sets = label_sets(n_labels)
-    of_x = joint.sum(axis=1)
-    applies = joint @ sets  # p(x, y_j = 1)
-    priors, named = applies.sum(axis=0), (of_x[:, np.newaxis] - applies) * rates  # p(x, j named)
-    positive, negative = -np.log(expit(logits.numpy())), -np.log(expit(-logits.numpy()))
-    given_named = named / named.sum(axis=0)
-    of_relevant = of_x @ positive - (1 - priors) * (given_named * positive).sum(axis=0)
-    of_others = (1 - priors) * (given_named * negative).sum(axis=0)
-    truth = (applies * positive + (of_x[:, np.newaxis] - applies) * negative).sum()
-    assert (of_relevant > 0).all()
-    assert (of_relevant + of_others).sum() == pytest.approx(truth, rel=1e-12)
-    # The loss on one row of each x and complementary set, as often as they come in 10^5 rows.
-    rows, labels = [], []
-    for x in range(n_x):
-        for chance, relevant in zip(joint[x], sets, strict=True):
-            for y, of_way in ways_to_name(relevant, rates):
-                times = round(1e5 * chance * of_way)
-                rows += [x] * times
-                labels += [y] * times
-    found = float(COMESHammingLoss(rates)(logits[rows], tensor(np.array(labels))))
-    assert found == pytest.approx(truth, rel=1e-3)  # 10^5 rows in whole numbers
-
-
 def test_uncorrected_comes_hl_is_ccmn_and_both_are_gdf_where_all_is_named():
     logits = logits_of(4, 20)
     complementary = tensor(np.random.default_rng(1).random((20, 4)) < 0.4)

@@ -75,19 +75,6 @@ def test_rows_with_known_relevant_labels_are_equation_13_and_the_others_12(beta)
     assert float(found) == pytest.approx(np.mean(terms), rel=1e-13)
 
 
-def test_nothing_known_to_be_relevant_is_the_same_as_no_relevant_labels():
-    loss = MLCLLoss(tensor(TRANSITION), beta=0.7)
-    arguments = tensor(LOGITS), tensor(COMPLEMENTARY)
-    nothing = torch.zeros_like(arguments[0])
-    torch.testing.assert_close(loss(*arguments, nothing), loss(*arguments), rtol=1e-14, atol=0)
-    torch.testing.assert_close(
-        loss.logit_gradient(*arguments, nothing),
-        loss.logit_gradient(*arguments),
-        rtol=1e-14,
-        atol=0,
-    )
-
-
 def test_softmax_cross_entropy_of_the_shared_target():
     target = COMPLEMENTARY / COMPLEMENTARY.sum(axis=1, keepdims=True)
     expected = -(target * log_softmax(LOGITS, axis=1)).sum(axis=1).mean()

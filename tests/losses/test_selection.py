@@ -79,17 +79,6 @@ def test_choices_equal_the_sum_over_all_label_sets(chosen, known, propensities):
     assert value == pytest.approx(expected, rel=1e-11)
 
 
-@pytest.mark.parametrize("n_labels", [2, 3, 6, 10])
-def test_each_label_equals_the_sum_over_all_label_sets(n_labels):
-    p, weights = draw(n_labels, n_labels), np.linspace(0.5, 3, n_labels)
-    for propensities in (None, weights):
-        for label in range(n_labels):
-            expected = enumerate_choice(p, [label], propensities=propensities)
-            assert found(p, [label], propensities=propensities) == pytest.approx(
-                expected, rel=1e-11
-            )
-
-
 @given(
     logits=st.lists(st.floats(-40, 40), min_size=2, max_size=12),
     weights=st.none() | st.integers(0, 9),

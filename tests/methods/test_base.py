@@ -5,7 +5,10 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse, special
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
@@ -28,6 +31,7 @@ from complabel import metrics
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.methods import METHODS, ComplementaryClassifier
+from complabel.methods._decisions import labels_above, log_odds_around_half, log_odds_of_regression
 from complabel.methods._door import warn_assumed
 from complabel.simulate import draw_answers, draw_complementary
 
@@ -191,8 +195,7 @@ def with_entry(kind, entry=np.nan):
 
 @pytest.mark.parametrize("entry", [np.nan, np.inf])
 @pytest.mark.parametrize(
-    "kind",
-    [np.asarray, sparse.csr_array, np.ndarray.tolist, lambda rows: rows.astype(object)],
+    "kind", [np.asarray, sparse.csr_array, np.ndarray.tolist, lambda rows: rows.astype(object)]
 )
 def test_entries_that_are_not_finite_are_located(kind, entry):
     rows, classifier = with_entry(kind, entry), Recorder().fit(X, COMPLEMENTARY)
@@ -293,3 +296,43 @@ def test_an_assumption_is_told_once_unless_each_warning_is_asked_for():
     assert given("default") == [("once upon a time", __file__), ("there was", __file__)]
     assert given("default") == []
     assert len(given("always")) == 3
+
+
+SCORES = hnp.arrays(
+    np.float64, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.floats(-6, 6)
+)
+
+
+@given(SCORES, st.floats(0.05, 0.95))
+def test_a_probability_is_held_against_the_cut(log_odds, cut):
+    f = special.expit(log_odds)
+    far = np.abs(f - cut) > 1e-9  # what is nearer depends on rounding
+    predicted = labels_above(log_odds, threshold="probability", cut=cut)
+    np.testing.assert_array_equal(predicted[far], (f > cut)[far])
+
+
+def test_probabilities_that_round_to_one_are_told_apart():
+    log_odds = np.array([[50.0, 60.0, 70.0], [-800.0, -900.0, -700.0]])
+    predicted = labels_above(log_odds, threshold="minmax", cut=0.5)
+    # 1 - f is 1.9e-22, 8.8e-27 and 4e-31: the middle one is much nearer to the greatest.
+    np.testing.assert_array_equal(predicted, [[0, 1, 1], [0, 0, 1]])
+
+
+def test_certain_labels_have_infinite_log_odds_and_a_place_in_the_row():
+    log_odds = log_odds_around_half(np.array([[-0.5, 0.5, 0.1], [0.5, 0.5, 0.5]]))
+    np.testing.assert_allclose(special.expit(log_odds), [[0, 1, 0.6], [1, 1, 1]])
+    predicted = labels_above(log_odds, threshold="minmax", cut=0.5)
+    np.testing.assert_array_equal(predicted, [[0, 1, 1], [1, 1, 1]])
+
+
+@pytest.mark.parametrize("least", [np.finfo(float).tiny, 1e-20])
+def test_the_least_score_above_one_half_is_predicted(least):
+    log_odds = log_odds_around_half(np.array([[least, -least, 0.0]]))
+    predicted = labels_above(log_odds, threshold="probability", cut=0.5)
+    np.testing.assert_array_equal(predicted, [[1, 0, 0]])
+
+
+def test_a_regression_score_is_near_f_at_the_cut():
+    scores = np.linspace(-0.05, 0.05, 5)
+    f = special.expit(log_odds_of_regression(scores))
+    np.testing.assert_allclose(f, scores + 0.5, atol=1e-3)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -139,17 +140,11 @@ def test_an_indicator_is_given_as_it_is_without_the_rows_that_mark_nothing(metho
 @pytest.mark.parametrize(
     "form",
     [
-        np.ndarray.tolist,
-        lambda y: y.astype(bool),
-        lambda y: y.astype(float),
-        sparse.csr_array,
-        sparse.csc_matrix,
-        pd.DataFrame,
-        lambda y: y.argmax(axis=1),
-        lambda y: y.argmax(axis=1)[:, np.newaxis],
+        *(np.ndarray.tolist, sparse.csr_array, sparse.csc_matrix, pd.DataFrame),
+        *(lambda y: y.astype(bool), lambda y: y.astype(float), Answers.from_complementary),
+        *(lambda y: y.argmax(axis=1), lambda y: y.argmax(axis=1)[:, np.newaxis]),
         lambda y: np.array(NAMES)[y.argmax(axis=1)],
         lambda y: np.array(NAMES, dtype=object)[y.argmax(axis=1)],
-        Answers.from_complementary,
     ],
 )
 def test_labels_may_come_in_many_forms(form):
@@ -187,10 +182,13 @@ def test_doubtful_classes_say_how_they_are_read(y, words):
 
 def test_names_of_labels_become_the_classes():
     frame = pd.DataFrame(COMPLEMENTARY, columns=NAMES)
-    for y in (frame, NAMED):
+    for y in (frame, NAMED, pl.DataFrame(COMPLEMENTARY, schema=NAMES)):
         classifier = Recorder().fit(X, y)
         assert classifier.classes_.tolist() == NAMES
         assert np.isfinite(classifier.score(X, y))
+    from_polars = Recorder().fit(pl.DataFrame(X, schema=list("abcde")), COMPLEMENTARY)
+    assert from_polars.feature_names_in_.tolist() == list("abcde")
+    np.testing.assert_array_equal(from_polars.given_[0], X)
     true_names = np.array(NAMES)[Y.argmax(axis=1)]
     assert Reference().fit(X, true_names).classes_.tolist() == NAMES
     np.testing.assert_array_equal(Reference().fit(X, Y).given_[1], Y)

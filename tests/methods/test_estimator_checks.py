@@ -116,12 +116,3 @@ def test_scikit_learns_contract_around_a_method(estimator, check):
 )
 def test_scikit_learns_contract_where_everything_is_chosen(estimator, check):
     check(estimator)
-
-
-def test_the_label_sets_fed_are_proper():
-    _, Y = estimator_checks.make_multilabel_classification(
-        n_samples=100, n_features=2, n_classes=5, n_labels=3, allow_unlabeled=True, random_state=0
-    )
-    assert Y.any(axis=1).all()
-    assert not Y.all(axis=1).any()
-    assert len(np.unique(Y.sum(axis=1))) > 1

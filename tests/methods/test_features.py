@@ -93,8 +93,7 @@ def test_distances_that_rounding_hides_are_refused(name):
 
 
 @pytest.mark.parametrize(
-    ("rows", "settings"),
-    [(sparse.csr_array(X + 100), {}), (X + 100, {"network": torch.nn.Linear})],
+    ("rows", "settings"), [(sparse.csr_array(X + 100), {}), (X + 100, {"network": torch.nn.Linear})]
 )
 def test_features_far_from_0_that_cannot_be_centred_are_warned_of(rows, settings):
     with pytest.warns(ConvergenceWarning, match="X is far from 0: .*centre and scale") as caught:
@@ -135,3 +134,52 @@ def test_rows_whose_scores_all_vanish_still_have_a_likelihood():
 def test_fpml_names_the_columns_norms():
     with pytest.raises(InputError, match=r"columns of X have norms from \S+e-100 to \S+e\+100\."):
         brief("fpml").fit(FEATURES["columns from 1e-100 to 1e100"], COMPLEMENTARY)
+
+
+# However a sparse matrix is written down.
+THIN = np.where(np.abs(X) < 0.4, 0.0, X)
+
+
+def untidy(dense, *, index=np.int64):
+    """Write each entry as two halves apart, backwards, with zeros stored and wide indices."""
+    n_samples, n_features = dense.shape
+    backwards = np.arange(n_features)[::-1]
+    columns = np.tile(np.concatenate([backwards, backwards]), n_samples)
+    data = np.concatenate([dense[:, ::-1] / 2, dense[:, ::-1] / 2], axis=1).ravel()
+    rows = np.arange(0, len(data) + 1, 2 * n_features)
+    matrix = sparse.csr_array((n_samples, n_features), dtype=dense.dtype)
+    matrix.data, matrix.indices, matrix.indptr = data, columns.astype(index), rows.astype(index)
+    np.testing.assert_array_equal(matrix.toarray(), dense)
+    return matrix
+
+
+def learned(name, features, new):
+    """What a method says of new rows, with its seed fixed and without a search."""
+    classifier = brief(name, epochs=3)
+    classifier.fit(features, targets_of(name, PROBLEM.Y, COMPLEMENTARY))
+    return classifier.decision_function(new)
+
+
+def arrays(matrix):
+    return [matrix.data, matrix.indices, matrix.indptr]
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("name", ["prior", *FAMILIES])
+def test_untidy_sparse_features_are_the_same_features_and_left_as_they_were(name, index):
+    dense = THIN, THIN[::-1] * 1.5
+    tidy = learned(name, *map(sparse.csr_array, dense))
+    given = [untidy(each, index=index) for each in dense]
+    before = [[part.copy() for part in arrays(matrix)] for matrix in given]
+    np.testing.assert_array_equal(learned(name, *given), tidy)
+    for matrix, parts in zip(given, before, strict=True):
+        for part, same in zip(arrays(matrix), parts, strict=True):
+            assert part.dtype == same.dtype
+            assert part.tobytes() == same.tobytes()
+
+
+def test_entries_for_one_place_that_overflow_are_refused():
+    huge = untidy(THIN)
+    huge.data[:] = 1e308
+    with pytest.raises(InputError, match="several entries for row 0, column 0, whose sum overflow"):
+        brief("prior").fit(huge, COMPLEMENTARY)

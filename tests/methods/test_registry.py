@@ -22,16 +22,8 @@ from complabel.methods import (
 )
 
 # The learning rates that the paper states per dataset.
-PUBLISHED_RATES = {
-    "yeast": 0.1,
-    "scene": 0.01,
-    "corel5k": 0.01,
-    "corel16k": 0.01,
-    "eurlex_dc": 0.001,
-    "eurlex_sm": 0.001,
-    "bookmark": 0.001,
-    "delicious": 0.001,
-}
+PUBLISHED_RATES = {"yeast": 0.1, **dict.fromkeys(("scene", "corel5k", "corel16k"), 0.01)}
+PUBLISHED_RATES |= dict.fromkeys(("eurlex_dc", "eurlex_sm", "bookmark", "delicious"), 0.001)
 REFERENCES = {"supervised", "supervised-bce"}
 
 

@@ -9,12 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from complabel import metrics
 from complabel.datasets import make_synthetic
-from complabel.errors import InputError
-from complabel.methods import (
-    ComplementaryRidgeClassifier,
-    LUWClassifier,
-    MLCLClassifier,
-)
+from complabel.methods import MLCLClassifier
 from complabel.simulate import draw_complementary
 
 DATASET = make_synthetic(150, n_features=6, n_labels=4, random_state=5)
@@ -48,12 +43,6 @@ def test_a_grid_search_over_a_pipeline_needs_no_true_label():
     assert search.predict(X).shape == Y.shape
 
 
-def test_the_likelihood_of_a_method_that_has_none_is_refused():
-    ridge = ComplementaryRidgeClassifier(random_state=0).fit(X, COMPLEMENTARY)
-    with pytest.raises(InputError, match="ComplementaryRidgeClassifier does not model"):
-        metrics.complementary_log_likelihood_scorer(ridge, X, COMPLEMENTARY)
-
-
 def test_known_relevant_labels_and_true_labels_travel_as_metadata():
     with sklearn.config_context(enable_metadata_routing=True):
         classifier = MLCLClassifier(epochs=15, random_state=0).set_fit_request(relevant=True)
@@ -75,11 +64,3 @@ def test_known_relevant_labels_and_true_labels_travel_as_metadata():
         fitted.fit(X[train], COMPLEMENTARY[train], relevant=Y[train])
         expected.append(metrics.average_precision(Y[test], fitted.decision_function(X[test])))
     assert precision[1] == pytest.approx(np.mean(expected))
-
-
-def test_the_likelihood_of_luw_is_that_of_its_nested_sigmoids():
-    classifier = LUWClassifier(epochs=15, random_state=0).fit(X, COMPLEMENTARY)
-    q = 1 / (1 + np.exp(classifier.predict_proba(X) - 1))
-    q /= q.sum(axis=1, keepdims=True)
-    expected = np.log(q[COMPLEMENTARY == 1]).mean()
-    assert classifier.score(X, COMPLEMENTARY) == pytest.approx(expected)

@@ -7,13 +7,7 @@ from scipy import sparse
 from sklearn import metrics as sklearn_metrics
 
 from complabel.errors import AnnotationError, InputError
-from complabel.metrics import (
-    average_precision,
-    coverage,
-    hamming_loss,
-    one_error,
-    ranking_loss,
-)
+from complabel.metrics import average_precision, coverage, hamming_loss, one_error, ranking_loss
 
 RANKING = [ranking_loss, one_error, coverage, average_precision]
 
@@ -64,23 +58,6 @@ def test_hamming_loss_equals_scikit_learn(case):
     expected = sklearn_metrics.hamming_loss(Y, predictions)
     assert hamming_loss(Y, predictions) == pytest.approx(expected, abs=1e-15)
     assert hamming_loss(sparse.csr_array(Y), predictions) == hamming_loss(Y, predictions)
-
-
-# Descending: label 2 (relevant), labels 0 (relevant) and 1 tied, label 3 (relevant), label 4.
-ONE_ROW = np.array([[1, 0, 1, 1, 0]]), np.array([[0.6, 0.6, 0.9, 0.2, 0.1]])
-
-
-@pytest.mark.parametrize(
-    ("criterion", "expected"),
-    [
-        (ranking_loss, 2 / 6),  # label 1 above label 3, and tied with label 0
-        (one_error, 0.0),
-        (coverage, 3 / 5),
-        (average_precision, (1 + 2 / 3 + 3 / 4) / 3),
-    ],
-)
-def test_worked_by_hand(criterion, expected):
-    assert criterion(*ONE_ROW) == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.parametrize(

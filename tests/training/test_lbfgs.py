@@ -30,21 +30,6 @@ def test_rosenbrocks_valley_is_followed_to_its_end(size):
     np.testing.assert_allclose(found.vectors, 1, atol=np.sqrt(1e-14 / 0.05))
 
 
-def test_a_function_that_has_converged_stays_while_others_go_on():
-    start = torch.ones(2, 3, dtype=torch.float64)
-    start[1] *= -1
-    seen = []
-
-    def watched(x):
-        seen.append(x.clone())
-        return rosenbrock(x)
-
-    found = minimize(watched, start, **TIGHT)
-    assert len(seen) > 5
-    assert all(torch.equal(x[0], start[0]) for x in seen)
-    np.testing.assert_allclose(found.values, 0, atol=1e-14)
-
-
 def test_one_iteration_that_gains_little_does_not_stop():
     """The first step is a thousand times too short, and gains less than the tolerance."""
 

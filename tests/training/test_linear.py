@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy import sparse
 
-from complabel._training import Schedule, train_linear, train_network
+from complabel._training import Schedule, resolve_device, train_linear, train_network
 from complabel.losses import BinaryCrossEntropy, ComplementaryCrossEntropy, MLCLLoss
 
 N_SAMPLES, N_FEATURES, N_LABELS = 150, 7, 4
@@ -129,14 +129,6 @@ def test_equals_torch_linear_its_optimizers_and_a_shuffled_loop(name, schedule, 
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_the_seed_alone_decides(form):
-    X, complementary, _ = make_problem()
-    first, same, other = (fit(form(X), [complementary], seed=seed) for seed in (7, 7, 8))
-    assert_same_map(same, first.coef, first.intercept, atol=0)
-    assert np.abs(other.coef - first.coef).max() > 1e-3
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_inputs_and_random_numbers_of_others_stay_as_they_were(form):
     before = torch.get_rng_state()
     X, *targets = make_problem()
@@ -204,3 +196,20 @@ def test_initial_biases_take_the_place_of_those_drawn_and_of_nothing_else():
     set_by_hand = fit(X, [complementary], schedule=still, initial_bias=-1.5)
     np.testing.assert_allclose(set_by_hand.intercept, -1.5, rtol=1e-6)
     np.testing.assert_allclose(set_by_hand.coef, drawn.coef, rtol=0, atol=1e-9)
+
+
+def test_the_learning_rate_follows_multi_step_lr():
+    schedule = Schedule(learning_rate=0.3, optimizer="sgd", milestones=[2, 5, 5], epochs=8)
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.3)
+    reference = torch.optim.lr_scheduler.MultiStepLR(optimizer, [2, 5, 5], gamma=0.1)
+    for epoch in range(1, 9):
+        expected = optimizer.param_groups[0]["lr"]
+        assert schedule.learning_rate_in(epoch) == pytest.approx(expected)
+        optimizer.step()
+        reference.step()
+
+
+def test_auto_is_cuda_if_there_is_some_and_devices_are_checked():
+    expected = "cuda" if torch.cuda.is_available() else "cpu"
+    assert resolve_device("auto").type == expected
+    assert resolve_device("cpu") == torch.device("cpu")

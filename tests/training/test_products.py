@@ -1,4 +1,4 @@
-"""The products with a feature matrix, against NumPy's, for each kind of matrix."""
+"""The products with a feature matrix against NumPy, and coordinates of maps against formulas."""
 
 import warnings
 
@@ -7,7 +7,8 @@ import pytest
 import torch
 from scipy import sparse
 
-from complabel._training._full_batch import products_of
+from complabel._training import Scaling, Spread
+from complabel._training._full_batch import Coordinates, products_of
 
 N, D, M = 40, 7, 5
 RNG = np.random.default_rng(0)
@@ -47,10 +48,37 @@ def test_products_are_those_of_numpy(layout, dtype, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "kind"),
-    [(np.int8, np.asarray), (">f8", np.asarray), (np.int8, sparse.csr_array)],
+    ("dtype", "kind"), [(np.int8, np.asarray), (">f8", np.asarray), (np.int8, sparse.csr_array)]
 )
 def test_other_numbers_are_multiplied_in_float64(dtype, kind):
     products = products_of(kind(np.arange(6).reshape(3, 2).astype(dtype)))
     found = products.logits(torch.tensor([[100.0, 0.5]], dtype=torch.float64))
     np.testing.assert_array_equal(found, [[0.5, 201.5, 402.5]])
+
+
+def test_the_hessian_of_squares_is_the_unit_matrix():
+    """With the loss z C z / 2 of logits z, whose curvature C is, all directions are alike."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(50, 4)) * [1, 2, 5, 9] @ np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    root = rng.normal(size=(3, 3))
+    C = root @ root.T / 10 + np.eye(3)  # curvatures within a factor of ten are not bounded
+    centred = torch.from_numpy(X - X.mean(axis=0))
+    coordinates = Coordinates(
+        Spread.of(X, Scaling(X.mean(axis=0), np.ones(4))),
+        C,
+        alpha=0,
+        first_bias=np.zeros(3),
+        rank=None,
+        n_others=0,
+        dtype=torch.float64,
+    )
+
+    def loss(vector):
+        coef, bias, _ = coordinates.read(vector.unsqueeze(0))
+        logits = centred @ coef[0].t() + bias
+        return ((logits @ torch.from_numpy(C)) * logits).sum() / (2 * len(X))
+
+    hessian = torch.autograd.functional.hessian(loss, torch.zeros(15, dtype=torch.float64))
+    # Stretches fall short by 1e-7 of the greatest curvature, lest constant features have no limit.
+    conditions = np.linalg.cond(np.cov(X.T)) * np.linalg.cond(C)
+    np.testing.assert_allclose(hessian, np.eye(15), atol=1.01e-7 * conditions)

@@ -2,15 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg
-from tests.examples import examples
 
-from complabel.datasets import make_synthetic
 from complabel.methods.candidates.fpml import Factorization, Factors, FPMLClassifier
-from complabel.simulate import draw_complementary
 
 LAMBDAS = (0.7, 1.3, 0.4)
 
@@ -78,16 +73,6 @@ def moments(explicit):
     return explicit.factorization().best_samples(explicit.factors())
 
 
-@pytest.fixture(scope="module")
-def problem():
-    return make_synthetic(1200, n_features=6, n_labels=5, signal=6.0, random_state=1)
-
-
-@pytest.fixture(scope="module")
-def complementary(problem):
-    return draw_complementary(problem.Y, random_state=1)
-
-
 def test_the_moments_are_those_of_the_best_sample_factor(explicit, moments):
     S = explicit.point["S"]
     assert_allclose(explicit.slope("S"), 0, atol=1e-6)
@@ -111,36 +96,6 @@ def test_each_block_is_where_the_objective_is_level(explicit, moments):
 def test_the_objective_through_traces_is_the_objective(explicit, moments):
     found = explicit.factorization().objective(moments, explicit.factors())
     assert found == pytest.approx(explicit.objective(), rel=1e-12)
-
-
-@examples(30)
-@given(st.integers(0, 2**32), st.integers(1, 5))
-def test_no_block_raises_the_objective(seed, rank):
-    explicit = WrittenOut(rank=rank, seed=seed)
-    problem, factors = explicit.factorization(), explicit.factors()
-    values = [explicit.objective()]
-    moments = problem.best_samples(factors)
-    values.append(problem.objective(moments, factors))
-    F = problem.best_features(moments)
-    values.append(problem.objective(moments, Factors(F, factors.candidates, factors.mapping)))
-    G = problem.best_candidates(moments, factors.mapping)
-    values.append(problem.objective(moments, Factors(F, G, factors.mapping)))
-    W = problem.best_mapping(moments, G, start=factors.mapping)
-    values.append(problem.objective(moments, Factors(F, G, W)))
-    assert np.all(np.diff(values) <= 1e-9 * values[0])
-
-
-def test_without_features_and_ridge_it_is_the_truncated_svd():
-    explicit = WrittenOut(n_samples=30, rank=2)
-    tiny = 1e-9
-    problem = Factorization(explicit.X, explicit.T, lambdas=(0.0, 0.0, tiny))
-    factors = problem.start(2, np.random.default_rng(0))
-    for _ in range(300):
-        factors, _ = problem.sweep(factors)
-    G = factors.candidates
-    low_rank = explicit.T @ G @ np.linalg.inv(G.T @ G + tiny * np.eye(2)) @ G.T
-    left, values, right = np.linalg.svd(explicit.T)
-    assert_allclose(low_rank, left[:, :2] * values[:2] @ right[:2], atol=1e-5)
 
 
 def test_an_intercept_is_one_more_feature(problem, complementary):

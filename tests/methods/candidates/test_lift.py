@@ -3,8 +3,6 @@
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import cdist
@@ -14,14 +12,12 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC, LinearSVC
-from tests.examples import examples
 
 from complabel.answers import UnchosenLabelWarning
 from complabel.errors import InputError
 from complabel.methods.candidates import lift
 from complabel.methods.candidates.lift import (
     LIFTClassifier,
-    SquaredHingeSVC,
     _centers,
     _fit_label,
     _for_distances,
@@ -50,25 +46,6 @@ def split(n_candidates, n_others):
     return np.repeat([True, False], [n_candidates, n_others])
 
 
-@pytest.mark.parametrize(
-    ("n_candidates", "n_others", "ratio", "n_centers"),
-    [
-        (40, 21, 0.1, 6),
-        (20, 40, 0.1, 4),
-        (40, 1, 0.1, 2),
-        (3, 40, 0.5, 4),
-        (40, 0, 0.1, 0),
-        (0, 5, 1, 0),
-    ],
-)
-def test_as_many_centres_on_each_side_as_the_smaller_side_is_given(
-    n_candidates, n_others, ratio, n_centers
-):
-    X = np.random.default_rng(0).normal(size=(n_candidates + n_others, 3))
-    centers = _centers(X, split(n_candidates, n_others), ratio=ratio, seed=0)
-    assert centers.shape == (n_centers, 3)
-
-
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
 def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given):
     X = np.random.default_rng(0).normal(size=(200, 3))
@@ -77,27 +54,6 @@ def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given):
     for side, own in zip((X[candidate], X[~candidate]), centers, strict=True):
         nearest = cdist(side, own).argmin(axis=1)
         assert_allclose(own, [side[nearest == c].mean(axis=0) for c in range(10)], atol=1e-10)
-
-
-@examples(25)
-@given(st.integers(0, 2**32 - 1), st.sampled_from([0.01, 1.0, 100.0]), st.floats(-3, 3))
-def test_no_step_from_the_squared_hinges_solution_lowers_the_objective(seed, C, effect):
-    rng = np.random.default_rng(seed)
-    candidate = split(25, 5)
-    features = np.abs(rng.normal(size=(30, 4)) + 5 + effect * candidate[:, None])
-    sign = np.where(candidate, 1, -1)
-
-    def objective(weights, intercept):
-        margin = features @ weights + intercept
-        return weights @ weights / 2 + C * (np.maximum(0, 1 - sign * margin) ** 2).sum()
-
-    machine = SquaredHingeSVC(C=C).fit(features, candidate)
-    coef, intercept = machine.coef_[0], machine.intercept_[0]
-    least = objective(coef, intercept)
-    for step in np.vstack([np.eye(5), rng.normal(size=(20, 5))]):
-        for size in (1e-3, -1e-3, 0.3, -0.3):
-            other = objective(coef + size * step[:4], intercept + size * step[4])
-            assert other >= least * (1 - 1e-9)
 
 
 @SOLVERS

@@ -6,11 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
 from tests.examples import examples
 
 from complabel.methods.candidates.mlknn import MLKNNClassifier
-from complabel.simulate import draw_complementary
 
 # By hand: with k = 2 the instances' neighbours carry the label 1, 1, 2, 1, 1 and 0 times.
 LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
@@ -19,30 +17,11 @@ QUERIES = np.array([[0.4], [11.6], [10.4]])
 POSTERIORS = [1 / 3, 1 / 2, 2 / 3]
 
 
-def problem(seed=0, n=80, d=4, n_labels=5):
-    """Features, complementary labels and new instances."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    Y = (X @ rng.normal(size=(d, n_labels)) > 0).astype(int)
-    Y[Y.sum(axis=1) == 0, 0] = 1
-    Y[Y.all(axis=1), 1] = 0
-    return X, draw_complementary(Y, random_state=seed), rng.normal(size=(30, d))
-
-
 def searcher_over(X, **settings):
     """Fitted with a label for each row, so that what is counted names the neighbours."""
     searcher = MLKNNClassifier(**settings)
     searcher._fit_labels(X, np.eye(X.shape[0], dtype=np.uint8))
     return searcher
-
-
-def test_the_worked_example():
-    classifier = MLKNNClassifier(n_neighbors=2)
-    classifier._fit_labels(LINE, LABEL[:, None])
-    assert classifier.prior_ == pytest.approx([1 / 2])
-    assert_allclose(classifier.candidate_likelihood_, [[1 / 3, 1 / 2, 1 / 6]])
-    assert_allclose(classifier.other_likelihood_, [[1 / 6, 1 / 2, 1 / 3]])
-    assert_allclose(classifier._decision(QUERIES)[:, 0] + 0.5, POSTERIORS)
 
 
 def test_a_posterior_of_one_half_predicts_the_label():
@@ -100,27 +79,10 @@ def test_equals_the_definition_where_ties_abound(seed, n, k, s, is_sparse):
 
 
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
-def test_neighbours_are_those_of_scikit_learn(as_given):
-    X, _, new = problem(n=150, d=6)
-    oracle = NearestNeighbors(n_neighbors=7, algorithm="kd_tree").fit(X)
-    searcher = searcher_over(as_given(X), n_neighbors=7)
-    for queries, searched, exclude_self in ((new, as_given(new), False), (None, searcher.X_, True)):
-        expected = oracle.kneighbors(queries, return_distance=False)
-        found = searcher._count_neighbours(searched, exclude_self=exclude_self)
-        assert_array_equal(np.nonzero(found)[1].reshape(-1, 7), np.sort(expected, axis=1))
-
-
-def test_an_instance_is_not_its_own_neighbour_though_others_are_its_duplicates():
-    searcher = searcher_over(np.array([[1.5], [1.5], [1.5], [7.25], [7.25]]), n_neighbors=1)
-    counts = searcher._count_neighbours(searcher.X_, exclude_self=True)
-    assert counts.argmax(axis=1).tolist() == [1, 0, 0, 4, 3]
-
-
-@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
 def test_duplicates_leave_nothing_to_the_size_of_a_batch(as_given):
     rng = np.random.default_rng(0)
     X = rng.normal(loc=100, size=(40, 7)).repeat(5, axis=0)
-    _, complementary, _ = problem(n=len(X))
+    complementary = np.eye(5, dtype=int)[rng.integers(5, size=len(X))]
     classifier = MLKNNClassifier(n_neighbors=7).fit(as_given(X), complementary)
     together = classifier.predict_proba(as_given(X))
     assert_array_equal(

@@ -147,14 +147,6 @@ def test_row_of_equal_scores_is_cut_at_one_half():
     assert_array_equal(PMLLCClassifier()._log_odds(scores) > 0, metrics.threshold_minmax(scores))
 
 
-def test_projection_worked_by_hand():
-    candidates = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0]], dtype=bool)
-    values = np.array([[1.7, -0.2, 5.0], [0.1, -0.3, 9.0], [-4.0, 2.0, 2.0]])
-    # Clipped; lifted by 0.6 each; the only candidate must be believed.
-    expected = [[1.0, 0.0, 0.0], [0.7, 0.3, 0.0], [1.0, 0.0, 0.0]]
-    assert_allclose(project_confidences(values, candidates), expected, atol=1e-15)
-
-
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 1.0, 30.0]))
 @examples(40)
 def test_projection_is_that_of_a_generic_solver(seed, scale):
@@ -200,24 +192,7 @@ def test_quadratic_program_meets_a_generic_solver():
         assert_allclose(found[i], generic.x, atol=1e-4)
 
 
-# The first row excludes one label, the second two of four.
-CANDIDATES = np.array([[1, 0, 1, 1], [0, 0, 1, 1], [1, 1, 1, 0]], dtype=float)
-SCORES = np.array([[0.5, 0.2, 1.9, -1.0], [0.3, -0.4, 0.3, 2.0], [0.0, 0.0, 0.0, 0.0]])
-CONFIDENCES = np.array([[0.7, 0, 1.0, 0.2], [0, 0, 0.5, 0.5], [1.0, 0.3, 0.0, 0]])
-
-
-def test_costs_and_value_are_the_sums_over_pairs():
-    expected = costs_by_pairs(SCORES, CANDIDATES, 2.0)
-    loss = RankLoss(CANDIDATES, weight=2.0)
-    assert_allclose(loss.costs(SCORES), expected, atol=1e-14)
-    value, _ = loss.value_and_gradient(SCORES, CONFIDENCES)
-    assert value == pytest.approx((expected * CONFIDENCES).sum(), rel=1e-13)
-
-
-@given(
-    hnp.arrays(np.float64, (5, 6), elements=st.floats(-20, 20)),
-    st.integers(0, 2**32 - 1),
-)
+@given(hnp.arrays(np.float64, (5, 6), elements=st.floats(-20, 20)), st.integers(0, 2**32 - 1))
 def test_sorted_sums_equal_pairs_with_ties_and_many_complementary_labels(scores, seed):
     rng = np.random.default_rng(seed)
     scores = np.round(scores, 1)  # exact ties, also at the margin

@@ -4,25 +4,19 @@ import numpy as np
 import pytest
 import torch
 
-from complabel.datasets import make_synthetic, make_synthetic_problem
 from complabel.errors import InputError
 from complabel.methods import MLCLClassifier
 from complabel.simulate import draw_complementary
 
-N_SAMPLES, N_FEATURES, N_LABELS = 300, 6, 5
-
 
 @pytest.fixture(scope="module", name="X")
-def _features():
-    return make_synthetic(N_SAMPLES, n_features=N_FEATURES, n_labels=N_LABELS, random_state=1).X
+def _features(X):
+    return X[:300]
 
 
-@pytest.fixture(scope="module")
-def complementary():
-    problem = make_synthetic_problem(
-        N_SAMPLES, n_features=N_FEATURES, n_labels=N_LABELS, random_state=1
-    )
-    return draw_complementary(problem.dataset.Y, random_state=1)
+@pytest.fixture(scope="module", name="complementary")
+def _labels(complementary):
+    return complementary[:300]
 
 
 def brief(**settings):

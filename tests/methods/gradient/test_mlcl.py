@@ -66,6 +66,8 @@ def test_a_known_transition_is_used_as_it_is(problem, precision_of, X, complemen
     assert not hasattr(classifier, "initial_transition_")
     assert not hasattr(classifier, "label_correlation_")
     assert precision_of(classifier) > 0.8
+    with pytest.raises(TransitionError, match=r"shape \(4, 4\), but there are 5 labels"):
+        brief(transition=uniform_transition(4)).fit(X, complementary)
 
 
 def test_uniform_is_the_known_uniform_matrix(X, complementary):
@@ -88,21 +90,14 @@ def test_the_initial_transition_averages_a_softmax_regression(X, complementary):
     np.testing.assert_allclose(classifier.initial_transition_, expected, atol=2e-3)
 
 
-def test_the_correction_is_made_of_the_stored_matrices(fitted, complementary):
-    expected = label_correlation(complementary[TRAIN])
-    np.testing.assert_array_equal(fitted.label_correlation_, expected)
-    np.testing.assert_array_equal(
-        fitted.transition_, corrected_transition(fitted.initial_transition_, expected)
-    )
-
-
-def test_phi_takes_the_place_of_the_rates(X, complementary):
-    classifier = brief(correlation="phi").fit(X, complementary)
-    phi = phi_correlation(complementary)
-    np.testing.assert_array_equal(classifier.label_correlation_, phi)
-    np.testing.assert_array_equal(
-        classifier.transition_, corrected_transition(classifier.initial_transition_, phi)
-    )
+@pytest.mark.parametrize(
+    ("name", "correlation"), [("cooccurrence", label_correlation), ("phi", phi_correlation)]
+)
+def test_the_correction_is_made_of_the_stored_matrices(name, correlation, X, complementary):
+    classifier, expected = brief(correlation=name).fit(X, complementary), correlation(complementary)
+    np.testing.assert_array_equal(classifier.label_correlation_, expected)
+    corrected = corrected_transition(classifier.initial_transition_, expected)
+    np.testing.assert_array_equal(classifier.transition_, corrected)
 
 
 def test_known_relevant_labels_improve_the_ranking(
@@ -120,19 +115,6 @@ def test_score_is_the_mean_log_likelihood_of_complementary_labels(fitted, X, com
     expected = np.mean(np.log(q[held_out == 1]))
     assert fitted.score(X[TEST], held_out) == pytest.approx(expected)
     assert expected > np.log(1 / 5)
-
-
-@pytest.mark.parametrize(
-    ("transition", "message"),
-    [
-        (uniform_transition(4), r"shape \(4, 4\), but there are 5 labels"),
-        (np.eye(5), "non-zero diagonal"),
-        (2 * uniform_transition(5), "does not sum to 1"),
-    ],
-)
-def test_a_known_transition_is_checked(transition, message, X, complementary):
-    with pytest.raises(TransitionError, match=message):
-        brief(transition=transition).fit(X, complementary)
 
 
 def test_a_label_never_chosen_is_warned_of_and_phi_cannot_be_had(X, complementary):
@@ -193,19 +175,21 @@ def test_the_choice_is_the_best_of_held_out_refits(chosen, X, complementary):
     assert results["learning_rate"][results["chosen"]] == chosen.learning_rate_
 
 
+USUAL, FAILED = np.full(4, 0.5), np.full(4, np.inf)
+
+
 @pytest.mark.parametrize(
-    ("gain", "position"), [([0.0, 0.4, -0.4, 0.1], 1), ([0.2, 0.3, 0.1, 0.2], 0)]
+    ("errors", "position"),
+    [
+        ([USUAL - [0.0, 0.4, -0.4, 0.1], USUAL, USUAL + 0.1], 1),  # within one standard error
+        ([USUAL - [0.2, 0.3, 0.1, 0.2], USUAL, USUAL + 0.1], 0),
+        ([FAILED, FAILED, USUAL], 2),
+        ([FAILED, USUAL, FAILED], 1),
+        ([FAILED, FAILED, FAILED], 1),
+    ],
 )
-def test_a_gain_within_one_standard_error_is_none(gain, position):
-    usual = np.full(4, 0.5)
-    assert _better_than_usual(np.array([usual - gain, usual, usual + 0.1])) == position
-
-
-def test_a_rate_that_does_not_train_is_not_taken():
-    failed, trained = np.full(4, np.inf), np.full(4, 0.5)
-    assert _better_than_usual(np.array([failed, failed, trained])) == 2
-    assert _better_than_usual(np.array([failed, trained, failed])) == 1
-    assert _better_than_usual(np.array([failed, failed, failed])) == 1
+def test_another_rate_is_taken_only_for_a_gain_beyond_its_error(errors, position):
+    assert _better_than_usual(np.array(errors)) == position
 
 
 def test_the_search_is_reported(X, complementary):

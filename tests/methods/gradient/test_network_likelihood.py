@@ -132,19 +132,9 @@ def test_held_out_answers_beside_the_best_constant(network, of):
     assert found.gain > 0.1
 
 
-# Random numbers and settings of others
-
-
-# Shapes
-
-
 @pytest.mark.parametrize(
     ("classifier", "y"),
-    [
-        (MLCLClassifier, 1 - Y),
-        (GDFClassifier, 1 - Y),
-        (SupervisedBCEClassifier, Y),
-    ],
+    [(MLCLClassifier, 1 - Y), (GDFClassifier, 1 - Y), (SupervisedBCEClassifier, Y)],
 )
 def test_every_gradient_method_takes_pictures_with_a_network(classifier, y):
     y = y * (y.sum(axis=1, keepdims=True) < K)
@@ -184,6 +174,3 @@ def test_what_is_wrong_with_pictures_is_named():
         quick(lambda shape, k: nn.Conv2d(1, k, (4, 5))).fit(PICTURES, answers)
     with pytest.raises(InputError, match="too large for single precision"):
         quick().fit(PICTURES.astype(float) * 1e40, answers)
-
-
-# Files

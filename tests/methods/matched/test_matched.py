@@ -1,11 +1,7 @@
-import pickle
-
 import numpy as np
 import pytest
 import torch
 from scipy import special
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 from tests.methods.small import (
     COMPLEMENTARY,
     LEARNERS,
@@ -22,11 +18,7 @@ from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.frequencies import estimate_label_frequencies
 from complabel.losses import answers_log_likelihood
-from complabel.methods import (
-    METHODS,
-    ComplementaryClassifier,
-    FrequencyMatchedClassifier,
-)
+from complabel.methods import METHODS, ComplementaryClassifier, FrequencyMatchedClassifier
 from complabel.simulate import draw_answers
 
 X, RELEVANT = PROBLEM.X, PROBLEM.Y
@@ -240,61 +232,30 @@ def test_a_class_of_a_single_row_is_unknown_to_some_parts():
     np.testing.assert_allclose(mean, [0.3, 0.3, 0.3, 0.1], rtol=1e-9)
 
 
-def test_it_is_cloned_pickled_and_searched_like_any_other():
-    classifier = matched()
-    assert clone(classifier).get_params()["classifier__alpha"] == brief("ridge").alpha
-    classifier.set_params(classifier__alpha=3.0)
-    fitted = clone(classifier).fit(X, COMPLEMENTARY)
-    assert fitted.classifier_.alpha == 3.0
-    assert not hasattr(classifier.classifier, "classes_")
-    read = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(read.decision_function(X), fitted.decision_function(X))
-    search = GridSearchCV(classifier, {"classifier__alpha": [0.1, 100.0]}, cv=2)
-    search.fit(X, COMPLEMENTARY)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+CLASSES, FEATURES = np.arange(N_SAMPLES) % 3, X[:, :N_LABELS]
 
 
+@pytest.mark.filterwarnings(
+    "ignore::complabel.answers.ClassPerRowWarning", "ignore::complabel.answers.UnchosenLabelWarning"
+)
 @pytest.mark.parametrize(
-    ("frequencies", "message"),
+    ("classifier", "frequencies", "y", "message"),
     [
-        ([0.1, 0.2], "label_frequencies has 2 entries, but there are 4 labels"),
-        ([0.1, 0.2, 1.3, 0.5], r"in \[0, 1\], got 1.3 for label 2"),
-        ([0.1, -0.2, 0.3, 0.5], r"in \[0, 1\], got -0.2 for label 1"),
-        ([0.1, np.nan, 0.3, 0.5], "label_frequencies must be finite, got nan at label 1"),
-        ([[0.1, 0.2, 0.3, 0.5]], "label_frequencies must be a 1-D array"),
-        ("outo", "label_frequencies must be 'auto' or an array of shape"),
+        (Fixed(), [0.1, 0.2], COMPLEMENTARY, "label_frequencies has 2 entries, but there are 4 la"),
+        (Fixed(), [0.1, 0.2, 1.3, 0.5], COMPLEMENTARY, r"in \[0, 1\], got 1.3 for label 2"),
+        (Fixed(), [0.1, -0.2, 0.3, 0.5], COMPLEMENTARY, r"in \[0, 1\], got -0.2 for label 1"),
+        (Fixed(), [0.1, np.nan, 0.3, 0.5], COMPLEMENTARY, "must be finite, got nan at label 1"),
+        (Fixed(), [FREQUENCIES], COMPLEMENTARY, "label_frequencies must be a 1-D array"),
+        (Fixed(), "outo", COMPLEMENTARY, "label_frequencies must be 'auto' or an array of shape"),
+        (Fixed(), "auto", COMPLEMENTARY, "random"),
+        (Fixed(), "auto", NAMED, "random"),
+        (Fixed(), [0.5, 0.3, 0.4], CLASSES, r"add up to 1\.2, but exactly one class applies to"),
+        ("ridge", FREQUENCIES, COMPLEMENTARY, "classifier must be ComplementaryClassifier"),
+        (Fixed(), FREQUENCIES, COMPLEMENTARY[:2], "n_samples=2 is less than cv=3"),
+        (Fixed(np.inf), FREQUENCIES, COMPLEMENTARY, "Fixed has a score that is not finite in row"),
     ],
 )
-def test_frequencies_that_cannot_be_are_refused(frequencies, message):
+def test_what_cannot_be_matched_is_refused(classifier, frequencies, y, message):
+    rows = FEATURES[: y.n_items if isinstance(y, Answers) else len(y)]
     with pytest.raises(InputError, match=message):
-        matched(frequencies=frequencies).fit(X, COMPLEMENTARY)
-
-
-@pytest.mark.parametrize("y", [COMPLEMENTARY, NAMED], ids=["indicator", "answers"])
-def test_without_random_answers_frequencies_have_to_be_given(y):
-    with pytest.raises(InputError, match="random"):
-        matched(frequencies="auto").fit(X, y)
-
-
-@pytest.mark.filterwarnings("ignore::complabel.answers.ClassPerRowWarning")
-def test_frequencies_of_classes_add_up_to_1():
-    with pytest.raises(InputError, match=r"add up to 1\.2, but exactly one class applies to"):
-        matched(frequencies=[0.5, 0.3, 0.4]).fit(X, np.arange(N_SAMPLES) % 3)
-
-
-def test_what_is_no_classifier_is_refused():
-    with pytest.raises(InputError, match="classifier must be ComplementaryClassifier"):
-        FrequencyMatchedClassifier("ridge", FREQUENCIES).fit(X, COMPLEMENTARY)
-
-
-@pytest.mark.filterwarnings("ignore::complabel.answers.UnchosenLabelWarning")
-def test_too_few_rows_for_the_parts_are_refused():
-    with pytest.raises(InputError, match="n_samples=2 is less than cv=3"):
-        FrequencyMatchedClassifier(Fixed(), FREQUENCIES).fit(X[:2, :4], COMPLEMENTARY[:2])
-
-
-@pytest.mark.filterwarnings("ignore::complabel.answers.UnchosenLabelWarning")
-def test_scores_that_are_not_finite_are_refused():
-    features = np.ones((4, N_LABELS))
-    with pytest.raises(InputError, match="Fixed has a score that is not finite in row 0 of X"):
-        FrequencyMatchedClassifier(Fixed(np.inf), FREQUENCIES).fit(features, COMPLEMENTARY[:4])
+        FrequencyMatchedClassifier(classifier, frequencies).fit(rows, y)

@@ -6,23 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import safetensors.numpy
-from tests.methods.saving.files import (
-    KEY,
-    canonical,
-    refused,
-    sealed,
-    take_apart,
-)
+from tests.methods.saving.files import KEY, canonical, refused, sealed, take_apart
 from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
 
 import complabel
 from complabel.errors import ModelFileError, OutputError
 from complabel.methods import PriorClassifier, read_header
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.safetensors"
 
 
 @pytest.fixture

@@ -11,12 +11,6 @@ from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
 from complabel.losses import GDFLoss
 from complabel.methods import ComplementaryLossClassifier, FrequencyMatchedClassifier
 
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.safetensors"
-
-
 MODEL, KERNEL = ("state", "model_"), ("state", "model_", "transformer")
 LABELS = "state", "classes_"
 

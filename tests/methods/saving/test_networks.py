@@ -7,31 +7,15 @@ from tests.methods.small import COMPLEMENTARY, PROBLEM
 
 import complabel
 from complabel.errors import InputError, ModelFileError
-from complabel.methods import FrequencyMatchedClassifier, GDFClassifier, MLCLClassifier
+from complabel.methods import FrequencyMatchedClassifier, GDFClassifier
 
 nn = torch.nn
 ACTIVATIONS = [
-    nn.ReLU(),
-    nn.LeakyReLU(0.2),
-    nn.ELU(0.5),
-    nn.GELU("tanh"),
-    nn.SELU(),
-    nn.SiLU(),
-    nn.Tanh(),
-    nn.Sigmoid(),
-    nn.Softplus(beta=2),
-    nn.Identity(),
-    nn.Dropout(0.3),
-    nn.BatchNorm1d(6),
-    nn.BatchNorm1d(6, affine=False, momentum=None),
-    nn.LayerNorm(6),
+    *(nn.ReLU(), nn.LeakyReLU(0.2), nn.ELU(0.5), nn.GELU("tanh"), nn.SELU(), nn.SiLU(), nn.Tanh()),
+    *(nn.Sigmoid(), nn.Softplus(beta=2), nn.Identity(), nn.Dropout(0.3), nn.BatchNorm1d(6)),
+    *(nn.BatchNorm1d(6, affine=False, momentum=None), nn.LayerNorm(6)),
     nn.LayerNorm([6], elementwise_affine=False),
 ]
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.safetensors"
 
 
 def mlp(*middle):
@@ -47,25 +31,28 @@ def fitted(*middle, **settings):
     return classifier.fit(PROBLEM.X, COMPLEMENTARY)
 
 
-@pytest.mark.parametrize("layer", ACTIVATIONS, ids=lambda layer: type(layer).__name__)
-def test_networks_of_usual_layers_predict_the_same_to_the_last_bit(layer, path):
-    classifier = fitted(layer)
-    classifier.save(path)
-    loaded = complabel.load(path)
-    scores = classifier.decision_function(PROBLEM.X)
-    assert np.array_equal(loaded.decision_function(PROBLEM.X), scores)
-    assert not loaded.model_.training
-    before = path.read_bytes()
-    loaded.save(path)
-    assert path.read_bytes() == before
+def quick(network):
+    return GDFClassifier(network=network, epochs=2, random_state=0)
 
 
-def test_a_network_that_is_itself_one_layer(path):
-    classifier = MLCLClassifier(network=nn.Linear, epochs=2, random_state=0)
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        *(quick(mlp(layer)) for layer in ACTIVATIONS),
+        quick(nn.Linear),
+        FrequencyMatchedClassifier(quick(mlp(nn.ReLU())), [0.2] * 4, cv=None),
+    ],
+    ids=[*(type(layer).__name__ for layer in ACTIVATIONS), "one layer", "matched"],
+)
+def test_networks_of_usual_layers_predict_the_same_to_the_last_bit(classifier, path):
     classifier.fit(PROBLEM.X, COMPLEMENTARY).save(path)
     loaded = complabel.load(path)
     scores = classifier.decision_function(PROBLEM.X)
     assert np.array_equal(loaded.decision_function(PROBLEM.X), scores)
+    assert not getattr(loaded, "classifier_", loaded).model_.training
+    before = path.read_bytes()
+    loaded.save(path)
+    assert path.read_bytes() == before
 
 
 def test_a_loaded_network_is_trained_again_as_the_first_one(path):
@@ -78,15 +65,6 @@ def test_a_loaded_network_is_trained_again_as_the_first_one(path):
     assert np.array_equal(again.decision_function(PROBLEM.X), scores)
     with pytest.raises(InputError, match=r"for 5 features and 4 labels.*set_params\(network=...\)"):
         clone(loaded).fit(PROBLEM.X[:, :3], COMPLEMENTARY)
-
-
-def test_a_network_inside_a_matched_classifier(path):
-    inner = GDFClassifier(network=mlp(nn.ReLU()), epochs=2, random_state=0)
-    matched = FrequencyMatchedClassifier(inner, [0.2] * 4, cv=None)
-    matched.fit(PROBLEM.X, COMPLEMENTARY).save(path)
-    loaded = complabel.load(path)
-    scores = matched.decision_function(PROBLEM.X)
-    assert np.array_equal(loaded.decision_function(PROBLEM.X), scores)
 
 
 def test_saving_and_loading_draw_no_random_numbers(path):

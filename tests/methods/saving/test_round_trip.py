@@ -82,11 +82,6 @@ OTHERS = {
 }
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.safetensors"
-
-
 def there_and_back(classifier, path):
     classifier.save(path)
     return complabel.load(path)
@@ -165,11 +160,7 @@ def test_training_rows_are_only_where_predictions_need_them(name, path):
         if array.ndim == 2 and known & {np.ascontiguousarray(row).tobytes() for row in array}
     }
     kernel = {"state.model_.transformer.landmarks"}
-    expected = {
-        "ml-knn": {"state.X_"},
-        "selection-likelihood": kernel,
-        "supervised": kernel,
-    }
+    expected = {"ml-knn": {"state.X_"}, "selection-likelihood": kernel, "supervised": kernel}
     # A centre of LIFT is a training row where a cluster has no other.
     assert kept <= {"state.centers_"} if name == "lift" else kept == expected.get(name, set())
 

@@ -108,19 +108,9 @@ def test_sparse_matrices_come_back(tmp_path, form, rows):
 @pytest.mark.parametrize(
     "value",
     [
-        np.zeros(2, dtype=complex),
-        np.array(["2026-01-01"], dtype="M8[D]"),
-        np.array([b"a"]),
-        np.array([["a"]]),
-        np.array([object()], dtype=object),
-        np.longdouble(1),
-        sparse.csc_array((2, 2)),
-        {1: 2},
-        {"$array": 1},
-        {1, 2},
-        b"bytes",
-        print,
-        lambda: None,
+        *(np.zeros(2, dtype=complex), np.array(["2026-01-01"], dtype="M8[D]"), np.array([b"a"])),
+        *(np.array([["a"]]), np.array([object()], dtype=object), np.longdouble(1)),
+        *(sparse.csc_array((2, 2)), {1: 2}, {"$array": 1}, {1, 2}, b"bytes", print, lambda: None),
     ],
     ids=[
         *("complex", "dates", "bytes array", "2-D names", "objects", "longdouble", "csc"),

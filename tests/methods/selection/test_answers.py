@@ -109,11 +109,7 @@ def test_menus_tell_how_readily_labels_come_to_mind():
     features, relevant = logistic_problem(600, n_labels=5)
     truth = np.array([-1.0, 1.0, -0.5, 0.5, 0.0])
     answers = draw_answers(
-        relevant,
-        question="menu-2",
-        answers_per_item=8,
-        propensities=np.exp(truth),
-        random_state=0,
+        relevant, question="menu-2", answers_per_item=8, propensities=np.exp(truth), random_state=0
     )
     classifier = fixed(propensities="auto").fit(features, answers)
     # Their standard errors are about a tenth, and the prior draws them to one another.

@@ -19,9 +19,7 @@ def yes_no(n, rates, rng):
     said = np.where(at_random, rng.random(n) < 0.5, said)
     asked = np.eye(3, dtype=int)[label]
     answers = Answers.from_arrays(
-        relevant=asked * said[:, np.newaxis],
-        absent=asked * ~said[:, np.newaxis],
-        annotator=person,
+        relevant=asked * said[:, np.newaxis], absent=asked * ~said[:, np.newaxis], annotator=person
     )
     chance = special.expit(logits[np.arange(n), label])
     return answers, logits, np.where(said, chance, 1 - chance), person

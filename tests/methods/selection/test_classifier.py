@@ -182,13 +182,7 @@ def test_one_class_per_row_has_one_relevant_label(X):
 
 def test_progress_is_reported(X, complementary):
     seen = []
-    classifier = SelectionLikelihoodClassifier(
-        alpha=0.1,
-        scaling="global",
-        kernel="linear",
-        random_state=0,
-        callback=lambda *args: seen.append(args),
-    )
+    classifier = fixed(cardinality="auto", callback=lambda *args: seen.append(args))
     classifier.fit(X[:200], complementary[:200])
     stages = [stage for stage, *_ in seen]
     assert stages.count("search") == len(classifier.cv_results_["param_alpha"])

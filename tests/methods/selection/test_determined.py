@@ -2,6 +2,7 @@
 
 import linecache
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -34,17 +35,8 @@ def asked(share):
 
 
 def undrawn(answers):
-    """The same answers to questions that somebody chose, one for each item."""
-    return Answers.from_arrays(
-        named=answers.named,
-        absent=answers.absent,
-        relevant=answers.relevant,
-        offered=answers.offered,
-        question=answers.question,
-        item=answers.item,
-        all_apply=answers.all_apply,
-        n_items=answers.n_items,
-    )
+    """The same answers to questions that somebody chose."""
+    return replace(answers, probability=np.full(answers.n_answers, np.nan))
 
 
 FREELY_NAMED = [
@@ -88,15 +80,8 @@ def test_it_is_said_once_also_after_a_search(search):
         ({}, X, Answers.concatenate([RULES, asked(0.9)])),
     ],
     ids=[
-        "equal",
-        "given",
-        "asked",
-        "ticked",
-        "menus",
-        "menus, not at random",
-        "free and asked",
-        "exclusions with rates",
-        "exclusions and asked",
+        *("equal", "given", "asked", "ticked", "menus", "menus, not at random", "free and asked"),
+        *("exclusions with rates", "exclusions and asked"),
     ],
 )
 def test_nothing_is_said_where_it_is_known_or_of_no_account(settings, features, y):
@@ -125,10 +110,7 @@ def test_the_cardinality_is_left_open_where_answers_determine_it(answers, determ
 
 @pytest.mark.parametrize(
     "answers",
-    [
-        MENUS,
-        Answers.concatenate([FREE_OF_ALL, asked(0.9)]),
-    ],
+    [MENUS, Answers.concatenate([FREE_OF_ALL, asked(0.9)])],
     ids=["menus", "free and asked"],
 )
 def test_propensities_are_fitted_where_answers_determine_them(answers):
