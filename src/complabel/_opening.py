@@ -68,7 +68,6 @@ def explained(
 
 
 def as_path(argument: str, value: object) -> Path:
-    """Return an argument as a path; refuse anything else."""
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else value
     if not isinstance(text, str):
         raise wrong_type(argument, value, "a path as a str or a pathlib.Path")
@@ -76,7 +75,6 @@ def as_path(argument: str, value: object) -> Path:
 
 
 def wrong_type(argument: str, value: object, wanted: str) -> InputError:
-    """Return the error about an argument of the wrong type."""
     kind = type(value).__name__
     return InputError(f"{argument} is {repr(value)[:60]} (of type {kind}); give {wanted}")
 
@@ -89,7 +87,6 @@ def is_file(path: Path) -> bool:
 
 
 def existing(argument: str, value: object) -> Path:
-    """Return the path of an existing file."""
     path = as_path(argument, value)
     if not is_file(path):
         with contextlib.suppress(OSError, ValueError):
@@ -193,7 +190,6 @@ def refuse_large(source: object, what: str, n_bytes: int, limit: int) -> None:
 
 
 def _read(source: object, file: BinaryIO, limit: int) -> bytes:
-    """Read the rest of a file."""
     content = io.BytesIO()
     while chunk := file.read(_CHUNK):
         refuse_large(source, "its content", content.tell() + len(chunk), limit)

@@ -96,8 +96,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 def write_texts(folder: str | os.PathLike[str], texts: Mapping[str, str]) -> None:
     """Write UTF-8 text files into a folder, from a mapping of names to texts: all of them, or none.
 
-    A missing folder is made. If a file cannot be written, an OutputError is raised and everything
-    stays unchanged. All files get the same time, which tells later that none was changed.
+    A missing folder is made. If a file cannot be written, everything stays unchanged. All files get
+    the same time, which tells later that none was changed.
     """
     target, now = Path(folder), time.time_ns()
     with explained(target):

@@ -74,8 +74,7 @@ def paired_t_test(
     Parameters
     ----------
     first, second : array-like of shape (n_folds,)
-        Values of one criterion on the folds, for each method; the same folds in the same order, at
-        least two.
+        Values of one criterion on the same folds in the same order, at least two.
     test_share : float or None, default=None
         Share of the instances that a fold tests on, above 0 and below 1; 1/k in k-fold
         cross-validation. The test then allows for overlapping training sets, which make the
@@ -90,8 +89,7 @@ def paired_t_test(
     Raises
     ------
     InputError
-        If the lengths differ, there are fewer than two folds, a value is not finite, or
-        ``test_share`` is out of range.
+        If the lengths differ, there are fewer than two folds, or a value is not finite.
 
     Notes
     -----
@@ -144,9 +142,9 @@ def judge(
 
     Parameters
     ----------
-    ours, others : array-like of shape (n_folds,)
+    ours, others, test_share
+        As for :func:`paired_t_test`.
     higher_is_better : bool
-    test_share : float or None, default=None
     level : float, default=0.05
         A difference counts if the two-sided p-value is at most this; above 0 and below 1.
 
@@ -157,7 +155,7 @@ def judge(
     Raises
     ------
     InputError
-        As for :func:`paired_t_test`, and if ``level`` is out of range.
+        As for :func:`paired_t_test`.
 
     Examples
     --------
@@ -217,7 +215,6 @@ def summarize(values: ArrayLike) -> Summary:
 
 
 def _refuse_single(name: str, n_values: int) -> None:
-    """Refuse fewer values than a standard deviation needs."""
     if n_values < 2:
         raise InputError(
             f"{name} must have at least 2 values, one per fold, got {n_values}; run more folds"

@@ -27,20 +27,17 @@ def save_file(dataset: MultiLabelDataset, path: StrPath) -> None:
     Parameters
     ----------
     dataset : MultiLabelDataset
+        Its name is not saved; ``load_file`` uses the name of the file.
     path : path
-        Must end in ``.npz``. The folder must exist. An existing file is replaced.
+        Must end in ``.npz``. An existing file is replaced.
 
     Raises
     ------
     InputError
-        If ``path`` has another ending. Also if the dataset has answers of people, or rows whose
-        true labels are not known: an archive cannot store these, tables can.
+        If the dataset has answers of people, or rows whose true labels are not known: an archive
+        cannot store these, tables can.
     OutputError
         If the file cannot be written. What was there before is unchanged.
-
-    Notes
-    -----
-    The name of the dataset is not saved; ``load_file`` uses the name of the file.
 
     Examples
     --------
@@ -75,7 +72,6 @@ def save_file(dataset: MultiLabelDataset, path: StrPath) -> None:
 
 
 def read_npz(path: Path, name: str) -> MultiLabelDataset:
-    """Read an archive in the layout that ``load_file`` describes."""
     arrays = read_arrays(path, _KNOWN)
     for key in ("X", "Y"):
         if key in arrays and f"{key}_indptr" in arrays:
@@ -114,7 +110,6 @@ def _labels(path: Path, name: str, arrays: dict[str, NDArray[Any]]) -> NDArray[n
 
 
 def _names(path: Path, kind: str, arrays: dict[str, NDArray[Any]], count: int) -> tuple[str, ...]:
-    """Return the names of the columns; numbered names if the file has none."""
     given = arrays.get(f"{kind}_names")
     if given is None:
         return numbered(kind, count)

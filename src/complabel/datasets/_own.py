@@ -53,10 +53,9 @@ _PATHS = ("file", "features", "answers", "truth", "items", "label_names")
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """The parts of one dataset, and the XML file with its label names, if there is one.
+    """The parts of one dataset, and the XML file with its label names (Mulan), if there is one.
 
-    ARFF files with an XML file are in Mulan's format. Without one, their relation must say which
-    attributes are labels.
+    Without one, the relation of ARFF files must say which attributes are labels.
     """
 
     name: str
@@ -66,7 +65,6 @@ class OwnFiles:
 
     @property
     def all_files(self) -> tuple[Path, ...]:
-        """All files that are read."""
         return self.parts if self.labels is None else (*self.parts, self.labels)
 
 
@@ -90,28 +88,24 @@ def load_file(path: StrPaths, name: str | None = None) -> MultiLabelDataset:
         labels) or ``-C -n`` (the last n).
     name : str or None, default=None
         Name of the dataset. By default the file's name without its ending, or the beginning that
-        the names of all parts share. Names that ``load_dataset`` knows are refused, so that the
-        two cannot be confused.
+        the names of all parts share. Names that ``load_dataset`` knows are refused.
 
     Returns
     -------
     MultiLabelDataset
-        The dataset as it is in the file. ``load_dataset`` also applies ``preprocess`` by default.
+        As it is in the file; ``load_dataset`` also applies ``preprocess`` by default.
 
     Raises
     ------
-    DatasetNotFoundError
-        If a file is missing or cannot be read.
-    DatasetFormatError
-        If a file has another ending, cannot be parsed, unpacks to too many bytes, or does not say
-        which attributes are labels.
+    DatasetNotFoundError, DatasetFormatError
+        If a file is missing, has another ending, cannot be parsed, unpacks to too many bytes, or
+        does not say which attributes are labels.
     InputError
-        If an argument is of the wrong type, or ``name`` is taken.
+        If ``name`` is taken.
 
     See Also
     --------
     save_file : Save a dataset as a ``.npz`` archive.
-    describe_file : Say how files would be read, and what they contain.
     read_mulan, read_meka, read_svmlight, read_pml : Read the same formats with more options.
 
     Notes
@@ -156,7 +150,7 @@ def load_file(path: StrPaths, name: str | None = None) -> MultiLabelDataset:
 
 
 def describe_file(path: StrPaths) -> dict[str, Any]:
-    """Describe your own dataset: how :func:`load_file` would read it, and what it contains.
+    """Describe how :func:`load_file` would read a dataset, and what it contains.
 
     ``n_some_labels`` is the number of instances that have some but not all labels.
     """
@@ -186,10 +180,9 @@ def dataset_entries(texts: Sequence[str | Mapping[str, Any]]) -> list[Entry]:
     """Return the entries of a plan for datasets that were given by name or as files.
 
     If both ``mine-train.arff`` and ``mine-test.arff`` are given, they are one dataset. An XML file
-    belongs to the ARFF file before it. A dataset from a file gets the file's name without the
-    ending.
-    A mapping is already an entry of a plan, such as tables with the keys of :func:`load_tables`;
-    without a ``name``, it gets the name of its features. Paths become absolute.
+    belongs to the ARFF file before it. A mapping is already an entry, such as tables with the keys
+    of :func:`load_tables`; without a ``name``, it gets the name of its features. Paths become
+    absolute.
     """
     groups: list[list[str]] = []
     latest: list[str] = []
@@ -241,7 +234,6 @@ def _entry(texts: Sequence[str]) -> Entry:
 
 
 def _name(text: str, stem: str) -> str:
-    """Return the name of the user's own dataset, made from the name of its file."""
     name = re.sub(r"\W+", "-", stem, flags=re.ASCII).strip("-_") or "dataset"
     if name in _NAMES:
         raise InputError(
@@ -267,7 +259,6 @@ def _completed(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(files: OwnFiles) -> MultiLabelDataset:
-    """Read the files of a dataset by their format."""
     match files.format:
         case "npz":
             return read_npz(files.parts[0], files.name)

@@ -40,15 +40,9 @@ def pyarrow() -> Any:
 class Table:
     """A table of which only the names of the columns have been read.
 
-    CSV is in UTF-8 or UTF-16, plain or packed. In text, semicolons may separate values, as some
-    spreadsheets write them. Numbers then often have decimal commas, so they are refused.
-
-    Attributes
-    ----------
-    delimiter : str
-        Of CSV; empty for Parquet.
-    schema : pyarrow.Schema
-        Of Parquet.
+    ``delimiter`` is that of CSV, in UTF-8 or UTF-16, plain or packed; empty for Parquet, which has
+    a ``schema``. In text, semicolons may separate values, as some spreadsheets write them. Numbers
+    then often have decimal commas, so they are refused.
     """
 
     path: Path
@@ -168,7 +162,6 @@ class Table:
         return f"row {row}"
 
     def refuse(self, row: int, problem: str) -> DatasetFormatError:
-        """Return the error about a row (from 0)."""
         return fault(f"{self.path}, {self.place(row)}", problem)
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
@@ -247,7 +240,6 @@ class Table:
 
 
 def some_of(names: Sequence[str]) -> str:
-    """Join the first few names, in quotes."""
     return ", ".join(map(repr, names[:MAX_LISTED])) + ", ..." * (len(names) > MAX_LISTED)
 
 
@@ -257,7 +249,6 @@ def _not_numeric(columns: Sequence[str], advice: str) -> str:
 
 
 def refuse_repeated(source: object, ids: Sequence[str], place: Callable[[int], str]) -> None:
-    """Refuse ids if one occurs twice."""
     if len(set(ids)) == len(ids):
         return
     repeated = [each for each, count in Counter(ids).items() if count > 1]
@@ -272,7 +263,6 @@ def refuse_repeated(source: object, ids: Sequence[str], place: Callable[[int], s
 
 
 def is_list(kind: Any) -> bool:
-    """Return whether an Arrow type holds lists."""
     types = pyarrow().types
     return any(
         test(kind) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list)
