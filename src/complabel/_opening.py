@@ -97,7 +97,6 @@ def existing(argument: str, value: object) -> Path:
 
 
 def existing_ones(argument: str, value: object) -> list[Path]:
-    """Return one path or several as a list of at least one existing file."""
     if isinstance(value, str | os.PathLike):
         return [existing(argument, value)]
     if not isinstance(value, Iterable) or isinstance(value, bytes | bytearray):
@@ -130,7 +129,6 @@ def open_binary(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a whole file, unpacked; refuse one that unpacks to too many bytes."""
     with open_binary(path) as file:
         packed = path.suffix.lower() in _UNPACK
         return _read(path, file, limit_of(path)) if packed else file.read()

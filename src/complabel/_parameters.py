@@ -14,21 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from complabel.errors import InputError
 
-__all__ = [
-    "Constraints",
-    "Integer",
-    "RandomState",
-    "Real",
-    "check_array",
-    "check_choice",
-    "check_integer",
-    "check_parameters",
-    "check_random_state",
-    "check_real",
-    "declared",
-    "meets",
-]
-
 Constraints: TypeAlias = Mapping[str, Any]
 """The allowed values of each parameter: one constraint, or a tuple of alternatives.
 

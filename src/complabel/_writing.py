@@ -13,8 +13,6 @@ from pathlib import Path
 
 from complabel.errors import OutputError
 
-__all__ = ["behind_links", "explained", "keeping", "replacing", "write_text", "write_texts"]
-
 # None: any file may be replaced, as in Python. Else: only these files, as on the command line.
 _replaceable: ContextVar[Set[Path] | None] = ContextVar("replaceable", default=None)
 

@@ -92,7 +92,6 @@ def read_arff(path: Path, *, member: str | None = None, encoding: str | None = N
 def build_dataset(
     tables: Sequence[ArffTable], label_columns: NDArray[np.intp], name: str
 ) -> MultiLabelDataset:
-    """Stack the parts of a dataset, and split the columns into labels and features."""
     first = tables[0]
     for other in tables[1:]:
         if other.names != first.names:
@@ -282,7 +281,6 @@ def _allowed(values: NDArray[np.float64], binary: NDArray[np.bool_]) -> bool:
 
 
 def _to_csr(pairs: NDArray[np.float64], counts: Sequence[int], n_columns: int) -> CSR:
-    """Build a matrix from pairs (index, value), given the number of pairs in each row."""
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     indices, values = pairs[:, 0].astype(np.int32), np.ascontiguousarray(pairs[:, 1])
     matrix: CSR = sparse.csr_array((values, indices, starts), shape=(len(counts), n_columns))
@@ -325,7 +323,6 @@ def _sparse_row(row: str, attributes: Sequence[Attribute]) -> list[tuple[int, fl
 
 
 def _value(text: str, attribute: Attribute) -> float:
-    """Read one value: a number, maybe quoted, or a word if words are declared."""
     text = _without_quotes(text.strip())
     if attribute.words and text.upper() in WORDS:
         return WORDS[text.upper()]
@@ -383,7 +380,6 @@ def _numbered_lines(text: str, start: int, stop: int) -> Iterator[tuple[int, str
 
 @contextlib.contextmanager
 def _at_line(source: str | Path, number: int) -> Iterator[None]:
-    """Put the file and the line number before the message of a DatasetFormatError."""
     try:
         yield
     except DatasetFormatError as problem:

@@ -19,8 +19,6 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file of a dataset: its name, checksum (if known) and download addresses."""
-
     name: str
     sha256: str | None = None
     mirrors: Sequence[str] = ()

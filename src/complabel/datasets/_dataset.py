@@ -114,17 +114,11 @@ def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
         X = X.copy()
         X.sum_duplicates()  # canonical form, so that equal matrices have equal arrays
         arrays = [np.array(X.shape), X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)]
-    arrays.append(dataset.Y)
-    if dataset.groups is not None:
-        arrays.append(dataset.groups.astype(np.int64))
-    if dataset.excluded is not None:
-        arrays.append(dataset.excluded)
-    if dataset.answers is not None:
-        arrays.extend(_arrays_of(dataset.answers))
-    if dataset.known is not None:
-        arrays.append(dataset.known)
+    groups = None if dataset.groups is None else dataset.groups.astype(np.int64)
+    said = () if dataset.answers is None else _arrays_of(dataset.answers)
+    arrays += [dataset.Y, groups, dataset.excluded, *said, dataset.known]
     digest = hashlib.sha256()
-    for array in arrays:
+    for array in (each for each in arrays if each is not None):
         digest.update(f"{array.dtype.str} {array.shape}\n".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     digest.update("\n".join(dataset.label_names).encode())
@@ -182,13 +176,13 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
             " known, and is not preprocessed; use it as it is"
         )
     Y, excluded = dataset.Y, dataset.excluded
-    label_names = dataset.label_names
     if dataset.n_labels > max_labels:
         positives = Y.sum(axis=0, dtype=np.intp)
         kept = np.sort(np.argsort(-positives, kind="stable")[:max_labels])
         Y = np.ascontiguousarray(Y[:, kept])
         excluded = None if excluded is None else np.ascontiguousarray(excluded[:, kept])
-        label_names = tuple(label_names[column] for column in kept)
+        label_names = tuple(dataset.label_names[column] for column in kept)
+        dataset = replace(dataset, Y=Y, label_names=label_names, excluded=excluded)
     n_relevant = Y.sum(axis=1, dtype=np.intp)
     rows = np.flatnonzero((n_relevant > 0) & (n_relevant < Y.shape[1]))
     if rows.size == 0:
@@ -197,14 +191,11 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
             "so nothing can be learned from it; check the labels"
         )
     if rows.size == dataset.n_samples:
-        if Y is dataset.Y:
-            return dataset
-        return replace(dataset, Y=Y, label_names=label_names, excluded=excluded)
+        return dataset
     return replace(
         dataset,
         X=dataset.X[rows],
         Y=Y[rows],
-        label_names=label_names,
         groups=None if dataset.groups is None else dataset.groups[rows],
         excluded=None if excluded is None else excluded[rows],
     )

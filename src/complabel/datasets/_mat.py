@@ -123,7 +123,6 @@ def _labels(
 def _variables(
     raw: memoryview, layouts: Sequence[Sequence[str]], file: Path, optional: Sequence[str]
 ) -> dict[str, Matrix]:
-    """Read the variables of a file, and return those of the layout that is complete."""
     wanted = {*optional, *itertools.chain(*layouts)}
     if _HDF5 in (bytes(raw[:8]), bytes(raw[512:520])):
         raise InputError(

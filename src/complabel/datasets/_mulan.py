@@ -113,18 +113,15 @@ def labels_of_relation(table: ArffTable) -> int | None:
 
 
 def meka_dataset(tables: Sequence[ArffTable], n_labels: int, name: str) -> MultiLabelDataset:
-    return build_dataset(tables, _label_columns(tables[0], n_labels), name)
-
-
-def _label_columns(table: ArffTable, n_labels: int) -> NDArray[np.intp]:
-    n_attributes = len(table.names)
+    n_attributes = len(tables[0].names)
     if not 0 < abs(n_labels) < n_attributes:
         raise DatasetFormatError(
-            f"{table.source}: {n_labels} labels, expected between 1 and {n_attributes - 1} of the "
-            f"{n_attributes} attributes (negative: counted from the end)"
+            f"{tables[0].source}: {n_labels} labels, expected between 1 and {n_attributes - 1} of"
+            f" the {n_attributes} attributes (negative: counted from the end)"
         )
     columns = np.arange(n_attributes)
-    return columns[:n_labels] if n_labels > 0 else columns[n_labels:]
+    columns = columns[:n_labels] if n_labels > 0 else columns[n_labels:]
+    return build_dataset(tables, columns, name)
 
 
 def xml_candidates(arff: Path) -> list[Path]:

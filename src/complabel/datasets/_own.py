@@ -187,7 +187,8 @@ def dataset_entries(texts: Sequence[str | Mapping[str, Any]]) -> list[Entry]:
     groups: list[list[str]] = []
     latest: list[str] = []
     for text in dict.fromkeys(text for text in texts if isinstance(text, str)):
-        others = [group for group in groups if _is_other_half(text, group[0])]
+        half = None if text in _NAMES else other_half(text).lower()
+        others = [group for group in groups if group[0].lower() == half]
         names_labels = text.lower().endswith(".xml") and latest and latest[0] not in _NAMES
         if not (others or names_labels):
             groups.append([])
@@ -206,10 +207,6 @@ def other_half(text: str) -> str:
     return f"{found['name']}-{other}{found['ending']}"
 
 
-def _is_other_half(text: str, other: str) -> bool:
-    return text not in _NAMES and other_half(text).lower() == other.lower()
-
-
 def _order(text: str) -> int:
     """Return a sort key: the training part comes first, the XML file last."""
     found = _HALF.fullmatch(text)
@@ -219,7 +216,6 @@ def _order(text: str) -> int:
 
 
 def _entry(texts: Sequence[str]) -> Entry:
-    """Return the plan's entry for one dataset; refuse a text that is neither name nor file."""
     text = texts[0]
     if text in _NAMES:
         return text
@@ -273,7 +269,6 @@ def _read(files: OwnFiles) -> MultiLabelDataset:
 
 
 def _read_arff(files: OwnFiles) -> MultiLabelDataset:
-    """Read ARFF files without an XML file; their relation says which attributes are labels."""
     tables = [read_arff(part) for part in files.parts]
     n_labels = labels_of_relation(tables[0])
     if n_labels is None:
@@ -312,7 +307,6 @@ def find_own_files(path: StrPaths) -> OwnFiles:
 
 
 def _format(file: Path) -> Format:
-    """Return a file's format, given by the ending of its name."""
     ending = ending_of(file, _FORMATS)
     if not ending:
         raise DatasetFormatError(
@@ -323,7 +317,6 @@ def _format(file: Path) -> Format:
 
 
 def _xml_beside(arff: Path) -> Path | None:
-    """Return the XML file that belongs to an ARFF file by its name, if it exists."""
     return next(filter(is_file, xml_candidates(arff)), None)
 
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from complabel._opening import StrPath, StrPaths, as_path
 from complabel.answers import ContradictionPolicy, Question
-from complabel.datasets._dataset import CSR, Features, MultiLabelDataset, numbered
+from complabel.datasets._dataset import MultiLabelDataset, numbered
 from complabel.errors import InputError
 from complabel.files import read_answers, read_features, read_label_names, read_truth, rows_of
 
@@ -90,7 +90,8 @@ def load_tables(
     if true is not None:
         rows = rows_of(true.items, found.items, str(truth))
         Y[rows], known[rows] = true.Y, True
-    X: Any = _as_float64(found.X)
+    X: Any = found.X if sparse.issparse(found.X) else np.asarray(found.X)
+    X = X.astype(np.float64, copy=False)
     dataset = MultiLabelDataset(
         name=path.name.partition(".")[0] if name is None else name,
         X=X,
@@ -103,11 +104,3 @@ def load_tables(
     if said is None and not known.all():
         return replace(dataset, X=X[known], Y=Y[known], known=None)
     return dataset
-
-
-def _as_float64(X: Any) -> Features:
-    """Return features as float64, dense or CSR, without copying if they already are."""
-    if hasattr(X, "tocsr"):
-        converted: CSR = sparse.csr_array(X).astype(np.float64, copy=False)
-        return converted
-    return np.asarray(X, dtype=np.float64)

@@ -264,7 +264,6 @@ class _Source:
             )
 
     def _regrouped(self, n_rows: int) -> Iterator[tuple[list[str], Any]]:
-        """Yield blocks of ``n_rows`` rows, made from those in which a table is read."""
         if self.table is None:
             for start in range(0, self.X.shape[0], n_rows):
                 yield [], as_float(self.X[start : start + n_rows])

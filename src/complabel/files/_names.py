@@ -133,7 +133,6 @@ def read_texts(path: StrPath, *, items: Iterable[Any] = ()) -> dict[str, str]:
 
 
 def _texts(table: Table, names: Sequence[str]) -> list[list[str]]:
-    """Return columns of text, with blanks for gaps."""
     pieces = list(table.pieces(names))
     return [[each or "" for piece in pieces for each in piece[name].to_pylist()] for name in names]
 

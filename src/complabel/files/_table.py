@@ -135,18 +135,14 @@ class Table:
         if numbers and self.delimiter == ";":
             raise _one_column(self.path, ";".join(self.columns))
         types = {**dict.fromkeys(texts, pa.string()), **dict.fromkeys(numbers, pa.float64())}
+        options = (
+            arrow_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
+            arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
+            arrow_csv.ConvertOptions(column_types=types, include_columns=[*types]),
+        )
         with open_binary(self.path) as file:
             try:
-                with arrow_csv.open_csv(
-                    pa.PythonFile(file, "r"),
-                    read_options=arrow_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
-                    parse_options=arrow_csv.ParseOptions(
-                        delimiter=self.delimiter, newlines_in_values=True
-                    ),
-                    convert_options=arrow_csv.ConvertOptions(
-                        column_types=types, include_columns=[*types]
-                    ),
-                ) as reader:
+                with arrow_csv.open_csv(pa.PythonFile(file, "r"), *options) as reader:
                     for batch in reader:
                         yield dict(zip(types, batch.columns, strict=True))
             except (pa.ArrowException, ValueError, KeyError) as cause:

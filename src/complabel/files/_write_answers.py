@@ -228,7 +228,6 @@ def _blanks_to_nulls(column: Any) -> Any:
 
 
 def _offered(values: Any) -> Any:
-    """Return menus as JSON text."""
     pa = pyarrow()
     if isinstance(values, pa.Array | pa.ChunkedArray):
         if not pa.types.is_list(values.type) and not pa.types.is_large_list(values.type):
