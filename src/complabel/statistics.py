@@ -39,11 +39,7 @@ _RELATIVE_ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class PairedTestResult:
-    """A two-sided test of the difference between two methods.
-
-    ``statistic`` is positive if the first is larger, and infinite if all folds differ by the same
-    amount.
-    """
+    """A two-sided test; ``statistic`` is positive if the first is larger, and may be infinite."""
 
     statistic: float
     p_value: float
@@ -223,10 +219,9 @@ def _refuse_single(name: str, n_values: int) -> None:
 
 @dataclass(frozen=True)
 class FriedmanResult:
-    """Friedman's test of whether all methods are ranked alike.
+    """Friedman's chi-squared, corrected for ties, and Iman and Davenport's less conservative F.
 
-    ``statistic`` is Friedman's chi-squared, corrected for ties. ``f_statistic`` is Iman and
-    Davenport's F, a less conservative test; it is infinite if all problems rank the methods alike.
+    F is infinite if all problems rank the methods alike.
     """
 
     statistic: float
@@ -265,7 +260,6 @@ def friedman_test(scores: ArrayLike) -> FriedmanResult:
     Parameters
     ----------
     scores : array-like of shape (n_problems, n_methods)
-        Values of one criterion; it does not matter whether higher is better.
 
     Returns
     -------
@@ -318,10 +312,8 @@ def critical_difference(n_methods: int, n_problems: int, *, level: float = 0.05)
 
     Parameters
     ----------
-    n_methods : int
-        At least 2; all pairs are compared.
-    n_problems : int
-        Number of problems (datasets) that the ranks were averaged over, at least 2.
+    n_methods, n_problems : int
+        At least 2; all pairs of methods are compared, by ranks averaged over the problems.
     level : float, default=0.05
         Probability of finding a difference if there is none; above 0 and below 1.
 

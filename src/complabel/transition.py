@@ -88,7 +88,6 @@ def label_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     -------
     ndarray of shape (K, K), float64
         ``C[k, j]`` is the share of the instances with candidate k that also have candidate j.
-        The diagonal is 1.
     """
     candidates = _candidates(complementary)
     together = candidates.T @ candidates  # (K, K), exact counts

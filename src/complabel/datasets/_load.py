@@ -131,9 +131,8 @@ def describe_datasets(
     DatasetNotFoundError
         If a name is unknown.
     """
-    directories = dataset_directories(data_dir)
     entries = [catalog_entry(name, embedded=True) for name in names]
-    return [_describe(entry, locate(entry, directories), data_dir) for entry in entries]
+    return [_describe(entry, data_dir) for entry in entries]
 
 
 def dataset_directories(data_dir: StrPath | None = None) -> list[Path]:
@@ -191,9 +190,8 @@ def _what_is_there(entry: CatalogEntry, directory: Path) -> str:
     return str(directory)
 
 
-def _describe(
-    entry: CatalogEntry, located: Located | None, data_dir: StrPath | None
-) -> dict[str, Any]:
+def _describe(entry: CatalogEntry, data_dir: StrPath | None) -> dict[str, Any]:
+    located = locate(entry, dataset_directories(data_dir))
     available = bool(entry.make) or located is not None
     dataset, problem = None, None
     try:

@@ -15,9 +15,10 @@ from complabel.errors import AnnotationError, InputError
 from complabel.files import as_texts, matrix_of, read_arrays
 
 _PARTS = ("data", "indices", "indptr", "shape")
+_OPTIONAL = ("label_names", "feature_names", "groups")
 _KNOWN = [
     *(key for name in ("X", "Y", "excluded") for key in (name, *(f"{name}_{p}" for p in _PARTS))),
-    *("label_names", "feature_names", "groups"),
+    *_OPTIONAL,
 ]
 
 
@@ -57,16 +58,11 @@ def save_file(dataset: MultiLabelDataset, path: StrPath) -> None:
             " known; a .npz file cannot store these: keep its tables and read them with load_tables"
         )
     X = dataset.X
-    if isinstance(X, np.ndarray):
-        arrays: dict[str, Any] = {"X": X}
-    else:
+    arrays: dict[str, Any] = {"X": X}
+    if not isinstance(X, np.ndarray):
         arrays = {f"X_{part}": getattr(X, part) for part in _PARTS}
-    arrays |= {"Y": dataset.Y, "label_names": np.array(dataset.label_names)}
-    arrays["feature_names"] = np.array(dataset.feature_names)
-    if dataset.groups is not None:
-        arrays["groups"] = dataset.groups
-    if dataset.excluded is not None:
-        arrays["excluded"] = dataset.excluded
+    stored = {key: getattr(dataset, key) for key in ("Y", *_OPTIONAL, "excluded")}
+    arrays |= {key: np.asarray(part) for key, part in stored.items() if part is not None}
     with explained(target), replacing(target) as partial, partial.open("wb") as out:
         np.savez_compressed(out, **arrays)
 

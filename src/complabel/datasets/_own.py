@@ -74,21 +74,16 @@ def load_file(path: StrPaths, name: str | None = None) -> MultiLabelDataset:
     Parameters
     ----------
     path : path or sequence of paths
-        One of these:
-
-        - a ``.npz`` or ``.mat`` file in one of the layouts below;
-        - multi-label svmlight text (``.svm``, ``.svmlight`` or ``.libsvm``), which may be packed
-          (``.gz`` or ``.bz2``);
-        - an ``.arff`` file, which may be alone in a ``.zip``.
-
-        Several svmlight or ARFF files are parts of one dataset and are stacked in the order
-        given. An XML file with the label names may be given with ARFF files. By default it is
-        ``mine.xml`` in the folder of ``mine.arff`` or ``mine-train.arff``. Without an XML file,
-        the ARFF file's relation must have the option ``-C n`` (the first n attributes are the
-        labels) or ``-C -n`` (the last n).
+        A ``.npz`` or ``.mat`` file in one of the layouts below; multi-label svmlight text
+        (``.svm``, ``.svmlight`` or ``.libsvm``, also ``.gz`` or ``.bz2``); or an ``.arff`` file,
+        which may be alone in a ``.zip``. Several svmlight or ARFF files are parts of one dataset,
+        stacked in the order given. An XML file that is given with ARFF files, or ``mine.xml``
+        beside ``mine.arff`` or ``mine-train.arff``, names the labels. Without one, the relation
+        must have the option ``-C n`` (the first n attributes are the labels) or ``-C -n`` (the
+        last n).
     name : str or None, default=None
-        Name of the dataset. By default the file's name without its ending, or the beginning that
-        the names of all parts share. Names that ``load_dataset`` knows are refused.
+        By default the file's name without its ending, or the beginning that the names of all parts
+        share. Names that ``load_dataset`` knows are refused.
 
     Returns
     -------
@@ -103,28 +98,16 @@ def load_file(path: StrPaths, name: str | None = None) -> MultiLabelDataset:
     InputError
         If ``name`` is taken.
 
-    See Also
-    --------
-    save_file : Save a dataset as a ``.npz`` archive.
-    read_mulan, read_meka, read_svmlight, read_pml : Read the same formats with more options.
-
     Notes
     -----
-    A ``.npz`` archive has the following arrays. Other arrays and pickles are never read.
+    A ``.npz`` archive has the arrays ``X`` (n, d) and ``Y`` (n, K), each maybe as the parts of a
+    SciPy CSR array: ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape``. Optional are
+    ``label_names`` (K,) and ``feature_names`` (d,) of str, ``groups`` (n,) of integers, and
+    ``excluded`` (n, K), 1 where somebody excluded the label. Pickles are never read.
 
-    - ``X`` (n, d), finite numbers, and ``Y`` (n, K), 1 where a label applies and 0 elsewhere;
-    - instead of ``X`` or ``Y``, the parts of a SciPy CSR array: ``X_data``, ``X_indices``,
-      ``X_indptr``, ``X_shape``;
-    - optional: ``label_names`` (K,) and ``feature_names`` (d,) of type str;
-    - optional: ``groups`` (n,), integers; rows with the same number must stay together;
-    - optional: ``excluded`` (n, K), or its parts, 1 where somebody excluded the label.
-
-    A ``.mat`` file of MATLAB up to version 7 has one of these layouts:
-
-    - ``X`` (n, d), ``Y`` (n, K) and, optionally, ``excluded`` (n, K);
-    - ``data`` (n, d), ``target`` (K, n) with a *row* for each label and, optionally, candidate
-      labels ``partial_labels`` (K, n), as :func:`read_pml` reads them. 1 means that a label
-      applies. All other values are 0, or all are -1.
+    A ``.mat`` file of MATLAB up to version 7 has ``X``, ``Y`` and maybe ``excluded``; or ``data``
+    (n, d), ``target`` (K, n) with a *row* for each label and maybe candidate labels
+    ``partial_labels`` (K, n). 1 means that a label applies; all other values are 0, or all are -1.
 
     Examples
     --------
@@ -301,7 +284,8 @@ def find_own_files(path: StrPaths) -> OwnFiles:
             f"{named[-1]}: an XML file names the labels of ARFF files, and a dataset has only one"
             " XML file; leave it out"
         )
-    labels = named[0] if named else _xml_beside(parts[0]) if found[0] == "arff" else None
+    beside = xml_candidates(parts[0]) if found[0] == "arff" else []
+    labels = next(filter(is_file, [*named, *beside]), None)
     kind: Format = "mulan" if labels is not None else found[0]
     return OwnFiles(_common_name(parts), kind, tuple(parts), labels)
 
@@ -314,10 +298,6 @@ def _format(file: Path) -> Format:
             " (save_file writes .npz)"
         )
     return _FORMATS[ending]
-
-
-def _xml_beside(arff: Path) -> Path | None:
-    return next(filter(is_file, xml_candidates(arff)), None)
 
 
 def _common_name(parts: Sequence[Path]) -> str:

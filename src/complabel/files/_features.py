@@ -69,8 +69,6 @@ def read_features(
     Parameters
     ----------
     path : path
-        The file. Its ending determines the format:
-
         - ``.npy``: an array (n, d). It stays on disk, and only the needed parts are read.
         - ``.npz``: an array ``X``, or the parts of a CSR matrix: ``X_data``, ``X_indices``,
           ``X_indptr`` and ``X_shape``; maybe ``items`` and ``feature_names``. Or a file that
