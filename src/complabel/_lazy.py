@@ -12,10 +12,9 @@ from pkgutil import resolve_name
 def lazily(
     package: str, places: Mapping[str, str]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return a package's ``__getattr__`` and ``__dir__``.
+    """Return a package's ``__getattr__`` and ``__dir__``; ``places`` are ``"module:name"``.
 
-    ``places`` maps each name to ``"module:name"``. Type checkers need the same imports under
-    ``TYPE_CHECKING``.
+    Type checkers need the same imports under ``TYPE_CHECKING``.
     """
     names = vars(sys.modules[package])
 

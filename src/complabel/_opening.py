@@ -68,7 +68,6 @@ def explained(
 
 
 def as_path(argument: str, value: object) -> Path:
-    """Return an argument as a path; refuse anything else."""
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else value
     if not isinstance(text, str):
         raise wrong_type(argument, value, "a path as a str or a pathlib.Path")
@@ -76,7 +75,6 @@ def as_path(argument: str, value: object) -> Path:
 
 
 def wrong_type(argument: str, value: object, wanted: str) -> InputError:
-    """Return the error about an argument of the wrong type."""
     kind = type(value).__name__
     return InputError(f"{argument} is {repr(value)[:60]} (of type {kind}); give {wanted}")
 
@@ -89,7 +87,6 @@ def is_file(path: Path) -> bool:
 
 
 def existing(argument: str, value: object) -> Path:
-    """Return the path of an existing file."""
     path = as_path(argument, value)
     if not is_file(path):
         with contextlib.suppress(OSError, ValueError):
@@ -100,7 +97,6 @@ def existing(argument: str, value: object) -> Path:
 
 
 def existing_ones(argument: str, value: object) -> list[Path]:
-    """Return one path or several as a list of at least one existing file."""
     if isinstance(value, str | os.PathLike):
         return [existing(argument, value)]
     if not isinstance(value, Iterable) or isinstance(value, bytes | bytearray):
@@ -133,7 +129,6 @@ def open_binary(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a whole file, unpacked; refuse one that unpacks to too many bytes."""
     with open_binary(path) as file:
         packed = path.suffix.lower() in _UNPACK
         return _read(path, file, limit_of(path)) if packed else file.read()
@@ -193,7 +188,6 @@ def refuse_large(source: object, what: str, n_bytes: int, limit: int) -> None:
 
 
 def _read(source: object, file: BinaryIO, limit: int) -> bytes:
-    """Read the rest of a file."""
     content = io.BytesIO()
     while chunk := file.read(_CHUNK):
         refuse_large(source, "its content", content.tell() + len(chunk), limit)

@@ -14,21 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from complabel.errors import InputError
 
-__all__ = [
-    "Constraints",
-    "Integer",
-    "RandomState",
-    "Real",
-    "check_array",
-    "check_choice",
-    "check_integer",
-    "check_parameters",
-    "check_random_state",
-    "check_real",
-    "declared",
-    "meets",
-]
-
 Constraints: TypeAlias = Mapping[str, Any]
 """The allowed values of each parameter: one constraint, or a tuple of alternatives.
 
@@ -57,7 +42,6 @@ class Real:
 
     @property
     def _given(self) -> list[tuple[str, float, Any]]:
-        """The given bounds, in words and as comparisons."""
         bounds = (
             ("of at least", self.at_least, operator.ge),
             ("above", self.above, operator.gt),
@@ -123,22 +107,18 @@ def declared(owner: type, attribute: str) -> dict[str, Any]:
 
 
 def check_integer(name: str, value: object, *, at_least: int) -> None:
-    """Raise an InputError with the name of the value if it is not such an :class:`Integer`."""
     _check(name, value, Integer(at_least=at_least))
 
 
 def check_real(name: str, value: object, **bounds: float) -> None:
-    """Raise an InputError with the name of the value if it is not such a :class:`Real`."""
     _check(name, value, Real(**bounds))
 
 
 def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
-    """Raise an InputError with the name of the value if it is not one of the choices."""
     _check(name, value, tuple(choices))
 
 
 def meets(value: object, *constraints: object) -> bool:
-    """Return whether a value meets one of several constraints; see :data:`Constraints`."""
     return any(_holds(value, constraint) for constraint in constraints)
 
 
@@ -169,14 +149,12 @@ def check_array(name: str, values: ArrayLike, *axes: str) -> NDArray[np.float64]
 
 
 def _check(name: str, value: object, allowed: object) -> None:
-    """Refuse a value that meets none of the constraints."""
     constraints = allowed if isinstance(allowed, tuple) else (allowed,)
     if not meets(value, *constraints):
         raise InputError(f"{name} must be {_text(constraints)}, got {value!r}")
 
 
 def _holds(value: object, constraint: object) -> bool:
-    """Return whether a value meets one constraint."""
     if isinstance(constraint, _RANGES):
         return value in constraint
     if isinstance(constraint, type):

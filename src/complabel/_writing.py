@@ -13,8 +13,6 @@ from pathlib import Path
 
 from complabel.errors import OutputError
 
-__all__ = ["behind_links", "explained", "keeping", "replacing", "write_text", "write_texts"]
-
 # None: any file may be replaced, as in Python. Else: only these files, as on the command line.
 _replaceable: ContextVar[Set[Path] | None] = ContextVar("replaceable", default=None)
 
@@ -96,8 +94,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 def write_texts(folder: str | os.PathLike[str], texts: Mapping[str, str]) -> None:
     """Write UTF-8 text files into a folder, from a mapping of names to texts: all of them, or none.
 
-    A missing folder is made. If a file cannot be written, an OutputError is raised and everything
-    stays unchanged. All files get the same time, which tells later that none was changed.
+    A missing folder is made. If a file cannot be written, everything stays unchanged. All files get
+    the same time, which tells later that none was changed.
     """
     target, now = Path(folder), time.time_ns()
     with explained(target):

@@ -39,11 +39,7 @@ _RELATIVE_ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class PairedTestResult:
-    """A two-sided test of the difference between two methods.
-
-    ``statistic`` is positive if the first is larger, and infinite if all folds differ by the same
-    amount.
-    """
+    """A two-sided test; ``statistic`` is positive if the first is larger, and may be infinite."""
 
     statistic: float
     p_value: float
@@ -74,8 +70,7 @@ def paired_t_test(
     Parameters
     ----------
     first, second : array-like of shape (n_folds,)
-        Values of one criterion on the folds, for each method; the same folds in the same order, at
-        least two.
+        Values of one criterion on the same folds in the same order, at least two.
     test_share : float or None, default=None
         Share of the instances that a fold tests on, above 0 and below 1; 1/k in k-fold
         cross-validation. The test then allows for overlapping training sets, which make the
@@ -90,8 +85,7 @@ def paired_t_test(
     Raises
     ------
     InputError
-        If the lengths differ, there are fewer than two folds, a value is not finite, or
-        ``test_share`` is out of range.
+        If the lengths differ, there are fewer than two folds, or a value is not finite.
 
     Notes
     -----
@@ -144,9 +138,9 @@ def judge(
 
     Parameters
     ----------
-    ours, others : array-like of shape (n_folds,)
+    ours, others, test_share
+        As for :func:`paired_t_test`.
     higher_is_better : bool
-    test_share : float or None, default=None
     level : float, default=0.05
         A difference counts if the two-sided p-value is at most this; above 0 and below 1.
 
@@ -157,7 +151,7 @@ def judge(
     Raises
     ------
     InputError
-        As for :func:`paired_t_test`, and if ``level`` is out of range.
+        As for :func:`paired_t_test`.
 
     Examples
     --------
@@ -217,7 +211,6 @@ def summarize(values: ArrayLike) -> Summary:
 
 
 def _refuse_single(name: str, n_values: int) -> None:
-    """Refuse fewer values than a standard deviation needs."""
     if n_values < 2:
         raise InputError(
             f"{name} must have at least 2 values, one per fold, got {n_values}; run more folds"
@@ -226,10 +219,9 @@ def _refuse_single(name: str, n_values: int) -> None:
 
 @dataclass(frozen=True)
 class FriedmanResult:
-    """Friedman's test of whether all methods are ranked alike.
+    """Friedman's chi-squared, corrected for ties, and Iman and Davenport's less conservative F.
 
-    ``statistic`` is Friedman's chi-squared, corrected for ties. ``f_statistic`` is Iman and
-    Davenport's F, a less conservative test; it is infinite if all problems rank the methods alike.
+    F is infinite if all problems rank the methods alike.
     """
 
     statistic: float
@@ -268,7 +260,6 @@ def friedman_test(scores: ArrayLike) -> FriedmanResult:
     Parameters
     ----------
     scores : array-like of shape (n_problems, n_methods)
-        Values of one criterion; it does not matter whether higher is better.
 
     Returns
     -------
@@ -321,10 +312,8 @@ def critical_difference(n_methods: int, n_problems: int, *, level: float = 0.05)
 
     Parameters
     ----------
-    n_methods : int
-        At least 2; all pairs are compared.
-    n_problems : int
-        Number of problems (datasets) that the ranks were averaged over, at least 2.
+    n_methods, n_problems : int
+        At least 2; all pairs of methods are compared, by ranks averaged over the problems.
     level : float, default=0.05
         Probability of finding a difference if there is none; above 0 and below 1.
 

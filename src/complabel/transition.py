@@ -7,15 +7,13 @@ returned. They do not check them again. The equation numbers are those of Gao, X
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from complabel._parameters import check_array
 from complabel.errors import InputError, TransitionError
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "check_transition",
@@ -90,7 +88,6 @@ def label_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     -------
     ndarray of shape (K, K), float64
         ``C[k, j]`` is the share of the instances with candidate k that also have candidate j.
-        The diagonal is 1.
     """
     candidates = _candidates(complementary)
     together = candidates.T @ candidates  # (K, K), exact counts
@@ -107,17 +104,13 @@ def phi_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     Parameters
     ----------
     complementary : ndarray of shape (n_samples, K), uint8
+        If a label is complementary for no instance or for all, or its coefficients sum to 0, the
+        result is undefined, and there is a TransitionError.
 
     Returns
     -------
     ndarray of shape (K, K), float64
         The coefficients; each row sums to 1.
-
-    Raises
-    ------
-    TransitionError
-        If a label is complementary for no instance or for all, or if the coefficients of a label
-        sum to 0. In both cases the result is undefined.
     """
     chosen = complementary.mean(axis=0)
     _refuse_labels(
@@ -150,12 +143,7 @@ def corrected_transition(
     Returns
     -------
     ndarray of shape (K, K), float64
-        T. Its rows sum to 1, and its diagonal is 0.
-
-    Raises
-    ------
-    TransitionError
-        If a row is 0 outside the diagonal, or has a negative entry.
+        T. A row that is 0 outside the diagonal, or has a negative entry, is a TransitionError.
     """
     transition = initial.copy() if correlation is None else np.asarray(initial @ correlation.T)
     np.fill_diagonal(transition, 0.0)
@@ -208,7 +196,7 @@ def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]
 
 
 def _candidates(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Return the indicator (n, K) of candidate labels; refuse a label that is never a candidate."""
+    """Return the indicator (n, K) of candidate labels."""
     candidates = 1 - complementary.astype(np.float64)
     _refuse_labels(
         ~candidates.any(axis=0),
@@ -218,7 +206,7 @@ def _candidates(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 
 def _refuse_labels(refused: ArrayLike, complaint: str) -> None:
-    """Raise a TransitionError that names up to five of the refused labels, if there are any."""
+    """Raise a TransitionError that names up to five of the refused labels."""
     labels = np.flatnonzero(refused)
     if labels.size:
         named = ", ".join(str(label) for label in labels[:5])

@@ -35,9 +35,8 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Attribute:
-    """One column of an ARFF file.
+    """One column of an ARFF file; ``words``: its 0 and 1 are written FALSE and TRUE.
 
-    ``binary``: the values are 0 and 1. ``words``: they are written FALSE and TRUE.
     ``omitted_means_one``: 1 is declared before 0, so sparse rows leave out ones, not zeros.
     """
 
@@ -49,10 +48,7 @@ class Attribute:
 
 @dataclass(frozen=True, eq=False)
 class ArffTable:
-    """The content of one ARFF file.
-
-    ``values`` has a column for each attribute; ``binary`` marks the attributes declared as 0/1.
-    """
+    """One ARFF file: a column for each attribute; ``binary`` marks those declared as 0/1."""
 
     source: str
     relation: str
@@ -96,7 +92,6 @@ def read_arff(path: Path, *, member: str | None = None, encoding: str | None = N
 def build_dataset(
     tables: Sequence[ArffTable], label_columns: NDArray[np.intp], name: str
 ) -> MultiLabelDataset:
-    """Stack the parts of a dataset, and split the columns into labels and features."""
     first = tables[0]
     for other in tables[1:]:
         if other.names != first.names:
@@ -144,7 +139,6 @@ def _choose(path: Path, names: list[str], member: str | None) -> str:
 
 
 def _parse_header(source: str, text: str, stop: int) -> tuple[str, list[Attribute]]:
-    """Read the relation and the attributes from the header, text[:stop]."""
     relation = ""
     attributes: list[Attribute] = []
     for number, line in _numbered_lines(text, 0, stop):
@@ -210,8 +204,8 @@ def _parse_rows(
 ) -> Features:
     """Parse stripped rows, dense ``1,2`` or sparse ``{index value, ...}`` (all others are zero).
 
-    NumPy reads plain numbers. If it fails, for example because of quotes, rows are read one by
-    one, so that an error can name the line.
+    If NumPy cannot read them, for example because of quotes, rows are read one by one, so that an
+    error can name the line.
     """
     rows = [row for _, row in numbered]
     is_sparse = rows[0].startswith("{")
@@ -287,7 +281,6 @@ def _allowed(values: NDArray[np.float64], binary: NDArray[np.bool_]) -> bool:
 
 
 def _to_csr(pairs: NDArray[np.float64], counts: Sequence[int], n_columns: int) -> CSR:
-    """Build a matrix from pairs (index, value), given the number of pairs in each row."""
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     indices, values = pairs[:, 0].astype(np.int32), np.ascontiguousarray(pairs[:, 1])
     matrix: CSR = sparse.csr_array((values, indices, starts), shape=(len(counts), n_columns))
@@ -305,7 +298,6 @@ def _dense_row(row: str, attributes: Sequence[Attribute]) -> list[float]:
 
 
 def _sparse_row(row: str, attributes: Sequence[Attribute]) -> list[tuple[int, float]]:
-    """Read the pairs (index, value) of one sparse row."""
     if row[0] != "{" or row[-1] != "}":
         raise DatasetFormatError(f"found {row[:60]!r}, expected {{index value, ...}}")
     found: dict[int, float] = {}
@@ -331,7 +323,6 @@ def _sparse_row(row: str, attributes: Sequence[Attribute]) -> list[tuple[int, fl
 
 
 def _value(text: str, attribute: Attribute) -> float:
-    """Read one value: a number, maybe quoted, or a word if words are declared."""
     text = _without_quotes(text.strip())
     if attribute.words and text.upper() in WORDS:
         return WORDS[text.upper()]
@@ -358,10 +349,9 @@ def _cut(text: str) -> str:
 
 
 def _decode(raw: bytes, declared: str | None = None) -> str:
-    """Decode a text file, and convert its line ends to those of Unix.
+    """Decode UTF-8, else the ``declared`` encoding, else Latin-1, with the line ends of Unix.
 
-    UTF-8 is tried first, then the ``declared`` encoding, then Latin-1. Older benchmark files have
-    label names in Latin-1, which can decode any byte.
+    Older benchmark files have label names in Latin-1, which can decode any byte.
     """
     text = None
     for encoding in ("utf-8-sig", declared or "latin-1"):
@@ -390,7 +380,6 @@ def _numbered_lines(text: str, start: int, stop: int) -> Iterator[tuple[int, str
 
 @contextlib.contextmanager
 def _at_line(source: str | Path, number: int) -> Iterator[None]:
-    """Put the file and the line number before the message of a DatasetFormatError."""
     try:
         yield
     except DatasetFormatError as problem:

@@ -19,14 +19,12 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file of a dataset: its name, checksum (if known) and download addresses."""
-
     name: str
     sha256: str | None = None
     mirrors: Sequence[str] = ()
 
     def problem(self, where: object, digest: str) -> str:
-        """Return how a file's SHA-256 differs from the catalog; without one there, log it."""
+        """Say how a file's SHA-256 differs from the catalog; without one there, log it."""
         if self.sha256 is None:
             _logger.info("%s: SHA-256 %s; the catalog has none to compare with", where, digest)
         elif self.sha256 != digest:
@@ -52,12 +50,10 @@ class Layout:
 
     @property
     def all_files(self) -> tuple[DataFile, ...]:
-        """All files that the layout needs."""
         return self.files if self.labels is None else (*self.files, self.labels)
 
     @property
     def downloadable(self) -> bool:
-        """Whether every file has a download address."""
         return all(file.mirrors for file in self.all_files)
 
 
@@ -75,21 +71,9 @@ class Statistics:
 class CatalogEntry:
     """What the catalog knows about a dataset.
 
-    Parameters
-    ----------
-    name : str
-        Name of the dataset for ``load_dataset``.
-    title, citation, licence, note : str
-        Subject, publication to cite, terms of use as far as known, and remarks.
-    source : str
-        Web page that offers the dataset.
-    expected : Statistics
-        Published size after preprocessing.
-    layouts : tuple of Layout
-        The sets of files that the dataset can be read from, the preferred one first.
-    make : str
-        ``package.module:function`` that makes a dataset without files, given ``random_state``.
-        Empty for datasets that are read from files.
+    ``expected`` is the published size after preprocessing, ``layouts`` are the sets of files that
+    it can be read from, the preferred one first. A dataset without files has in ``make`` the
+    ``package.module:function`` that makes it, given ``random_state``.
     """
 
     name: str
@@ -104,20 +88,15 @@ class CatalogEntry:
 
     @property
     def downloadable(self) -> bool:
-        """Whether ``download_dataset`` can fetch it."""
         return any(layout.downloadable for layout in self.layouts)
 
     def generate(self, random_state: int) -> MultiLabelDataset:
-        """Make a dataset that needs no file, in its default size."""
         dataset: MultiLabelDataset = pkgutil.resolve_name(self.make)(random_state=random_state)
         return dataset
 
 
 def catalog_entry(name: str, *, embedded: bool = False) -> CatalogEntry:
-    """Return the catalog entry of a name; an error suggests a similar name.
-
-    Datasets without files are only returned if ``embedded`` is True.
-    """
+    """Return the entry of a name; datasets without files only if ``embedded``."""
     if not isinstance(name, str):
         raise wrong_type("the name of a dataset", name, "one name as a str")
     if name in CATALOG:

@@ -32,25 +32,22 @@ class MultiLabelDataset:
     Parameters
     ----------
     name : str
-        Name of the dataset in reports.
     X : ndarray of float64 or scipy.sparse.csr_array of float64, shape (n, d)
-        Finite features. Sparse files stay sparse.
+        Finite features.
     Y : ndarray of uint8, shape (n, K)
         1 where the label is relevant, else 0. Rows whose true labels are not known are all 0.
     label_names : tuple of str, length K
-        Names of the labels, all different.
+        All different.
     feature_names : tuple of str, length d
-        Names of the features.
     groups : ndarray of int, shape (n,), or None, default=None
-        Rows of one group must not be split between training and test. None: rows are independent.
+        Rows of one group must not be split between training and test.
     excluded : ndarray of uint8, shape (n, K), or None, default=None
         1 where a real rule or person excluded the label, else 0. They make mistakes, so an
-        excluded label may be relevant. None: no exclusions; complementary labels must be drawn.
+        excluded label may be relevant. None: complementary labels must be drawn.
     answers : Answers or None, default=None
         Real answers of people; the items are the instances, the labels are these labels.
     known : ndarray of bool, shape (n,), or None, default=None
-        True for rows whose true labels are known. The criteria use only these rows. None: all
-        are known.
+        Rows whose true labels are known; the criteria use only these. None: all are known.
 
     Raises
     ------
@@ -109,8 +106,7 @@ class MultiLabelDataset:
 def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
     """Return the SHA-256 of all data that a method or a results table uses.
 
-    It covers features, relevant labels, label names, groups, excluded labels, answers, and which
-    rows have known true labels; not the names of features, items and annotators.
+    The names of features, items and annotators do not count.
     """
     X = dataset.X
     arrays: list[Any] = [X]
@@ -118,17 +114,11 @@ def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
         X = X.copy()
         X.sum_duplicates()  # canonical form, so that equal matrices have equal arrays
         arrays = [np.array(X.shape), X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)]
-    arrays.append(dataset.Y)
-    if dataset.groups is not None:
-        arrays.append(dataset.groups.astype(np.int64))
-    if dataset.excluded is not None:
-        arrays.append(dataset.excluded)
-    if dataset.answers is not None:
-        arrays.extend(_arrays_of(dataset.answers))
-    if dataset.known is not None:
-        arrays.append(dataset.known)
+    groups = None if dataset.groups is None else dataset.groups.astype(np.int64)
+    said = () if dataset.answers is None else _arrays_of(dataset.answers)
+    arrays += [dataset.Y, groups, dataset.excluded, *said, dataset.known]
     digest = hashlib.sha256()
-    for array in arrays:
+    for array in (each for each in arrays if each is not None):
         digest.update(f"{array.dtype.str} {array.shape}\n".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     digest.update("\n".join(dataset.label_names).encode())
@@ -148,21 +138,20 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
     Parameters
     ----------
     dataset : MultiLabelDataset
-        The dataset as read.
     max_labels : int, default=15
-        Maximum number of labels, at least 2. The most frequent labels are kept; of equally
-        frequent ones, those in earlier columns. The order of the columns does not change.
+        At least 2. Of equally frequent labels, those in earlier columns are kept. The order of the
+        columns does not change.
 
     Returns
     -------
     MultiLabelDataset
-        The smaller dataset; sparse features stay sparse. If nothing changes, ``dataset`` itself.
+        ``dataset`` itself if nothing changes.
 
     Raises
     ------
     InputError
-        If ``max_labels`` is below 2, or if no instance is left. Also if ``dataset`` has answers of
-        people, or rows whose true labels are not known.
+        If no instance is left, or if ``dataset`` has answers of people, or rows whose true labels
+        are not known.
 
     Notes
     -----
@@ -187,13 +176,13 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
             " known, and is not preprocessed; use it as it is"
         )
     Y, excluded = dataset.Y, dataset.excluded
-    label_names = dataset.label_names
     if dataset.n_labels > max_labels:
         positives = Y.sum(axis=0, dtype=np.intp)
         kept = np.sort(np.argsort(-positives, kind="stable")[:max_labels])
         Y = np.ascontiguousarray(Y[:, kept])
         excluded = None if excluded is None else np.ascontiguousarray(excluded[:, kept])
-        label_names = tuple(label_names[column] for column in kept)
+        label_names = tuple(dataset.label_names[column] for column in kept)
+        dataset = replace(dataset, Y=Y, label_names=label_names, excluded=excluded)
     n_relevant = Y.sum(axis=1, dtype=np.intp)
     rows = np.flatnonzero((n_relevant > 0) & (n_relevant < Y.shape[1]))
     if rows.size == 0:
@@ -202,14 +191,11 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
             "so nothing can be learned from it; check the labels"
         )
     if rows.size == dataset.n_samples:
-        if Y is dataset.Y:
-            return dataset
-        return replace(dataset, Y=Y, label_names=label_names, excluded=excluded)
+        return dataset
     return replace(
         dataset,
         X=dataset.X[rows],
         Y=Y[rows],
-        label_names=label_names,
         groups=None if dataset.groups is None else dataset.groups[rows],
         excluded=None if excluded is None else excluded[rows],
     )
@@ -278,7 +264,6 @@ def _problems_of_answers(dataset: MultiLabelDataset) -> Iterator[str]:
 
 
 def _problems_of_features(X: object) -> Iterator[str]:
-    """Yield messages about features that are not a finite float64 matrix."""
     if not isinstance(X, np.ndarray | sparse.csr_array) or X.ndim != 2 or X.dtype != np.float64:
         yield (
             f"X is a {type(X).__name__} of type {getattr(X, 'dtype', None)}; give a 2-D float64 "
@@ -298,7 +283,6 @@ def _problems_of_features(X: object) -> Iterator[str]:
 
 
 def _problems_of_labels(name: str, labels: object, n_samples: int) -> Iterator[str]:
-    """Yield messages about a label matrix that is not 0/1 with one row per instance."""
     if not isinstance(labels, np.ndarray) or labels.ndim != 2 or labels.dtype != np.uint8:
         yield f"{name} must be a 2-D uint8 ndarray of 0 and 1"
         return

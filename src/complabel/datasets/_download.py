@@ -25,9 +25,8 @@ def download_dataset(
 ) -> list[Path]:
     """Download the files of a dataset to ``directory/name``.
 
-    Each file is written to a temporary file in the same folder, verified, and then renamed. So an
-    error or an interruption leaves no incomplete file. Intact files that are already there are
-    kept.
+    Intact files that are already there are kept. An error or an interruption leaves no incomplete
+    file.
 
     Parameters
     ----------
@@ -42,7 +41,6 @@ def download_dataset(
     Returns
     -------
     list of Path
-        The files of the dataset.
 
     Raises
     ------
@@ -51,8 +49,6 @@ def download_dataset(
     DownloadError
         If no mirror delivers the files intact, or the catalog has no address. The message says
         which files to get by hand, and where to put them.
-    InputError
-        If an argument is of the wrong type.
     """
     entry = catalog_entry(name)
     folder = as_path("directory", directory) / name
@@ -71,7 +67,6 @@ def download_dataset(
 
 
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 checksum of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -18,33 +18,14 @@ _CELLS_PER_CHUNK = 1 << 21  # 16 MiB of probabilities
 
 @dataclass(frozen=True, eq=False)
 class SyntheticProblem:
-    r"""A dataset together with the model that made it.
+    """A dataset together with the model that made it.
 
-    Parameters
-    ----------
-    dataset : MultiLabelDataset
-        The sample: X of shape (n, d), Y of shape (n, K).
-    weights : ndarray of float64, shape (d, K)
-        Weights W of the logistic model.
-    bias : ndarray of float64, shape (K,)
-        Bias b of the logistic model.
-    probabilities : ndarray of float64, shape (n, K)
-        f(x) = sigmoid(W^T x + b), the label probabilities *before* empty and full label sets are
-        excluded. See Notes.
-    transition : ndarray of float64, shape (K, K)
-        T_kj = p(ybar_j = 1 | y_k = 1) if the complementary label is drawn uniformly from the
-        labels that are not relevant. It is exact over all relevant sets, and averaged over the
-        feature vectors of this sample, not over the relevant sets that were drawn. The diagonal
-        is 0 and every row sums to 1.
-
-    Notes
-    -----
-    After empty and full label sets are excluded, the probabilities are
-
-    .. math:: p(y_k = 1 \mid x) = \frac{f_k - P}{1 - P - Q},
-        \quad P = \prod_j f_j, \quad Q = \prod_j (1 - f_j).
-
-    The order of the labels is the same as by f.
+    ``probabilities`` (n, K) are f(x) = sigmoid(W^T x + b), *before* empty and full label sets are
+    excluded; after it they are (f_k - P) / (1 - P - Q) with P = prod_j f_j and Q = prod_j (1 -
+    f_j), in the same order. ``weights`` are W (d, K), ``bias`` is b (K,). ``transition`` (K, K) is
+    T_kj = p(ybar_j = 1 | y_k = 1) if the complementary label is drawn uniformly from the labels
+    that are not relevant: exact over all relevant sets, and averaged over the feature vectors of
+    this sample, not over the relevant sets that were drawn.
     """
 
     dataset: MultiLabelDataset
@@ -59,8 +40,7 @@ def make_digits(
 ) -> MultiLabelDataset:
     """Compose canvases of one to four different handwritten digits.
 
-    Each canvas has 2 x 2 quadrants of 8 x 8 pixels. The digits are placed in random quadrants,
-    the other quadrants stay empty. The labels are the digits on the canvas.
+    The digits are placed in random quadrants of 8 x 8 pixels; they are the labels of the canvas.
 
     The 1797 source images are divided into 10 groups. Each group has all ten digits, and a canvas
     uses only images of its own group. Split by ``groups``, so that no source image is in both
@@ -79,19 +59,10 @@ def make_digits(
         A dataset named "digits": X of shape (n, 256) with values in [0, 1], ten labels "0" to
         "9", and groups.
 
-    Raises
-    ------
-    InputError
-        If ``n_samples`` is below 1.
-
-    Notes
-    -----
-    The images are those of ``sklearn.datasets.load_digits`` [1]_.
-
     References
     ----------
-    .. [1] E. Alpaydin and C. Kaynak, "Optical Recognition of Handwritten Digits", UCI Machine
-       Learning Repository, 1998.
+    .. [1] The images are those of ``sklearn.datasets.load_digits``: E. Alpaydin and C. Kaynak,
+       "Optical Recognition of Handwritten Digits", UCI Machine Learning Repository, 1998.
 
     Examples
     --------
@@ -154,12 +125,10 @@ def make_synthetic(
 
     Parameters
     ----------
-    n_samples : int, default=1000
-        Number of instances n.
-    n_features : int, default=20
-        Number of features d.
+    n_samples, n_features : int, default=1000, 20
+        n and d.
     n_labels : int, default=6
-        Number of labels K, from 3 to 12: the transition matrix is computed over all 2^K sets.
+        K, from 3 to 12: the transition matrix is computed over all 2^K sets.
     cardinality : float, default=1.5
         Mean of f_1 + ... + f_K over the sample, above 0 and below K. The mean number of relevant
         labels is somewhat larger, because empty sets are excluded.
@@ -172,11 +141,6 @@ def make_synthetic(
     -------
     MultiLabelDataset
         A dataset named "synthetic".
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of its range.
 
     Examples
     --------
@@ -252,10 +216,9 @@ def _shift_to(cardinality: float, logits: NDArray[np.float64]) -> float:
 def _draw_sets(
     logits: NDArray[np.float64], sets: NDArray[np.uint8], rng: np.random.Generator
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    """Draw a relevant set for each row, (n, K).
+    """Draw a relevant set for each row, (n, K); return also the mean probability of each set.
 
-    Also return the probability of each set, averaged over rows, (2^K - 2,). Rejection sampling is
-    not used, because it is endless if the excluded sets have almost all the probability.
+    Rejection sampling would be endless if the excluded sets have almost all the probability.
     """
     inside = sets.astype(np.float64)
     u = rng.random(len(logits))

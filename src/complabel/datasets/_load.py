@@ -49,25 +49,23 @@ def load_dataset(
     name : str
         A name in ``CATALOG``, or "digits" or "synthetic", which need no files.
     data_dir : path or None, default=None
-        Directory to search first. After it, ``$COMPLABEL_DATA`` and the user's cache directory
-        are searched.
+        Directory to search before ``$COMPLABEL_DATA`` and the user's cache directory.
     download : bool, default=False
         Whether to download missing files to the first of these directories.
     preprocessed : bool, default=True
-        Whether to apply ``preprocess``, which keeps at most 15 labels, and only instances with
-        some but not all of them. A dataset with ``excluded`` labels keeps all labels and
+        Whether to apply :func:`preprocess`. A dataset with ``excluded`` labels keeps all labels and
         instances, because the exclusions say something about each of them.
     verify : bool, default=True
         Whether to compare files with the catalog's checksums, as far as it has them.
     random_state : int, default=0
-        Seed of "digits" and "synthetic"; the same number gives the same dataset.
+        Seed of "digits" and "synthetic".
     progress : callable or None, default=None
         Called during downloads as ``progress(bytes_done, bytes_total)``.
 
     Returns
     -------
     MultiLabelDataset
-        The dataset; X is sparse if the files are.
+        X is sparse if the files are.
 
     Raises
     ------
@@ -78,8 +76,6 @@ def load_dataset(
         If a file cannot be parsed or unpacked, or its checksum differs from the catalog's.
     DownloadError
         If ``download`` was asked for and failed.
-    InputError
-        If an argument is of the wrong type.
 
     Examples
     --------
@@ -115,14 +111,13 @@ def describe_datasets(
     Parameters
     ----------
     data_dir : path or None, default=None
-        Directory to search first, as in :func:`load_dataset`.
+        As in :func:`load_dataset`.
     names : sequence of str, default=all
-        Names of the datasets to describe.
 
     Returns
     -------
     list of dict
-        A dict for each dataset. All values are str, numbers, bool or None.
+        For each dataset, str, numbers, bool or None:
 
         - ``name``, ``title``, ``source``, ``citation``, ``licence``, ``note``;
         - ``available``, ``downloadable``, and ``location``, the folder of its files;
@@ -136,9 +131,8 @@ def describe_datasets(
     DatasetNotFoundError
         If a name is unknown.
     """
-    directories = dataset_directories(data_dir)
     entries = [catalog_entry(name, embedded=True) for name in names]
-    return [_describe(entry, locate(entry, directories), data_dir) for entry in entries]
+    return [_describe(entry, data_dir) for entry in entries]
 
 
 def dataset_directories(data_dir: StrPath | None = None) -> list[Path]:
@@ -155,7 +149,6 @@ def locate(entry: CatalogEntry, directories: Sequence[Path]) -> Located | None:
 
 
 def not_found(entry: CatalogEntry, directories: Sequence[Path]) -> DatasetNotFoundError:
-    """Return the error that lists the searched places, the missing files, and what to do."""
     lines = [f"dataset {entry.name!r} was not found. Looked in"]
     lines += [f"  {_what_is_there(entry, directory)}" for directory in directories]
     named = sorted({sub for layout in entry.layouts for sub in _subfolders(entry.name, layout)})
@@ -189,7 +182,6 @@ def _subfolders(name: str, layout: Layout) -> list[str]:
 
 
 def _what_is_there(entry: CatalogEntry, directory: Path) -> str:
-    """Return words for a directory: that it does not exist, or which files are missing."""
     if not directory.is_dir():
         return f"{directory} (no such directory)"
     for at in _places(entry, directory):
@@ -198,10 +190,8 @@ def _what_is_there(entry: CatalogEntry, directory: Path) -> str:
     return str(directory)
 
 
-def _describe(
-    entry: CatalogEntry, located: Located | None, data_dir: StrPath | None
-) -> dict[str, Any]:
-    """Describe one dataset; read it if its files are available."""
+def _describe(entry: CatalogEntry, data_dir: StrPath | None) -> dict[str, Any]:
+    located = locate(entry, dataset_directories(data_dir))
     available = bool(entry.make) or located is not None
     dataset, problem = None, None
     try:
@@ -223,7 +213,6 @@ def _describe(
 
 
 def _read(name: str, located: Located) -> MultiLabelDataset:
-    """Read the files of a layout."""
     layout, folder = located.layout, located.folder
     paths = [folder / file.name for file in layout.files]
     if layout.labels is not None:
@@ -236,7 +225,6 @@ def _read(name: str, located: Located) -> MultiLabelDataset:
 
 
 def _verify(located: Located) -> None:
-    """Compare files with the catalog's checksums; log those that the catalog does not have."""
     for file in located.layout.all_files:
         path = located.folder / file.name
         if problem := file.problem(path, sha256_of(path)):

@@ -38,32 +38,14 @@ _MOST_NONZERO = 0.1
 def read_pml(path: StrPath, *, name: str | None = None) -> MultiLabelDataset:
     """Read a partial multi-label dataset from a MATLAB file of versions 5 to 7.
 
-    Parameters
-    ----------
-    path : path
-        A file with these matrices, each dense or sparse: the features ``data`` (n, d);
-        ``partial_labels`` (K, n), 1 where a label is a candidate; ``target`` (K, n), 1 where it
-        is truly relevant. Other variables are not read.
-    name : str or None, default=None
-        Name of the dataset; by default the file's name without its ending.
+    The file has these matrices, each dense or sparse: the features ``data`` (n, d);
+    ``partial_labels`` (K, n), 1 where a label is a candidate; ``target`` (K, n), 1 where it is
+    truly relevant. The rules and people that chose the candidates make mistakes, so a label may be
+    both excluded and relevant. X is a csr_array if ``data`` is sparse, or if at most a tenth of its
+    values are not 0.
 
-    Returns
-    -------
-    MultiLabelDataset
-        Labels that are not candidates are ``excluded``. Labels and features are numbered from 0.
-        X is a csr_array if ``data`` is sparse, or if at most a tenth of its values are not 0.
-
-    Notes
-    -----
-    The rules and people that chose the candidates make mistakes, so a true label may not be a
-    candidate. Such a label is both excluded and relevant.
-
-    The task is that of [1]_. The layout is that of the files at
-    https://palm.seu.edu.cn/zhangml/Resources.htm.
-
-    References
-    ----------
-    .. [1] M.-K. Xie and S.-J. Huang, "Partial Multi-Label Learning", AAAI 2018.
+    The task is that of M.-K. Xie and S.-J. Huang, "Partial Multi-Label Learning", AAAI 2018, the
+    layout that of the files at https://palm.seu.edu.cn/zhangml/Resources.htm.
     """
     file = existing("path", path)
     return _read(file, [("data", "partial_labels", "target")], name or file.stem)
@@ -72,8 +54,8 @@ def read_pml(path: StrPath, *, name: str | None = None) -> MultiLabelDataset:
 def read_mat(file: Path, name: str) -> MultiLabelDataset:
     """Read ``data``, ``target`` and ``partial_labels``, or ``X``, ``Y`` and ``excluded``.
 
-    The first layout is usual for partial multi-label data: each label has a row. The second
-    layout is that of a ``.npz`` archive. The last matrix of each may be missing.
+    The first layout is usual for partial multi-label data: each label has a row. The last matrix of
+    each may be missing.
     """
     return _read(file, [("data", "target"), ("X", "Y")], name, ("partial_labels", "excluded"))
 
@@ -105,7 +87,6 @@ def _read(
 
 
 def _check_shapes(found: Mapping[str, Matrix]) -> None:
-    """Refuse label matrices whose shapes do not fit the features or each other."""
     n_rows, n_labels = found["data"].shape[0], found["target"].shape[0]
     for name in ("partial_labels", "target"):
         if name in found and found[name].shape != (n_labels, n_rows):
@@ -142,7 +123,6 @@ def _labels(
 def _variables(
     raw: memoryview, layouts: Sequence[Sequence[str]], file: Path, optional: Sequence[str]
 ) -> dict[str, Matrix]:
-    """Read the variables of a file, and return those of the layout that is complete."""
     wanted = {*optional, *itertools.chain(*layouts)}
     if _HDF5 in (bytes(raw[:8]), bytes(raw[512:520])):
         raise InputError(

@@ -38,36 +38,18 @@ def read_mulan(
     name: str | None = None,
     xml_is_complete: bool = False,
 ) -> MultiLabelDataset:
-    """Read a dataset in Mulan's format.
+    """Read a dataset in Mulan's format (G. Tsoumakas et al., JMLR 12, 2011).
 
-    Parameters
-    ----------
-    arff_path : path or sequence of paths
-        The ARFF file, dense or sparse, plain or alone in a .zip. Several parts with the same
-        attributes, such as scene-train and scene-test, are stacked in the order given.
-    xml_path : path or None, default=None
-        The XML file whose ``<label name="...">`` elements, nested or not, name the labels. By
-        default ``scene.xml`` in the folder of ``scene.arff``, ``scene-train.arff`` or
-        ``scene-sparse.arff``.
-    name : str or None, default=None
-        Name of the dataset; by default the XML file's name without its ending.
-    xml_is_complete : bool, default=False
-        If True, all attributes that the XML file does not name are features, also between labels;
-        see Notes.
+    ``arff_path`` is an ARFF file, dense or sparse, plain or alone in a .zip, or several parts with
+    the same attributes, which are stacked in the order given. ``xml_path`` names the labels in
+    ``<label name="...">`` elements, nested or not; by default ``scene.xml`` in the folder of
+    ``scene.arff``, ``scene-train.arff`` or ``scene-sparse.arff``. A file that is not UTF-8 is read
+    in the encoding that the XML file declares, else in Latin-1.
 
-    Notes
-    -----
     If a label is missing in the XML file, its column becomes a feature, and this feature gives the
     label away. So an attribute between the labels that looks like a label (0/1 as the labels are)
-    is refused. Next to the labels, it may as well be a feature: the log has a warning.
-
-    A file that is not UTF-8 is read in the encoding that the XML file declares, else in Latin-1.
-
-    The format is that of Mulan [1]_.
-
-    References
-    ----------
-    .. [1] G. Tsoumakas et al., "Mulan: A Java Library for Multi-Label Learning", JMLR 12, 2011.
+    is refused, unless ``xml_is_complete``. Next to the labels, it may as well be a feature: the log
+    has a warning.
     """
     check_choice("xml_is_complete", xml_is_complete, (True, False))
     paths = existing_ones("arff_path", arff_path)
@@ -100,28 +82,12 @@ def read_meka(
     n_labels: int | None = None,
     name: str | None = None,
 ) -> MultiLabelDataset:
-    """Read a dataset in MEKA's format.
+    """Read a dataset in MEKA's format (J. Read et al., JMLR 17, 2016).
 
-    Parameters
-    ----------
-    path : path or sequence of paths
-        The ARFF file or its parts, as for :func:`read_mulan`.
-    member : str or None, default=None
-        Name of the file to read inside the .zip; needed if it has several ARFF files.
-    n_labels : int or None, default=None
-        If n > 0, the first n attributes are the labels; if n < 0, the last -n. By default the
-        relation's option ``-C n`` says so. Give a number to read ARFF files without this option,
-        such as those of OpenML.
-    name : str or None, default=None
-        Name of the dataset; by default the first file's name without its ending.
-
-    Notes
-    -----
-    The format is that of MEKA [1]_.
-
-    References
-    ----------
-    .. [1] J. Read et al., "MEKA: A Multi-label/Multi-target Extension to WEKA", JMLR 17, 2016.
+    ``path`` is as for :func:`read_mulan`; ``member`` is the file to read inside a .zip that has
+    several ARFF files. If ``n_labels`` is n > 0, the first n attributes are the labels; if n < 0,
+    the last -n. By default the relation's option ``-C n`` says so; the ARFF files of OpenML have no
+    such option.
     """
     if n_labels is not None and (isinstance(n_labels, bool) or not isinstance(n_labels, Integral)):
         wanted = "an integer: n if the first n attributes are labels, -n if the last n are"
@@ -147,20 +113,15 @@ def labels_of_relation(table: ArffTable) -> int | None:
 
 
 def meka_dataset(tables: Sequence[ArffTable], n_labels: int, name: str) -> MultiLabelDataset:
-    """Make a dataset from tables whose first or last attributes are the labels."""
-    return build_dataset(tables, _label_columns(tables[0], n_labels), name)
-
-
-def _label_columns(table: ArffTable, n_labels: int) -> NDArray[np.intp]:
-    """Return the columns of the labels, given their signed number."""
-    n_attributes = len(table.names)
+    n_attributes = len(tables[0].names)
     if not 0 < abs(n_labels) < n_attributes:
         raise DatasetFormatError(
-            f"{table.source}: {n_labels} labels, expected between 1 and {n_attributes - 1} of the "
-            f"{n_attributes} attributes (negative: counted from the end)"
+            f"{tables[0].source}: {n_labels} labels, expected between 1 and {n_attributes - 1} of"
+            f" the {n_attributes} attributes (negative: counted from the end)"
         )
     columns = np.arange(n_attributes)
-    return columns[:n_labels] if n_labels > 0 else columns[n_labels:]
+    columns = columns[:n_labels] if n_labels > 0 else columns[n_labels:]
+    return build_dataset(tables, columns, name)
 
 
 def xml_candidates(arff: Path) -> list[Path]:
@@ -248,7 +209,6 @@ def _refuse_unnamed_labels(
 
 
 def _only_zeros_and_ones(table: ArffTable) -> NDArray[np.bool_]:
-    """Return which columns have only the values 0 and 1."""
     values = table.values
     if isinstance(values, np.ndarray):
         return np.asarray(((values == 0) | (values == 1)).all(axis=0))

@@ -15,9 +15,10 @@ from complabel.errors import AnnotationError, InputError
 from complabel.files import as_texts, matrix_of, read_arrays
 
 _PARTS = ("data", "indices", "indptr", "shape")
+_OPTIONAL = ("label_names", "feature_names", "groups")
 _KNOWN = [
     *(key for name in ("X", "Y", "excluded") for key in (name, *(f"{name}_{p}" for p in _PARTS))),
-    *("label_names", "feature_names", "groups"),
+    *_OPTIONAL,
 ]
 
 
@@ -27,20 +28,17 @@ def save_file(dataset: MultiLabelDataset, path: StrPath) -> None:
     Parameters
     ----------
     dataset : MultiLabelDataset
+        Its name is not saved; ``load_file`` uses the name of the file.
     path : path
-        Must end in ``.npz``. The folder must exist. An existing file is replaced.
+        Must end in ``.npz``. An existing file is replaced.
 
     Raises
     ------
     InputError
-        If ``path`` has another ending. Also if the dataset has answers of people, or rows whose
-        true labels are not known: an archive cannot store these, tables can.
+        If the dataset has answers of people, or rows whose true labels are not known: an archive
+        cannot store these, tables can.
     OutputError
         If the file cannot be written. What was there before is unchanged.
-
-    Notes
-    -----
-    The name of the dataset is not saved; ``load_file`` uses the name of the file.
 
     Examples
     --------
@@ -60,22 +58,16 @@ def save_file(dataset: MultiLabelDataset, path: StrPath) -> None:
             " known; a .npz file cannot store these: keep its tables and read them with load_tables"
         )
     X = dataset.X
-    if isinstance(X, np.ndarray):
-        arrays: dict[str, Any] = {"X": X}
-    else:
+    arrays: dict[str, Any] = {"X": X}
+    if not isinstance(X, np.ndarray):
         arrays = {f"X_{part}": getattr(X, part) for part in _PARTS}
-    arrays |= {"Y": dataset.Y, "label_names": np.array(dataset.label_names)}
-    arrays["feature_names"] = np.array(dataset.feature_names)
-    if dataset.groups is not None:
-        arrays["groups"] = dataset.groups
-    if dataset.excluded is not None:
-        arrays["excluded"] = dataset.excluded
+    stored = {key: getattr(dataset, key) for key in ("Y", *_OPTIONAL, "excluded")}
+    arrays |= {key: np.asarray(part) for key, part in stored.items() if part is not None}
     with explained(target), replacing(target) as partial, partial.open("wb") as out:
         np.savez_compressed(out, **arrays)
 
 
 def read_npz(path: Path, name: str) -> MultiLabelDataset:
-    """Read an archive in the layout that ``load_file`` describes."""
     arrays = read_arrays(path, _KNOWN)
     for key in ("X", "Y"):
         if key in arrays and f"{key}_indptr" in arrays:
@@ -114,7 +106,6 @@ def _labels(path: Path, name: str, arrays: dict[str, NDArray[Any]]) -> NDArray[n
 
 
 def _names(path: Path, kind: str, arrays: dict[str, NDArray[Any]], count: int) -> tuple[str, ...]:
-    """Return the names of the columns; numbered names if the file has none."""
     given = arrays.get(f"{kind}_names")
     if given is None:
         return numbered(kind, count)

@@ -53,10 +53,9 @@ _PATHS = ("file", "features", "answers", "truth", "items", "label_names")
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """The parts of one dataset, and the XML file with its label names, if there is one.
+    """The parts of one dataset, and the XML file with its label names (Mulan), if there is one.
 
-    ARFF files with an XML file are in Mulan's format. Without one, their relation must say which
-    attributes are labels.
+    Without one, the relation of ARFF files must say which attributes are labels.
     """
 
     name: str
@@ -66,7 +65,6 @@ class OwnFiles:
 
     @property
     def all_files(self) -> tuple[Path, ...]:
-        """All files that are read."""
         return self.parts if self.labels is None else (*self.parts, self.labels)
 
 
@@ -76,61 +74,40 @@ def load_file(path: StrPaths, name: str | None = None) -> MultiLabelDataset:
     Parameters
     ----------
     path : path or sequence of paths
-        One of these:
-
-        - a ``.npz`` or ``.mat`` file in one of the layouts below;
-        - multi-label svmlight text (``.svm``, ``.svmlight`` or ``.libsvm``), which may be packed
-          (``.gz`` or ``.bz2``);
-        - an ``.arff`` file, which may be alone in a ``.zip``.
-
-        Several svmlight or ARFF files are parts of one dataset and are stacked in the order
-        given. An XML file with the label names may be given with ARFF files. By default it is
-        ``mine.xml`` in the folder of ``mine.arff`` or ``mine-train.arff``. Without an XML file,
-        the ARFF file's relation must have the option ``-C n`` (the first n attributes are the
-        labels) or ``-C -n`` (the last n).
+        A ``.npz`` or ``.mat`` file in one of the layouts below; multi-label svmlight text
+        (``.svm``, ``.svmlight`` or ``.libsvm``, also ``.gz`` or ``.bz2``); or an ``.arff`` file,
+        which may be alone in a ``.zip``. Several svmlight or ARFF files are parts of one dataset,
+        stacked in the order given. An XML file that is given with ARFF files, or ``mine.xml``
+        beside ``mine.arff`` or ``mine-train.arff``, names the labels. Without one, the relation
+        must have the option ``-C n`` (the first n attributes are the labels) or ``-C -n`` (the
+        last n).
     name : str or None, default=None
-        Name of the dataset. By default the file's name without its ending, or the beginning that
-        the names of all parts share. Names that ``load_dataset`` knows are refused, so that the
-        two cannot be confused.
+        By default the file's name without its ending, or the beginning that the names of all parts
+        share. Names that ``load_dataset`` knows are refused.
 
     Returns
     -------
     MultiLabelDataset
-        The dataset as it is in the file. ``load_dataset`` also applies ``preprocess`` by default.
+        As it is in the file; ``load_dataset`` also applies ``preprocess`` by default.
 
     Raises
     ------
-    DatasetNotFoundError
-        If a file is missing or cannot be read.
-    DatasetFormatError
-        If a file has another ending, cannot be parsed, unpacks to too many bytes, or does not say
-        which attributes are labels.
+    DatasetNotFoundError, DatasetFormatError
+        If a file is missing, has another ending, cannot be parsed, unpacks to too many bytes, or
+        does not say which attributes are labels.
     InputError
-        If an argument is of the wrong type, or ``name`` is taken.
-
-    See Also
-    --------
-    save_file : Save a dataset as a ``.npz`` archive.
-    describe_file : Say how files would be read, and what they contain.
-    read_mulan, read_meka, read_svmlight, read_pml : Read the same formats with more options.
+        If ``name`` is taken.
 
     Notes
     -----
-    A ``.npz`` archive has the following arrays. Other arrays and pickles are never read.
+    A ``.npz`` archive has the arrays ``X`` (n, d) and ``Y`` (n, K), each maybe as the parts of a
+    SciPy CSR array: ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape``. Optional are
+    ``label_names`` (K,) and ``feature_names`` (d,) of str, ``groups`` (n,) of integers, and
+    ``excluded`` (n, K), 1 where somebody excluded the label. Pickles are never read.
 
-    - ``X`` (n, d), finite numbers, and ``Y`` (n, K), 1 where a label applies and 0 elsewhere;
-    - instead of ``X`` or ``Y``, the parts of a SciPy CSR array: ``X_data``, ``X_indices``,
-      ``X_indptr``, ``X_shape``;
-    - optional: ``label_names`` (K,) and ``feature_names`` (d,) of type str;
-    - optional: ``groups`` (n,), integers; rows with the same number must stay together;
-    - optional: ``excluded`` (n, K), or its parts, 1 where somebody excluded the label.
-
-    A ``.mat`` file of MATLAB up to version 7 has one of these layouts:
-
-    - ``X`` (n, d), ``Y`` (n, K) and, optionally, ``excluded`` (n, K);
-    - ``data`` (n, d), ``target`` (K, n) with a *row* for each label and, optionally, candidate
-      labels ``partial_labels`` (K, n), as :func:`read_pml` reads them. 1 means that a label
-      applies. All other values are 0, or all are -1.
+    A ``.mat`` file of MATLAB up to version 7 has ``X``, ``Y`` and maybe ``excluded``; or ``data``
+    (n, d), ``target`` (K, n) with a *row* for each label and maybe candidate labels
+    ``partial_labels`` (K, n). 1 means that a label applies; all other values are 0, or all are -1.
 
     Examples
     --------
@@ -156,7 +133,7 @@ def load_file(path: StrPaths, name: str | None = None) -> MultiLabelDataset:
 
 
 def describe_file(path: StrPaths) -> dict[str, Any]:
-    """Describe your own dataset: how :func:`load_file` would read it, and what it contains.
+    """Describe how :func:`load_file` would read a dataset, and what it contains.
 
     ``n_some_labels`` is the number of instances that have some but not all labels.
     """
@@ -186,15 +163,15 @@ def dataset_entries(texts: Sequence[str | Mapping[str, Any]]) -> list[Entry]:
     """Return the entries of a plan for datasets that were given by name or as files.
 
     If both ``mine-train.arff`` and ``mine-test.arff`` are given, they are one dataset. An XML file
-    belongs to the ARFF file before it. A dataset from a file gets the file's name without the
-    ending.
-    A mapping is already an entry of a plan, such as tables with the keys of :func:`load_tables`;
-    without a ``name``, it gets the name of its features. Paths become absolute.
+    belongs to the ARFF file before it. A mapping is already an entry, such as tables with the keys
+    of :func:`load_tables`; without a ``name``, it gets the name of its features. Paths become
+    absolute.
     """
     groups: list[list[str]] = []
     latest: list[str] = []
     for text in dict.fromkeys(text for text in texts if isinstance(text, str)):
-        others = [group for group in groups if _is_other_half(text, group[0])]
+        half = None if text in _NAMES else other_half(text).lower()
+        others = [group for group in groups if group[0].lower() == half]
         names_labels = text.lower().endswith(".xml") and latest and latest[0] not in _NAMES
         if not (others or names_labels):
             groups.append([])
@@ -213,10 +190,6 @@ def other_half(text: str) -> str:
     return f"{found['name']}-{other}{found['ending']}"
 
 
-def _is_other_half(text: str, other: str) -> bool:
-    return text not in _NAMES and other_half(text).lower() == other.lower()
-
-
 def _order(text: str) -> int:
     """Return a sort key: the training part comes first, the XML file last."""
     found = _HALF.fullmatch(text)
@@ -226,7 +199,6 @@ def _order(text: str) -> int:
 
 
 def _entry(texts: Sequence[str]) -> Entry:
-    """Return the plan's entry for one dataset; refuse a text that is neither name nor file."""
     text = texts[0]
     if text in _NAMES:
         return text
@@ -241,7 +213,6 @@ def _entry(texts: Sequence[str]) -> Entry:
 
 
 def _name(text: str, stem: str) -> str:
-    """Return the name of the user's own dataset, made from the name of its file."""
     name = re.sub(r"\W+", "-", stem, flags=re.ASCII).strip("-_") or "dataset"
     if name in _NAMES:
         raise InputError(
@@ -267,7 +238,6 @@ def _completed(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(files: OwnFiles) -> MultiLabelDataset:
-    """Read the files of a dataset by their format."""
     match files.format:
         case "npz":
             return read_npz(files.parts[0], files.name)
@@ -282,7 +252,6 @@ def _read(files: OwnFiles) -> MultiLabelDataset:
 
 
 def _read_arff(files: OwnFiles) -> MultiLabelDataset:
-    """Read ARFF files without an XML file; their relation says which attributes are labels."""
     tables = [read_arff(part) for part in files.parts]
     n_labels = labels_of_relation(tables[0])
     if n_labels is None:
@@ -315,13 +284,13 @@ def find_own_files(path: StrPaths) -> OwnFiles:
             f"{named[-1]}: an XML file names the labels of ARFF files, and a dataset has only one"
             " XML file; leave it out"
         )
-    labels = named[0] if named else _xml_beside(parts[0]) if found[0] == "arff" else None
+    beside = xml_candidates(parts[0]) if found[0] == "arff" else []
+    labels = next(filter(is_file, [*named, *beside]), None)
     kind: Format = "mulan" if labels is not None else found[0]
     return OwnFiles(_common_name(parts), kind, tuple(parts), labels)
 
 
 def _format(file: Path) -> Format:
-    """Return a file's format, given by the ending of its name."""
     ending = ending_of(file, _FORMATS)
     if not ending:
         raise DatasetFormatError(
@@ -329,11 +298,6 @@ def _format(file: Path) -> Format:
             " (save_file writes .npz)"
         )
     return _FORMATS[ending]
-
-
-def _xml_beside(arff: Path) -> Path | None:
-    """Return the XML file that belongs to an ARFF file by its name, if it exists."""
-    return next(filter(is_file, xml_candidates(arff)), None)
 
 
 def _common_name(parts: Sequence[Path]) -> str:

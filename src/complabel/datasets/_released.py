@@ -33,10 +33,9 @@ def load_released(
     dataset : MultiLabelDataset
         A dataset from :func:`load_dataset`. Its true labels are only used to check the file.
     scheme : {"uniform", "biased"}, default="uniform"
-        Which of the two draws to load.
     data_dir : path or None, default=None
-        The first place to look for the folder ``released``. The next places are
-        ``$COMPLABEL_DATA`` and the user's cache directory.
+        Where to look for the folder ``released`` before ``$COMPLABEL_DATA`` and the user's cache
+        directory.
 
     Returns
     -------
@@ -45,13 +44,9 @@ def load_released(
 
     Raises
     ------
-    DatasetNotFoundError
-        If there is no such file.
-    DatasetFormatError
-        If the file cannot be parsed, its rows are not those of the dataset, or a label does not
-        exist or applies to its row.
-    InputError
-        If an argument is not valid.
+    DatasetNotFoundError, DatasetFormatError
+        If the file is missing or cannot be parsed, its rows are not those of the dataset, or a
+        label does not exist or applies to its row.
     """
     check_choice("scheme", scheme, SCHEMES)
     name = dataset.name

@@ -21,21 +21,12 @@ def read_svmlight(
     n_features: int | None = None,
     name: str | None = None,
 ) -> MultiLabelDataset:
-    """Read a multi-label dataset in svmlight format, plain, .bz2 or .gz.
+    """Read a multi-label dataset in svmlight format, plain, .bz2 or .gz, from one file or parts.
 
-    Parameters
-    ----------
-    path : path or sequence of paths
-        The file, or several parts, which are stacked in the order given.
-    label_names : sequence of str or None, default=None
-        Names of the labels 0, 1, ... of the file. By default the labels are the numbers that
-        occur in the file, and these are their names.
-    n_features : int or None, default=None
-        Number of features. By default the largest index in the file, which must then be at most
-        2,000,000, so that one wrong index cannot fill the memory with names. Give the number if
-        there are more.
-    name : str or None, default=None
-        Name of the dataset; by default the first file's name up to the first dot.
+    ``label_names`` are those of the labels 0, 1, ...; by default the labels are the numbers that
+    occur in the file, and these are their names. ``n_features`` is by default the largest index in
+    the file, which must then be at most 2,000,000, so that one wrong index cannot fill the memory
+    with names.
     """
     names = _as_names(label_names)
     if n_features is not None:
@@ -71,7 +62,6 @@ def read_svmlight(
 
 
 def _as_names(label_names: object) -> tuple[str, ...] | None:
-    """Return label names as a tuple; refuse anything but a list of str."""
     if label_names is None:
         return None
     if isinstance(label_names, Iterable) and not isinstance(label_names, str):

@@ -8,15 +8,9 @@ from scipy import sparse
 
 from complabel._opening import StrPath, StrPaths, as_path
 from complabel.answers import ContradictionPolicy, Question
-from complabel.datasets._dataset import CSR, Features, MultiLabelDataset, numbered
+from complabel.datasets._dataset import MultiLabelDataset, numbered
 from complabel.errors import InputError
-from complabel.files import (
-    read_answers,
-    read_features,
-    read_label_names,
-    read_truth,
-    rows_of,
-)
+from complabel.files import read_answers, read_features, read_label_names, read_truth, rows_of
 
 
 def load_tables(
@@ -41,34 +35,26 @@ def load_tables(
         without features are left out, with a warning.
     truth : path or None, default=None
         A table of true labels, as :func:`complabel.files.read_truth` reads it. Items may be
-        missing in it. If no answers are given, these items are left out.
+        missing in it; if no answers are given, these items are left out.
     items : path or None, default=None
-        File with the id of each row of the features, one on each line, if the features have no
-        ids. By default the rows are then called 0, 1, 2, ...
+        File with the id of each row of the features, one on each line, if these have none.
     label_names : path or None, default=None
-        File with all labels, one on each line. By default the labels of ``truth``, or without
-        it all labels that the answers mention.
-    question : {"named", "asked", "ticked", "excluded"} or None, default=None
-        The question of all answers that have none in the column ``question``.
-    contradictions : str, default="error"
-        What to do if answers contradict each other, one of
-        :data:`complabel.answers.CONTRADICTION_POLICIES`.
+        File with all labels, one on each line. By default those of ``truth``, or of the answers.
+    question, contradictions : default=None, "error"
+        As for :func:`complabel.files.read_answers`.
     name : str or None, default=None
-        Name of the dataset; by default the name of the features' file without its ending.
+        By default the name of the features' file without its ending.
 
     Returns
     -------
     MultiLabelDataset
-        The dataset, with ``answers`` if given, and with ``known`` if some true labels are not
-        known.
+        With ``answers`` if given, and with ``known`` if some true labels are not known.
 
     Raises
     ------
     InputError
         If neither answers nor true labels are given, or true labels are about items without
         features.
-    DatasetNotFoundError, DatasetFormatError, AnnotationError
-        See the functions that read the tables.
 
     Examples
     --------
@@ -104,7 +90,8 @@ def load_tables(
     if true is not None:
         rows = rows_of(true.items, found.items, str(truth))
         Y[rows], known[rows] = true.Y, True
-    X: Any = _as_float64(found.X)
+    X: Any = found.X if sparse.issparse(found.X) else np.asarray(found.X)
+    X = X.astype(np.float64, copy=False)
     dataset = MultiLabelDataset(
         name=path.name.partition(".")[0] if name is None else name,
         X=X,
@@ -117,11 +104,3 @@ def load_tables(
     if said is None and not known.all():
         return replace(dataset, X=X[known], Y=Y[known], known=None)
     return dataset
-
-
-def _as_float64(X: Any) -> Features:
-    """Return features as float64, dense or CSR, without copying if they already are."""
-    if hasattr(X, "tocsr"):
-        converted: CSR = sparse.csr_array(X).astype(np.float64, copy=False)
-        return converted
-    return np.asarray(X, dtype=np.float64)

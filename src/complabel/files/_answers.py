@@ -55,25 +55,8 @@ class UnmatchedItemsWarning(UserWarning):
 class AnswerFile:
     """Answers from one or several files, and what was left out.
 
-    Attributes
-    ----------
-    answers : Answers
-        The answers, with the items in the wanted order. Contradictions are settled by the policy.
-    n_rows : int
-        Number of rows, without headers.
-    unmatched_items : tuple of str
-        Items with answers that are not among the wanted ones, sorted.
-    n_unmatched_answers : int
-        Number of answers about these items; they were left out.
-    contradictions : dict of str to list
-        The contradictions before the policy was applied, as
-        :func:`complabel.answers.contradictions_table` lists them.
-    n_dropped_answers : int
-        Number of answers that the policy dropped completely.
-    n_blank_rows : int
-        Number of rows without item, label and answer; they were left out.
-    parts : tuple of AnswerFile
-        What each file holds. Contradictions are only searched among all files together.
+    ``contradictions`` are those before the policy was applied; they are only searched among all
+    files together, not within ``parts``. ``n_rows`` counts blank rows, too.
     """
 
     answers: Answers
@@ -92,11 +75,10 @@ class AnswerFile:
 
     @property
     def n_answered_items(self) -> int:
-        """Number of items with an answer."""
         return int(np.count_nonzero(self.answers.answered))
 
     def reconciliation(self) -> list[str]:
-        """Return lines on how much of the file could be used."""
+        """Say how much of the files could be used, in lines."""
         answers = self.answers
         lines = [f"answers for {self.n_answered_items:,} of {_count(answers.n_items, 'item')}"]
         if self.n_blank_rows:
@@ -124,22 +106,19 @@ def read_answers(
     Parameters
     ----------
     path : path or sequence of paths
-        The file or the files, which end in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or
-        ``.parquet``. Of the columns in :data:`COLUMNS`, they must have ``item`` and ``label``;
-        other columns are ignored. :meth:`complabel.answers.Answers.from_table` explains the
-        columns. Items, labels and annotators are text, even if they look like numbers.
+        Files that end in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet``. They must
+        have the columns ``item`` and ``label``; :meth:`complabel.answers.Answers.from_table`
+        explains the others. Items, labels and annotators are text, even if they look like numbers.
     items : sequence of length n_items, or None, default=None
-        Names of the rows of X in their order, such as :attr:`Features.items`. Answers about other
-        items are left out, with a warning. By default all items of the files, sorted.
+        Names of the rows of X in their order. Answers about other items are left out, with a
+        warning. By default all items of the files, sorted.
     label_names : sequence of str, or None, default=None
-        All labels, in the order of the columns. By default all labels that the files
-        mention, sorted.
+        All labels, in the order of the columns. By default those of the files, sorted.
     question : {"named", "asked", "ticked", "excluded"} or None, default=None
         The question of all rows that have none in the column ``question``.
     contradictions : {"error", "drop", "majority", "trust-relevant", "keep"}, default="error"
-        What to do if one answer says that a label applies to an item and another denies it: see
-        :func:`complabel.answers.resolve_contradictions`. "keep" keeps all answers. Contradictions
-        are settled over all files: a majority in one may be a minority in all.
+        See :func:`complabel.answers.resolve_contradictions`; "keep" keeps all answers.
+        Contradictions are settled over all files: a majority in one may be a minority in all.
 
     Returns
     -------
@@ -148,16 +127,12 @@ def read_answers(
 
     Raises
     ------
-    DatasetNotFoundError
-        If a file is missing.
-    DatasetFormatError
-        If a file cannot be parsed, or none of its items is among the wanted ones.
+    DatasetNotFoundError, DatasetFormatError
+        If a file is missing or cannot be parsed, or none of its items is among the wanted ones.
     AnnotationError
         If an answer contradicts itself; if nothing tells what was asked; if answers contradict each
         other and the policy is "error"; if a word or a label is unknown. The message names the line
         of a CSV file (the header is line 1) or the row of a Parquet file (from 0).
-    InputError
-        If an argument is wrong, or pyarrow is not installed.
 
     Warns
     -----
@@ -190,7 +165,8 @@ def read_answers(
         if label_names is None:
             label_names = sorted({name for each in seen for name in each.label_names or ()})
         if items is None:
-            items = sorted({str(name) for each in seen for name in _names_of(each.item_names)})
+            known = (each.item_names for each in seen if each.item_names is not None)
+            items = sorted({str(name) for names in known for name in names})
     parts = tuple(sheet.answers(items, label_names, question) for sheet in sheets)
     for sheet, part in zip(sheets, parts, strict=True):
         if part.unmatched_items:
@@ -273,7 +249,6 @@ class _Sheet:
         label_names: Sequence[str] | None,
         question: Question | None,
     ) -> AnswerFile:
-        """Return the answers about the wanted items, with their contradictions."""
         unmatched = () if items is None else _unmatched_items(self, items)
         try:
             everything = Answers.from_table(
@@ -325,7 +300,6 @@ def _categories(pieces: Sequence[Any]) -> Any:
 
 
 def _unmatched_items(sheet: _Sheet, wanted: Sequence[str]) -> tuple[str, ...]:
-    """Return the items of a column that are not wanted, sorted."""
     column = sheet.columns["item"]
     known, found = set(wanted), set(column.cat.categories) if len(column) else set()
     found = {each for each in found if each.strip()}
@@ -339,12 +313,7 @@ def _unmatched_items(sheet: _Sheet, wanted: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(found - known))
 
 
-def _names_of(names: NDArray[Any] | None) -> Sequence[str]:
-    return () if names is None else list(names)
-
-
 def _unmatched(items: Sequence[str], n_answers: int) -> str:
-    """Return a message with the number of answers about items without features."""
     return (
         f"{_count(n_answers, 'answer')} about {_count(len(items), 'item')} without features: "
         f"{some_of(items)}"

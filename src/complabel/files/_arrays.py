@@ -38,7 +38,6 @@ def read_npy(path: Path) -> NDArray[Any]:
 
 
 def array_names(path: Path) -> list[str]:
-    """Return the names of the arrays in an archive."""
     with explained(path, "save it again with numpy.savez"), zipfile.ZipFile(path) as archive:
         return [name.removesuffix(".npy") for name in archive.namelist()]
 

@@ -37,16 +37,10 @@ _TURN = (
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Features of items, with the names of rows and columns.
+    """Features X (n, d), float32 or float64, and names of the rows (n,) and columns.
 
-    Attributes
-    ----------
-    X : ndarray or sparse.csr_array of shape (n, d), dtype float32 or float64
-        The features. From a ``.npy`` file, an array on disk (``numpy.memmap``).
-    items : ndarray of shape (n,), dtype object
-        Names of the rows, as str. If the file has none, their numbers as text.
-    feature_names : tuple of str, or None
-        Names of the columns, if the file has some.
+    From a ``.npy`` file, X is on disk (``numpy.memmap``). Without ids, rows are called by their
+    numbers.
     """
 
     X: Any
@@ -56,17 +50,7 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """True labels of items.
-
-    Attributes
-    ----------
-    items : ndarray of shape (n,), dtype object
-        Names of the rows, as str.
-    Y : ndarray of shape (n, n_labels), dtype uint8
-        1 if the label applies, else 0.
-    label_names : tuple of str
-        Names of the columns.
-    """
+    """True labels Y (n, n_labels), 0 or 1, of items (n,)."""
 
     items: NDArray[Any]
     Y: NDArray[np.uint8]
@@ -85,12 +69,10 @@ def read_features(
     Parameters
     ----------
     path : path
-        The file. Its ending determines the format:
-
         - ``.npy``: an array (n, d). It stays on disk, and only the needed parts are read.
         - ``.npz``: an array ``X``, or the parts of a CSR matrix: ``X_data``, ``X_indices``,
-          ``X_indptr`` and ``X_shape``. It may also have ``items`` and ``feature_names``. Or a file
-          that ``scipy.sparse.save_npz`` wrote.
+          ``X_indptr`` and ``X_shape``; maybe ``items`` and ``feature_names``. Or a file that
+          ``scipy.sparse.save_npz`` wrote.
         - ``.csv``, ``.tsv``, also with ``.gz``: a header, a column of ids, and columns of numbers.
         - ``.parquet``: the same, or a column of ids and a column with lists of numbers.
         - ``.svm``, ``.svmlight``, ``.libsvm``: svmlight text; its labels are ignored. Columns are
@@ -99,10 +81,9 @@ def read_features(
         A text file with the id of each row, one on each line, if the file of features has no ids.
         Without ids, the rows are called "0", "1", "2" and so on.
     name_column : str or None, default="item"
-        Name of the column of ids in a table; None if the table has no such column.
+        Name of the column of ids in a table; None if it has none.
     n_features : int or None, default=None
-        Number of columns of a svmlight file, which does not contain it. By default, the largest
-        index determines it.
+        Number of columns of a svmlight file; by default the largest index determines it.
 
     Returns
     -------
@@ -111,13 +92,9 @@ def read_features(
 
     Raises
     ------
-    DatasetNotFoundError
-        If a file is missing.
-    DatasetFormatError
-        If a file cannot be parsed; if a number is missing, NaN or infinite; if a column does not
-        hold numbers; if a row has no id, or two rows have the same id.
-    InputError
-        If an argument has a wrong type, or pyarrow is needed but not installed.
+    DatasetNotFoundError, DatasetFormatError
+        If a file is missing or cannot be parsed; if a number is missing, NaN or infinite; if a
+        column does not hold numbers; if a row has no id, or two rows have the same id.
 
     Examples
     --------
@@ -180,14 +157,13 @@ def read_truth(path: StrPath, *, label_names: Sequence[str] | None = None) -> Tr
     Returns
     -------
     Truth
+        With ``items`` (n,), ``Y`` (n, n_labels) of uint8 and ``label_names``.
 
     Raises
     ------
-    DatasetNotFoundError
-        If there is no such file.
-    DatasetFormatError
-        If the file cannot be parsed; if a label is missing or unknown; if a value is neither 0 nor
-        1; if a row has no id, or two rows have the same id.
+    DatasetNotFoundError, DatasetFormatError
+        If the file is missing or cannot be parsed; if a label is missing or unknown; if a value is
+        neither 0 nor 1; if a row has no id, or two rows have the same id.
 
     Examples
     --------
@@ -239,7 +215,6 @@ def read_truth(path: StrPath, *, label_names: Sequence[str] | None = None) -> Tr
 
 
 def as_items(ids: Sequence[str]) -> NDArray[Any]:
-    """Return ids as an array (n,) of objects."""
     return np.fromiter(ids, dtype=object, count=len(ids))
 
 
@@ -287,7 +262,6 @@ class _Source:
             )
 
     def _regrouped(self, n_rows: int) -> Iterator[tuple[list[str], Any]]:
-        """Yield blocks of ``n_rows`` rows, made from those in which a table is read."""
         if self.table is None:
             for start in range(0, self.X.shape[0], n_rows):
                 yield [], as_float(self.X[start : start + n_rows])
@@ -311,7 +285,6 @@ class _Source:
 def _open(
     path: StrPath, items: StrPath | None, name_column: str | None, n_features: int | None
 ) -> _Source:
-    """Open a file of features, and read the ids of its rows from another file if given."""
     file = existing("path", path)
     ids_path = None if items is None else as_path("items", items)
     ids = None if items is None else read_lines("items", items, "the ids of the items")
@@ -344,7 +317,6 @@ def _open(
 def _open_array(
     path: Path, ending: str, ids: list[str] | None, ids_path: Path | None, n_features: int | None
 ) -> _Source:
-    """Read a file that holds one matrix."""
     columns = None
     if ending == ".npy":
         X: Any = read_npy(path)

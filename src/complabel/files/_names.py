@@ -14,7 +14,7 @@ from complabel.files._table import MAX_LISTED, TABLE_ENDINGS, Table, refuse_repe
 
 
 def read_label_names(path: StrPath) -> tuple[str, ...]:
-    r"""Read the names of all labels, one on each line.
+    r"""Read the names of all labels, one on each line, in the order of the file.
 
     Parameters
     ----------
@@ -24,14 +24,11 @@ def read_label_names(path: StrPath) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        In the order of the file.
 
     Raises
     ------
-    DatasetNotFoundError
-        If there is no such file.
-    DatasetFormatError
-        If it is empty, a line is blank, or a name occurs twice.
+    DatasetNotFoundError, DatasetFormatError
+        If the file is missing or empty, a line is blank, or a name occurs twice.
 
     Examples
     --------
@@ -63,10 +60,7 @@ def read_lines(argument: str, path: StrPath, what: str) -> list[str]:
 
 
 def read_item_names(path: StrPath) -> list[str]:
-    """Read the names of items that have no features, in the order of the file.
-
-    The file is a table with a column ``item``, or any other text file with one name on each line.
-    """
+    """Read the column ``item`` of a table, or the lines of any other text file."""
     file = existing("path", path)
     if not ending_of(file, TABLE_ENDINGS):
         ids = read_lines("path", file, "the ids of the items")
@@ -103,11 +97,9 @@ def read_texts(path: StrPath, *, items: Iterable[Any] = ()) -> dict[str, str]:
 
     Raises
     ------
-    DatasetNotFoundError
-        If there is no such file.
-    DatasetFormatError
-        If it cannot be parsed, a column or the text of one of ``items`` is missing, or two rows
-        have the same id.
+    DatasetNotFoundError, DatasetFormatError
+        If the file, a column or the text of one of ``items`` is missing, the file cannot be parsed,
+        or two rows have the same id.
 
     Examples
     --------
@@ -141,7 +133,6 @@ def read_texts(path: StrPath, *, items: Iterable[Any] = ()) -> dict[str, str]:
 
 
 def _texts(table: Table, names: Sequence[str]) -> list[list[str]]:
-    """Return columns of text, with blanks for gaps."""
     pieces = list(table.pieces(names))
     return [[each or "" for piece in pieces for each in piece[name].to_pylist()] for name in names]
 
@@ -149,10 +140,10 @@ def _texts(table: Table, names: Sequence[str]) -> list[list[str]]:
 def rows_of(
     wanted: Sequence[str] | NDArray[Any], items: Sequence[str] | NDArray[Any], source: object
 ) -> NDArray[np.intp]:
-    """Return the row numbers (len(wanted),) of some items, such as ``Truth.items``.
+    """Return the row numbers (len(wanted),) of some items; an item without a row is refused.
 
     ``items`` are the names of the rows, such as ``Features.items``; ``source`` is what messages
-    call the other table. An item without a row is refused.
+    call the other table.
     """
     place = {item: row for row, item in enumerate(items)}
     missing = [item for item in wanted if item not in place]

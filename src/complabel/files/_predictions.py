@@ -22,23 +22,8 @@ _ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
 class PredictionWriter(TableWriter):
     """Writes the probabilities of labels for items, in pieces; used in a ``with`` block.
 
-    The file appears when the block ends without an error. After an error, an older file is
-    unchanged.
-
-    Parameters
-    ----------
-    path : path
-        The file, which ends in ``.csv``, ``.csv.gz``, ``.parquet`` or ``.jsonl``. Its folder must
-        exist.
-    label_names : sequence of str of length K
-    top : int or None, default=None
-        Write only this many labels of each item, the most probable ones.
-    threshold : float or None, default=None
-        Instead of probabilities, write which labels have at least this probability.
-
-    Notes
-    -----
-    A table has the column ``item``, and then
+    With ``top``, only the most probable labels of each item are written, with ``threshold`` only
+    which labels have at least this probability. A table has the column ``item``, and then
 
     - for each label, a column of its name with probabilities, or with ``threshold`` of 0 and 1;
     - with ``top``, the columns ``label_1``, ``probability_1``, ``label_2``, ``probability_2``, ...
@@ -146,10 +131,7 @@ def _top_columns(top: int) -> list[str]:
 
 
 def _most_probable(values: NDArray[Any], top: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Return the most probable labels of each row, (n, top), and their probabilities.
-
-    Of equally probable labels, the first come first.
-    """
+    """Return labels (n, top) and their probabilities; of equal ones, the first come first."""
     best = np.argsort(-values, axis=1, kind="stable")[:, :top]
     return best, np.take_along_axis(values, best, axis=1)
 

@@ -40,15 +40,9 @@ def pyarrow() -> Any:
 class Table:
     """A table of which only the names of the columns have been read.
 
-    CSV is in UTF-8 or UTF-16, plain or packed. In text, semicolons may separate values, as some
-    spreadsheets write them. Numbers then often have decimal commas, so they are refused.
-
-    Attributes
-    ----------
-    delimiter : str
-        Of CSV; empty for Parquet.
-    schema : pyarrow.Schema
-        Of Parquet.
+    ``delimiter`` is that of CSV, in UTF-8 or UTF-16, plain or packed; empty for Parquet, which has
+    a ``schema``. In text, semicolons may separate values, as some spreadsheets write them. Numbers
+    then often have decimal commas, so they are refused.
     """
 
     path: Path
@@ -141,18 +135,14 @@ class Table:
         if numbers and self.delimiter == ";":
             raise _one_column(self.path, ";".join(self.columns))
         types = {**dict.fromkeys(texts, pa.string()), **dict.fromkeys(numbers, pa.float64())}
+        options = (
+            arrow_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
+            arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
+            arrow_csv.ConvertOptions(column_types=types, include_columns=[*types]),
+        )
         with open_binary(self.path) as file:
             try:
-                with arrow_csv.open_csv(
-                    pa.PythonFile(file, "r"),
-                    read_options=arrow_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
-                    parse_options=arrow_csv.ParseOptions(
-                        delimiter=self.delimiter, newlines_in_values=True
-                    ),
-                    convert_options=arrow_csv.ConvertOptions(
-                        column_types=types, include_columns=[*types]
-                    ),
-                ) as reader:
+                with arrow_csv.open_csv(pa.PythonFile(file, "r"), *options) as reader:
                     for batch in reader:
                         yield dict(zip(types, batch.columns, strict=True))
             except (pa.ArrowException, ValueError, KeyError) as cause:
@@ -168,7 +158,6 @@ class Table:
         return f"row {row}"
 
     def refuse(self, row: int, problem: str) -> DatasetFormatError:
-        """Return the error about a row (from 0)."""
         return fault(f"{self.path}, {self.place(row)}", problem)
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
@@ -247,7 +236,6 @@ class Table:
 
 
 def some_of(names: Sequence[str]) -> str:
-    """Join the first few names, in quotes."""
     return ", ".join(map(repr, names[:MAX_LISTED])) + ", ..." * (len(names) > MAX_LISTED)
 
 
@@ -257,7 +245,6 @@ def _not_numeric(columns: Sequence[str], advice: str) -> str:
 
 
 def refuse_repeated(source: object, ids: Sequence[str], place: Callable[[int], str]) -> None:
-    """Refuse ids if one occurs twice."""
     if len(set(ids)) == len(ids):
         return
     repeated = [each for each, count in Counter(ids).items() if count > 1]
@@ -272,7 +259,6 @@ def refuse_repeated(source: object, ids: Sequence[str], place: Callable[[int], s
 
 
 def is_list(kind: Any) -> bool:
-    """Return whether an Arrow type holds lists."""
     types = pyarrow().types
     return any(
         test(kind) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list)

@@ -99,10 +99,9 @@ class TableWriter:
 
 
 class AnswerWriter(TableWriter):
-    """Writes a table of answers in pieces; only a few pieces are in memory.
+    """Writes a table of answers in pieces, in a ``with`` block; few pieces are in memory.
 
-    It is used in a ``with`` block. The file appears when the block ends; after an error, an older
-    file is unchanged.
+    The file appears when the block ends; after an error, an older file is unchanged.
 
     Parameters
     ----------
@@ -113,10 +112,8 @@ class AnswerWriter(TableWriter):
 
     Raises
     ------
-    InputError
-        If ``path`` has another ending, a piece is not a table of answers, or pyarrow is missing.
-    OutputError
-        If the file cannot be written.
+    InputError, OutputError
+        If a piece is not a table of answers, or the file cannot be written.
 
     Examples
     --------
@@ -136,13 +133,7 @@ class AnswerWriter(TableWriter):
         self._waiting = [_schema(self._more).empty_table()]
 
     def write(self, piece: Mapping[str, Any]) -> None:
-        """Add rows.
-
-        Parameters
-        ----------
-        piece : mapping of str to list, ndarray or pyarrow array
-            Columns of equal length, by names of :data:`COLUMNS`; missing ones are empty.
-        """
+        """Add columns of equal length, by names of :data:`COLUMNS`; missing ones are empty."""
         self.write_table(answers_to_arrow(piece, more=self._more))
 
     def write_table(self, table: Any) -> None:
@@ -167,7 +158,7 @@ def answers_to_arrow(piece: Mapping[str, Any], *, more: Sequence[str] = ()) -> A
 
     ``piece`` maps names of columns to lists, ndarrays or Arrow arrays of equal length; missing
     columns are empty, and so is empty text. Entries of ``offered`` are lists of labels, or such
-    lists as JSON. ``more`` names other columns, which hold text.
+    lists as JSON.
     """
     pa = pyarrow()
     unknown = [name for name in piece if name not in (*COLUMNS, *more)]
@@ -237,7 +228,6 @@ def _blanks_to_nulls(column: Any) -> Any:
 
 
 def _offered(values: Any) -> Any:
-    """Return menus as JSON text."""
     pa = pyarrow()
     if isinstance(values, pa.Array | pa.ChunkedArray):
         if not pa.types.is_list(values.type) and not pa.types.is_large_list(values.type):
