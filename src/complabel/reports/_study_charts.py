@@ -36,11 +36,10 @@ from complabel.reports._summary import (
 )
 from complabel.reports._tables import Entry, Tables
 from complabel.reports._templates import number, quantity, title_of
+from complabel.studies import Draw
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from complabel.studies import Draw
 
 
 _COSTS = {"fit_seconds": "Seconds to fit a fold", "peak_memory_mb": "Peak memory, MB"}
@@ -204,8 +203,8 @@ _AXES: Final = {
 class Line:
     """A line of a chart: one row and one way of asking, with a point for each amount asked.
 
-    ``series`` is the number of its colour, or 0 for the text colour of the page. ``marker`` is its
-    marker as matplotlib's code and as a character.
+    ``series`` is the number of its colour, 0 for text; ``marker`` is matplotlib's code and a
+    character.
     """
 
     name: str
@@ -314,7 +313,6 @@ def _lines(rows: Sequence[str], found: Mapping[str, list[str]]) -> list[Line]:
 def _chart(
     summary: Summary, lines: Sequence[Line], outside: Sequence[str], *, dataset: str, across: str
 ) -> Chart:
-    """Return the chart of a dataset; ``across`` names the field on the horizontal axis."""
     points = {point.place: point for point in summary.answers if point.dataset == dataset}
     drawn = [(line, _points(line, points, dataset, across)) for line in lines]
     bars = {

@@ -42,7 +42,6 @@ def summarize_study(results: StudyResults) -> data.Summary:
     Returns
     -------
     Summary
-        The content of the report, as data.
     """
     places = _Places(results)
     done, failed = results.having("done"), results.having("failed")
@@ -119,15 +118,13 @@ def _units(results: StudyResults, places: _Places) -> data.Units:
 
 
 def last_line(traceback: str) -> str:
-    """Return the last line of a traceback, which has the error message."""
     return "".join(traceback.strip().splitlines()[-1:])
 
 
 class _Places:
     """The finished folds of a study by place; missing datasets have no places.
 
-    The keys of ``draws``, ``rows`` and ``methods`` are names or titles. Each combination of a grid
-    is a row of its own. ``reference`` is the title of the row that the others are tested against.
+    Each combination of a grid is a row of its own. The others are tested against ``reference``.
     """
 
     def __init__(self, results: StudyResults) -> None:
@@ -398,10 +395,9 @@ def _machines(done: Sequence[UnitResult]) -> Iterator[Mapping[str, str | int]]:
 
 
 def _answer_points(places: _Places, cells: Sequence[Cell]) -> Iterator[data.AnswerPoint]:
-    """Yield a point for each row, draw and dataset with complete folds.
+    """Yield a point for each place with complete folds, unless all draws ask the same.
 
-    There are no points if all draws ask the same number of the same questions, and none for rows
-    that learn from true labels.
+    There are none for rows that learn from true labels.
     """
     if len({_asked(draw) for draw in places.draws.values()}) < 2:
         return

@@ -7,9 +7,9 @@ import functools
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from complabel.answers import UnlistedLabelsWarning
 from complabel.datasets import (
@@ -23,14 +23,9 @@ from complabel.datasets import (
 from complabel.errors import ComplabelError, InputError
 from complabel.files import UnmatchedItemsWarning
 from complabel.methods import get_method
-from complabel.studies._plan import OwnTables, paths_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.studies._draw import Draw
-    from complabel.studies._plan import Plan
-    from complabel.studies._rows import Row
+from complabel.studies._draw import Draw
+from complabel.studies._plan import OwnTables, Plan, paths_of
+from complabel.studies._rows import Row
 
 # A study takes its datasets one after the other. Two are in use when one ends and the next begins.
 KEPT = 2
@@ -47,13 +42,6 @@ def fetch(
 
     All labels of a user's ``file`` are kept. Instances with none or all of the labels are left out,
     unless the file has excluded labels. Tables with answers are kept whole.
-
-    Raises
-    ------
-    DatasetNotFoundError, DatasetFormatError
-        If a file does not exist or does not parse.
-    InputError
-        If a file of yours has fewer than three labels.
     """
     files = file if isinstance(file, OwnTables) else paths_of(file)
     written = []

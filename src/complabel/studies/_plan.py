@@ -108,17 +108,14 @@ class Plan(BaseModel):
     ----------
     name : str
         Name of the study in the store.
-    title : str
-        Heading of the report.
-    description : str, default=""
-        Text at the start of the report.
+    title, description : str
+        Heading of the report, and the text below it.
     datasets : list of str
         Keys of :data:`complabel.datasets.CATALOG`, ``"digits"`` or ``"synthetic"``. A plan may
-        also give a file of yours, as ``{ name = "mine", file = "mine.arff" }``, or several files
-        that make one dataset, as ``file = ["mine-train.arff", "mine-test.arff"]``. Or it gives
-        tables of yours, with answers, truth or both, as
-        ``{ name = "mine", features = "X.csv", answers = "answers.csv", truth = "truth.csv" }``;
-        ``items``, ``label_names``, ``question`` and ``contradictions`` are optional. Then
+        also give a file of yours, as ``{ name = "mine", file = "mine.arff" }``; several files that
+        make one dataset, as ``file = ["mine-train.arff", "mine-test.arff"]``; or tables, as
+        ``{ name = "mine", features = "X.csv", answers = "answers.csv", truth = "truth.csv" }``,
+        with ``items``, ``label_names``, ``question`` and ``contradictions`` if needed. Then
         ``name`` is kept here, and the files in ``files``.
     draws : list of Draw
     rows : list of Row
@@ -131,14 +128,13 @@ class Plan(BaseModel):
         Title of the row that the others are tested against; if empty, the first row.
     files : dict of str to str, list of str or tables, default={}
         Files of datasets that are not in the catalog; see :func:`complabel.datasets.load_file`
-        and :func:`complabel.datasets.load_tables`. Relative paths start at the plan's folder.
+        and :func:`complabel.datasets.load_tables`.
     criteria : bool, default=True
         Measure the criteria of :data:`complabel.metrics.METRIC_NAMES`, on true labels.
     score : bool, default=False
         Measure each method's ``score`` on held-out complementary labels.
     seconds : Seconds, default=Seconds()
-        Seconds that annotators need for an answer of each kind. Reports of studies with
-        different questions use it; no result depends on it.
+        Seconds that annotators need for an answer of each kind; only for reports.
 
     Raises
     ------
@@ -181,7 +177,6 @@ class Plan(BaseModel):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        """Refuse unknown datasets, repeated names, and a plan without anything to measure."""
         known = (*CATALOG, *EMBEDDED)
         for dataset in self.datasets:
             if dataset not in (*known, *self.files):
@@ -235,18 +230,17 @@ class Plan(BaseModel):
         return [expanded for row in self.rows for expanded in row.expanded()]
 
     def quick(self, datasets: Sequence[str]) -> Plan:
-        """Return a small version of the plan, to try whether everything runs.
+        """Return a small version of the plan, named ``...-quick``, to try whether everything runs.
 
         Parameters
         ----------
         datasets : sequence of str
-            Names of the datasets at hand. The plan's first two datasets among these and its own
+            Names of the datasets at hand. The first two of the plan among these and its own
             files are used.
 
         Returns
         -------
         Plan
-            The plan with three folds, named ``...-quick``.
         """
         at_hand = {*datasets, *self.files}
         some = [name for name in self.datasets if name in at_hand][:_QUICK_DATASETS]

@@ -85,8 +85,7 @@ class Store:
     Parameters
     ----------
     path : path
-        The file. A missing one is made, unless ``create`` is False. ``":memory:"`` keeps
-        nothing.
+        The file. A missing one is made, unless ``create`` is False. ``":memory:"`` keeps nothing.
     create : bool, default=True
         If False, the store is only read. It may then be on a read-only disk.
 
@@ -214,15 +213,6 @@ class Store:
     def results(self, study: str) -> StudyResults:
         """Return a study with all its stored results.
 
-        Parameters
-        ----------
-        study : str
-            Name of the study.
-
-        Returns
-        -------
-        StudyResults
-
         Raises
         ------
         StoreError
@@ -273,7 +263,6 @@ class Store:
         return [(row["identity"], row["seconds"]) for row in rows]
 
     def _having(self, columns: str, keys: Sequence[str]) -> list[sqlite3.Row]:
-        """Return columns of the results that some units have."""
         return self._read(
             f"SELECT {columns} FROM results WHERE key IN (SELECT value FROM json_each(?))",
             json.dumps(list(keys)),
@@ -313,11 +302,7 @@ def _likeness(identity: str) -> str:
 
 
 def _connect(path: Path, *, create: bool) -> sqlite3.Connection:
-    """Open a store in autocommit mode.
-
-    Without ``create``, a store that cannot be written, for example on a read-only disk, is opened
-    for reading.
-    """
+    """Open a store in autocommit mode; only to read if it cannot be written, without ``create``."""
     writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
     only_read = path.exists() and not writable
     if only_read:
@@ -454,7 +439,6 @@ def _unit_result(place: Mapping[str, Any], result: sqlite3.Row | None) -> UnitRe
 
 
 def _insertion(table: str, values: Mapping[str, object]) -> str:
-    """Return the SQL that inserts named values into a table, or replaces the row of their key."""
     names = ", ".join(values)
     return f"INSERT OR REPLACE INTO {table} ({names}) VALUES (:{', :'.join(values)})"
 

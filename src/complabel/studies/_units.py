@@ -40,9 +40,7 @@ class Unit:
     """One fold of one row on one dataset: the smallest piece of a study.
 
     ``key`` is the SHA-256 of ``identity``: everything that can change the result, as JSON. ``file``
-    has the files of a user's dataset, else it is empty. ``fingerprint`` is the checksum of the
-    dataset after preprocessing. ``parameters`` are those of the classifier and the row's settings
-    on frequencies, as plain data. ``criteria`` and ``score`` say what is measured.
+    has a user's files, else it is empty. ``fingerprint`` is of the dataset after preprocessing.
     """
 
     key: str
@@ -67,15 +65,6 @@ def plan_units(
 
     Units are ordered by dataset, so that a run needs each dataset only once. A row that matches
     estimated frequencies has no units under a draw without random questions.
-
-    Raises
-    ------
-    InputError
-        If a dataset cannot be split into so many folds, does not allow a draw, or lacks true
-        labels that the plan needs.
-    DatasetNotFoundError, DatasetFormatError
-        If a file of yours, or of released labels, is missing or does not parse; or if a dataset
-        is missing and ``allow_missing`` is False.
     """
     units: list[Unit] = []
     missing: dict[str, str] = {}
@@ -96,7 +85,6 @@ def plan_units(
 def _units_of(
     plan: Plan, name: str, dataset: MultiLabelDataset, data_dir: str | Path | None
 ) -> Iterator[Unit]:
-    """Yield the units of a plan on one dataset."""
     refuse_what_it_lacks(dataset, plan, split_folds(dataset, n_folds=plan.folds, seed=plan.seed))
     fingerprint = dataset_fingerprint(dataset)
     rows = [(row, _parameters(row, name)) for row in plan.expanded_rows()]
@@ -180,7 +168,6 @@ def _computing_code() -> str:
 
 
 def _files_of(place: str) -> list[Path]:
-    """Return the files of a room, which is a folder or a file."""
     root = Path(complabel.__file__).parent
     return sorted([*root.glob(f"{place}.py"), *root.glob(f"{place}/**/*.py")])
 
