@@ -68,31 +68,16 @@ def plan_text(name: str) -> str:
     return (plans / f"{name}.toml").read_text(encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """The columns of a table's file, or constant values if it lacks such a column."""
-
-    file: str
-    row: str
-    draw: str = ""
-    all_drawn: str = ""
-    metric: str = ""
-    mean: str = "mean"
-
-
-_LAYOUTS = {
-    "table2": _Layout("table2_uniform.csv", row="method", all_drawn="uniform"),
-    "table3": _Layout("table3_biased.csv", row="method", all_drawn="biased"),
-    "table4": _Layout("table4_ablation.csv", row="variant", draw="labels"),
-    "table5": _Layout(
-        "table5_beta.csv",
-        row="beta",
-        all_drawn="uniform",
-        metric="average_precision",
-        mean="average_precision_mean",
-    ),
-    "table6": _Layout("table6_relevant_labels.csv", row="method", all_drawn="uniform"),
+# The file of each table, its column with the row, and how all labels were drawn; if that is empty,
+# the column "labels" says it.
+_FILES = {
+    "table2": ("table2_uniform.csv", "method", "uniform"),
+    "table3": ("table3_biased.csv", "method", "biased"),
+    "table4": ("table4_ablation.csv", "variant", ""),
+    "table5": ("table5_beta.csv", "beta", "uniform"),
+    "table6": ("table6_relevant_labels.csv", "method", "uniform"),
 }
+_ONLY = "average_precision"  # the one criterion of a file without a column "metric"
 
 
 @dataclass(frozen=True)
@@ -121,19 +106,14 @@ def published_cells(table: str) -> Mapping[tuple[str, str, str, str], Published]
     >>> published_cells("table5")["yeast", "uniform", "0.1", "average_precision"]
     Published(mean=0.714, std=0.019)
     """
-    if table not in _LAYOUTS:
+    if table not in _FILES:
         return MappingProxyType({})
-    layout = _LAYOUTS[table]
-    file = resources.files("complabel.paper") / "tables" / layout.file
-    rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
-    return MappingProxyType(
-        {
-            (
-                row["dataset"],
-                row[layout.draw] if layout.draw else layout.all_drawn,
-                row[layout.row],
-                layout.metric or row["metric"],
-            ): Published(float(row[layout.mean]), float(row["std"]))
-            for row in rows
-        }
-    )
+    name, row_column, scheme = _FILES[table]
+    file = resources.files("complabel.paper") / "tables" / name
+    cells = {}
+    for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
+        drawn, metric = scheme or row["labels"], row.get("metric", _ONLY)
+        mean = row["mean"] if "mean" in row else row[f"{_ONLY}_mean"]
+        place = row["dataset"], drawn, row[row_column], metric
+        cells[place] = Published(float(mean), float(row["std"]))
+    return MappingProxyType(cells)

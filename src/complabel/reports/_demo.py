@@ -157,10 +157,7 @@ def run_demo(
         "propensities": propensities.tolist(),
         "ways": ways,
         "references": _references(pictures, answers["free"], Y, seed),
-        "examples": {
-            "training": _answered(pictures, answers),
-            "test": _guessed(pictures, scores),
-        },
+        "examples": {"training": _answered(pictures, answers), "test": _guessed(pictures, scores)},
         "versions": _versions(),
     }
     told = {"titles": _titles(summary), "about": _about(summary), "meaning": _meaning(summary)}
@@ -324,9 +321,7 @@ def render_demo(summary: Mapping[str, Any]) -> str:
     readily = dict(zip(summary["label_names"], summary["propensities"], strict=True))
     most = max(readily.values())
     return get_template("demo.html.j2").render(
-        summary,
-        readily=[(name, w, w / most) for name, w in readily.items()],
-        image=_grey_image,
+        summary, readily=[(name, w, w / most) for name, w in readily.items()], image=_grey_image
     )
 
 

@@ -86,19 +86,16 @@ def summarize_study(results: StudyResults) -> data.Summary:
     )
 
 
+_OF_THE_PLAN = ("name", "title", "description", "published", "folds", "seed", "has_answers")
+
+
 def _study(places: _Places) -> data.Study:
     plan = places.plan
     return data.Study(
-        name=plan.name,
-        title=plan.title,
-        description=plan.description,
-        published=plan.published,
+        **{name: getattr(plan, name) for name in _OF_THE_PLAN},
         reference=places.reference,
         draws=tuple(plan.draws),
         datasets=tuple(plan.datasets),
-        folds=plan.folds,
-        seed=plan.seed,
-        has_answers=plan.has_answers,
         seconds=plan.seconds.model_dump(),
     )
 

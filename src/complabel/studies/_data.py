@@ -33,10 +33,7 @@ _FEWEST_LABELS = 3
 
 
 def fetch(
-    name: str,
-    file: str | Sequence[str] | OwnTables = "",
-    *,
-    data_dir: str | Path | None = None,
+    name: str, file: str | Sequence[str] | OwnTables = "", *, data_dir: str | Path | None = None
 ) -> MultiLabelDataset:
     """Load a dataset of a plan; the latest two stay in memory.
 
@@ -102,10 +99,14 @@ def refuse_what_it_lacks(
     """Refuse draws, criteria and rows of a plan for which a dataset lacks labels."""
     if dataset.known is not None:
         _refuse_without_truth(dataset, plan, [test for _, test in folds])
-    fewest = min(len(train) for train, _ in folds)
+    fewest_pairs = min(len(train) for train, _ in folds) * dataset.n_labels
     for draw in plan.draws:
         _refuse_draw(dataset, draw)
-        _refuse_large_audit(dataset, fewest, draw.audit)
+        if draw.audit > fewest_pairs:
+            raise InputError(
+                f"{dataset.name} has {fewest_pairs} pairs of an instance and a label in a training"
+                f" part, too few for an audit of {draw.audit}; reduce the audit"
+            )
 
 
 def _refuse_draw(dataset: MultiLabelDataset, draw: Draw) -> None:
@@ -135,15 +136,6 @@ def _refuse_draw(dataset: MultiLabelDataset, draw: Draw) -> None:
             f"{dataset.name} has instances with {'none or ' * (draw.scheme == 'biased')}all of the"
             f" labels ({silent.sum()} of {dataset.n_samples}), for which no label can be named; ask"
             " another question, such as menu-4 or asked"
-        )
-
-
-def _refuse_large_audit(dataset: MultiLabelDataset, n_train: int, size: int) -> None:
-    pairs = n_train * dataset.n_labels
-    if size > pairs:
-        raise InputError(
-            f"{dataset.name} has {pairs} pairs of an instance and a label in a training part, too"
-            f" few for an audit of {size}; reduce the audit"
         )
 
 

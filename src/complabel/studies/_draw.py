@@ -47,10 +47,7 @@ _ALONE = {
         ", where people only answer the audit; leave that out",
     ),
 }
-_JUDGED = {
-    "asked": "a yes/no question about a random label",
-    "ticked": "all labels judged",
-}
+_JUDGED = {"asked": "a yes/no question about a random label", "ticked": "all labels judged"}
 _MENU = re.compile(r"menu-([1-9][0-9]*)")
 
 

@@ -24,7 +24,7 @@ from complabel.answers import Answers
 from complabel.datasets import MultiLabelDataset
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryClassifier
-from complabel.studies._labels import GivenLabels, draw_audit, draw_known, with_audit, with_known
+from complabel.studies._labels import GivenLabels, draw_audit, draw_known, with_known
 from complabel.studies._outcome import Outcome, fitted_details, fitted_scalars
 from complabel.studies._rows import Row
 
@@ -89,10 +89,6 @@ def matched_to(
         classifier=classifier, label_frequencies=frequencies
     )
     return matched
-
-
-def true_frequencies(dataset: MultiLabelDataset, train: NDArray[np.intp]) -> NDArray[np.float64]:
-    return np.asarray(dataset.Y[train].mean(axis=0, dtype=np.float64))
 
 
 def run_fold(
@@ -179,7 +175,9 @@ def fit_fold(
         return _fit(classifier, dataset.X, dataset.Y, None, train, test)
     classifier = _told_frequencies(classifier, row, dataset, train)
     if audit:
-        labels = with_audit(labels, draw_audit(dataset, train, audit, fold=fold, seed=seed))
+        others = labels if isinstance(labels, Answers) else Answers.from_complementary(labels)
+        own = draw_audit(dataset, train, audit, fold=fold, seed=seed)
+        labels = Answers.concatenate([others, own])
     relevant = draw_known(dataset, row, seed=seed)
     if relevant is not None and isinstance(labels, Answers):
         labels, relevant = with_known(labels, relevant), None
@@ -196,7 +194,7 @@ def _told_frequencies(
 
     Of the true labels, only K shares over the training part are used, and only if the row asks.
     """
-    told = true_frequencies(dataset, train) if row.label_frequencies else "auto"
+    told = dataset.Y[train].mean(axis=0, dtype=np.float64) if row.label_frequencies else "auto"
     if row.match_frequencies:
         return matched_to(classifier, told)
     if row.label_frequencies:

@@ -24,11 +24,7 @@ _KNOWN, _PROPENSITIES, _ITEMS, _AUDIT = 1, 2, 3, 4
 
 
 def draw_labels(
-    dataset: MultiLabelDataset,
-    draw: Draw,
-    *,
-    seed: int,
-    data_dir: str | Path | None = None,
+    dataset: MultiLabelDataset, draw: Draw, *, seed: int, data_dir: str | Path | None = None
 ) -> GivenLabels:
     """Get the labels (n_samples, K) or answers for a dataset that a draw describes.
 
@@ -125,13 +121,6 @@ def draw_audit(
         probability=1 / n_labels,
         n_items=dataset.n_samples,
     )
-
-
-def with_audit(labels: GivenLabels, audit: Answers) -> Answers:
-    """Add an audit to the other answers; an indicator of complementary labels becomes answers."""
-    if not isinstance(labels, Answers):
-        labels = Answers.from_complementary(labels)
-    return Answers.concatenate([labels, audit])
 
 
 def _released(

@@ -175,18 +175,11 @@ def reset_peak_memory() -> None:
 
 def peak_memory_mb() -> float:
     """Return the peak of resident memory since the reset, in 1e6 bytes; NaN if unknown."""
-    try:
+    with contextlib.suppress(OSError):
         for line in _STATUS.read_text(encoding="ascii", errors="replace").splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024 / 1e6
-    except OSError:
-        pass
-    return _peak_of_process_mb()
-
-
-def _peak_of_process_mb() -> float:
-    """Return the peak over the process's life, on systems without /proc."""
-    try:
+    try:  # without /proc: the peak over the process's life
         import resource
     except ImportError:
         return float("nan")

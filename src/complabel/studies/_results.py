@@ -125,11 +125,7 @@ class StudyResults:
 
 def _over_folds(values: Sequence[float]) -> dict[str, Any]:
     array = np.array(values)
-    return {
-        "mean": float(array.mean()),
-        "std": float(array.std(ddof=1)),
-        "folds": array.tolist(),
-    }
+    return {"mean": float(array.mean()), "std": float(array.std(ddof=1)), "folds": array.tolist()}
 
 
 def _fitted_over_folds(fitted: Sequence[Mapping[str, float | int | str]]) -> dict[str, object]:

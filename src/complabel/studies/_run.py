@@ -28,12 +28,7 @@ from complabel.studies._data import KEPT, fetch
 from complabel.studies._draw import Draw
 from complabel.studies._fold import run_fold
 from complabel.studies._labels import GivenLabels, draw_labels, released_checksum
-from complabel.studies._outcome import (
-    Outcome,
-    describe_machine,
-    peak_memory_mb,
-    reset_peak_memory,
-)
+from complabel.studies._outcome import Outcome, describe_machine, peak_memory_mb, reset_peak_memory
 from complabel.studies._plan import OwnFile, Plan, paths_of
 from complabel.studies._store import Store
 from complabel.studies._units import Unit, made_by, own_files, plan_units
@@ -373,11 +368,7 @@ def _dataset(
 
 @functools.lru_cache(maxsize=KEPT)
 def _drawn(
-    dataset: MultiLabelDataset,
-    draw: Draw,
-    seed: int,
-    data_dir: str | Path | None,
-    released: str,
+    dataset: MultiLabelDataset, draw: Draw, seed: int, data_dir: str | Path | None, released: str
 ) -> GivenLabels:
     """Draw once per process; released labels must be those that the study means."""
     if released and released_checksum(dataset, draw, data_dir) != released:

@@ -181,7 +181,7 @@ def tune(
     title = asked.title_with(answers=answered)
     held_out = "complementary labels" if asked.is_plain else f"answers: {title}"
     # The paper chose its settings for a dataset with true labels, so a search must not start there.
-    plain_method = make_classifier(method).get_params(deep=False)
+    classifier = make_classifier(method)
     entry, *others = dataset_entries(given)
     if others:
         raise InputError(
@@ -190,7 +190,7 @@ def tune(
             " file of its labels"
         )
     stated = paper.settings(get_method(method).base, entry if isinstance(entry, str) else "")
-    unset = {name: plain_method[name] for name in stated}
+    unset = {name: classifier.get_params(deep=False)[name] for name in stated}
     row = row_of_command(method, match=match_frequencies)
     plan = plan_of_command(
         "tune",
@@ -224,14 +224,13 @@ def tune(
     ]
     if all(math.isnan(setting.score) for setting in tuned):
         raise InputError(f"no setting of {method} could be scored: {tuned[0].error}")
-    plain = make_classifier(method)
     return TuningResult(
         plan.datasets[0],
         method,
         asked,
         seed,
         n_folds,
-        _criterion(matched_to(plain) if match_frequencies else plain, asked),
+        _criterion(matched_to(classifier) if match_frequencies else classifier, asked),
         tuple(tuned),
         match_frequencies,
     )
