@@ -15,19 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from complabel import methods
 from complabel._parameters import check_integer
 from complabel._training import one_thread
 from complabel.answers import Answers, AssumedUniformWarning, IgnoredAnswersWarning
 from complabel.datasets import make_digits
 from complabel.errors import InputError
-from complabel.methods import (
-    ComplementaryClassifier,
-    ComplementaryRidgeClassifier,
-    FrequencyMatchedClassifier,
-    PriorClassifier,
-    SelectionLikelihoodClassifier,
-    SupervisedClassifier,
-)
+from complabel.methods import ComplementaryClassifier
 from complabel.metrics import average_precision
 from complabel.reports._templates import get_template
 from complabel.simulate import draw_answers
@@ -204,20 +198,20 @@ def _ask(
     }
 
 
-def _flagship(seed: int) -> SelectionLikelihoodClassifier:
+def _flagship(seed: int) -> methods.SelectionLikelihoodClassifier:
     """Return the selection likelihood with default settings, but linear: it fits in seconds."""
-    return SelectionLikelihoodClassifier(kernel="linear", random_state=seed)
+    return methods.SelectionLikelihoodClassifier(kernel="linear", random_state=seed)
 
 
 def _others(pictures: _Pictures, answers: Answers, seed: int) -> dict[str, float | None]:
     """Return the average precision of ridge, without and with matched scores."""
-    ridge = ComplementaryRidgeClassifier(random_state=seed)
+    ridge = methods.ComplementaryRidgeClassifier(random_state=seed)
     found: dict[str, float | None] = {
         "ridge": pictures.measure(pictures.fit(ridge, answers))["average_precision"],
         "matched": None,  # matching needs answers to random questions
     }
     if (answers.question == "asked").any():
-        matched = FrequencyMatchedClassifier(ridge)
+        matched = methods.FrequencyMatchedClassifier(ridge)
         found["matched"] = pictures.measure(pictures.fit(matched, answers))["average_precision"]
     return found
 
@@ -225,9 +219,9 @@ def _others(pictures: _Pictures, answers: Answers, seed: int) -> dict[str, float
 def _references(
     pictures: _Pictures, named: Answers, Y: NDArray[np.uint8], seed: int
 ) -> dict[str, dict[str, float]]:
-    supervised = SupervisedClassifier(kernel="linear", random_state=seed)
+    supervised = methods.SupervisedClassifier(kernel="linear", random_state=seed)
     return {
-        "prior": pictures.measure(pictures.fit(PriorClassifier(), named)),
+        "prior": pictures.measure(pictures.fit(methods.PriorClassifier(), named)),
         "supervised": pictures.measure(pictures.fit(supervised, Y)),
     }
 

@@ -12,22 +12,14 @@ from typing import Any
 import numpy as np
 
 import complabel
+from complabel import statistics
 from complabel.errors import InputError
 from complabel.methods import get_method
 from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES, METRIC_TITLES
 from complabel.paper import Published, printed_criteria, printed_name, published_cells
 from complabel.reports import _summary as data
 from complabel.reports._summary import CRITERION, Cell, Place, measured
-from complabel.statistics import (
-    Judgement,
-    average_ranks,
-    critical_difference,
-    friedman_test,
-    groups_not_different,
-    judge,
-    summarize,
-    win_tie_loss,
-)
+from complabel.statistics import Judgement, critical_difference, judge, win_tie_loss
 from complabel.studies import Draw, Row, StudyResults, UnitResult, answers_of, seconds_of
 
 
@@ -176,7 +168,7 @@ def _over_folds(values: Sequence[float]) -> tuple[float, float | None]:
     """Return the mean and the standard deviation, which is None for a single fold."""
     if len(values) == 1:
         return values[0], None
-    over_folds = summarize(values)
+    over_folds = statistics.summarize(values)
     return over_folds.mean, over_folds.std
 
 
@@ -250,10 +242,10 @@ def _ranked(scores: Sequence[Sequence[float]], *, higher_is_better: bool) -> dic
     """Rank rows by scores (n_datasets, n_rows), and test whether their ranks differ."""
     if not scores:
         return {"reason": "No dataset is complete for every row."}
-    ranks = average_ranks(scores, higher_is_better=higher_is_better)
+    ranks = statistics.average_ranks(scores, higher_is_better=higher_is_better)
     found = {"ranks": tuple(ranks.tolist())}
     try:
-        friedman = friedman_test(scores)
+        friedman = statistics.friedman_test(scores)
     except InputError as error:
         return {**found, "reason": f"{error}."}
     difference = critical_difference(len(ranks), len(scores))
@@ -270,7 +262,7 @@ def _ranked(scores: Sequence[Sequence[float]], *, higher_is_better: bool) -> dic
             **{**vars(friedman), "f_statistic": measured(friedman.f_statistic)}
         ),
         "critical_difference": difference,
-        "groups": tuple(groups_not_different(ranks, difference)),
+        "groups": tuple(statistics.groups_not_different(ranks, difference)),
     }
 
 

@@ -88,8 +88,6 @@ class Metric:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the tables."""
-
     title: str
     method: str
     method_title: str

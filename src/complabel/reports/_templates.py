@@ -38,7 +38,6 @@ _HOLLOW = str.maketrans("●■▲◆▼✚", "○□△◇▽✛")
 
 
 def title_of(row: Row) -> str:
-    """Return a row's title, with a mark if it does not compete."""
     return row.title if row.competes else f"{row.title} {DAGGER}"
 
 

@@ -11,15 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from complabel import datasets
 from complabel.answers import UnlistedLabelsWarning
-from complabel.datasets import (
-    MultiLabelDataset,
-    files_of_dataset,
-    load_dataset,
-    load_file,
-    load_tables,
-    preprocess,
-)
+from complabel.datasets import MultiLabelDataset, files_of_dataset
 from complabel.errors import ComplabelError, InputError
 from complabel.files import UnmatchedItemsWarning
 from complabel.methods import get_method
@@ -58,8 +52,11 @@ def _loaded(
 ) -> MultiLabelDataset:
     """Load a dataset; ``_written`` makes the cache load changed files again."""
     if not files:
-        return load_dataset(name, data_dir=data_dir)
-    dataset = _from_tables(files, name) if isinstance(files, OwnTables) else load_file(files, name)
+        return datasets.load_dataset(name, data_dir=data_dir)
+    if isinstance(files, OwnTables):
+        dataset = _from_tables(files, name)
+    else:
+        dataset = datasets.load_file(files, name)
     if dataset.answers is not None:
         return dataset  # answers are useful for any instance and any number of labels
     if dataset.n_labels < _FEWEST_LABELS:
@@ -71,7 +68,7 @@ def _loaded(
         )
     if dataset.excluded is not None:
         return dataset
-    return preprocess(dataset, max_labels=dataset.n_labels)
+    return datasets.preprocess(dataset, max_labels=dataset.n_labels)
 
 
 def _from_tables(tables: OwnTables, name: str) -> MultiLabelDataset:
@@ -79,7 +76,7 @@ def _from_tables(tables: OwnTables, name: str) -> MultiLabelDataset:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnlistedLabelsWarning)
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
-        return load_tables(
+        return datasets.load_tables(
             tables.features,
             answers=tables.answers or None,
             truth=tables.truth,
@@ -142,7 +139,6 @@ def _refuse_draw(dataset: MultiLabelDataset, draw: Draw) -> None:
 def _refuse_without_truth(
     dataset: MultiLabelDataset, plan: Plan, test_parts: Sequence[NDArray[np.intp]]
 ) -> None:
-    """Refuse criteria and rows that need true labels that are not known."""
     known = dataset.known
     assert known is not None
     if plan.criteria and not known.any():

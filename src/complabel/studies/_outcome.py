@@ -148,7 +148,6 @@ def result_versions() -> dict[str, str]:
 
 @functools.cache
 def describe_machine() -> dict[str, str]:
-    """Return a description of the machine, of Python and of the packages."""
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),

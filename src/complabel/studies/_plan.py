@@ -49,12 +49,10 @@ class OwnTables(BaseModel):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All files of these tables."""
         others = (self.truth, self.items, self.label_names)
         return (self.features, *self.answers, *(path for path in others if path is not None))
 
     def within(self, folder: Path) -> OwnTables:
-        """Return the same tables with relative paths resolved from ``folder``."""
         others = ("features", "truth", "items", "label_names")
         places: dict[str, Any] = {
             name: str(folder / path) for name in others if (path := getattr(self, name)) is not None
@@ -68,7 +66,6 @@ OwnFile: TypeAlias = "str | tuple[str, ...] | OwnTables"
 
 
 def paths_of(file: str | Sequence[str] | OwnTables) -> tuple[str, ...]:
-    """Return all paths that are given for a dataset."""
     if isinstance(file, OwnTables):
         return file.paths
     return ((file,) if file else ()) if isinstance(file, str) else tuple(file)
@@ -254,7 +251,6 @@ class Plan(BaseModel):
         )
 
     def _refuse_too_little_asked(self) -> None:
-        """Refuse scores and matching if no draw gives the answers that they need."""
         for draw in self.draws:
             if self.score and draw.question == "none":
                 raise ValueError(

@@ -129,7 +129,6 @@ class Row(BaseModel):
         return ", ".join([get_method(method).title, *varied])
 
     def _refuse_frequencies(self, method: str, settings: dict[str, Any]) -> None:
-        """Refuse label frequencies for a method that cannot use them."""
         leave_out = f', or write leave_out = ["{method}"]' if self.method == ALL_METHODS else ""
         if self.match_frequencies:
             if get_method(method).learns_from == "relevant":

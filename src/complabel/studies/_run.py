@@ -149,8 +149,6 @@ def run_study(
 
 @dataclass
 class _Run:
-    """One run of some units, with counts of what it did."""
-
     store: Store
     data_dir: str | Path | None
     monitor: Monitor

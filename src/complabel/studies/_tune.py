@@ -98,7 +98,6 @@ class TuningResult:
         return self.settings[int(np.nanargmax([setting.score for setting in self.settings]))]
 
     def code(self) -> str:
-        """Return Python code that makes the classifier with the best setting."""
         classifier = make_classifier(self.method, **self.best.parameters)
         made = [type(classifier)]
         if self.match_frequencies:

@@ -163,7 +163,6 @@ def made_by(row: Row) -> dict[str, Any]:
 
 @functools.cache
 def _computing_code() -> str:
-    """Return one checksum of all code of complabel that computes results."""
     return _digest(*(file for place in _COMPUTING for file in _files_of(place)))
 
 
