@@ -92,9 +92,7 @@ class Published:
 def published_cells(table: str) -> Mapping[tuple[str, str, str, str], Published]:
     """Return one of the paper's tables of results, by (dataset, scheme, row, metric).
 
-    In the order of :data:`TABLES`: methods with uniform labels, methods with biased labels,
-    ablations, values of beta, and complementary labels together with relevant ones. ``row`` is the
-    name in the paper, such as ``"MLCL"``. The mapping is empty for any other table.
+    ``row`` is the name in the paper, such as ``"MLCL"``. The mapping is empty for any other table.
 
     References
     ----------

@@ -108,16 +108,11 @@ def run_demo(
 ) -> dict[str, Any]:
     """Ask about the same pictures in four ways, learn from the answers, and measure the models.
 
-    There is one answer for each training picture. "free": people name a digit that is not on it,
-    and all digits come to mind equally. "asked": they say yes or no to a random digit. "biased":
-    some digits come to mind more readily. "audited": as "biased", but ``n_questions`` pictures have
-    the yes/no answer instead. Models learn from four fifths of at least 100 pictures. ``tell`` gets
-    a few words about each step.
-
-    Returned is plain data for JSON: ``ways`` maps each way to ``average_precision`` and ``found``
-    of the selection likelihood, and to ``others``: the average precision of other methods, None if
-    one cannot learn. ``references`` maps names to the first two figures. For ``found``, a model
-    names as many digits as the picture shows; it is the share of the shown digits among them.
+    Each training picture has one answer. "free": people name a digit that is not on it. "asked":
+    they say yes or no to a random digit. "biased": some digits come to mind more readily.
+    "audited": as "biased", but ``n_questions`` pictures have the yes/no answer. The result is plain
+    data for JSON. ``found`` is the share of the shown digits that a model names, if it names as
+    many as are shown.
     """
     check_integer("seed", seed, at_least=0)
     check_integer("n_pictures", n_pictures, at_least=100)

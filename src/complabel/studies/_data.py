@@ -31,8 +31,7 @@ def fetch(
 ) -> MultiLabelDataset:
     """Load a dataset of a plan; the latest two stay in memory.
 
-    All labels of a user's ``file`` are kept. Instances with none or all of the labels are left out,
-    unless the file has excluded labels. Tables with answers are kept whole.
+    Instances with none or all labels are left out, unless there are answers or excluded labels.
     """
     files = file if isinstance(file, OwnTables) else paths_of(file)
     written = []

@@ -290,10 +290,7 @@ class Seconds(BaseModel):
 
 
 def answers_of(draw: Draw, n_items: float) -> float | None:
-    """Return the expected number of answers about items, with the audit; each named label is one.
-
-    None if the labels are the dataset's own, because this study did not ask for them.
-    """
+    """Return the expected number of answers, with the audit; None for the dataset's own labels."""
     if draw.scheme == "own":
         return None
     return _questions(draw, n_items) * draw.asked_for + draw.audit

@@ -104,9 +104,7 @@ def run_fold(
     """Fit a method to the training part of a fold, and measure it on the test part.
 
     ``criteria`` are measured on true labels. ``score`` is the method's own, on held-out labels; and
-    on Answers ``"held_out_ranking"``: minus the complementary ranking error, which can be compared
-    between all methods. It is left out if no answer says that a label does not apply. ``others`` go
-    to :func:`fit_fold`. The outcome lacks the memory and the machine.
+    on Answers ``"held_out_ranking"``: minus the complementary ranking error, for all methods alike.
     """
     curves: dict[str, list[float]] = {}
 
@@ -132,7 +130,7 @@ def run_fold(
         with one_thread():
             measured["score"] = classifier.score(X[test], labels[test])
             if isinstance(labels, Answers):
-                with contextlib.suppress(AnnotationError):
+                with contextlib.suppress(AnnotationError):  # no answer rules a label out
                     measured["held_out_ranking"] = metrics.complementary_ranking_scorer(
                         classifier, X[test], labels[test]
                     )
@@ -158,9 +156,8 @@ def fit_fold(
 ) -> FittedFold:
     """Fit a method to the training part of a fold, and predict for the test part.
 
-    ``labels`` (n_samples, K) or answers are the result of :func:`draw_labels`; a reference learns
-    from the relevant labels instead, and gets no audit. Parameters that the row does not set are
-    those that the paper states for the dataset.
+    A reference learns from the relevant labels instead of ``labels``, and gets no audit. Parameters
+    that the row does not set are those that the paper states for the dataset.
     """
     classifier = methods.make_classifier(row.method, dataset=dataset.name, **row.settings)
     given: dict[str, Any] = {"random_state": fold_seed(seed, fold)}

@@ -28,9 +28,9 @@ def draw_labels(
 ) -> GivenLabels:
     """Get the labels (n_samples, K) or answers for a dataset that a draw describes.
 
-    They are an indicator if ``draw.is_plain``, else answers about ``n_samples`` items, without an
-    audit, which depends on the fold. The same seed gives the same labels on every machine; draws
-    that differ in ``propensity_sd`` have the same z_k under one seed.
+    They are an indicator if ``draw.is_plain``. An audit depends on the fold and is not included.
+    The same seed gives the same labels on every machine, and the same z_k for any
+    ``propensity_sd``.
     """
     if draw.labels == "released":
         released = _released(dataset, draw, data_dir)
@@ -100,8 +100,7 @@ def draw_audit(
 ) -> Answers:
     """Answer ``size`` yes/no questions about random pairs of a training instance and a label.
 
-    Each pair is drawn at most once. With the same fold and seed, a smaller audit is the start of a
-    larger one. Items are numbered as the rows of the dataset.
+    Each pair is drawn at most once, and a smaller audit is the start of a larger one.
     """
     n_labels = dataset.n_labels
     # Each fold has its own stream, so that its pairs do not depend on those of other folds.

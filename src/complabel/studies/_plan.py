@@ -227,17 +227,12 @@ class Plan(BaseModel):
         return [expanded for row in self.rows for expanded in row.expanded()]
 
     def quick(self, datasets: Sequence[str]) -> Plan:
-        """Return a small version of the plan, named ``...-quick``, to try whether everything runs.
+        """Return a plan with three folds on two datasets, named ``...-quick``, to try it.
 
         Parameters
         ----------
         datasets : sequence of str
-            Names of the datasets at hand. The first two of the plan among these and its own
-            files are used.
-
-        Returns
-        -------
-        Plan
+            Names of the datasets at hand, beside the plan's own files.
         """
         at_hand = {*datasets, *self.files}
         some = [name for name in self.datasets if name in at_hand][:_QUICK_DATASETS]

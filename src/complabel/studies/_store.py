@@ -117,13 +117,7 @@ class Store:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Be the only run that writes the store inside the block.
-
-        Raises
-        ------
-        StoreError
-            If another run writes it; the message names its process.
-        """
+        """Be the only run that writes the store inside the block; StoreError names another one."""
         if self.path == _MEMORY:
             yield
             return
@@ -283,10 +277,7 @@ class Forecast:
 
 
 def forecast(store: Store, units: Sequence[Unit]) -> Forecast:
-    """Forecast a run's time from stored units of the same row and dataset, of any draw and fold.
-
-    Times of other versions of the code count, too: they are the best guess there is.
-    """
+    """Forecast a run's time from stored units of the same row and dataset, also of other code."""
     times: dict[str, list[float]] = {}
     for identity, seconds in store.times():
         times.setdefault(_likeness(identity), []).append(seconds)
@@ -342,7 +333,6 @@ def _lock_file(path: Path) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run a block in one transaction: all its writes happen, or none."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

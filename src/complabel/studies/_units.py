@@ -39,8 +39,7 @@ _IMPORT = re.compile(r"^\s*(?:from|import)\s.+", re.MULTILINE)
 class Unit:
     """One fold of one row on one dataset: the smallest piece of a study.
 
-    ``key`` is the SHA-256 of ``identity``: everything that can change the result, as JSON. ``file``
-    has a user's files, else it is empty. ``fingerprint`` is of the dataset after preprocessing.
+    ``key`` is the SHA-256 of ``identity``: everything that can change the result, as JSON.
     """
 
     key: str
@@ -63,8 +62,7 @@ def plan_units(
 ) -> tuple[list[Unit], dict[str, str]]:
     """List the units of a plan on the datasets at hand, and the missing datasets with the reason.
 
-    Units are ordered by dataset, so that a run needs each dataset only once. A row that matches
-    estimated frequencies has no units under a draw without random questions.
+    Units are ordered by dataset, so that a run needs each dataset only once.
     """
     units: list[Unit] = []
     missing: dict[str, str] = {}
@@ -179,10 +177,7 @@ def _digest(*files: Path) -> str:
 
 
 def own_files(module: str) -> list[Path]:
-    """Return the files of a module of the user's, and of modules beside it that it imports.
-
-    Beside an installed package are other people's, so that only its own files count.
-    """
+    """Return the files of a module of the user's, and of modules beside it that it imports."""
     top = module.partition(".")[0]
     spec = find_spec(top)
     if spec is None or spec.origin is None:
@@ -192,7 +187,7 @@ def own_files(module: str) -> list[Path]:
     beside = {file.stem: [file] for file in folder.glob("*.py")}
     beside |= {p.parent.name: sorted(p.parent.rglob("*.py")) for p in folder.glob("*/__init__.py")}
     beside.setdefault(top, [origin])
-    if any(folder.glob("*.dist-info")):
+    if any(folder.glob("*.dist-info")):  # modules beside an installed package are other people's
         beside = {top: beside[top]}
     found: set[str] = set()
     waiting = {top}
