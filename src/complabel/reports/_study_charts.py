@@ -308,12 +308,8 @@ def _chart(
             xs, means = [getattr(p, across) for p in at], [p.mean for p in at]
             ends.extend(xs)
             filled = colour if line.series else "none"
-            look: dict[str, Any] = {
-                "color": colour,
-                "marker": line.marker[0],
-                "markerfacecolor": filled,
-            }
-            axes.plot(xs, means, markersize=5, linewidth=1.5, **look)
+            look: dict[str, Any] = {"marker": line.marker[0], "markersize": 5, "linewidth": 1.5}
+            axes.plot(xs, means, color=colour, markerfacecolor=filled, **look)
         for mean in bars.values():
             axes.axhline(mean, color=INK, alpha=0.5, linewidth=1, linestyle=(0, (4, 3)))
         if ends:

@@ -387,23 +387,15 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:  # its text may be damaged
-        raise StoreError(_explanation(path, error)) from error
-
-
-def _explanation(path: Path, error: Exception) -> str:
-    code = getattr(error, "sqlite_errorcode", 0)  # errors of the sqlite3 module itself have no code
-    primary = code & 0xFF
-    if primary in _ADVICE and code not in _UNREADABLE:
-        return (
-            f"the store {path} cannot be written: {error}. Earlier results in it are safe;"
-            f" {_ADVICE[primary]}"
-        )
-    if code == 0 or primary in _DAMAGED or code in _UNREADABLE:
-        return (
-            f"the store {path} cannot be read; it is damaged or not a store: {error}."
-            f" {_what_to_do(path)}"
-        )
-    return f"the store {path} cannot be read or written: {error}"
+        code = getattr(error, "sqlite_errorcode", 0)  # the sqlite3 module's own errors have none
+        primary = code & 0xFF
+        said = f"cannot be read or written: {error}"
+        if primary in _ADVICE and code not in _UNREADABLE:
+            said = f"cannot be written: {error}. Earlier results in it are safe; {_ADVICE[primary]}"
+        elif code == 0 or primary in _DAMAGED or code in _UNREADABLE:
+            todo = _what_to_do(path)
+            said = f"cannot be read; it is damaged or not a store: {error}. {todo}"
+        raise StoreError(f"the store {path} {said}") from error
 
 
 def _what_to_do(path: Path) -> str:
