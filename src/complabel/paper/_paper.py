@@ -45,130 +45,44 @@ _RANKING = ("ranking_loss", "one_error", "coverage", "average_precision")
 
 
 def settings(method: str, dataset: str) -> dict[str, Any]:
-    """Return the settings that the paper states for a method on a dataset.
-
-    Parameters
-    ----------
-    method : str
-        Name of the method in the registry.
-    dataset : str
-
-    Returns
-    -------
-    dict of str to object
-        Parameters of the classifier; empty if the paper states none.
-
-    Examples
-    --------
-    >>> settings("mlcl", "yeast")
-    {'learning_rate': 0.1}
-    """
+    """Return the parameters that the paper states for a method on a dataset; empty if none."""
     if method in _TRAINED and dataset in _LEARNING_RATES:
         return {"learning_rate": _LEARNING_RATES[dataset]}
     return {}
 
 
 def printed_name(method: str) -> str:
-    """Return the name of a method in the paper's Tables 2 and 3.
-
-    Parameters
-    ----------
-    method : str
-        Name of the method in the registry.
-
-    Returns
-    -------
-    str
-        The name; empty if the tables do not have the method.
-
-    Examples
-    --------
-    >>> printed_name("ml-knn")
-    'ML-KNN'
-    """
+    """Return the name of a method in the paper's Tables 2 and 3; empty if they do not have it."""
     return _PRINTED.get(method, "")
 
 
 def printed_criteria(method: str) -> dict[str, str]:
-    """Return which of our criteria is compared with which criterion of the paper.
-
-    Parameters
-    ----------
-    method : str
-        Name of the method in the registry.
-
-    Returns
-    -------
-    dict of str to str
-        Maps our name to the paper's. Only the Hamming loss may have another name there.
-
-    Examples
-    --------
-    >>> printed_criteria("mlcl")["hamming_loss_minmax"]
-    'hamming_loss'
-    """
+    """Map our criteria to the paper's, of which only the Hamming loss may have another name."""
     hamming = "hamming_loss_minmax" if method in _CUT_BY_ROW else "hamming_loss"
     return {hamming: "hamming_loss", **{name: name for name in _RANKING}}
 
 
 def plan_text(name: str) -> str:
-    """Return the text of a plan that comes with the package.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`PLANS`.
-
-    Returns
-    -------
-    str
-        The plan as TOML.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such plan.
-    """
+    """Return the text of one of :data:`PLANS`, as TOML."""
     plans = resources.files("complabel.paper") / "plans"
     return (plans / f"{name}.toml").read_text(encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """The columns of a table's file, or constant values if it lacks such a column."""
-
-    file: str
-    row: str
-    draw: str = ""
-    all_drawn: str = ""
-    metric: str = ""
-    mean: str = "mean"
-
-
-_LAYOUTS = {
-    "table2": _Layout("table2_uniform.csv", row="method", all_drawn="uniform"),
-    "table3": _Layout("table3_biased.csv", row="method", all_drawn="biased"),
-    "table4": _Layout("table4_ablation.csv", row="variant", draw="labels"),
-    "table5": _Layout(
-        "table5_beta.csv",
-        row="beta",
-        all_drawn="uniform",
-        metric="average_precision",
-        mean="average_precision_mean",
-    ),
-    "table6": _Layout("table6_relevant_labels.csv", row="method", all_drawn="uniform"),
+# The file of each table, its column with the row, and how all labels were drawn; if that is empty,
+# the column "labels" says it.
+_FILES = {
+    "table2": ("table2_uniform.csv", "method", "uniform"),
+    "table3": ("table3_biased.csv", "method", "biased"),
+    "table4": ("table4_ablation.csv", "variant", ""),
+    "table5": ("table5_beta.csv", "beta", "uniform"),
+    "table6": ("table6_relevant_labels.csv", "method", "uniform"),
 }
+_ONLY = "average_precision"  # the one criterion of a file without a column "metric"
 
 
 @dataclass(frozen=True)
 class Published:
-    """A cell of a table in the paper.
-
-    Parameters
-    ----------
-    mean, std : float
-        Mean and standard deviation over ten folds.
-    """
+    """A cell of a table in the paper: mean and standard deviation over ten folds."""
 
     mean: float
     std: float
@@ -176,19 +90,9 @@ class Published:
 
 @functools.cache
 def published_cells(table: str) -> Mapping[tuple[str, str, str, str], Published]:
-    """Return one of the paper's tables of results.
+    """Return one of the paper's tables of results, by (dataset, scheme, row, metric).
 
-    Parameters
-    ----------
-    table : {"table2", "table3", "table4", "table5", "table6"}
-        In this order: methods with uniform labels, methods with biased labels, ablations, values of
-        beta, and complementary labels together with relevant ones.
-
-    Returns
-    -------
-    mapping from (dataset, scheme, row, metric) to Published
-        ``scheme`` is how complementary labels were drawn. ``row`` is the name in the paper, such as
-        ``"MLCL"``. The mapping is empty for any other table.
+    ``row`` is the name in the paper, such as ``"MLCL"``. The mapping is empty for any other table.
 
     References
     ----------
@@ -200,19 +104,14 @@ def published_cells(table: str) -> Mapping[tuple[str, str, str, str], Published]
     >>> published_cells("table5")["yeast", "uniform", "0.1", "average_precision"]
     Published(mean=0.714, std=0.019)
     """
-    if table not in _LAYOUTS:
+    if table not in _FILES:
         return MappingProxyType({})
-    layout = _LAYOUTS[table]
-    file = resources.files("complabel.paper") / "tables" / layout.file
-    rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
-    return MappingProxyType(
-        {
-            (
-                row["dataset"],
-                row[layout.draw] if layout.draw else layout.all_drawn,
-                row[layout.row],
-                layout.metric or row["metric"],
-            ): Published(float(row[layout.mean]), float(row["std"]))
-            for row in rows
-        }
-    )
+    name, row_column, scheme = _FILES[table]
+    file = resources.files("complabel.paper") / "tables" / name
+    cells = {}
+    for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
+        drawn, metric = scheme or row["labels"], row.get("metric", _ONLY)
+        mean = row["mean"] if "mean" in row else row[f"{_ONLY}_mean"]
+        place = row["dataset"], drawn, row[row_column], metric
+        cells[place] = Published(float(mean), float(row["std"]))
+    return MappingProxyType(cells)

@@ -47,8 +47,8 @@ _STYLE: dict[Any, Any] = {
 def _inline_svg(figure: Figure, *, ident: str, description: str) -> Markup:
     """Turn a figure into an ``<svg>`` that can stand beside others in an HTML page.
 
-    ``ident`` must be unique on the page; ids inside the element start with it. ``description`` is
-    the text for readers who cannot see the figure. The XML serializer escapes all texts.
+    ``ident`` must be unique on the page; ids inside the element start with it. The XML serializer
+    escapes all texts.
     """
     from markupsafe import Markup
 
@@ -112,10 +112,7 @@ _DIAMOND: Mapping[str, Any] = {"color": INK, "markersize": 3.6, "markerfacecolor
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of a page: ``draw`` draws it into an empty figure of ``size`` in inches.
-
-    ``description`` is the text for readers who cannot see the chart.
-    """
+    """A chart of a page: ``draw`` draws it into an empty figure of ``size`` in inches."""
 
     title: str
     description: str
@@ -123,7 +120,6 @@ class Chart:
     draw: Callable[[Figure], None]
 
     def svg(self, ident: str) -> Markup:
-        """Return the chart as an ``<svg>`` element with an id that is unique on the page."""
         import matplotlib as mpl
         from matplotlib.figure import Figure
 
@@ -137,11 +133,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar of a chart; without a value, its place stays empty.
-
-    ``error`` is half the length of the error bar. ``published`` is marked with a diamond. The
-    ``kind`` is a key of ``_LOOKS``.
-    """
+    """A bar, half its error bar and a diamond (``published``); without a value, it stays empty."""
 
     name: str
     value: float | None
@@ -220,11 +212,8 @@ def parameter_chart(
 def rank_chart(ranking: Ranking, *, title: str, description: str) -> Chart:
     """Return a chart of average ranks, with a bar beside rows that do not differ.
 
-    References
-    ----------
-    J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
-    Learning Research 7, 2006, Figure 1. The chart is turned by 90 degrees, so that names are
-    readable.
+    After J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of
+    Machine Learning Research 7, 2006, Figure 1; turned by 90 degrees, so that names are readable.
     """
     ranks, difference = ranking.ranks or (), ranking.critical_difference or 0.0
     n_rows = len(ranks)
@@ -267,10 +256,10 @@ def heat_map(
     scale: Scale,
     reach: float,
 ) -> Chart:
-    """Return a heat map of a K x K matrix, coloured by the distance from the scale's centre.
+    """Return a heat map of a K x K matrix, coloured by distances up to ``reach`` from a centre.
 
-    The diagonal is known by definition, so it is hatched and has no colour. ``reach`` is the
-    largest distance on the colour scale. The page shows ``title``; it is not drawn.
+    The diagonal is known by definition, so it is hatched. The page shows ``title``; it is not
+    drawn.
     """
     n_labels, centre = len(matrix), scale.centre
     low, high = centre - reach, centre + reach
@@ -316,8 +305,7 @@ def matrix_charts(
 ) -> Iterator[Chart]:
     """Yield heat maps of those of S, C and T that exist, by attribute of the classifier.
 
-    S and T share one scale around a uniform choice, with the axes ``choice`` and the same reach. C
-    has the scale ``together``. ``whose`` is part of the description.
+    S and T share one scale around a uniform choice, and its reach; C has the scale ``together``.
     """
     others = len(label_names) - 1
     uniform = Scale(1 / others, f"= 1/{others}", choice)
@@ -339,7 +327,7 @@ def matrix_charts(
 
 
 def beside_diagonal(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the K (K - 1) entries outside the diagonal of a K x K matrix, row by row."""
+    """Return the K (K - 1) entries outside the diagonal, row by row."""
     return matrix[~np.eye(len(matrix), dtype=bool)]
 
 

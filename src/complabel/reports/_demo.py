@@ -9,33 +9,23 @@ import platform
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from complabel import methods
 from complabel._parameters import check_integer
 from complabel._training import one_thread
 from complabel.answers import Answers, AssumedUniformWarning, IgnoredAnswersWarning
 from complabel.datasets import make_digits
 from complabel.errors import InputError
-from complabel.methods import (
-    ComplementaryRidgeClassifier,
-    FrequencyMatchedClassifier,
-    PriorClassifier,
-    SelectionLikelihoodClassifier,
-    SupervisedClassifier,
-)
+from complabel.methods import ComplementaryClassifier
 from complabel.metrics import average_precision
 from complabel.reports._templates import get_template
 from complabel.simulate import draw_answers
 from complabel.studies import result_versions
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from complabel.methods import ComplementaryClassifier
-
 
 WAYS: Final = ("free", "asked", "biased", "audited")
 """The ways of asking, in the order in which they are shown."""
@@ -90,7 +80,6 @@ class _Pictures:
             return classifier.predict_proba(self.X[self.test])
 
     def measure(self, scores: NDArray[np.float64]) -> dict[str, float]:
-        """Measure scores of the test pictures by the digits on them."""
         Y = self.Y[self.test]
         guessed = _first_guesses(scores, Y.sum(axis=1))
         return {
@@ -119,39 +108,11 @@ def run_demo(
 ) -> dict[str, Any]:
     """Ask about the same pictures in four ways, learn from the answers, and measure the models.
 
-    In each way, there is one answer for each training picture. "free": people name a digit that is
-    not on it, and all digits come to mind equally. "asked": they say yes or no to a random digit.
-    "biased": they name a digit, but some digits come to mind more readily. "audited": as "biased",
-    but for some pictures the named digit is replaced by the yes/no answer.
-
-    Parameters
-    ----------
-    seed : int, default=0
-        Seed of the pictures, the answers and the methods.
-    n_pictures : int, default=2000
-        Number of pictures, at least 100. Models learn from four fifths and are tested on the rest.
-    n_questions : int, default=200
-        Number of yes/no answers in "audited".
-    tell : callable, optional
-        Called with a few words about each step.
-
-    Returns
-    -------
-    dict
-        Plain data, which JSON can hold: ``seed``, ``n_train``, ``n_test``, ``n_questions``,
-        ``label_names``, ``cardinality``, ``propensities`` of "biased", ``ways``, ``references``,
-        ``examples`` (``training`` and ``test`` pictures), ``versions``, and sentences: ``titles``
-        and ``about`` of the ways, and ``meaning`` of the figures. ``ways`` maps the name
-        of each way to ``average_precision`` and ``found`` of the selection likelihood, and to
-        ``others``: the average precision of other methods, or None if one cannot learn.
-        ``references`` maps names to the first two figures. For ``found``, a model names its most
-        likely digits, as many as the picture shows; it is the share of the shown digits that it
-        names.
-
-    Raises
-    ------
-    InputError
-        If there are too few pictures, or more questions than training pictures.
+    Each training picture has one answer. "free": people name a digit that is not on it. "asked":
+    they say yes or no to a random digit. "biased": some digits come to mind more readily.
+    "audited": as "biased", but ``n_questions`` pictures have the yes/no answer. The result is plain
+    data for JSON. ``found`` is the share of the shown digits that a model names, if it names as
+    many as are shown.
     """
     check_integer("seed", seed, at_least=0)
     check_integer("n_pictures", n_pictures, at_least=100)
@@ -185,10 +146,7 @@ def run_demo(
         "propensities": propensities.tolist(),
         "ways": ways,
         "references": _references(pictures, answers["free"], Y, seed),
-        "examples": {
-            "training": _answered(pictures, answers),
-            "test": _guessed(pictures, scores),
-        },
+        "examples": {"training": _answered(pictures, answers), "test": _guessed(pictures, scores)},
         "versions": _versions(),
     }
     told = {"titles": _titles(summary), "about": _about(summary), "meaning": _meaning(summary)}
@@ -235,20 +193,20 @@ def _ask(
     }
 
 
-def _flagship(seed: int) -> SelectionLikelihoodClassifier:
+def _flagship(seed: int) -> methods.SelectionLikelihoodClassifier:
     """Return the selection likelihood with default settings, but linear: it fits in seconds."""
-    return SelectionLikelihoodClassifier(kernel="linear", random_state=seed)
+    return methods.SelectionLikelihoodClassifier(kernel="linear", random_state=seed)
 
 
 def _others(pictures: _Pictures, answers: Answers, seed: int) -> dict[str, float | None]:
     """Return the average precision of ridge, without and with matched scores."""
-    ridge = ComplementaryRidgeClassifier(random_state=seed)
+    ridge = methods.ComplementaryRidgeClassifier(random_state=seed)
     found: dict[str, float | None] = {
         "ridge": pictures.measure(pictures.fit(ridge, answers))["average_precision"],
         "matched": None,  # matching needs answers to random questions
     }
     if (answers.question == "asked").any():
-        matched = FrequencyMatchedClassifier(ridge)
+        matched = methods.FrequencyMatchedClassifier(ridge)
         found["matched"] = pictures.measure(pictures.fit(matched, answers))["average_precision"]
     return found
 
@@ -256,9 +214,9 @@ def _others(pictures: _Pictures, answers: Answers, seed: int) -> dict[str, float
 def _references(
     pictures: _Pictures, named: Answers, Y: NDArray[np.uint8], seed: int
 ) -> dict[str, dict[str, float]]:
-    supervised = SupervisedClassifier(kernel="linear", random_state=seed)
+    supervised = methods.SupervisedClassifier(kernel="linear", random_state=seed)
     return {
-        "prior": pictures.measure(pictures.fit(PriorClassifier(), named)),
+        "prior": pictures.measure(pictures.fit(methods.PriorClassifier(), named)),
         "supervised": pictures.measure(pictures.fit(supervised, Y)),
     }
 
@@ -284,7 +242,6 @@ def _answered(pictures: _Pictures, answers: Mapping[str, Answers]) -> list[dict[
 
 
 def _said(answers: Answers, row: int) -> dict[str, str]:
-    """Return the only answer about an item: its ``label`` and what was ``said``."""
     (at,) = np.flatnonzero(answers.item == row)
     for mask, said in ((answers.named, "named"), (answers.absent, "no"), (answers.relevant, "yes")):
         (labels,) = np.nonzero(np.asarray(mask[[at]].toarray())[0])
@@ -314,7 +271,6 @@ def _versions() -> dict[str, str]:
 
 
 def _titles(summary: Mapping[str, Any]) -> dict[str, str]:
-    """Return the titles of the ways of asking, numbered from 1, and then of the references."""
     titles = {name: text.format(**summary) for name, text in _TITLES.items()}
     for number, name in enumerate(summary["ways"], start=1):
         titles[name] = f"{number} {titles[name]}"
@@ -322,7 +278,7 @@ def _titles(summary: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _meaning(summary: Mapping[str, Any]) -> str:
-    """Return what the figures mean: advice if they support it, else only the figures."""
+    """Return advice if the figures support it, else only the figures."""
     found = {name: way["average_precision"] for name, way in summary["ways"].items()}
     free, asked, biased, audited = (
         f"{found[way]:.3f}" for way in ("free", "asked", "biased", "audited")
@@ -350,29 +306,11 @@ def _about(summary: Mapping[str, Any]) -> dict[str, str]:
 
 
 def render_demo(summary: Mapping[str, Any]) -> str:
-    """Render the demonstration as one HTML page without external files.
-
-    Parameters
-    ----------
-    summary : mapping
-        The result of :func:`run_demo`.
-
-    Returns
-    -------
-    str
-        A complete HTML document.
-
-    Raises
-    ------
-    InputError
-        If Jinja2 or matplotlib is not installed.
-    """
+    """Render the result of :func:`run_demo` as one HTML page without external files."""
     readily = dict(zip(summary["label_names"], summary["propensities"], strict=True))
     most = max(readily.values())
     return get_template("demo.html.j2").render(
-        summary,
-        readily=[(name, w, w / most) for name, w in readily.items()],
-        image=_grey_image,
+        summary, readily=[(name, w, w / most) for name, w in readily.items()], image=_grey_image
     )
 
 

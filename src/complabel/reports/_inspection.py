@@ -32,22 +32,7 @@ _KINDS = {  # what answers say about a label, in the order of the stacked bars
 
 
 def render_inspection(inspection: Inspection) -> str:
-    """Render the findings as one HTML page without external files.
-
-    Parameters
-    ----------
-    inspection : Inspection
-
-    Returns
-    -------
-    str
-        A complete HTML document.
-
-    Raises
-    ------
-    InputError
-        If Jinja2 or matplotlib is not installed.
-    """
+    """Render the findings as one HTML page without external files."""
     labels = _labels_by_answers(inspection, _DRAWN_LABELS)
     kinds = {
         kind: text
@@ -85,7 +70,6 @@ def write_inspection_page(inspection: Inspection, path: str | os.PathLike[str]) 
     ----------
     inspection : Inspection
     path : path
-        The file to write; an older one is replaced.
 
     Raises
     ------
@@ -98,7 +82,6 @@ def write_inspection_page(inspection: Inspection, path: str | os.PathLike[str]) 
 
 
 def _headline(inspection: Inspection) -> str:
-    """Return one sentence with the size of the data and the first thing to do."""
     seen, step = inspection, inspection.next_step
     n_warnings = sum(each.severity != "note" for each in seen.findings)
     what = (
@@ -114,7 +97,7 @@ def _headline(inspection: Inspection) -> str:
 
 
 def inspection_lines(inspection: Inspection, width: int = 80) -> list[str]:
-    """Return the findings as lines of plain text.
+    """Return the findings as lines of plain text: what to do next, findings, and their figures.
 
     Parameters
     ----------
@@ -125,7 +108,6 @@ def inspection_lines(inspection: Inspection, width: int = 80) -> list[str]:
     Returns
     -------
     list of str
-        First what to do next, then the findings, then the figures behind them.
     """
     width = max(width, 40)
     lines = textwrap.wrap(_headline(inspection), width)
@@ -147,7 +129,6 @@ def inspection_lines(inspection: Inspection, width: int = 80) -> list[str]:
 
 
 def _about_questions(inspection: Inspection) -> str:
-    """Return the number of answers by question, and of items without an answer."""
     by_question = [f"{count:,} {word}" for word, count in inspection.questions.items()]
     text = f"Answers: {', '.join(by_question) or 'none'}."
     if inspection.n_all_apply:

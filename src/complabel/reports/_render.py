@@ -32,17 +32,8 @@ _COLUMNS = (
 def results_csv(results: StudyResults) -> str:
     """Return a CSV text with a line for every unit.
 
-    Parameters
-    ----------
-    results : StudyResults
-
-    Returns
-    -------
-    str
-        The first line has the names of the columns: ``study``, ``draw``, ``dataset``, ``row``,
-        ``method``, ``fold`` (from 0), ``status``, the criteria, ``fit_seconds``,
-        ``predict_seconds``, ``peak_memory_mb`` (1e6 bytes), ``parameters`` and ``fitted`` (JSON
-        objects), ``error`` (last line) and ``key``. Values that were not measured are empty.
+    ``fold`` counts from 0; ``parameters`` and ``fitted`` are JSON objects; ``error`` is the last
+    line.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -89,7 +80,6 @@ def _page(summary: Summary, _: StudyResults) -> str:
 
 
 def render_tables(template: str, summary: Summary, _: StudyResults) -> str:
-    """Render all tables of a study with a template."""
     return _rendered(template, summary).rstrip("\n") + "\n"
 
 
@@ -121,8 +111,8 @@ def write_report(
     folder : path
         Made if it does not exist. An older report in it is replaced after the new one is written.
     formats : mapping of str to callable, default=FORMATS
-        Maps the name of each file to a function that takes the summary and the results and
-        returns its text.
+        Maps the name of each file to a function of the summary and the results that returns its
+        text.
 
     Returns
     -------
@@ -154,7 +144,6 @@ def render_report(results: StudyResults) -> str:
     Returns
     -------
     str
-        A complete HTML document.
 
     Raises
     ------

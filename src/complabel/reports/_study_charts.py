@@ -10,42 +10,21 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 import numpy as np
 
 from complabel.metrics import METRIC_TITLES
-from complabel.reports._charts import (
-    INK,
-    SERIES,
-    Bar,
-    Chart,
-    Scale,
-    bar_chart,
-    beside_diagonal,
-    loss_chart,
-    matrix_charts,
-    new_axes,
-    parameter_chart,
-    rank_chart,
-    with_logarithmic_axis,
-)
-from complabel.reports._summary import (
-    CRITERION,
-    AnswerPoint,
-    Curves,
-    Matrices,
-    Row,
-    Sensitivity,
-    Summary,
-)
+from complabel.reports import _charts
+from complabel.reports import _summary as data
+from complabel.reports._charts import INK, SERIES, Bar, Chart, Scale, new_axes
+from complabel.reports._summary import CRITERION, Row, Summary
 from complabel.reports._tables import Entry, Tables
 from complabel.reports._templates import number, quantity, title_of
+from complabel.studies import Draw
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from complabel.studies import Draw
-
 
 _COSTS = {"fit_seconds": "Seconds to fit a fold", "peak_memory_mb": "Peak memory, MB"}
 
-_P = TypeVar("_P", Curves, Matrices, Sensitivity)
+_P = TypeVar("_P", data.Curves, data.Matrices, data.Sensitivity)
 _Placed: TypeAlias = Iterator[tuple[str, str, Chart]]  # draw, title of the group, chart
 
 
@@ -93,7 +72,7 @@ def _criteria(summary: Summary, tables: Tables) -> _Placed:
             ]
             if any(bar.value is not None for bar in bars):
                 description = f"{table.metric.title} on {dataset}. {_told(bars, number)}"
-                chart = bar_chart(bars, title=dataset, description=description)
+                chart = _charts.bar_chart(bars, title=dataset, description=description)
                 yield table.draw, table.metric.title, chart
 
 
@@ -119,18 +98,18 @@ def _ranks(summary: Summary) -> _Placed:
             ranks = zip(ranking.rows, ranking.ranks, strict=True)
             said = "; ".join(f"{row} {rank:.2f}" for row, rank in ranks)
             description = f"Average ranks by {title}: {said}"
-            yield ranking.draw, "", rank_chart(ranking, title=title, description=description)
+            chart = _charts.rank_chart(ranking, title=title, description=description)
+            yield ranking.draw, "", chart
 
 
 def _curves(summary: Summary) -> _Placed:
-    """Yield charts of the losses of first folds, by dataset."""
     for curves in _charted(summary, summary.curves):
         for stage, losses in curves.stages.items():
             title = f"{curves.row}: {stage}" if len(curves.stages) > 1 else curves.row
             known = [loss for loss in losses if loss is not None]
             ends = f", from {known[0]:.4g} to {known[-1]:.4g}" if known else ""
             description = f"{title} on {curves.dataset}: mean loss over {len(losses)} epochs{ends}."
-            chart = loss_chart(losses, title=title, description=description)
+            chart = _charts.loss_chart(losses, title=title, description=description)
             yield curves.draw, curves.dataset, chart
 
 
@@ -138,7 +117,7 @@ def _sensitivity(summary: Summary) -> _Placed:
     for varied in _charted(summary, summary.sensitivity):
         title, parameter = METRIC_TITLES[varied.metric], varied.parameter
         said = "; ".join(f"{point.value:g}: {number(point.mean)}" for point in varied.points)
-        chart = parameter_chart(
+        chart = _charts.parameter_chart(
             varied.points,
             title=varied.dataset,
             description=f"{title} on {varied.dataset} over {parameter}: {said}",
@@ -157,7 +136,7 @@ def _costs(summary: Summary, tables: Tables) -> _Placed:
                     for row, costs in table.lines
                 ]
                 if any(bar.value for bar in bars):
-                    chart = bar_chart(
+                    chart = _charts.bar_chart(
                         bars,
                         title=dataset,
                         description=f"{axis} on {dataset}. {_told(bars, quantity)}",
@@ -170,19 +149,18 @@ def _costs(summary: Summary, tables: Tables) -> _Placed:
 def _matrices(summary: Summary) -> Iterator[Group]:
     """Yield charts of S, C and T of the first row of each method that estimates them."""
     methods = {row.title: row.method for row in summary.rows}
-    first: dict[tuple[str, str, str], Matrices] = {}
+    first: dict[tuple[str, str, str], data.Matrices] = {}
     for record in _charted(summary, summary.matrices):
         first.setdefault((record.draw, record.dataset, methods[record.row]), record)
     for record in first.values():
         found = {name: np.array(matrix, float) for name, matrix in record.matrices.items()}
         C = found.get("label_correlation_")
-        mean = 0.0 if C is None else float(beside_diagonal(C).mean())
+        mean = 0.0 if C is None else float(_charts.beside_diagonal(C).mean())
         whose = f"{record.row} on {record.dataset}"
-        charts = matrix_charts(
+        numbers = [str(k + 1) for k in range(len(record.label_names))]  # names would be too long
+        charts = _charts.matrix_charts(
             found,
-            [
-                str(k + 1) for k in range(len(record.label_names))
-            ],  # names would be too long for an axis
+            numbers,
             choice=("relevant label", "complementary label"),
             together=Scale(mean, "mean", ("label", "label")),
             whose=f" of {whose}",
@@ -204,8 +182,8 @@ _AXES: Final = {
 class Line:
     """A line of a chart: one row and one way of asking, with a point for each amount asked.
 
-    ``series`` is the number of its colour, or 0 for the text colour of the page. ``marker`` is its
-    marker as matplotlib's code and as a character.
+    ``series`` is the number of its colour, 0 for text; ``marker`` is matplotlib's code and a
+    character.
     """
 
     name: str
@@ -314,7 +292,6 @@ def _lines(rows: Sequence[str], found: Mapping[str, list[str]]) -> list[Line]:
 def _chart(
     summary: Summary, lines: Sequence[Line], outside: Sequence[str], *, dataset: str, across: str
 ) -> Chart:
-    """Return the chart of a dataset; ``across`` names the field on the horizontal axis."""
     points = {point.place: point for point in summary.answers if point.dataset == dataset}
     drawn = [(line, _points(line, points, dataset, across)) for line in lines]
     bars = {
@@ -331,16 +308,12 @@ def _chart(
             xs, means = [getattr(p, across) for p in at], [p.mean for p in at]
             ends.extend(xs)
             filled = colour if line.series else "none"
-            look: dict[str, Any] = {
-                "color": colour,
-                "marker": line.marker[0],
-                "markerfacecolor": filled,
-            }
-            axes.plot(xs, means, markersize=5, linewidth=1.5, **look)
+            look: dict[str, Any] = {"marker": line.marker[0], "markersize": 5, "linewidth": 1.5}
+            axes.plot(xs, means, color=colour, markerfacecolor=filled, **look)
         for mean in bars.values():
             axes.axhline(mean, color=INK, alpha=0.5, linewidth=1, linestyle=(0, (4, 3)))
         if ends:
-            with_logarithmic_axis(axes, min(ends) / 1.3, max(ends) * 1.3)
+            _charts.with_logarithmic_axis(axes, min(ends) / 1.3, max(ends) * 1.3)
         axes.grid(axis="y", color=INK, alpha=0.12, linewidth=0.8)
         axes.locator_params(axis="y", nbins=6)
 
@@ -355,8 +328,8 @@ def _chart(
 
 
 def _points(
-    line: Line, points: Mapping[tuple[str, str, str], AnswerPoint], dataset: str, across: str
-) -> list[AnswerPoint]:
+    line: Line, points: Mapping[tuple[str, str, str], data.AnswerPoint], dataset: str, across: str
+) -> list[data.AnswerPoint]:
     places = [(draw, dataset, line.row) for draw in line.draws]
     known = [points[place] for place in places if place in points]
     return sorted(known, key=lambda point: float(getattr(point, across)))

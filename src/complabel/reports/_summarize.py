@@ -12,22 +12,14 @@ from typing import Any
 import numpy as np
 
 import complabel
+from complabel import statistics
 from complabel.errors import InputError
 from complabel.methods import get_method
 from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES, METRIC_TITLES
 from complabel.paper import Published, printed_criteria, printed_name, published_cells
 from complabel.reports import _summary as data
 from complabel.reports._summary import CRITERION, Cell, Place, measured
-from complabel.statistics import (
-    Judgement,
-    average_ranks,
-    critical_difference,
-    friedman_test,
-    groups_not_different,
-    judge,
-    summarize,
-    win_tie_loss,
-)
+from complabel.statistics import Judgement, critical_difference, judge, win_tie_loss
 from complabel.studies import Draw, Row, StudyResults, UnitResult, answers_of, seconds_of
 
 
@@ -42,7 +34,6 @@ def summarize_study(results: StudyResults) -> data.Summary:
     Returns
     -------
     Summary
-        The content of the report, as data.
     """
     places = _Places(results)
     done, failed = results.having("done"), results.having("failed")
@@ -87,19 +78,16 @@ def summarize_study(results: StudyResults) -> data.Summary:
     )
 
 
+_OF_THE_PLAN = ("name", "title", "description", "published", "folds", "seed", "has_answers")
+
+
 def _study(places: _Places) -> data.Study:
     plan = places.plan
     return data.Study(
-        name=plan.name,
-        title=plan.title,
-        description=plan.description,
-        published=plan.published,
+        **{name: getattr(plan, name) for name in _OF_THE_PLAN},
         reference=places.reference,
         draws=tuple(plan.draws),
         datasets=tuple(plan.datasets),
-        folds=plan.folds,
-        seed=plan.seed,
-        has_answers=plan.has_answers,
         seconds=plan.seconds.model_dump(),
     )
 
@@ -119,15 +107,13 @@ def _units(results: StudyResults, places: _Places) -> data.Units:
 
 
 def last_line(traceback: str) -> str:
-    """Return the last line of a traceback, which has the error message."""
     return "".join(traceback.strip().splitlines()[-1:])
 
 
 class _Places:
     """The finished folds of a study by place; missing datasets have no places.
 
-    The keys of ``draws``, ``rows`` and ``methods`` are names or titles. Each combination of a grid
-    is a row of its own. ``reference`` is the title of the row that the others are tested against.
+    Each combination of a grid is a row of its own. The others are tested against ``reference``.
     """
 
     def __init__(self, results: StudyResults) -> None:
@@ -182,7 +168,7 @@ def _over_folds(values: Sequence[float]) -> tuple[float, float | None]:
     """Return the mean and the standard deviation, which is None for a single fold."""
     if len(values) == 1:
         return values[0], None
-    over_folds = summarize(values)
+    over_folds = statistics.summarize(values)
     return over_folds.mean, over_folds.std
 
 
@@ -256,10 +242,10 @@ def _ranked(scores: Sequence[Sequence[float]], *, higher_is_better: bool) -> dic
     """Rank rows by scores (n_datasets, n_rows), and test whether their ranks differ."""
     if not scores:
         return {"reason": "No dataset is complete for every row."}
-    ranks = average_ranks(scores, higher_is_better=higher_is_better)
+    ranks = statistics.average_ranks(scores, higher_is_better=higher_is_better)
     found = {"ranks": tuple(ranks.tolist())}
     try:
-        friedman = friedman_test(scores)
+        friedman = statistics.friedman_test(scores)
     except InputError as error:
         return {**found, "reason": f"{error}."}
     difference = critical_difference(len(ranks), len(scores))
@@ -276,7 +262,7 @@ def _ranked(scores: Sequence[Sequence[float]], *, higher_is_better: bool) -> dic
             **{**vars(friedman), "f_statistic": measured(friedman.f_statistic)}
         ),
         "critical_difference": difference,
-        "groups": tuple(groups_not_different(ranks, difference)),
+        "groups": tuple(statistics.groups_not_different(ranks, difference)),
     }
 
 
@@ -398,10 +384,9 @@ def _machines(done: Sequence[UnitResult]) -> Iterator[Mapping[str, str | int]]:
 
 
 def _answer_points(places: _Places, cells: Sequence[Cell]) -> Iterator[data.AnswerPoint]:
-    """Yield a point for each row, draw and dataset with complete folds.
+    """Yield a point for each place with complete folds, unless all draws ask the same.
 
-    There are no points if all draws ask the same number of the same questions, and none for rows
-    that learn from true labels.
+    There are none for rows that learn from true labels.
     """
     if len({_asked(draw) for draw in places.draws.values()}) < 2:
         return

@@ -32,7 +32,6 @@ class Placed:
 
     @property
     def place(self) -> Place:
-        """Its place in the tables."""
         return self.draw, self.dataset, self.row
 
 
@@ -49,10 +48,7 @@ _MANY_DRAWS = 4  # up to this many draws, each draw has its own tables and chart
 
 @dataclass(frozen=True)
 class Study:
-    """The facts of the plan; ``reference`` is the row that the others are tested against.
-
-    ``seconds`` has the assumed time of an annotator for an answer of each kind.
-    """
+    """The facts of the plan; ``reference`` is the row that the others are tested against."""
 
     name: str
     title: str
@@ -92,8 +88,6 @@ class Metric:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the tables."""
-
     title: str
     method: str
     method_title: str
@@ -139,9 +133,9 @@ class Incomplete(Placed):
 class Cell(Placed):
     """A criterion of a row on a dataset, over the finished folds.
 
-    ``std`` is None for a single fold. ``published`` is None if the paper has no such cell.
-    ``advantage`` is how many published standard deviations our mean is better. ``plain`` and
-    ``corrected`` are the results of the two tests: how the reference row compares with this one.
+    ``std`` is None for a single fold. ``advantage`` is how many published standard deviations our
+    mean is better. ``plain`` and ``corrected`` are the two tests of the reference row against this
+    one.
     """
 
     metric: str
@@ -180,9 +174,8 @@ class Friedman:
 class Ranking:
     """Average ranks of the competing rows by one criterion.
 
-    First, rows without a complete dataset are left out. Then, datasets that are not complete for
-    all other rows are left out. ``ranks`` is None if nothing can be ranked. ``friedman``,
-    ``critical_difference`` and ``groups`` are None if a test is not possible; ``reason`` says why.
+    First, rows without a complete dataset are left out; then, datasets that are not complete for
+    all other rows. ``ranks`` and tests are None if they are not possible; ``reason`` says why.
     """
 
     draw: str
@@ -202,8 +195,7 @@ class Ranking:
 class Cost(Placed):
     """Mean time of a fold, and the peak memory over the folds; None if not measured.
 
-    Recording a learning curve takes time. So ``fit_seconds`` leaves out folds with a curve, if
-    there are others.
+    ``fit_seconds`` leaves out folds with a learning curve, which takes time, if there are others.
     """
 
     folds: int
@@ -229,11 +221,7 @@ class Matrices(Placed):
 
 @dataclass(frozen=True)
 class FittedScalar(Placed):
-    """A scalar that fitted classifiers report, summarized over the folds.
-
-    Numbers have a ``mean``, ``min`` and ``max``. Other values have ``counts``: how many folds
-    reported each value.
-    """
+    """A scalar that fitted classifiers report; ``counts`` is how many folds have each text."""
 
     name: str
     mean: float | None = None
@@ -266,11 +254,7 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class AnswerPoint(Placed):
-    """Average precision of a row, and the cost of its labels.
-
-    ``n_answers`` is the number of answers about a training part, with its audit. ``minutes`` is the
-    time that annotators need for them, by the plan's ``seconds``.
-    """
+    """Average precision of a row, and the answers about a training part, with their minutes."""
 
     n_answers: int
     minutes: float
@@ -294,9 +278,8 @@ class Summary:
     ``complabel`` is the version. ``datasets`` are those at hand; ``missing`` maps the others to the
     reasons. ``cells`` has an entry for each criterion and each place with a finished fold.
     ``comparison`` has one for each draw and row with a tested cell, ``rankings`` one for each draw
-    and criterion, and ``settings`` one for each row. ``answers`` is empty if all draws ask the same
-    number of the same questions. ``machines`` describes the machines, with the number of their
-    units under ``"units"``.
+    and criterion. ``answers`` is empty if all draws ask the same. ``machines`` describes the
+    machines, with the number of their ``"units"``.
     """
 
     complabel: str

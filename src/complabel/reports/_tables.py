@@ -28,8 +28,8 @@ class Entry(NamedTuple):
 class StudyTable:
     """A table of a draw or, of many draws, of a dataset.
 
-    Each line pairs a row with one value for each dataset; of many draws, a draw with one for each
-    of ``rows``. The value is None if there is none.
+    Each line pairs a row with one value, or None, for each dataset; of many draws, a draw with one
+    for each of ``rows``.
     """
 
     lines: Sequence[tuple[Any, Any]]
@@ -43,9 +43,7 @@ class StudyTable:
 class Tables:
     """All tables of a report, each kind in the order of draws; ``ranks`` also by criterion.
 
-    Of many draws, ``standing`` has a line for each draw, with the comparison of each of
-    ``standing_rows``; ``costs`` has lines with means over draws, and ``asked`` has the answers and
-    minutes that each draw costs on each dataset.
+    ``asked`` has the answers and minutes that each of many draws costs on each dataset.
     """
 
     criteria: Sequence[StudyTable] = ()
@@ -175,18 +173,7 @@ def _mean_cost(summary: Summary, row: str, dataset: str) -> Cost | None:
 
 
 def headline(summary: Summary) -> str:
-    """Return the main result of a study, in a sentence or two.
-
-    Parameters
-    ----------
-    summary : Summary
-
-    Returns
-    -------
-    str
-        If the paper has figures, the text compares ours with them. Else it names the best row for
-        each draw. In a study with many draws, it compares the draws of the reference row.
-    """
+    """Return the main result of a study in a sentence or two: beside the paper, or the best row."""
     if any(cell.published for cell in summary.cells):
         return _beside_published(summary)
     said = list(_over_draws(summary) if summary.study.has_many_draws else _best_rows(summary))

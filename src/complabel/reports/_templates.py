@@ -38,15 +38,11 @@ _HOLLOW = str.maketrans("●■▲◆▼✚", "○□△◇▽✛")
 
 
 def title_of(row: Row) -> str:
-    """Return a row's title, with a mark if it does not compete."""
     return row.title if row.competes else f"{row.title} {DAGGER}"
 
 
 def mark_of(cell: Cell) -> str:
-    """Return the mark of a cell: worse (▼) or better (▲) than the reference row, by the tests.
-
-    The mark is in brackets if only the plain test says so.
-    """
+    """Return a cell's mark; in brackets if only the plain test says so."""
     if cell.plain is None or cell.plain == "tie":
         return ""
     mark = MARKS[cell.plain]
@@ -54,7 +50,6 @@ def mark_of(cell: Cell) -> str:
 
 
 def said_of(cell: Cell) -> str:
-    """Return the meaning of a cell's mark in words."""
     return {"better": "worse", "worse": "better"}.get(cell.plain or "", "")
 
 
@@ -77,7 +72,6 @@ def signed(advantage: float) -> str:
 
 
 def quantity(value: float | None, *, digits: int = 3) -> str:
-    """Format a time, a size or a parameter."""
     if value is None:
         return "n/a"
     return f"{value:.{digits}g}" if abs(value) < 1000 else f"{value:,.0f}"
@@ -91,12 +85,10 @@ def p_value(value: float | None) -> str:
 
 
 def capitalized(text: str) -> str:
-    """Return the text with a capital first letter and the other letters unchanged."""
     return text[:1].upper() + text[1:]
 
 
 def hollow(marker: str) -> str:
-    """Return the hollow form of a marker, for a key."""
     return marker.translate(_HOLLOW)
 
 
@@ -136,10 +128,9 @@ _ESCAPES: dict[str, Callable[[str], str]] = {
 
 
 def get_template(name: str) -> Template:
-    """Return a template, such as ``"tables.md.j2"``; the ending determines the format.
+    """Return a template, such as ``"tables.md.j2"``; the ending determines how texts are escaped.
 
-    HTML is escaped automatically. In other formats, text must pass through the filter ``escape``. A
-    template with an unknown variable fails.
+    HTML is escaped automatically; in other formats, text must pass through the filter ``escape``.
     """
     try:
         import matplotlib  # noqa: F401  # only to find out whether it is installed

@@ -7,30 +7,19 @@ import functools
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from complabel import datasets
 from complabel.answers import UnlistedLabelsWarning
-from complabel.datasets import (
-    MultiLabelDataset,
-    files_of_dataset,
-    load_dataset,
-    load_file,
-    load_tables,
-    preprocess,
-)
+from complabel.datasets import MultiLabelDataset, files_of_dataset
 from complabel.errors import ComplabelError, InputError
 from complabel.files import UnmatchedItemsWarning
 from complabel.methods import get_method
-from complabel.studies._plan import OwnTables, paths_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.studies._draw import Draw
-    from complabel.studies._plan import Plan
-    from complabel.studies._rows import Row
+from complabel.studies._draw import Draw
+from complabel.studies._plan import OwnTables, Plan, paths_of
+from complabel.studies._rows import Row
 
 # A study takes its datasets one after the other. Two are in use when one ends and the next begins.
 KEPT = 2
@@ -38,22 +27,11 @@ _FEWEST_LABELS = 3
 
 
 def fetch(
-    name: str,
-    file: str | Sequence[str] | OwnTables = "",
-    *,
-    data_dir: str | Path | None = None,
+    name: str, file: str | Sequence[str] | OwnTables = "", *, data_dir: str | Path | None = None
 ) -> MultiLabelDataset:
     """Load a dataset of a plan; the latest two stay in memory.
 
-    All labels of a user's ``file`` are kept. Instances with none or all of the labels are left out,
-    unless the file has excluded labels. Tables with answers are kept whole.
-
-    Raises
-    ------
-    DatasetNotFoundError, DatasetFormatError
-        If a file does not exist or does not parse.
-    InputError
-        If a file of yours has fewer than three labels.
+    Instances with none or all labels are left out, unless there are answers or excluded labels.
     """
     files = file if isinstance(file, OwnTables) else paths_of(file)
     written = []
@@ -73,8 +51,11 @@ def _loaded(
 ) -> MultiLabelDataset:
     """Load a dataset; ``_written`` makes the cache load changed files again."""
     if not files:
-        return load_dataset(name, data_dir=data_dir)
-    dataset = _from_tables(files, name) if isinstance(files, OwnTables) else load_file(files, name)
+        return datasets.load_dataset(name, data_dir=data_dir)
+    if isinstance(files, OwnTables):
+        dataset = _from_tables(files, name)
+    else:
+        dataset = datasets.load_file(files, name)
     if dataset.answers is not None:
         return dataset  # answers are useful for any instance and any number of labels
     if dataset.n_labels < _FEWEST_LABELS:
@@ -86,7 +67,7 @@ def _loaded(
         )
     if dataset.excluded is not None:
         return dataset
-    return preprocess(dataset, max_labels=dataset.n_labels)
+    return datasets.preprocess(dataset, max_labels=dataset.n_labels)
 
 
 def _from_tables(tables: OwnTables, name: str) -> MultiLabelDataset:
@@ -94,7 +75,7 @@ def _from_tables(tables: OwnTables, name: str) -> MultiLabelDataset:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnlistedLabelsWarning)
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
-        return load_tables(
+        return datasets.load_tables(
             tables.features,
             answers=tables.answers or None,
             truth=tables.truth,
@@ -114,10 +95,14 @@ def refuse_what_it_lacks(
     """Refuse draws, criteria and rows of a plan for which a dataset lacks labels."""
     if dataset.known is not None:
         _refuse_without_truth(dataset, plan, [test for _, test in folds])
-    fewest = min(len(train) for train, _ in folds)
+    fewest_pairs = min(len(train) for train, _ in folds) * dataset.n_labels
     for draw in plan.draws:
         _refuse_draw(dataset, draw)
-        _refuse_large_audit(dataset, fewest, draw.audit)
+        if draw.audit > fewest_pairs:
+            raise InputError(
+                f"{dataset.name} has {fewest_pairs} pairs of an instance and a label in a training"
+                f" part, too few for an audit of {draw.audit}; reduce the audit"
+            )
 
 
 def _refuse_draw(dataset: MultiLabelDataset, draw: Draw) -> None:
@@ -150,19 +135,9 @@ def _refuse_draw(dataset: MultiLabelDataset, draw: Draw) -> None:
         )
 
 
-def _refuse_large_audit(dataset: MultiLabelDataset, n_train: int, size: int) -> None:
-    pairs = n_train * dataset.n_labels
-    if size > pairs:
-        raise InputError(
-            f"{dataset.name} has {pairs} pairs of an instance and a label in a training part, too"
-            f" few for an audit of {size}; reduce the audit"
-        )
-
-
 def _refuse_without_truth(
     dataset: MultiLabelDataset, plan: Plan, test_parts: Sequence[NDArray[np.intp]]
 ) -> None:
-    """Refuse criteria and rows that need true labels that are not known."""
     known = dataset.known
     assert known is not None
     if plan.criteria and not known.any():

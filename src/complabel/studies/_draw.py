@@ -47,10 +47,7 @@ _ALONE = {
         ", where people only answer the audit; leave that out",
     ),
 }
-_JUDGED = {
-    "asked": "a yes/no question about a random label",
-    "ticked": "all labels judged",
-}
+_JUDGED = {"asked": "a yes/no question about a random label", "ticked": "all labels judged"}
 _MENU = re.compile(r"menu-([1-9][0-9]*)")
 
 
@@ -76,37 +73,32 @@ class Draw(BaseModel):
     ----------
     name : str
     scheme : {"uniform", "biased", "own"}, default="uniform"
-        "uniform" and "biased": see :func:`complabel.simulate.draw_complementary`; "biased"
-        is only for the question "free". "own": the dataset's real answers or ruled-out labels
-        (``MultiLabelDataset.answers`` or ``excluded``); then only ``items_share`` and ``audit``
-        may also be set.
+        "uniform" and "biased": see :func:`complabel.simulate.draw_complementary`; "biased" is only
+        for the question "free". "own": the dataset's real answers or ruled-out labels; then only
+        ``items_share`` and ``audit`` may also be set.
     labels : {"simulated", "released"}, default="simulated"
-        "released": the labels that the paper's group drew by the scheme, uniform or biased, and
-        released; see :func:`complabel.datasets.load_released`. Then only ``audit`` may also be
-        set.
+        "released": the labels that the paper's group released; see
+        :func:`complabel.datasets.load_released`. Then only ``audit`` may also be set.
     asked_for : int, default=1
         Number of complementary labels that one answer names.
     sharpness : float, default=1.0
         Only used with ``scheme="biased"``.
     question : str, default="free"
-        "free": name one label that does not apply. "menu-2", "menu-3", ...: the same, but from
-        a menu of 2, 3, ... random labels; people may also say that all of them apply. "asked":
-        does this random label apply, yes or no? "ticked": tick every label that does not apply.
-        "none": only the questions of the ``audit``.
+        "free": name one label that does not apply. "menu-2", "menu-3", ...: the same, but from a
+        menu of 2, 3, ... random labels; people may also say that all of them apply. "asked": does
+        this random label apply, yes or no? "ticked": tick every label that does not apply. "none":
+        only the questions of the ``audit``.
     propensity_sd : float, default=0.0
         How unequally labels come to mind: label k is named with a weight of
-        exp(``propensity_sd`` * z_k), where z_k is standard normal. Without effect for "asked"
-        and "ticked", where people judge every label that they see.
+        exp(``propensity_sd`` * z_k), z_k standard normal. Without effect for "asked" and "ticked".
     error_rate : float, default=0.0
-        Share of answers that are drawn at random from all answers that the question allows.
+        Share of answers drawn at random from all answers that the question allows.
     answers_per_item : int, default=1
-        Number of independent answers about each instance.
     items_share : float, default=1.0
         Share of the instances that people are asked about.
     audit : int, default=0
-        Number of yes/no questions about random pairs of an instance and a label, for the
-        training part of each fold. They are answered by the truth, in addition to the other
-        answers. A smaller audit is part of a larger one.
+        Number of yes/no questions about random pairs of an instance and a label, for the training
+        part of each fold, answered by the truth. A smaller audit is part of a larger one.
 
     See Also
     --------
@@ -142,7 +134,6 @@ class Draw(BaseModel):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        """Refuse settings that contradict each other."""
         if self.scheme == "own" and self.labels == "released":
             raise ValueError(
                 "labels released are uniform or biased, but the scheme is own; take one of these"
@@ -259,7 +250,6 @@ class Draw(BaseModel):
             raise ValueError(f"{' and '.join(beside)} cannot be set with {what}{why}")
 
     def _differs(self, name: str) -> bool:
-        """Return whether a setting differs from its default."""
         return bool(getattr(self, name) != type(self).model_fields[name].default)
 
     def _said_audit(self) -> str:
@@ -287,18 +277,8 @@ _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 class Seconds(BaseModel):
     """Seconds that annotators need for an answer: an assumption, which reports print.
 
-    No result depends on it.
-
-    Parameters
-    ----------
-    named : float, default=5.0
-        To think of a label that does not apply.
-    menu : float, default=3.0
-        To name one label from a short menu.
-    asked : float, default=1.5
-        To answer whether one label applies. An audit consists of such answers.
-    ticked : float, default=1.5
-        For each label in a list, where all labels are judged.
+    ``named``: to think of a label that does not apply; ``menu``: to name one from a short menu;
+    ``asked``: to answer whether one label applies; ``ticked``: for each label in a list.
     """
 
     model_config = CHECKED
@@ -310,33 +290,14 @@ class Seconds(BaseModel):
 
 
 def answers_of(draw: Draw, n_items: float) -> float | None:
-    """Return the expected number of answers that a draw gives about items, including its audit.
-
-    Each named label counts as one answer. None if the labels are the dataset's own, because this
-    study did not ask for them.
-
-    Examples
-    --------
-    >>> from complabel.studies import Draw
-    >>> answers_of(Draw(name="some", question="asked", items_share=0.25, audit=50), 1000)
-    300.0
-    """
+    """Return the expected number of answers, with the audit; None for the dataset's own labels."""
     if draw.scheme == "own":
         return None
     return _questions(draw, n_items) * draw.asked_for + draw.audit
 
 
 def seconds_of(draw: Draw, n_items: float, n_labels: int, seconds: Seconds) -> float | None:
-    """Return the seconds that annotators need for a draw, including its audit.
-
-    None if the labels are the dataset's own.
-
-    Examples
-    --------
-    >>> from complabel.studies import Draw
-    >>> seconds_of(Draw(name="named"), 1000, 6, Seconds())
-    5000.0
-    """
+    """Return the seconds that annotators need for a draw and its audit; None for own labels."""
     if draw.scheme == "own":
         return None
     each = {

@@ -12,36 +12,28 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold
 
 from complabel import methods, metrics
 from complabel._training import one_thread
 from complabel.answers import Answers
+from complabel.datasets import MultiLabelDataset
 from complabel.errors import AnnotationError, InputError
-from complabel.studies._labels import draw_audit, draw_known, with_audit, with_known
+from complabel.methods import ComplementaryClassifier
+from complabel.studies._labels import GivenLabels, draw_audit, draw_known, with_known
 from complabel.studies._outcome import Outcome, fitted_details, fitted_scalars
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.datasets import MultiLabelDataset
-    from complabel.methods import ComplementaryClassifier
-    from complabel.studies._labels import GivenLabels
-    from complabel.studies._rows import Row
+from complabel.studies._rows import Row
 
 _CURVE_DIGITS = 6  # enough for a drawn curve, and a small store
 
 
 @dataclass(frozen=True)
 class FittedFold:
-    """A method fitted to the training part of a fold, and its predictions for the test part.
-
-    ``train`` and ``test`` are row numbers of the dataset, (n_train,) and (n_test,); ``predicted``
-    and ``probabilities`` are (n_test, K).
-    """
+    """A fitted method; ``train`` and ``test`` are row numbers, the predictions (n_test, K)."""
 
     classifier: ComplementaryClassifier
     train: NDArray[np.intp]
@@ -61,7 +53,7 @@ def split_folds(
     ----------
     dataset : MultiLabelDataset
     n_folds : int
-        At least 2, and at most the number of instances, or of groups if the dataset has groups.
+        From 2 to the number of instances, or of groups if the dataset has groups.
     seed : int
 
     Returns
@@ -86,7 +78,6 @@ def split_folds(
 
 
 def fold_seed(seed: int, fold: int) -> int:
-    """Return the random state of a method in a fold."""
     return int(np.random.SeedSequence([seed, fold]).generate_state(1)[0])
 
 
@@ -98,11 +89,6 @@ def matched_to(
         classifier=classifier, label_frequencies=frequencies
     )
     return matched
-
-
-def true_frequencies(dataset: MultiLabelDataset, train: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the share of the training rows to which each label applies, (K,)."""
-    return np.asarray(dataset.Y[train].mean(axis=0, dtype=np.float64))
 
 
 def run_fold(
@@ -117,11 +103,8 @@ def run_fold(
 ) -> Outcome:
     """Fit a method to the training part of a fold, and measure it on the test part.
 
-    With ``criteria``, the criteria of :data:`complabel.metrics.METRIC_NAMES` are measured on true
-    labels. With ``score``, also the method's ``score`` on held-out labels; and on Answers
-    ``"held_out_ranking"``: minus the complementary ranking error, which can be compared between all
-    methods. It is left out if no answer says that a label does not apply. The other parameters are
-    those of :func:`fit_fold`. The outcome lacks the memory and the machine.
+    ``criteria`` are measured on true labels. ``score`` is the method's own, on held-out labels; and
+    on Answers ``"held_out_ranking"``: minus the complementary ranking error, for all methods alike.
     """
     curves: dict[str, list[float]] = {}
 
@@ -147,7 +130,7 @@ def run_fold(
         with one_thread():
             measured["score"] = classifier.score(X[test], labels[test])
             if isinstance(labels, Answers):
-                with contextlib.suppress(AnnotationError):
+                with contextlib.suppress(AnnotationError):  # no answer rules a label out
                     measured["held_out_ranking"] = metrics.complementary_ranking_scorer(
                         classifier, X[test], labels[test]
                     )
@@ -173,23 +156,8 @@ def fit_fold(
 ) -> FittedFold:
     """Fit a method to the training part of a fold, and predict for the test part.
 
-    Parameters
-    ----------
-    dataset : MultiLabelDataset
-    labels : ndarray of shape (n_samples, K), uint8, or Answers
-        The result of :func:`draw_labels`. A reference learns from the relevant labels instead.
-    row : ExpandedRow
-        Parameters that it does not set have the values that the paper states for the dataset.
-    fold, folds : int
-        Number of the fold, from 0, and of all folds.
-    seed : int
-        Seed of known relevant labels, the audit, the folds and the method.
-    audit : int, default=0
-        Number of yes/no questions about random pairs of a training instance and a label. The
-        true labels answer them, and the method also learns from these answers. A reference gets
-        none.
-    callback : callable or None, default=None
-        Passed to the method if it has a parameter ``callback``.
+    A reference learns from the relevant labels instead of ``labels``, and gets no audit. Parameters
+    that the row does not set are those that the paper states for the dataset.
     """
     classifier = methods.make_classifier(row.method, dataset=dataset.name, **row.settings)
     given: dict[str, Any] = {"random_state": fold_seed(seed, fold)}
@@ -204,7 +172,9 @@ def fit_fold(
         return _fit(classifier, dataset.X, dataset.Y, None, train, test)
     classifier = _told_frequencies(classifier, row, dataset, train)
     if audit:
-        labels = with_audit(labels, draw_audit(dataset, train, audit, fold=fold, seed=seed))
+        others = labels if isinstance(labels, Answers) else Answers.from_complementary(labels)
+        own = draw_audit(dataset, train, audit, fold=fold, seed=seed)
+        labels = Answers.concatenate([others, own])
     relevant = draw_known(dataset, row, seed=seed)
     if relevant is not None and isinstance(labels, Answers):
         labels, relevant = with_known(labels, relevant), None
@@ -219,10 +189,9 @@ def _told_frequencies(
 ) -> ComplementaryClassifier:
     """Give label frequencies to a classifier, or match it to them, if its row says so.
 
-    Of the true labels, only K shares over the training part are used, and only if the row asks for
-    them.
+    Of the true labels, only K shares over the training part are used, and only if the row asks.
     """
-    told = true_frequencies(dataset, train) if row.label_frequencies else "auto"
+    told = dataset.Y[train].mean(axis=0, dtype=np.float64) if row.label_frequencies else "auto"
     if row.match_frequencies:
         return matched_to(classifier, told)
     if row.label_frequencies:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from complabel.answers import Answers
-from complabel.datasets import load_released
+from complabel.datasets import MultiLabelDataset, load_released
 from complabel.simulate import draw_answers, draw_complementary, draw_propensities, draw_relevant
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from complabel.datasets import MultiLabelDataset
-    from complabel.studies._draw import Draw
-    from complabel.studies._rows import Row
+from complabel.studies._draw import Draw
+from complabel.studies._rows import Row
 
 GivenLabels: TypeAlias = "NDArray[np.uint8] | Answers"
 """What ``fit`` learns from: an indicator of complementary labels, or answers."""
@@ -29,23 +24,13 @@ _KNOWN, _PROPENSITIES, _ITEMS, _AUDIT = 1, 2, 3, 4
 
 
 def draw_labels(
-    dataset: MultiLabelDataset,
-    draw: Draw,
-    *,
-    seed: int,
-    data_dir: str | Path | None = None,
+    dataset: MultiLabelDataset, draw: Draw, *, seed: int, data_dir: str | Path | None = None
 ) -> GivenLabels:
     """Get the labels (n_samples, K) or answers for a dataset that a draw describes.
 
-    They are an indicator of complementary labels if ``draw.is_plain``, else answers about
-    ``n_samples`` items. The answers of an audit are not included, because they depend on the fold.
-    The same seed gives the same labels on every machine; draws that differ in ``propensity_sd``
-    have the same z_k under one seed. Released labels are read from ``data_dir``.
-
-    Raises
-    ------
-    DatasetNotFoundError, DatasetFormatError
-        If released labels are not found, or do not fit the dataset.
+    They are an indicator if ``draw.is_plain``. An audit depends on the fold and is not included.
+    The same seed gives the same labels on every machine, and the same z_k for any
+    ``propensity_sd``.
     """
     if draw.labels == "released":
         released = _released(dataset, draw, data_dir)
@@ -115,9 +100,7 @@ def draw_audit(
 ) -> Answers:
     """Answer ``size`` yes/no questions about random pairs of a training instance and a label.
 
-    Each pair is drawn at most once. With the same fold and seed, a smaller audit is the start of a
-    larger one. Returned is one "asked" answer for each pair, with the label's probability 1 / K.
-    Items are numbered as the rows of the dataset.
+    Each pair is drawn at most once, and a smaller audit is the start of a larger one.
     """
     n_labels = dataset.n_labels
     # Each fold has its own stream, so that its pairs do not depend on those of other folds.
@@ -139,13 +122,6 @@ def draw_audit(
     )
 
 
-def with_audit(labels: GivenLabels, audit: Answers) -> Answers:
-    """Add an audit to the other answers; an indicator of complementary labels becomes answers."""
-    if not isinstance(labels, Answers):
-        labels = Answers.from_complementary(labels)
-    return Answers.concatenate([labels, audit])
-
-
 def _released(
     dataset: MultiLabelDataset, draw: Draw, data_dir: str | Path | None
 ) -> NDArray[np.uint8]:
@@ -154,10 +130,7 @@ def _released(
 
 
 def _own(dataset: MultiLabelDataset, items_share: float, seed: int) -> Answers:
-    """Return people's answers, or else the excluded labels as one answer for each item.
-
-    With ``items_share`` below 1, only that share of the items with answers is kept.
-    """
+    """Return people's answers, or else the excluded labels, about a share of the items with any."""
     answers = dataset.answers
     asked = np.arange(dataset.n_samples) if answers is None else np.flatnonzero(answers.answered)
     if items_share < 1:

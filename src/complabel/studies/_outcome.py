@@ -14,16 +14,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 import complabel
-
-if TYPE_CHECKING:
-    from complabel.datasets import MultiLabelDataset
-    from complabel.methods import ComplementaryClassifier
+from complabel.datasets import MultiLabelDataset
+from complabel.methods import ComplementaryClassifier
 
 _MATRICES = ("initial_transition_", "label_correlation_", "transition_")
 _STATUS = Path("/proc/self/status")
@@ -49,13 +47,12 @@ class Outcome:
     fitted : mapping of str to float, int or str
         Scalar attributes of the fitted classifier, such as a chosen ``alpha_``.
     details : mapping of str to object
-        Only in the first fold: ``n_samples`` and ``n_labels`` of the dataset, ``label_names``
-        (list of K), ``matrices`` (name to K x K lists, such as ``transition_``) and ``curves``
-        (stage to the mean loss after each epoch).
+        Only in the first fold: ``n_samples``, ``n_labels``, ``label_names``, ``matrices`` (name to
+        K x K lists) and ``curves`` (stage to the mean loss after each epoch).
     error : str
-        Traceback if the fold failed, else empty.
+        Traceback if the fold failed.
     machine : mapping of str to str
-        Machine and versions of packages that the fold ran with.
+        Machine and versions of packages.
     """
 
     metrics: Mapping[str, float] = field(default_factory=dict)
@@ -75,10 +72,9 @@ class Outcome:
 
 
 def fitted_scalars(classifier: BaseEstimator) -> dict[str, float | int | str]:
-    """Return the fitted attributes of a classifier that are single values, such as ``alpha_``.
+    """Return the fitted attributes of a classifier, and of one inside, that are single values.
 
-    Label frequencies are reduced to their sum and its standard error. If the classifier wraps
-    another one, that one's attributes are included.
+    Label frequencies are reduced to their sum and its standard error.
     """
     scalars: dict[str, float | int | str] = {}
     if isinstance(inner := vars(classifier).get("classifier_"), BaseEstimator):
@@ -99,8 +95,7 @@ def _frequencies_found(classifier: BaseEstimator) -> dict[str, float | int | str
     """Return the sum of the label frequencies and its standard error, if they are known.
 
     With named labels, the errors of the labels are positively correlated, so a covariance (K, K) is
-    used if there is one. Without it, the errors count as independent, which gives too small a
-    standard error.
+    used if there is one. Without it, the standard error is too small.
     """
     frequencies = getattr(classifier, "label_frequencies_", None)
     errors = getattr(classifier, "label_frequencies_errors_", None)
@@ -153,7 +148,6 @@ def result_versions() -> dict[str, str]:
 
 @functools.cache
 def describe_machine() -> dict[str, str]:
-    """Return a description of the machine, of Python and of the packages."""
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
@@ -164,7 +158,6 @@ def describe_machine() -> dict[str, str]:
 
 
 def _processor() -> str:
-    """Return the processor's name, if the system tells it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -181,18 +174,11 @@ def reset_peak_memory() -> None:
 
 def peak_memory_mb() -> float:
     """Return the peak of resident memory since the reset, in 1e6 bytes; NaN if unknown."""
-    try:
+    with contextlib.suppress(OSError):
         for line in _STATUS.read_text(encoding="ascii", errors="replace").splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024 / 1e6
-    except OSError:
-        pass
-    return _peak_of_process_mb()
-
-
-def _peak_of_process_mb() -> float:
-    """Return the peak over the process's life, on systems without /proc."""
-    try:
+    try:  # without /proc: the peak over the process's life
         import resource
     except ImportError:
         return float("nan")

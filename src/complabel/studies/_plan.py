@@ -49,12 +49,10 @@ class OwnTables(BaseModel):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All files of these tables."""
         others = (self.truth, self.items, self.label_names)
         return (self.features, *self.answers, *(path for path in others if path is not None))
 
     def within(self, folder: Path) -> OwnTables:
-        """Return the same tables with relative paths resolved from ``folder``."""
         others = ("features", "truth", "items", "label_names")
         places: dict[str, Any] = {
             name: str(folder / path) for name in others if (path := getattr(self, name)) is not None
@@ -68,7 +66,6 @@ OwnFile: TypeAlias = "str | tuple[str, ...] | OwnTables"
 
 
 def paths_of(file: str | Sequence[str] | OwnTables) -> tuple[str, ...]:
-    """Return all paths that are given for a dataset."""
     if isinstance(file, OwnTables):
         return file.paths
     return ((file,) if file else ()) if isinstance(file, str) else tuple(file)
@@ -108,17 +105,14 @@ class Plan(BaseModel):
     ----------
     name : str
         Name of the study in the store.
-    title : str
-        Heading of the report.
-    description : str, default=""
-        Text at the start of the report.
+    title, description : str
+        Heading of the report, and the text below it.
     datasets : list of str
         Keys of :data:`complabel.datasets.CATALOG`, ``"digits"`` or ``"synthetic"``. A plan may
-        also give a file of yours, as ``{ name = "mine", file = "mine.arff" }``, or several files
-        that make one dataset, as ``file = ["mine-train.arff", "mine-test.arff"]``. Or it gives
-        tables of yours, with answers, truth or both, as
-        ``{ name = "mine", features = "X.csv", answers = "answers.csv", truth = "truth.csv" }``;
-        ``items``, ``label_names``, ``question`` and ``contradictions`` are optional. Then
+        also give a file of yours, as ``{ name = "mine", file = "mine.arff" }``; several files that
+        make one dataset, as ``file = ["mine-train.arff", "mine-test.arff"]``; or tables, as
+        ``{ name = "mine", features = "X.csv", answers = "answers.csv", truth = "truth.csv" }``,
+        with ``items``, ``label_names``, ``question`` and ``contradictions`` if needed. Then
         ``name`` is kept here, and the files in ``files``.
     draws : list of Draw
     rows : list of Row
@@ -131,14 +125,13 @@ class Plan(BaseModel):
         Title of the row that the others are tested against; if empty, the first row.
     files : dict of str to str, list of str or tables, default={}
         Files of datasets that are not in the catalog; see :func:`complabel.datasets.load_file`
-        and :func:`complabel.datasets.load_tables`. Relative paths start at the plan's folder.
+        and :func:`complabel.datasets.load_tables`.
     criteria : bool, default=True
         Measure the criteria of :data:`complabel.metrics.METRIC_NAMES`, on true labels.
     score : bool, default=False
         Measure each method's ``score`` on held-out complementary labels.
     seconds : Seconds, default=Seconds()
-        Seconds that annotators need for an answer of each kind. Reports of studies with
-        different questions use it; no result depends on it.
+        Seconds that annotators need for an answer of each kind; only for reports.
 
     Raises
     ------
@@ -181,7 +174,6 @@ class Plan(BaseModel):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        """Refuse unknown datasets, repeated names, and a plan without anything to measure."""
         known = (*CATALOG, *EMBEDDED)
         for dataset in self.datasets:
             if dataset not in (*known, *self.files):
@@ -235,18 +227,12 @@ class Plan(BaseModel):
         return [expanded for row in self.rows for expanded in row.expanded()]
 
     def quick(self, datasets: Sequence[str]) -> Plan:
-        """Return a small version of the plan, to try whether everything runs.
+        """Return a plan with three folds on two datasets, named ``...-quick``, to try it.
 
         Parameters
         ----------
         datasets : sequence of str
-            Names of the datasets at hand. The plan's first two datasets among these and its own
-            files are used.
-
-        Returns
-        -------
-        Plan
-            The plan with three folds, named ``...-quick``.
+            Names of the datasets at hand, beside the plan's own files.
         """
         at_hand = {*datasets, *self.files}
         some = [name for name in self.datasets if name in at_hand][:_QUICK_DATASETS]
@@ -260,7 +246,6 @@ class Plan(BaseModel):
         )
 
     def _refuse_too_little_asked(self) -> None:
-        """Refuse scores and matching if no draw gives the answers that they need."""
         for draw in self.draws:
             if self.score and draw.question == "none":
                 raise ValueError(

@@ -42,14 +42,12 @@ def read_plan(plan: str | Path) -> Plan:
     Returns
     -------
     Plan
-        Paths of your own datasets are absolute here. In the file, they may be relative to its
-        folder.
+        Paths of your own datasets, relative to the file's folder there, are absolute here.
 
     Raises
     ------
     PlanError
-        If there is no such plan, or the file cannot be read, is not valid TOML or is no valid
-        plan. The message names the line or the key.
+        If the file cannot be read, or is no valid plan; the message names the line or the key.
 
     Examples
     --------
@@ -80,7 +78,6 @@ def read_plan(plan: str | Path) -> Plan:
 
 
 def _within(folder: Path, file: str | list[str] | OwnTables) -> str | list[str] | OwnTables:
-    """Resolve relative paths from the plan's folder."""
     if isinstance(file, OwnTables):
         return file.within(folder)
     return str(folder / file) if isinstance(file, str) else [str(folder / one) for one in file]
@@ -103,23 +100,21 @@ def benchmark_plan(
     datasets : sequence of str or mapping
         Names in the catalog, or paths of your own files; see
         :func:`complabel.datasets.load_file`. ``"mine-train.arff"`` and ``"mine-test.arff"``
-        together are one dataset. An XML file names the labels of the ARFF file before it. A
+        together are one dataset; an XML file names the labels of the ARFF file before it. A
         mapping names your own tables, as :func:`complabel.datasets.load_tables` takes them:
         ``{"features": "X.csv", "answers": "answers.csv", "truth": "truth.csv"}``. With answers,
-        methods are also scored on held-out answers. Without truth, they are scored on nothing
-        else.
+        methods are also scored on held-out answers; without truth, on nothing else.
     methods : sequence of str
         As for :func:`complabel.methods.get_method`.
     scheme : {"uniform", "biased", "own"} or None, default=None
         How complementary labels are drawn; a short form of ``draw={"scheme": scheme}``. The
         default is "own" if there are tables with answers, else "uniform".
     draw : Draw or mapping, optional
-        How people are asked and how their answers are drawn: the parameters of :class:`Draw`, such
-        as ``{"labels": "released", "scheme": "biased"}``. If it has no name, the name is made from
-        its settings.
+        The parameters of :class:`Draw`, such as ``{"labels": "released", "scheme": "biased"}``.
+        Without a name, it is named after its settings.
     match_frequencies : bool, default=False
-        Match each method's scores to the label frequencies, which are estimated from answers to
-        random questions. Methods that learn from true labels stay unchanged.
+        Match each method's scores to the label frequencies, estimated from answers to random
+        questions. Methods that learn from true labels stay unchanged.
     n_folds : int, default=10
     seed : int, default=0
         Seed of the label draw, the folds and the methods.
@@ -165,10 +160,7 @@ def benchmark_plan(
 def draw_of_command(
     scheme: Labels | None, draw: Draw | Mapping[str, Any] | None, *, answered: bool
 ) -> Draw:
-    """Return the draw that a command's arguments describe, by its settings or by its scheme alone.
-
-    If there are people's answers, the default scheme is "own".
-    """
+    """Return the draw of a command's arguments; with people's answers, the scheme is "own"."""
     if draw is None:
         return _make_draw({"scheme": scheme or ("own" if answered else "uniform")})
     if scheme not in (None, "uniform"):
@@ -223,7 +215,6 @@ def _make_draw(settings: Mapping[str, Any]) -> Draw:
 
 
 def _complaint(problem: ErrorDetails) -> str:
-    """Return a message about a problem with a key."""
     table = str(problem["loc"][0]) if len(problem["loc"]) > 1 else ""
     what, model, _ = _TABLES.get(table, ("plan", Plan, ""))
     match problem["type"]:

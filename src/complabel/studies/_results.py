@@ -6,15 +6,13 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from complabel.metrics import METRIC_NAMES
 from complabel.studies._outcome import Outcome, plain
-
-if TYPE_CHECKING:
-    from complabel.studies._plan import Plan
+from complabel.studies._plan import Plan
 
 _HELD_OUT = ("score", "held_out_ranking")
 
@@ -29,9 +27,8 @@ Status = Literal["done", "failed", "pending"]
 class UnitResult(Outcome):
     """The outcome of one fold and its place in the study; the outcome is empty before the run.
 
-    ``key`` is a checksum of everything that can change the result. ``dataset``, ``draw`` and
-    ``row`` (its title) are the place in the study. ``parameters`` are those of the classifier, as
-    plain data. Else it has the fields of :class:`Outcome`.
+    ``key`` is a checksum of everything that can change the result, ``row`` a title, ``parameters``
+    those of the classifier.
     """
 
     key: str
@@ -54,9 +51,9 @@ class StudyResults:
     units : sequence of UnitResult
         In the order of the plan.
     missing : mapping of str to str
-        Datasets of the plan that were missing, with the reason.
+        Missing datasets, with the reason.
     writer : str, default=""
-        The run that wrote the store when it was read: its process and machine; else empty.
+        Process and machine of the run that wrote the store when it was read; else empty.
     """
 
     plan: Plan
@@ -76,19 +73,18 @@ class StudyResults:
         list of dict
             Plain data, which JSON can hold. Each record has these keys:
 
-            - ``dataset``, ``row`` (its title), ``method``, ``match_frequencies``, ``seed`` and
-              ``folds``;
+            - ``dataset``, ``row`` (its title), ``method``, ``match_frequencies``, ``seed``
+              and ``folds``;
             - the settings of the draw: ``labels`` (its scheme), ``question``, ``propensity_sd``,
               ``error_rate``, ``answers_per_item``, ``items_share`` and ``audit``;
             - ``learns_from``: "complementary", or "relevant" or "frequencies" for rows that learn
               something that annotators did not say;
             - ``seconds``: the sum over all fits and predictions;
-            - ``metrics``: maps each measured criterion to its ``mean``, ``std`` (n - 1) and
-              ``folds``, and also ``score`` and ``held_out_ranking`` if the plan has scores;
-            - ``fitted``: attributes of the fitted classifiers, without the last underscore. A
-              number has its mean over the folds. A text has its value if it is the same in all
-              folds, else an object that counts the folds with each value. ``cardinality`` is
-              ``mean_cardinality_``, the mean over training rows of the sum of all probabilities.
+            - ``metrics``: maps each measured criterion, and ``score`` and ``held_out_ranking`` if
+              the plan has scores, to its ``mean``, ``std`` (n - 1) and ``folds``;
+            - ``fitted``: attributes of the fitted classifiers, without the last underscore: of a
+              number the mean; of a text its value, or counts of folds. ``cardinality`` is
+              ``mean_cardinality_``, the mean over training rows of the sum of all probabilities;
               ``penalty_cardinality`` is ``cardinality_``, which a penalty aims at.
         """
         draws = {draw.name: draw for draw in self.plan.draws}
@@ -119,33 +115,21 @@ class StudyResults:
         ]
 
     def as_json(self) -> str:
-        """Return all results of all units.
+        """Return all units as a JSON list of objects with the fields of :class:`UnitResult`.
 
-        Returns
-        -------
-        str
-            A JSON list with an object for each unit, in the order of the plan. Its keys are the
-            fields of :class:`UnitResult`. Values that were not measured are null.
+        Values that were not measured are null.
         """
         units = [plain(asdict(unit)) for unit in self.units]
         return json.dumps(units, indent=1, allow_nan=False) + "\n"
 
 
 def _over_folds(values: Sequence[float]) -> dict[str, Any]:
-    """Return the mean, the standard deviation and the values of a criterion."""
     array = np.array(values)
-    return {
-        "mean": float(array.mean()),
-        "std": float(array.std(ddof=1)),
-        "folds": array.tolist(),
-    }
+    return {"mean": float(array.mean()), "std": float(array.std(ddof=1)), "folds": array.tolist()}
 
 
 def _fitted_over_folds(fitted: Sequence[Mapping[str, float | int | str]]) -> dict[str, object]:
-    """Summarize scalars that all folds have: the mean of numbers, the value or counts of texts.
-
-    A mean that is not finite becomes None, because JSON has no number for it.
-    """
+    """Summarize scalars that all folds have; a mean that is not finite becomes None, for JSON."""
     first, *others = fitted
     return {
         _NAMES.get(name, name.removesuffix("_")): _summary([fold[name] for fold in fitted])
@@ -155,7 +139,6 @@ def _fitted_over_folds(fitted: Sequence[Mapping[str, float | int | str]]) -> dic
 
 
 def _summary(values: Sequence[float | int | str]) -> object:
-    """Summarize one scalar."""
     numbers = [value for value in values if not isinstance(value, str)]
     if len(numbers) == len(values):
         return plain(float(np.mean(numbers)))

@@ -29,17 +29,15 @@ class Row(BaseModel):
     Parameters
     ----------
     method : str
-        As for :func:`complabel.methods.get_method`: a name of the registry, a name with
-        settings, or your own class as ``"package.module:Class"``. ``"*"`` stands for a row for
-        every method of the registry.
+        As for :func:`complabel.methods.get_method`, also your own class as
+        ``"package.module:Class"``. ``"*"`` stands for a row for every method of the registry.
     leave_out : list of str, default=[]
         Methods that ``"*"`` does not stand for.
     title : str, default=""
         Its title in tables; may use settings, as in ``"beta = {beta}"``. If empty, the method's
         own title and the values from the grid.
     published : str, default=""
-        Its name in the paper's table, written in the same way. If empty, the method's name
-        there.
+        Its name in the paper's table, written in the same way. If empty, the method's name there.
     settings : dict, default={}
         Parameters of the classifier. They override those of the registry for a dataset.
     none : list of str, default=[]
@@ -51,13 +49,13 @@ class Row(BaseModel):
     relevant_share : float, default=0.0
         Share of all relevant labels of the training instances that are also known.
     label_frequencies : {"", "true"}, default=""
-        "true": give the method the true shares of the fold's training instances to which each
-        label applies, as its parameter ``label_frequencies``. Tables mark such a row, because
-        it does not compete. Other values of the parameter belong into ``settings``.
+        "true": the parameter ``label_frequencies`` of the method is the share of the fold's
+        training instances to which each label applies. Tables mark such a row, because it does
+        not compete. Other values belong into ``settings``.
     match_frequencies : bool, default=False
         Match the method's scores to label frequencies, with
-        :class:`complabel.methods.FrequencyMatchedClassifier`. The frequencies are estimated
-        from the answers, or are the true ones if ``label_frequencies`` is "true".
+        :class:`complabel.methods.FrequencyMatchedClassifier`: to estimates from the answers, or
+        to the true ones if ``label_frequencies`` is "true".
     """
 
     model_config = CHECKED
@@ -99,16 +97,12 @@ class Row(BaseModel):
     def learns_from(self) -> str:
         """What the row learns from: ``"complementary"``, ``"relevant"`` or ``"frequencies"``.
 
-        The last two learn something that annotators did not say. Tables mark these rows, because
-        they do not compete.
+        Tables mark rows with the last two, because annotators did not say these things.
         """
         return "frequencies" if self.label_frequencies else get_method(self.method).learns_from
 
     def has_answers_under(self, draw: Draw) -> bool:
-        """Return whether a draw gives the answers that the row needs.
-
-        A row that matches estimated frequencies needs answers to random questions.
-        """
+        """Return whether a draw has random questions, or the row matches no estimates from them."""
         estimated = self.match_frequencies and not self.label_frequencies
         return draw.asks_at_random or not estimated
 
@@ -135,7 +129,6 @@ class Row(BaseModel):
         return ", ".join([get_method(method).title, *varied])
 
     def _refuse_frequencies(self, method: str, settings: dict[str, Any]) -> None:
-        """Refuse label frequencies for a method that cannot use them."""
         leave_out = f', or write leave_out = ["{method}"]' if self.method == ALL_METHODS else ""
         if self.match_frequencies:
             if get_method(method).learns_from == "relevant":

@@ -21,18 +21,14 @@ import joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from complabel.answers import AssumedUniformWarning, IgnoredAnswersWarning, UnansweredRowWarning
-from complabel.datasets import dataset_fingerprint
+from complabel.datasets import MultiLabelDataset, dataset_fingerprint
 from complabel.errors import InputError
 from complabel.methods import get_method
 from complabel.studies._data import KEPT, fetch
+from complabel.studies._draw import Draw
 from complabel.studies._fold import run_fold
-from complabel.studies._labels import draw_labels, released_checksum
-from complabel.studies._outcome import (
-    Outcome,
-    describe_machine,
-    peak_memory_mb,
-    reset_peak_memory,
-)
+from complabel.studies._labels import GivenLabels, draw_labels, released_checksum
+from complabel.studies._outcome import Outcome, describe_machine, peak_memory_mb, reset_peak_memory
 from complabel.studies._plan import OwnFile, Plan, paths_of
 from complabel.studies._store import Store
 from complabel.studies._units import Unit, made_by, own_files, plan_units
@@ -40,9 +36,6 @@ from complabel.studies._units import Unit, made_by, own_files, plan_units
 if TYPE_CHECKING:
     from distributed import Client
 
-    from complabel.datasets import MultiLabelDataset
-    from complabel.studies._draw import Draw
-    from complabel.studies._labels import GivenLabels
 
 _CONNECT_SECONDS = 10  # a scheduler that exists answers at once
 # These warnings say what a method can use of the answers; they are alike in all folds.
@@ -71,8 +64,7 @@ class RunSummary:
     """Counts of what one run did.
 
     ``n_by_other_code`` counts stored results of the same units from other code or other versions of
-    libraries. They stay in the store but are not used. ``missing`` has datasets that are not at
-    hand, with the reason.
+    libraries, which are not used. ``missing`` has datasets that are not at hand, with the reason.
     """
 
     n_units: int
@@ -105,9 +97,9 @@ def run_study(
     n_jobs : int, default=-1
         Number of local processes, each with one thread; -1: one for each core; 1: this process.
     dask : str or None, default=None
-        Address of a Dask scheduler, such as ``"tcp://127.0.0.1:8786"``. All its workers are
-        used instead of local processes. Start them with one thread each. They get the modules of
-        your own methods, if these are single files.
+        Address of a Dask scheduler, such as ``"tcp://127.0.0.1:8786"``, to use all its workers
+        instead of local processes. Start them with one thread each. They get the modules of your
+        own methods, if these are single files.
     retry_failed : bool, default=False
         Also run units that failed before.
     allow_missing : bool, default=True
@@ -121,8 +113,8 @@ def run_study(
     Raises
     ------
     InputError
-        If the cluster cannot be reached, its workers cannot import a method of your own, or a
-        dataset cannot be split into so many folds.
+        If the cluster or a method of your own on it cannot be reached, or a dataset cannot be split
+        into so many folds.
     DatasetNotFoundError
         If a dataset is not at hand and ``allow_missing`` is False.
     StoreError
@@ -157,8 +149,6 @@ def run_study(
 
 @dataclass
 class _Run:
-    """One run of some units, with counts of what it did."""
-
     store: Store
     data_dir: str | Path | None
     monitor: Monitor
@@ -214,8 +204,6 @@ class _Run:
 
 @dataclass(frozen=True)
 class _Workers:
-    """A way to run units in parallel, and the errors that it raises when a worker dies."""
-
     n_jobs: int
     died: tuple[type[BaseException], ...] = (BrokenProcessPool,)
 
@@ -270,8 +258,7 @@ def _workers(n_jobs: int, dask: str | None, units: list[Unit]) -> Iterator[_Work
 def _ship_modules(client: Client, units: Iterable[Unit]) -> None:
     """Send the user's own modules that units need to all workers; refuse what they cannot import.
 
-    A module that is one file is sent, also to workers that join later. A package is not: it must be
-    installed on every worker.
+    Only a module that is one file is sent, also to workers that join later.
     """
     methods = {unit.row.method for unit in units}
     modules = sorted({get_method(name).classifier.__module__ for name in methods})
@@ -379,11 +366,7 @@ def _dataset(
 
 @functools.lru_cache(maxsize=KEPT)
 def _drawn(
-    dataset: MultiLabelDataset,
-    draw: Draw,
-    seed: int,
-    data_dir: str | Path | None,
-    released: str,
+    dataset: MultiLabelDataset, draw: Draw, seed: int, data_dir: str | Path | None, released: str
 ) -> GivenLabels:
     """Draw once per process; released labels must be those that the study means."""
     if released and released_checksum(dataset, draw, data_dir) != released:

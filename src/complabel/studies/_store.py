@@ -85,8 +85,7 @@ class Store:
     Parameters
     ----------
     path : path
-        The file. A missing one is made, unless ``create`` is False. ``":memory:"`` keeps
-        nothing.
+        The file. A missing one is made, unless ``create`` is False. ``":memory:"`` keeps nothing.
     create : bool, default=True
         If False, the store is only read. It may then be on a read-only disk.
 
@@ -118,13 +117,7 @@ class Store:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Be the only run that writes the store inside the block.
-
-        Raises
-        ------
-        StoreError
-            If another run writes it; the message names its process.
-        """
+        """Be the only run that writes the store inside the block; StoreError names another one."""
         if self.path == _MEMORY:
             yield
             return
@@ -214,15 +207,6 @@ class Store:
     def results(self, study: str) -> StudyResults:
         """Return a study with all its stored results.
 
-        Parameters
-        ----------
-        study : str
-            Name of the study.
-
-        Returns
-        -------
-        StudyResults
-
         Raises
         ------
         StoreError
@@ -273,7 +257,6 @@ class Store:
         return [(row["identity"], row["seconds"]) for row in rows]
 
     def _having(self, columns: str, keys: Sequence[str]) -> list[sqlite3.Row]:
-        """Return columns of the results that some units have."""
         return self._read(
             f"SELECT {columns} FROM results WHERE key IN (SELECT value FROM json_each(?))",
             json.dumps(list(keys)),
@@ -294,10 +277,7 @@ class Forecast:
 
 
 def forecast(store: Store, units: Sequence[Unit]) -> Forecast:
-    """Forecast a run's time from stored units of the same row and dataset, of any draw and fold.
-
-    Times of other versions of the code count, too: they are the best guess there is.
-    """
+    """Forecast a run's time from stored units of the same row and dataset, also of other code."""
     times: dict[str, list[float]] = {}
     for identity, seconds in store.times():
         times.setdefault(_likeness(identity), []).append(seconds)
@@ -313,11 +293,7 @@ def _likeness(identity: str) -> str:
 
 
 def _connect(path: Path, *, create: bool) -> sqlite3.Connection:
-    """Open a store in autocommit mode.
-
-    Without ``create``, a store that cannot be written, for example on a read-only disk, is opened
-    for reading.
-    """
+    """Open a store in autocommit mode; only to read if it cannot be written, without ``create``."""
     writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
     only_read = path.exists() and not writable
     if only_read:
@@ -357,7 +333,6 @@ def _lock_file(path: Path) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run a block in one transaction: all its writes happen, or none."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -412,23 +387,15 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:  # its text may be damaged
-        raise StoreError(_explanation(path, error)) from error
-
-
-def _explanation(path: Path, error: Exception) -> str:
-    code = getattr(error, "sqlite_errorcode", 0)  # errors of the sqlite3 module itself have no code
-    primary = code & 0xFF
-    if primary in _ADVICE and code not in _UNREADABLE:
-        return (
-            f"the store {path} cannot be written: {error}. Earlier results in it are safe;"
-            f" {_ADVICE[primary]}"
-        )
-    if code == 0 or primary in _DAMAGED or code in _UNREADABLE:
-        return (
-            f"the store {path} cannot be read; it is damaged or not a store: {error}."
-            f" {_what_to_do(path)}"
-        )
-    return f"the store {path} cannot be read or written: {error}"
+        code = getattr(error, "sqlite_errorcode", 0)  # the sqlite3 module's own errors have none
+        primary = code & 0xFF
+        said = f"cannot be read or written: {error}"
+        if primary in _ADVICE and code not in _UNREADABLE:
+            said = f"cannot be written: {error}. Earlier results in it are safe; {_ADVICE[primary]}"
+        elif code == 0 or primary in _DAMAGED or code in _UNREADABLE:
+            todo = _what_to_do(path)
+            said = f"cannot be read; it is damaged or not a store: {error}. {todo}"
+        raise StoreError(f"the store {path} {said}") from error
 
 
 def _what_to_do(path: Path) -> str:
@@ -454,7 +421,6 @@ def _unit_result(place: Mapping[str, Any], result: sqlite3.Row | None) -> UnitRe
 
 
 def _insertion(table: str, values: Mapping[str, object]) -> str:
-    """Return the SQL that inserts named values into a table, or replaces the row of their key."""
     names = ", ".join(values)
     return f"INSERT OR REPLACE INTO {table} ({names}) VALUES (:{', :'.join(values)})"
 

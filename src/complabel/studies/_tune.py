@@ -9,27 +9,28 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from complabel import paper
 from complabel.datasets import dataset_entries
 from complabel.errors import InputError
-from complabel.methods import check_parameter, get_method, make_classifier
+from complabel.methods import (
+    ComplementaryClassifier,
+    Grid,
+    check_parameter,
+    get_method,
+    make_classifier,
+)
+from complabel.studies._draw import Draw, Labels
 from complabel.studies._fold import matched_to
 from complabel.studies._outcome import plain
 from complabel.studies._plan_files import draw_of_command, plan_of_command, row_of_command
+from complabel.studies._results import UnitResult
 from complabel.studies._run import Monitor, run_study
 from complabel.studies._store import Store
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.methods import ComplementaryClassifier, Grid
-    from complabel.studies._draw import Draw, Labels
-    from complabel.studies._results import UnitResult
-
 
 # The criterion of a search depends on the method; values of different criteria cannot be compared.
 # For methods that model which label is chosen as complementary:
@@ -42,12 +43,9 @@ _RANKING_ERROR = "minus complementary ranking error"
 
 @dataclass(frozen=True)
 class TunedSetting:
-    """One setting and its scores.
+    """One setting and its ``scores`` (folds,) on held-out labels: higher is better, NaN if failed.
 
-    ``scores`` (folds,) are those on held-out labels or answers; higher is better, NaN if the fit
-    failed. ``seconds`` is the time of all fits and predictions. ``average_precision`` (folds,) is
-    on the true labels of the held-out parts, if requested; the choice does not depend on it.
-    ``error`` is the first error message; empty if no fold failed.
+    ``average_precision`` (folds,), on true labels, does not change the choice.
     """
 
     parameters: Mapping[str, Any]
@@ -83,12 +81,7 @@ class TunedSetting:
 
 @dataclass(frozen=True)
 class TuningResult:
-    """A finished search; ``settings`` are in the order of the grid.
-
-    ``criterion`` is the name of the quantity in ``scores``: ``"complementary log-likelihood"`` for
-    methods that model which label is chosen as complementary, ``"log-likelihood of the answers"``
-    for methods that understand answers, else ``"minus complementary ranking error"``.
-    """
+    """A finished search; ``settings`` are in the order of the grid."""
 
     dataset: str
     method: str
@@ -105,7 +98,6 @@ class TuningResult:
         return self.settings[int(np.nanargmax([setting.score for setting in self.settings]))]
 
     def code(self) -> str:
-        """Return Python code that makes the classifier with the best setting."""
         classifier = make_classifier(self.method, **self.best.parameters)
         made = [type(classifier)]
         if self.match_frequencies:
@@ -115,13 +107,7 @@ class TuningResult:
         return f"{''.join(imports)}classifier = {classifier!r}"
 
     def as_json(self) -> str:
-        """Return the search as a JSON object.
-
-        It has the settings of the draw, such as ``labels`` and ``question``. ``settings`` is a list
-        of objects with ``parameters``, ``score``, ``standard_error``, ``folds``, ``seconds``,
-        ``error`` and, if requested, ``average_precision``. ``best`` has the ``parameters`` of the
-        best setting.
-        """
+        """Return the search as a JSON object; ``best`` has the parameters of the best setting."""
         record: dict[str, Any] = {"dataset": self.dataset, "method": self.method}
         record |= self.draw.settings()
         plainly = ("match_frequencies", "seed", "folds", "criterion")
@@ -161,10 +147,7 @@ def tune(
         As for :func:`complabel.methods.get_method`.
     grid : mapping of str to sequence, optional
         The values to try for each parameter; by default the grid of the method.
-    scheme : {"uniform", "biased", "own"} or None, default=None
-        How complementary labels are drawn; a short form of ``draw={"scheme": scheme}``. The
-        default is "own" if there are tables with answers, else "uniform".
-    draw : Draw or mapping, optional
+    scheme, draw
         How people are asked and how their answers are drawn; as for :func:`benchmark_plan`.
     match_frequencies : bool, default=False
         Match the method's scores to label frequencies, estimated from answers to random questions.
@@ -174,8 +157,7 @@ def tune(
     reveal : bool, default=False
         Also compute average precision on the true labels of the held-out parts.
     store : Store or None, default=None
-        Keeps finished folds, so that an interrupted search can continue; by default nothing is
-        kept.
+        Keeps finished folds, so that an interrupted search can continue.
     data_dir, n_jobs, monitor
         See :func:`run_study`.
 
@@ -186,8 +168,8 @@ def tune(
     Raises
     ------
     InputError
-        If the grid, the draw or the number of folds is not possible; this is checked before
-        anything runs. Or if every setting failed; the message has the first error.
+        If the grid, the draw or the number of folds is not possible, or if every setting failed;
+        the message has the first error.
     StoreError
         If another run writes the store.
     """
@@ -198,7 +180,7 @@ def tune(
     title = asked.title_with(answers=answered)
     held_out = "complementary labels" if asked.is_plain else f"answers: {title}"
     # The paper chose its settings for a dataset with true labels, so a search must not start there.
-    plain_method = make_classifier(method).get_params(deep=False)
+    classifier = make_classifier(method)
     entry, *others = dataset_entries(given)
     if others:
         raise InputError(
@@ -207,7 +189,7 @@ def tune(
             " file of its labels"
         )
     stated = paper.settings(get_method(method).base, entry if isinstance(entry, str) else "")
-    unset = {name: plain_method[name] for name in stated}
+    unset = {name: classifier.get_params(deep=False)[name] for name in stated}
     row = row_of_command(method, match=match_frequencies)
     plan = plan_of_command(
         "tune",
@@ -241,21 +223,19 @@ def tune(
     ]
     if all(math.isnan(setting.score) for setting in tuned):
         raise InputError(f"no setting of {method} could be scored: {tuned[0].error}")
-    plain = make_classifier(method)
     return TuningResult(
         plan.datasets[0],
         method,
         asked,
         seed,
         n_folds,
-        _criterion(matched_to(plain) if match_frequencies else plain, asked),
+        _criterion(matched_to(classifier) if match_frequencies else classifier, asked),
         tuple(tuned),
         match_frequencies,
     )
 
 
 def _criterion(classifier: ComplementaryClassifier, draw: Draw) -> str:
-    """Return the name of a method's criterion."""
     if classifier.understands_answers and not draw.is_plain:
         return _ANSWERS
     return _LOG_LIKELIHOOD if classifier.models_the_choice else _RANKING_ERROR
@@ -295,8 +275,6 @@ def _title(method: str, setting: Mapping[str, Any]) -> str:
 def _summarize(
     parameters: Mapping[str, Any], units: Sequence[UnitResult], *, reveal: bool
 ) -> TunedSetting:
-    """Collect the folds of one setting."""
-
     def measured(name: str) -> NDArray[np.float64]:
         return np.array([unit.metrics.get(name, math.nan) for unit in units])
 
@@ -311,5 +289,4 @@ def _summarize(
 
 
 def _home(made: type) -> str:
-    """Return the module that a class is imported from."""
     return "complabel.methods" if made.__module__.startswith("complabel.") else made.__module__

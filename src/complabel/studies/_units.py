@@ -39,10 +39,7 @@ _IMPORT = re.compile(r"^\s*(?:from|import)\s.+", re.MULTILINE)
 class Unit:
     """One fold of one row on one dataset: the smallest piece of a study.
 
-    ``key`` is the SHA-256 of ``identity``: everything that can change the result, as JSON. ``file``
-    has the files of a user's dataset, else it is empty. ``fingerprint`` is the checksum of the
-    dataset after preprocessing. ``parameters`` are those of the classifier and the row's settings
-    on frequencies, as plain data. ``criteria`` and ``score`` say what is measured.
+    ``key`` is the SHA-256 of ``identity``: everything that can change the result, as JSON.
     """
 
     key: str
@@ -65,17 +62,7 @@ def plan_units(
 ) -> tuple[list[Unit], dict[str, str]]:
     """List the units of a plan on the datasets at hand, and the missing datasets with the reason.
 
-    Units are ordered by dataset, so that a run needs each dataset only once. A row that matches
-    estimated frequencies has no units under a draw without random questions.
-
-    Raises
-    ------
-    InputError
-        If a dataset cannot be split into so many folds, does not allow a draw, or lacks true
-        labels that the plan needs.
-    DatasetNotFoundError, DatasetFormatError
-        If a file of yours, or of released labels, is missing or does not parse; or if a dataset
-        is missing and ``allow_missing`` is False.
+    Units are ordered by dataset, so that a run needs each dataset only once.
     """
     units: list[Unit] = []
     missing: dict[str, str] = {}
@@ -96,7 +83,6 @@ def plan_units(
 def _units_of(
     plan: Plan, name: str, dataset: MultiLabelDataset, data_dir: str | Path | None
 ) -> Iterator[Unit]:
-    """Yield the units of a plan on one dataset."""
     refuse_what_it_lacks(dataset, plan, split_folds(dataset, n_folds=plan.folds, seed=plan.seed))
     fingerprint = dataset_fingerprint(dataset)
     rows = [(row, _parameters(row, name)) for row in plan.expanded_rows()]
@@ -175,12 +161,10 @@ def made_by(row: Row) -> dict[str, Any]:
 
 @functools.cache
 def _computing_code() -> str:
-    """Return one checksum of all code of complabel that computes results."""
     return _digest(*(file for place in _COMPUTING for file in _files_of(place)))
 
 
 def _files_of(place: str) -> list[Path]:
-    """Return the files of a room, which is a folder or a file."""
     root = Path(complabel.__file__).parent
     return sorted([*root.glob(f"{place}.py"), *root.glob(f"{place}/**/*.py")])
 
@@ -193,10 +177,7 @@ def _digest(*files: Path) -> str:
 
 
 def own_files(module: str) -> list[Path]:
-    """Return the files of a module of the user's, and of modules beside it that it imports.
-
-    Beside an installed package are other people's, so that only its own files count.
-    """
+    """Return the files of a module of the user's, and of modules beside it that it imports."""
     top = module.partition(".")[0]
     spec = find_spec(top)
     if spec is None or spec.origin is None:
@@ -206,7 +187,7 @@ def own_files(module: str) -> list[Path]:
     beside = {file.stem: [file] for file in folder.glob("*.py")}
     beside |= {p.parent.name: sorted(p.parent.rglob("*.py")) for p in folder.glob("*/__init__.py")}
     beside.setdefault(top, [origin])
-    if any(folder.glob("*.dist-info")):
+    if any(folder.glob("*.dist-info")):  # modules beside an installed package are other people's
         beside = {top: beside[top]}
     found: set[str] = set()
     waiting = {top}
