@@ -114,12 +114,13 @@ def prepare() -> None:
         for item in range(60):
             chosen = labels[rng.integers(4)]
             file.write(f"{item},{chosen},asked,{('yes', 'no')[rng.integers(2)]}\n")
-    choices = {"choices": ["city"]}
-    result = {"from_name": "not", "to_name": "image", "type": "choices", "value": choices}
+    value = {"choices": ["city"]}
+    result = {"from_name": "not", "to_name": "image", "type": "choices", "value": value}
+    annotations = [{"id": 1, "result": [result]}]
     tasks = [
-        {"id": task, "data": {"image": f"{task}.jpg"}, "annotations": [{"id": task, "result": [result]}]}
+        {"id": task, "data": {"image": f"{task}.jpg"}, "annotations": annotations}
         for task in range(5)
-    ]  # fmt: skip
+    ]
     Path("export.json").write_text(json.dumps(tasks), encoding="utf-8")
 
 

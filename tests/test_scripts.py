@@ -6,6 +6,9 @@ import re
 import textwrap
 from pathlib import Path
 
+import pytest
+from tests.house import House, n_test_lines, sizes
+
 CHECKOUT = Path(__file__).parents[1]
 PAGES = [
     *(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")),
@@ -60,3 +63,24 @@ def test_examples_in_the_docs_import_what_is_there():
             for place in imported(textwrap.dedent(block)):
                 assert not missing(*place), f"{page.name} imports {place}"
     assert n_examples > 20
+
+
+def test_files_that_pages_name_are_there():
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for name in re.findall(r"\b(?:tests|benchmarks|research)/[\w/]+\.(?:py|toml|json)\b", text):
+            assert (CHECKOUT / name).exists(), f"{page.name} names {name}"
+
+
+def test_figures_about_the_house_are_those_of_the_house():
+    house = House.here()
+    text = (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (lines, files, names), (tests,) = (
+        [int(cell.split("→")[-1].replace(",", "")) for cell in row.split("|") if cell.strip()]
+        for row in re.findall(r"^\| (?:together|tests) \|(.*)\|$", text, flags=re.MULTILINE)
+    )
+    rooms = sizes(house).values()
+    assert lines == pytest.approx(sum(room["lines"] for room in rooms), rel=0.03)
+    assert files == pytest.approx(sum(room["files"] for room in rooms), abs=5)
+    assert names == pytest.approx(sum(room["names"] for room in rooms), abs=5)
+    assert tests == pytest.approx(n_test_lines(house), rel=0.03)
