@@ -21,10 +21,9 @@ MAX_NAMED = 5
 
 
 def check_indicator(values: IndicatorLike, *, name: str = "indicator") -> NDArray[np.uint8]:
-    """Check an indicator matrix, and return it as a dense 0/1 array, (n, K) uint8.
+    """Return a matrix of zeros and ones of any type as a dense 0/1 array, (n, K) uint8.
 
-    ``values`` are zeros and ones of any boolean, integer or floating type, dense or sparse; an
-    array of uint8 is returned itself. ``name`` is what an AnnotationError calls the matrix.
+    An array of uint8 is returned itself. Errors call the matrix ``name``.
     """
     if sparse.issparse(values):
         # The dense array is made in uint8, an eighth of the memory of float64.

@@ -58,10 +58,8 @@ def draw_answers(
         - "asked": does this label, drawn at random, apply?
         - "ticked": tick all labels that do not apply.
         - "excluded": every label that does not apply is excluded with its exclusion rate.
-    scheme : {"uniform", "biased"}, default="uniform"
+    scheme, sharpness
         See :func:`draw_complementary`. "biased" is only allowed with the question "named".
-    sharpness : float, default=1.0
-        See :func:`draw_complementary`.
     asked_for : int, default=1
         How many labels people are asked to name, alone or from menus. If fewer do not apply, all
         of these are named.
@@ -82,8 +80,8 @@ def draw_answers(
         How often a label that does not apply is excluded, from 0 to 1. Required for the question
         "excluded", and not allowed for others.
     random_state : int, numpy.random.Generator or None, default=None
-        None draws differently every time. Items, menus, choices, mistakes and annotators are
-        drawn from separate streams, so a change to one of them leaves the others as they are.
+        Items, menus, choices, mistakes and annotators are drawn from separate streams, so a
+        change to one of them leaves the others as they are.
 
     Returns
     -------
@@ -96,8 +94,8 @@ def draw_answers(
     Raises
     ------
     AnnotationError
-        If ``Y`` is not 2-D or not 0/1. For "named" also if it has fewer than three labels, or a
-        row in which all labels are relevant; for "biased" also a row in which none is.
+        If ``Y`` is not 0/1. For "named" also if it has fewer than three labels, or a row in which
+        all labels are relevant; for "biased" also a row in which none is.
     InputError
         If another parameter is out of its range, or does not belong to this question.
 
@@ -156,21 +154,14 @@ def draw_propensities(
     Parameters
     ----------
     n_labels : int
-        Number of labels, at least 1.
     sd : float
         Standard deviation of the logarithms, at least 0; 0 makes all propensities equal.
     random_state : int, numpy.random.Generator or None, default=None
-        None draws differently every time.
 
     Returns
     -------
     ndarray of shape (n_labels,), dtype float64
         Propensities for :func:`draw_answers`, all above 0.
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of its range.
 
     Examples
     --------
