@@ -518,7 +518,6 @@ def _read_column(
 def _read_words(
     values: str | ArrayLike, name: str, n_answers: int, words: Sequence[str]
 ) -> NDArray[np.str_]:
-    """Return one of the allowed ``words`` for each answer, (A,)."""
     array = _one_each(values, name, n_answers)
     texts = array.astype(np.str_)
     unknown = np.flatnonzero(~np.isin(texts, words))

@@ -142,7 +142,6 @@ class AnswerArrays:
         )
 
     def _positions(self, rows: Any) -> NDArray[np.intp]:
-        """Return the item numbers that an index selects."""
         if isinstance(rows, tuple):
             first, *others = rows
             if others not in ([Ellipsis], [slice(None)]):  # scikit-learn indexes arrays like this
@@ -163,7 +162,6 @@ class AnswerArrays:
         return self._take(order, item=self.item[order])
 
     def _take(self, rows: NDArray[np.intp], **changes: Any) -> Self:
-        """Return the answers in ``rows``, in this order."""
         parts = {name: getattr(self, name)[rows] for name in (*COLUMNS, *MASKS)}
         return replace(self, **parts, **changes)
 

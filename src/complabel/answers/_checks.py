@@ -152,7 +152,6 @@ def check_answers(answers: AnswerArrays, place: Callable[[int], str]) -> None:
 
 
 def _also(rows: NDArray[np.intp]) -> str:
-    """Return words that count the faulty answers; empty if there is only one."""
     return f" ({len(rows)} answers in all)" if len(rows) > 1 else ""
 
 

@@ -101,7 +101,6 @@ def suggest(unknown: str, known: Sequence[str]) -> str:
 
 
 def list_some(names: Sequence[Any]) -> str:
-    """Return the first names, quoted, and dots if there are more."""
     return ", ".join(map(repr, names[:MAX_NAMED])) + (", ..." if len(names) > MAX_NAMED else "")
 
 

@@ -90,7 +90,6 @@ class Statements:
         return self.item.astype(np.int64) * self.n_labels + self.label
 
     def only(self, which: NDArray[np.bool_]) -> Self:
-        """Return the statements that ``which``, (S,), marks."""
         names = ("answer", "item", "label", "kind", "applies")
         return replace(self, **{name: getattr(self, name)[which] for name in names})
 
@@ -292,7 +291,6 @@ def _side(
 
 
 def _refusal(answers: AnswerArrays, count: int) -> str:
-    """Return the message about answers that contradict each other."""
     table = contradictions_table(answers, most=MAX_NAMED)
     listed = "; ".join(
         f"label {label!r} of item {item!r} (applies: {_who(n_yes, yes)}; does not apply:"
@@ -307,6 +305,5 @@ def _refusal(answers: AnswerArrays, count: int) -> str:
 
 
 def _who(count: int, names: tuple[str, ...]) -> str:
-    """Return the names of annotators, or the number of answers if no annotator is known."""
     some = [*map(repr, names[:MAX_NAMED]), *(["..."] if len(names) > MAX_NAMED else [])]
     return ", ".join(some) or (f"{count} answers" if count > 1 else "1 answer")

@@ -208,7 +208,6 @@ def _number_of(value: Any) -> float:
 
 
 def _count_of(value: Any) -> int:
-    """Return a number or text as a whole number of at least 0."""
     number = _number_of(value)
     if not (number.is_integer() and 0 <= number < 2**53):
         raise ValueError
@@ -385,7 +384,6 @@ class _Marks:
         return questions
 
     def masks(self, questions: NDArray[np.intp]) -> dict[str, Mask]:
-        """Return all masks of the answers."""
         question = questions[self.rows.answer]
         no = self.rows.words == _NO
         absent = self._mask(no & ((question == _ASKED) | (question == _TICKED)))
@@ -457,7 +455,6 @@ def _refuse_scattered(
 
 
 def _warn_unlisted(questions: NDArray[np.intp], offered: Mask, n_labels: int) -> None:
-    """Warn if all labels were offered, but the labels were not listed."""
     about_all = (questions != _ASKED) & (counts_of(offered) == 0)
     if about_all.any():
         warnings.warn(

@@ -4,17 +4,15 @@ Where other answers tell which labels could be named, the null hypothesis is tha
 in proportion to their propensities. With a set S of labels that could be named, label j of S is
 named with the probability ::
 
-    q_j = w_j / (sum of w_l over l in S)                    (a conditional logit model [1]_)
+    q_j = w_j / (sum of w_l over l in S)
+
+This is a conditional logit model (D. McFadden, "Conditional logit analysis of qualitative choice
+behavior", Frontiers in Econometrics, 1974).
 
 If some answers are given at random among M offered labels, a label of S is named with the
 probability (q_j + r / M) / (1 + r |S| / M), where r is the odds of such an answer. Both w and r are
 fitted by maximum likelihood. Answers outside S are left out: some of them are right, and what other
 answers say of S is wrong. Under the null hypothesis, that changes nothing for the labels of S.
-
-References
-----------
-.. [1] D. McFadden, "Conditional logit analysis of qualitative choice behavior", Frontiers in
-   Econometrics, 1974.
 """
 
 from __future__ import annotations
@@ -277,7 +275,6 @@ class Proportional:
 
     @classmethod
     def fit(cls, choices: KnownChoices) -> Self:
-        """Maximize the likelihood."""
         K = choices.could.shape[1]
         # Answers with the same labels to choose among and the same name count together.
         marks: list[NDArray[Any]] = [
@@ -306,7 +303,6 @@ class Proportional:
 
     @classmethod
     def _at(cls, choices: KnownChoices, log_w: Array, r: float) -> Self:
-        """Compute scores and information at given parameters."""
         K, at = len(log_w), np.arange(len(choices.named))
         could, each = choices.could, 1 / choices.n_offered[:, np.newaxis]
         n_could = could.sum(axis=1, keepdims=True)
@@ -362,7 +358,6 @@ class Proportional:
 
 
 def _shares(log_w: Array, could: NDArray[np.bool_]) -> Array:
-    """Return q, (N, K), of labels that ``could`` be named."""
     return np.asarray(special.softmax(np.where(could, log_w, -np.inf), axis=1))
 
 

@@ -129,7 +129,6 @@ def inspect_answers(
 
 
 def _labels(said: Said, known: _Known) -> tuple[LabelSummary, ...]:
-    """Sum up the answers about each label."""
     answers = said.answers
     about_all = int((np.diff(answers.offered.indptr) == 0).sum())
     columns = {
@@ -163,7 +162,6 @@ def _labels(said: Said, known: _Known) -> tuple[LabelSummary, ...]:
 def _annotators(
     said: Said, shared: Shared, agreement: Agreement | None
 ) -> tuple[AnnotatorSummary, ...]:
-    """Sum up the answers of each annotator."""
     answers, n = said.answers, len(said.answers.annotator_names)
     if not n:
         return ()
@@ -204,7 +202,6 @@ class _Known:
 
 
 def _what_is_known(said: Said) -> _Known:
-    """Estimate how often labels apply, or say why this is not possible."""
     answers = said.answers
     at_random = judged_at_random(answers)
     judged = np.isin(answers.question, ("asked", "ticked"))

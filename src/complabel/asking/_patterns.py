@@ -100,7 +100,6 @@ def _products(marks: Any) -> NDArray[np.float64]:
 
 
 def _log_choose(n: Any, k: Any) -> Any:
-    """Return the logarithm of the number of ways to choose k of n."""
     n, k = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
     return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
 

@@ -116,7 +116,6 @@ def suggest_questions(
 
 
 def _as_table(columns: dict[str, NDArray[Any]]) -> Any:
-    """Return a data frame if pandas is installed, else the columns."""
     try:
         import pandas as pd  # type: ignore[import-untyped]
     except ImportError:

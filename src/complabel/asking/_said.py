@@ -75,7 +75,6 @@ def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def names_of_labels(answers: Answers) -> tuple[str, ...]:
-    """Return the names of the labels; their numbers as text if they have no names."""
     return answers.label_names or tuple(map(str, range(answers.n_labels)))
 
 

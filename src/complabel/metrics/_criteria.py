@@ -334,13 +334,11 @@ def evaluate_labels(
 
 
 def _share(count: int, of: NDArray[np.bool_]) -> float | None:
-    """Return a count as a share of the marked items; None if none is marked."""
     total = int(np.count_nonzero(of))
     return count / total if total else None
 
 
 def _mean_of(criterion: RowCriterion, true_labels: IndicatorLike, scores: ArrayLike) -> float:
-    """Check the input, and return the mean of one criterion over rows."""
     relevant = check_indicator(true_labels, name="true_labels")
     checked = check_scores(scores, relevant, names=("true_labels", "scores"))
     return float(by_row((criterion,), relevant, checked).mean())
@@ -349,7 +347,6 @@ def _mean_of(criterion: RowCriterion, true_labels: IndicatorLike, scores: ArrayL
 def _checked_labels(
     true_labels: IndicatorLike, predicted: IndicatorLike
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return true and predicted labels (n, K) as indicators of one shape."""
     relevant = check_indicator(true_labels, name="true_labels")
     labels = check_indicator(predicted, name="predicted")
     check_same_shape(relevant, labels, names=("true_labels", "predicted"))

@@ -100,7 +100,6 @@ def check_scores(
 def check_same_shape(
     labels: NDArray[np.uint8], other: NDArray[np.generic], *, names: tuple[str, str]
 ) -> None:
-    """Refuse two matrices of different shapes."""
     if labels.shape != other.shape:
         raise InputError(
             f"{names[0]} has shape {labels.shape} but {names[1]} {other.shape}; both need one "

@@ -112,7 +112,9 @@ def draw_answers(
     check_integer("answers_per_item", answers_per_item, at_least=1)
     check_real("items_share", items_share, above=0, at_most=1)
     error_rates = _check_rates("error_rate", error_rate)
-    streams = _Streams.of(random_state)
+    rng = check_random_state(random_state)
+    items, menus, errors, annotators = rng.spawn(1)[0].spawn(4)
+    streams = _Streams(items, menus, errors, annotators, rng)
     n_items = len(asking.relevant)
     n_answered = max(1, round(items_share * n_items))
     answered = np.sort(np.argsort(streams.items.random(n_items))[:n_answered])
@@ -175,20 +177,13 @@ def draw_propensities(
 
 
 class _Streams(NamedTuple):
-    """Separate random generators, one for each purpose."""
+    """Random generators."""
 
     items: np.random.Generator
     menus: np.random.Generator
     errors: np.random.Generator
     people: np.random.Generator
-    choices: np.random.Generator
-
-    @classmethod
-    def of(cls, random_state: int | np.random.Generator | None) -> Self:
-        """Use the state itself for choices, as ``draw_complementary`` does; spawn the others."""
-        choices = check_random_state(random_state)
-        items, menus, errors, people = choices.spawn(1)[0].spawn(4)
-        return cls(items, menus, errors, people, choices)
+    choices: np.random.Generator  # the given state itself, as in draw_complementary
 
 
 @dataclass(frozen=True)
@@ -213,7 +208,6 @@ class _Asking:
         propensities: ArrayLike | None,
         exclusion_rates: ArrayLike | None,
     ) -> Self:
-        """Check the parameters of ``draw_answers`` that describe the question."""
         kind, menu_size = _read_question(question)
         free = kind == "named" and not menu_size
         check_choice("scheme", scheme, SCHEMES)
@@ -374,7 +368,6 @@ def _read_question(question: object) -> tuple[str, int]:
 
 
 def _log_propensities(values: ArrayLike, n_labels: int) -> NDArray[np.float64]:
-    """Return the logarithms of propensities, (K,)."""
     propensities = check_array("propensities", values, "label")
     if len(propensities) != n_labels:
         raise InputError(
