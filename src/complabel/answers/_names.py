@@ -181,11 +181,6 @@ def indicator_from_names(names: Iterable[Any], label_names: Sequence[str]) -> ND
     ndarray of shape (n_samples, n_labels), dtype uint8
         See :func:`indicator_from_indices`.
 
-    Raises
-    ------
-    AnnotationError
-        If a name is not among ``label_names``, or one of these is blank or repeated.
-
     Examples
     --------
     >>> indicator_from_names(["water", ["desert", "city"], None], ["city", "desert", "water"])
@@ -219,11 +214,6 @@ def names_from_indicator(
     -------
     list of tuple of str
         One tuple per row, in the order of the columns; empty if the row has no label.
-
-    Raises
-    ------
-    AnnotationError
-        If the matrix is not 0/1, or ``label_names`` has another length or a name twice.
 
     Examples
     --------

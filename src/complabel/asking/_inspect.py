@@ -72,11 +72,6 @@ def inspect_answers(
     Inspection
         Counts, tests, estimates and findings.
 
-    Raises
-    ------
-    InputError
-        If ``answers`` is not an Answers object, or if X does not fit it or is not finite.
-
     Examples
     --------
     >>> from complabel.simulate import draw_answers

@@ -114,14 +114,14 @@ def draw_answers(
     error_rates = _check_rates("error_rate", error_rate)
     rng = check_random_state(random_state)
     items, menus, errors, annotators = rng.spawn(1)[0].spawn(4)
-    streams = _Streams(items, menus, errors, annotators, rng)
+    streams = _Streams(menus, errors, rng)
     n_items = len(asking.relevant)
     n_answered = max(1, round(items_share * n_items))
-    answered = np.sort(np.argsort(streams.items.random(n_items))[:n_answered])
+    answered = np.sort(np.argsort(items.random(n_items))[:n_answered])
     rounds, people = [], []
     for _ in range(answers_per_item):
         # All items get answers here, so that leaving some out does not change the others.
-        person = streams.people.integers(len(error_rates), size=n_items)
+        person = annotators.integers(len(error_rates), size=n_items)
         drawn = asking.answer(error_rates[person], streams)
         rounds.append({name: as_mask(mask[answered]) for name, mask in drawn.items()})
         people.append(person[answered])
@@ -179,10 +179,8 @@ def draw_propensities(
 class _Streams(NamedTuple):
     """Random generators."""
 
-    items: np.random.Generator
     menus: np.random.Generator
     errors: np.random.Generator
-    people: np.random.Generator
     choices: np.random.Generator  # the given state itself, as in draw_complementary
 
 
