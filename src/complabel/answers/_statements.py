@@ -90,6 +90,7 @@ class Statements:
         return self.item.astype(np.int64) * self.n_labels + self.label
 
     def only(self, which: NDArray[np.bool_]) -> Self:
+        """Return the statements that ``which``, (S,), marks."""
         names = ("answer", "item", "label", "kind", "applies")
         return replace(self, **{name: getattr(self, name)[which] for name in names})
 
