@@ -70,10 +70,9 @@ class Answers(AnswerArrays):
     Attributes
     ----------
     n_items, n_labels : int
-        Number of items (rows of X) and of labels.
     label_names : tuple of str, or None
     item_names : ndarray of shape (n_items,), dtype object, or None
-        Names of the items; None if the answers do not come from a table.
+        None if the answers do not come from a table.
     annotator_names : tuple of str
         Code k in ``annotator`` stands for entry k.
     item : ndarray of shape (n_answers,), dtype intp
@@ -141,10 +140,10 @@ class Answers(AnswerArrays):
             Labels that each question is about. A row of zeros means all labels; if the question
             is "asked", it means the judged labels.
         question : str, array-like of shape (n_answers,), or None, default=None
-            One of :data:`QUESTIONS`. None infers it from the first rule that fits: "named" if the
-            answer names a label, "excluded" if it excludes one, "asked" if it judges one. An
-            answer that marks nothing is "named" if ``named`` was given and a menu was offered: all
-            labels of the menu apply. If ``excluded`` but not ``named`` was given, it is "excluded".
+            None infers it from the first rule that fits: "named" if the answer names a label,
+            "excluded" if it excludes one, "asked" if it judges one. An answer that marks nothing is
+            "named" if ``named`` was given and a menu was offered: all labels of the menu apply. If
+            ``excluded`` but not ``named`` was given, it is "excluded".
         item : array-like of shape (n_answers,) of int, optional
             Row of X that each answer is about, in any order; by default 0, 1, 2, ...
         annotator : array-like of shape (n_answers,), optional
@@ -156,7 +155,7 @@ class Answers(AnswerArrays):
         probability : float or array-like of shape (n_answers,), optional
         all_apply : str or array-like of shape (n_answers,), default="answer"
         n_items : int, optional
-            Number of rows of X; by default up to the last item with an answer.
+            By default up to the last item with an answer.
         label_names : sequence of str of length n_labels, optional
             By default the columns of the first data frame among the masks.
 
@@ -165,8 +164,6 @@ class Answers(AnswerArrays):
         AnnotationError
             If an answer contradicts itself, says nothing, or marks a label that was not offered;
             if a mask is not 0/1 or arrays do not fit together.
-        InputError
-            If ``n_items`` is not an integer of at least 0.
 
         Examples
         --------
@@ -216,8 +213,7 @@ class Answers(AnswerArrays):
               it as relevant. Where it is a gap, ``question`` below holds. If that is None, too, an
               answer is "named" if it has ``asked_for``, if its label is a gap, or if it has
               ``offered`` and only "no". It is "asked" if it has a ``probability``, or if this or
-              another such answer says "yes". All others are refused, because nothing tells what
-              was asked.
+              another such answer says "yes". All others are refused.
             - ``offered``: the offered labels, as a list or as text with a JSON list. Without it,
               all labels were offered; if the question is "asked", only the judged labels.
             - ``asked_for``: by default the number named.
@@ -232,8 +228,7 @@ class Answers(AnswerArrays):
         question : {"named", "asked", "ticked", "excluded"} or None, default=None
             The question of all answers that have none in the column ``question``.
         contradictions : {"error", "drop", "majority", "trust-relevant", "keep"}, default="error"
-            What to do if one answer says that a label applies to an item and another denies it:
-            see :func:`resolve_contradictions`. "keep" keeps all answers.
+            See :func:`resolve_contradictions`. "keep" keeps all answers.
 
         Raises
         ------
@@ -241,8 +236,6 @@ class Answers(AnswerArrays):
             As :meth:`from_arrays`; also for unknown words, items or labels, for contradictions, and
             if nothing tells what was asked. The message names the answer or the row of the table,
             counted from 0.
-        InputError
-            If ``question`` or ``contradictions`` is none of the allowed words.
 
         Examples
         --------
@@ -260,12 +253,10 @@ class Answers(AnswerArrays):
         """
         check_choice("contradictions", contradictions, (*CONTRADICTION_POLICIES, "keep"))
         check_choice("question", question, (None, *QUESTIONS))
-        read = read_table(table, items=items, label_names=label_names, question=question)
-        made = replace(
-            cls._made(read.masks, read.columns, read.place),
-            item_names=read.item_names,
-            annotator_names=read.annotator_names,
+        masks, columns, names, place = read_table(
+            table, items=items, label_names=label_names, question=question
         )
+        made = replace(cls._made(masks, columns, place), **names)
         return made if contradictions == "keep" else resolve_contradictions(made, contradictions)
 
     @classmethod
@@ -289,7 +280,7 @@ class Answers(AnswerArrays):
         Raises
         ------
         AnnotationError
-            If a matrix is not 2-D or not 0/1, or a label is in both.
+            If a label is in both matrices, or one is not 0/1.
 
         Examples
         --------
@@ -354,10 +345,7 @@ class Answers(AnswerArrays):
         )._sorted()
 
     def statements(self) -> Statements:
-        """Return what the answers say, one statement for each label.
-
-        This includes what follows: if fewer labels are named than asked for, all other offered
-        labels apply.
+        """Return what the answers say, one statement for each label, with those that are implied.
 
         Examples
         --------
@@ -380,10 +368,7 @@ class Answers(AnswerArrays):
         columns: Mapping[str, Any],
         place: Callable[[int], str] | None = None,
     ) -> Self:
-        """Make answers from the arguments of ``from_arrays``, check them, and sort by item.
-
-        ``place`` says how to call an answer in an error message.
-        """
+        """Make answers from the arguments of ``from_arrays``; ``place`` names one in messages."""
         masks, names = _read_masks(given, columns["label_names"])
         n_answers, n_labels = masks["named"].shape
         marked = [name for name, values in given.items() if values is not None]
@@ -493,10 +478,7 @@ def _read_questions(
 def _complete_masks(
     masks: Mapping[str, Mask], questions: NDArray[np.str_], *, unticked_apply: bool
 ) -> dict[str, Mask]:
-    """Add marks that follow from others: asked labels were offered, unticked labels apply.
-
-    A row of ``offered`` that lists every label becomes empty, which means the same.
-    """
+    """Add what follows: asked labels were offered, unticked ones apply, a full menu is empty."""
     offered, relevant = masks["offered"], masks["relevant"]
     ticked = questions == "ticked"
     if unticked_apply and ticked.any():
@@ -536,7 +518,6 @@ def _read_column(
 def _read_words(
     values: str | ArrayLike, name: str, n_answers: int, words: Sequence[str]
 ) -> NDArray[np.str_]:
-    """Return one of the allowed ``words`` for each answer, (A,)."""
     array = _one_each(values, name, n_answers)
     texts = array.astype(np.str_)
     unknown = np.flatnonzero(~np.isin(texts, words))

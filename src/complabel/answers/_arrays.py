@@ -84,37 +84,24 @@ class AnswerArrays:
 
     @property
     def complementary(self) -> NDArray[np.uint8]:
-        """1 where some answer says that the label does not apply, (n_items, n_labels), uint8.
-
-        These labels are named, absent or excluded. The array is a new one each time.
-        """
+        """1 where some answer denies the label, (n_items, n_labels), uint8; a new array."""
         return self._by_item(self.named, self.absent, self.excluded)
 
     @property
     def known_relevant(self) -> NDArray[np.uint8]:
-        """1 where some answer says that the label applies, (n_items, n_labels), uint8.
-
-        These labels are relevant, or they were offered and not named although more labels were
-        asked for. The array is a new one each time.
-        """
+        """1 where an answer says or implies that the label applies; as ``complementary``."""
         return self._by_item(self.relevant, self.implied)
 
     @property
     def exhausted(self) -> NDArray[np.bool_]:
-        """Which answers name fewer labels than asked for, (n_answers,), bool.
-
-        Such an answer names all offered labels that do not apply; the others apply.
-        """
+        """Which answers, (n_answers,), name too few labels, so that all others offered apply."""
         return np.asarray(
             (self.question == "named") & (counts_of(self.named) < self.asked_for), dtype=np.bool_
         )
 
     @property
     def implied(self) -> Mask:
-        """Labels that apply because they were offered and not named, although more were asked for.
-
-        A sparse mask of shape (n_answers, n_labels).
-        """
+        """Labels that :attr:`exhausted` answers do not name, a mask (n_answers, n_labels)."""
         return without(spell_out(self.offered, self.exhausted), self.named)
 
     def __len__(self) -> int:
@@ -155,7 +142,6 @@ class AnswerArrays:
         )
 
     def _positions(self, rows: Any) -> NDArray[np.intp]:
-        """Return the item numbers that an index selects."""
         if isinstance(rows, tuple):
             first, *others = rows
             if others not in ([Ellipsis], [slice(None)]):  # scikit-learn indexes arrays like this
@@ -176,7 +162,6 @@ class AnswerArrays:
         return self._take(order, item=self.item[order])
 
     def _take(self, rows: NDArray[np.intp], **changes: Any) -> Self:
-        """Return the answers in ``rows``, in this order."""
         parts = {name: getattr(self, name)[rows] for name in (*COLUMNS, *MASKS)}
         return replace(self, **parts, **changes)
 
@@ -189,10 +174,9 @@ class AnswerArrays:
 
 
 def _asked_for_folds() -> bool:
-    """Tell whether scikit-learn's ``check_cv`` asks for an array, to see if there are classes.
+    """Tell whether scikit-learn's ``check_cv`` asks for an array, only to look at its type.
 
-    It asks before ``cross_val_score(..., cv=3)`` and the like split the answers. It only looks at
-    the type of the array.
+    It asks before ``cross_val_score(..., cv=3)`` and the like split the answers.
     """
     frame = inspect.currentframe()
     while frame is not None and frame.f_code.co_name != "check_cv":

@@ -62,8 +62,7 @@ def check_complementary(
     """Check complementary labels, and return them as a dense 0/1 array, (n, K) uint8.
 
     Each row must mark a label, and not all; with ``allow_unanswered`` it is enough if one row does.
-    With two labels, a complementary label only says that the other one applies, so there must be
-    ``min_labels``. Messages call the matrix ``name``.
+    Messages call the matrix ``name``.
     """
     checked = check_indicator(complementary, name=name)
     n_samples, n_labels = checked.shape
@@ -103,12 +102,10 @@ def check_known(
     *,
     name: str = "complementary",
 ) -> NDArray[np.uint8]:
-    """Check known relevant labels against complementary ones, and return a dense 0/1 array.
+    """Check known relevant labels against checked complementary ones; return a dense 0/1 array.
 
-    ``complementary``, (n, K), is already checked; messages call it ``name``. ``labels`` are names
-    or numbers of the columns. If they are names and ``relevant`` is a data frame, its columns must
-    have the same names. An AnnotationError if ``relevant`` has another shape or other names, or
-    marks a complementary label.
+    ``labels`` are names or numbers of the columns. If they are names, the columns of a data frame
+    must have the same names. Messages call ``complementary`` ``name``.
     """
     names = list(range(complementary.shape[1]) if labels is None else labels)
     check_label_names(relevant, names, name="relevant", reference=name)
@@ -135,10 +132,9 @@ def check_relevant(Y: IndicatorLike) -> NDArray[np.uint8]:
 
 
 def check_answers(answers: AnswerArrays, place: Callable[[int], str]) -> None:
-    """Refuse answers that contradict themselves or say nothing.
+    """Refuse answers that contradict themselves or say nothing; two may contradict each other.
 
-    Contradictions between two answers are allowed here: people make mistakes. ``place`` returns
-    what messages call an answer, given its row in the arrays.
+    ``place`` returns what messages call an answer, given its row in the arrays.
     """
     for marks, text in _faulty_marks(answers):
         if marks.nnz:
@@ -156,7 +152,6 @@ def check_answers(answers: AnswerArrays, place: Callable[[int], str]) -> None:
 
 
 def _also(rows: NDArray[np.intp]) -> str:
-    """Return words that count the faulty answers; empty if there is only one."""
     return f" ({len(rows)} answers in all)" if len(rows) > 1 else ""
 
 

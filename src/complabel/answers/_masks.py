@@ -21,10 +21,9 @@ MAX_NAMED = 5
 
 
 def check_indicator(values: IndicatorLike, *, name: str = "indicator") -> NDArray[np.uint8]:
-    """Check an indicator matrix, and return it as a dense 0/1 array, (n, K) uint8.
+    """Return a matrix of zeros and ones of any type as a dense 0/1 array, (n, K) uint8.
 
-    ``values`` are zeros and ones of any boolean, integer or floating type, dense or sparse; an
-    array of uint8 is returned itself. ``name`` is what an AnnotationError calls the matrix.
+    An array of uint8 is returned itself. Errors call the matrix ``name``.
     """
     if sparse.issparse(values):
         # The dense array is made in uint8, an eighth of the memory of float64.
@@ -36,7 +35,6 @@ def check_indicator(values: IndicatorLike, *, name: str = "indicator") -> NDArra
 
 
 def read_mask(values: IndicatorLike, name: str) -> Mask:
-    """Copy a 0/1 matrix into a mask."""
     if not sparse.issparse(values):
         return as_mask(check_indicator(values, name=name))
     given: Any = values.tocoo(copy=True)
@@ -76,7 +74,6 @@ def name_some(positions: NDArray[np.intp], noun: str) -> str:
 
 
 def _as_numbers(values: Any, name: str) -> NDArray[Any]:
-    """Return the values as an array of numbers or booleans."""
     try:
         array = np.asarray(values)
         if array.dtype == object:
@@ -135,12 +132,10 @@ def mask_of(rows: NDArray[np.intp], labels: NDArray[np.intp], shape: tuple[int, 
 
 
 def counts_of(mask: Mask) -> NDArray[np.intp]:
-    """Return the number of marks of each row, (A,)."""
     return np.diff(mask.indptr).astype(np.intp)
 
 
 def rows_of(mask: Mask) -> NDArray[np.intp]:
-    """Return the row of each mark."""
     return np.repeat(np.arange(mask.shape[0]), counts_of(mask))
 
 
@@ -169,7 +164,6 @@ def union(mask: Mask, other: Mask) -> Mask:
 
 
 def common(mask: Mask, other: Mask) -> Mask:
-    """Return the marks that both masks have."""
     return as_mask(mask.multiply(other))
 
 

@@ -36,8 +36,7 @@ ANSWER_WORDS: dict[str, str] = {
 def label_names_of(values: object) -> list[str] | None:
     """Return the label names of a data frame (its columns) or of answers.
 
-    None if there are none, or if a column's name is not a string. An AnnotationError if two
-    columns have the same name.
+    None if there are none, or if one is not a string. An AnnotationError if two are the same.
     """
     found = getattr(values, "columns", getattr(values, "label_names", None))
     try:
@@ -57,9 +56,8 @@ def check_label_names(
 ) -> None:
     """Refuse a data frame or answers that have not the ``expected`` label names, in their order.
 
-    Arrays have no names and always pass. Answers without names are refused. If an expected label
-    is not a str, nothing is checked. In messages, ``name`` is what ``values`` is called, and
-    ``reference`` where the names come from.
+    Arrays always pass, answers without names never. If an expected label is not a str, nothing is
+    checked. Messages call ``values`` ``name``, and say that ``reference`` was given the names.
     """
     names = label_names_of(values)
     labels = [str(label) for label in expected if isinstance(label, str)]
@@ -103,7 +101,6 @@ def suggest(unknown: str, known: Sequence[str]) -> str:
 
 
 def list_some(names: Sequence[Any]) -> str:
-    """Return the first names, quoted, and dots if there are more."""
     return ", ".join(map(repr, names[:MAX_NAMED])) + (", ..." if len(names) > MAX_NAMED else "")
 
 
@@ -131,7 +128,6 @@ def indicator_from_indices(indices: Iterable[Any], n_labels: int) -> NDArray[np.
         holds the answers of one annotator. None, NaN and ``pandas.NA`` mean "no answer". A
         number that occurs twice in a row counts once.
     n_labels : int
-        Number of labels.
 
     Returns
     -------
@@ -183,13 +179,7 @@ def indicator_from_names(names: Iterable[Any], label_names: Sequence[str]) -> ND
     Returns
     -------
     ndarray of shape (n_samples, n_labels), dtype uint8
-        1 for the given labels. A row without an answer is all 0, and ``fit`` leaves it out.
-
-    Raises
-    ------
-    AnnotationError
-        If a row has an unknown label or anything but names, or if ``label_names`` has a name
-        twice.
+        See :func:`indicator_from_indices`.
 
     Examples
     --------
@@ -217,7 +207,6 @@ def names_from_indicator(
     Parameters
     ----------
     indicator : array-like or sparse matrix of shape (n_samples, n_labels)
-        0/1 matrix.
     label_names : sequence of str, length n_labels
         The name of each column, all different.
 
@@ -225,12 +214,6 @@ def names_from_indicator(
     -------
     list of tuple of str
         One tuple per row, in the order of the columns; empty if the row has no label.
-
-    Raises
-    ------
-    AnnotationError
-        If the matrix is not 2-D or not 0/1, or if ``label_names`` has another length or has a
-        name twice.
 
     Examples
     --------
@@ -250,9 +233,8 @@ def pair_rows(X: object, y: Any, *, names: tuple[str, str] = ("X", "y")) -> Any:
     """Return labels or answers in the order of the rows of X, by the names that both have.
 
     The rows of a pandas object are named by its index, unless that is the default one; items of
-    Answers by ``item_names``. All others have no names. ``names`` is what X and y are called in
-    messages. The result is ``y`` itself if one of both has no names, or if both have the same in
-    the same order; an InputError if both have names, but not the same ones, each once.
+    Answers by ``item_names``. ``y`` itself is returned if one of both has no names. If both have
+    names, but not the same ones, each once, an InputError calls them ``names``.
 
     If no name is in both, the names are compared as text, so that 1 is "1". If still none is,
     and one side has only whole numbers, these are taken as numbers of rows: a frame with the
@@ -316,10 +298,9 @@ def _read_entries(
     noun: str,
     complain: Callable[[Any], str],
 ) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
-    """Return the indicator (n, K) of all entries, and the number of entries in each row, (n,).
+    """Return the indicator (n, K) of all entries but gaps, and how many each row has, (n,).
 
-    Gaps are skipped, so a row may have no entry. A data frame is read by rows. ``complain``
-    returns the message about an entry that has no column.
+    ``complain`` returns the message about an entry that has no column.
     """
     if isinstance(per_row, (str, bytes, Mapping)):
         raise AnnotationError(

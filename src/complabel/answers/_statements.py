@@ -45,8 +45,7 @@ CONTRADICTION_POLICIES: tuple[ContradictionPolicy, ...] = get_args(Contradiction
 class Statements:
     """What answers say, as S statements about one label each; ``Answers.statements`` makes it.
 
-    Statements are ordered by kind, then by answer, then by label. An answer makes at most one
-    statement of each kind about a label.
+    Ordered by kind, then answer, then label; an answer has at most one of each kind and label.
 
     Attributes
     ----------
@@ -57,7 +56,6 @@ class Statements:
     applies : ndarray of shape (S,), dtype bool
         Whether the statement says that the label applies; if not, it says that it does not.
     n_labels : int
-        Number of labels, K.
     """
 
     answer: NDArray[np.intp]
@@ -98,10 +96,7 @@ class Statements:
 
 
 def find_contradictions(statements: Statements) -> NDArray[np.int64]:
-    """Find the pairs of item and label that one statement affirms and another denies.
-
-    The result, (C,), has the ``Statements.pair`` of each, item * n_labels + label, ascending.
-    """
+    """Return each ``Statements.pair`` that is both affirmed and denied, (C,), ascending."""
     # np.intersect1d takes three times as long.
     denied = np.sort(statements.pair[~statements.applies])
     affirmed = statements.pair[statements.applies]
@@ -114,10 +109,9 @@ def sure_statements(
 ) -> NDArray[np.bool_]:
     """Return which statements of these answers hold for certain, (S,), given how people answer.
 
-    If people make mistakes (``with_error_rates``), only what they volunteered and what was excluded
-    is certain: neither judgements nor names are. Somebody who picks a label even if all offered
-    ones apply (``all_apply="pick"``) says that it does not apply only if another offered label
-    certainly does not.
+    With mistakes (``with_error_rates``), only what was volunteered or excluded is certain. Somebody
+    who picks a label even if all apply (``all_apply="pick"``) says that it does not apply only if
+    another offered label certainly does not.
     """
     named, by_choice = statements.kind == 0, np.isin(statements.kind, (0, 4))  # named, implied
     if with_error_rates:
@@ -145,11 +139,11 @@ def resolve_contradictions(answers: A, contradictions: ContradictionPolicy = "er
     contradictions : {"error", "drop", "majority", "trust-relevant"}, default="error"
         What to do with each contradicted pair of an item and a label:
 
-        - "error": refuse the answers.
+        - "error": refuse the answers with an AnnotationError.
         - "drop": remove what all answers say about the pair.
-        - "majority": remove the side with fewer answers, and both sides if they are equal.
-          Several answers of one annotator count once on each side. Each answer of an unknown
-          annotator counts.
+        - "majority": remove the side with fewer answers, and both sides if they are equal. They are
+          counted before anything is removed. Several answers of one annotator count once on each
+          side. Each answer of an unknown annotator counts.
         - "trust-relevant": remove the side that says that the label does not apply.
 
     Returns
@@ -158,13 +152,6 @@ def resolve_contradictions(answers: A, contradictions: ContradictionPolicy = "er
         ``answers`` itself, if there are no contradictions. Otherwise new answers about the same
         items and labels, without contradictions.
 
-    Raises
-    ------
-    AnnotationError
-        If the word is "error" and there are contradictions.
-    InputError
-        If ``contradictions`` is none of these words.
-
     Notes
     -----
     A label that is removed from an answer is no longer offered there, as if nobody had asked
@@ -172,8 +159,6 @@ def resolve_contradictions(answers: A, contradictions: ContradictionPolicy = "er
     answer is dropped if no mark is left. If the question is "named", the choice among the offered
     labels cannot be removed in part. So the whole answer is dropped if the label was named, or if
     it applies because too few labels were named. Other labels of such an answer are removed alone.
-
-    The majority is counted before anything is removed.
 
     Examples
     --------
@@ -307,7 +292,6 @@ def _side(
 
 
 def _refusal(answers: AnswerArrays, count: int) -> str:
-    """Return the message about answers that contradict each other."""
     table = contradictions_table(answers, most=MAX_NAMED)
     listed = "; ".join(
         f"label {label!r} of item {item!r} (applies: {_who(n_yes, yes)}; does not apply:"
@@ -322,6 +306,5 @@ def _refusal(answers: AnswerArrays, count: int) -> str:
 
 
 def _who(count: int, names: tuple[str, ...]) -> str:
-    """Return the names of annotators, or the number of answers if no annotator is known."""
     some = [*map(repr, names[:MAX_NAMED]), *(["..."] if len(names) > MAX_NAMED else [])]
     return ", ".join(some) or (f"{count} answers" if count > 1 else "1 answer")

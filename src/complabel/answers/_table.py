@@ -1,7 +1,4 @@
-"""Read answers from a table with one row for each label of an answer.
-
-Each distinct value of a column is read only once.
-"""
+"""Read answers from a table with a row for each label; each distinct value is read once."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,24 +44,14 @@ class UnlistedLabelsWarning(UserWarning):
     """Answers are about all labels, but nobody listed the labels: only answers mention them."""
 
 
-class TableParts(NamedTuple):
-    """The content of a table, as arrays with an entry or row for each answer."""
-
-    masks: dict[str, Mask]
-    columns: dict[str, Any]  # what Answers.from_arrays takes beside masks
-    item_names: NDArray[Any]
-    annotator_names: tuple[str, ...]
-    place: Callable[[int], str]  # what messages call an answer, given its row
-
-
 def read_table(
     table: Any,
     *,
     items: Sequence[Any] | None,
     label_names: Sequence[str] | None,
     question: Question | None,
-) -> TableParts:
-    """Read a table into the parts that answers are made from."""
+) -> tuple[dict[str, Mask], dict[str, Any], dict[str, Any], Callable[[int], str]]:
+    """Return masks and columns for ``from_arrays``, names, and words for an answer by its row."""
     columns = _read_columns(table)
     answer = columns["answer"].read(_answer_of, f"it must be one of {', '.join(ANSWER_WORDS)}")
     rows = _Rows.of(columns["answer_id"], answer.numbers(gap=_NO))
@@ -89,7 +76,7 @@ def read_table(
     told = rows.agreed(columns["question"], given.numbers())
     if question is not None:
         told = np.where(told == -1, QUESTIONS.index(question), told)
-    marks = _Marks(rows, rows.words, label[rows.rows], offered, asked_for)
+    marks = _Marks(rows, label[rows.rows], offered, asked_for)
     questions = marks.questions(told, chance != -1)
     _refuse_unanswered(rows, columns["answer"], chances, questions)
     if label_names is None:
@@ -101,22 +88,18 @@ def read_table(
     people = sorted(set(texts.values))
     person = rows.agreed(columns["annotator"], texts.encode(people))
     _refuse_scattered(rows, questions, item, person)
-    return TableParts(
-        masks=masks,
-        columns={
-            "question": np.array(QUESTIONS)[questions],
-            "item": item,
-            "annotator": person,
-            "asked_for": np.where(questions == _NAMED, asked_for, 0),
-            "probability": np.array([*chances.values, np.nan])[chance],
-            "all_apply": "answer",
-            "n_items": len(item_names),
-            "label_names": names,
-        },
-        item_names=item_names,
-        annotator_names=tuple(people),
-        place=lambda at: f"{rows.name(at)} (item {item_names[item[at]]!r})",
-    )
+    made = {
+        "question": np.array(QUESTIONS)[questions],
+        "item": item,
+        "annotator": person,
+        "asked_for": np.where(questions == _NAMED, asked_for, 0),
+        "probability": np.array([*chances.values, np.nan])[chance],
+        "all_apply": "answer",
+        "n_items": len(item_names),
+        "label_names": names,
+    }
+    known = {"item_names": item_names, "annotator_names": tuple(people)}
+    return masks, made, known, lambda at: f"{rows.name(at)} (item {item_names[item[at]]!r})"
 
 
 @dataclass(frozen=True)
@@ -225,7 +208,6 @@ def _number_of(value: Any) -> float:
 
 
 def _count_of(value: Any) -> int:
-    """Return a number or text as a whole number of at least 0."""
     number = _number_of(value)
     if not (number.is_integer() and 0 <= number < 2**53):
         raise ValueError
@@ -294,10 +276,7 @@ def _labels_of(
 def _offered_mask(
     code: NDArray[np.intp], lists: Sequence[Sequence[int]], shape: tuple[int, int]
 ) -> Mask:
-    """Return the mask of offered labels (A, K), given the code of each answer's list, (A,).
-
-    A code of -1 means that all labels were offered; that row stays empty.
-    """
+    """Return the mask of offered labels (A, K), given each answer's list, (A,), -1 for all."""
     rows = np.repeat(np.arange(len(lists)), [len(each) for each in lists])
     labels = np.array([label for each in lists for label in each], dtype=np.intp)
     by_list = mask_of(rows, labels, (len(lists) + 1, shape[1]))  # the last row is empty
@@ -344,10 +323,7 @@ class _Rows:
         return f"row {row} of the table" if code == -1 else f"answer {self.ids.values[code]!r}"
 
     def agreed(self, column: _Column, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the value of each answer, (A,), -1 if all its rows have gaps.
-
-        Rows of one answer with two different values are refused.
-        """
+        """Return each answer's value, (A,), -1 if all rows have gaps; refuse two values."""
         numbers = numbers[self.rows]
         largest = np.full(self.n_answers, -1, dtype=np.intp)
         np.maximum.at(largest, self.answer, numbers)
@@ -371,7 +347,6 @@ class _Marks:
     """What each row says about a label, and what each answer was asked."""
 
     rows: _Rows
-    words: NDArray[np.intp]  # (R,)
     label: NDArray[np.intp]  # (R,), -1 for all offered labels
     offered: Mask
     asked_for: NDArray[np.intp]  # (A,), -1 if unknown
@@ -379,17 +354,16 @@ class _Marks:
     def questions(self, given: NDArray[np.intp], is_random: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Return each answer's position in QUESTIONS, (A,); infer it where ``given`` is -1.
 
-        "No" about a label does not tell whether somebody was asked about it. A probability does,
-        and so does a "yes" of another answer: then people were asked about each label.
+        A "no" does not tell that somebody was asked; a probability or another's "yes" does.
         """
         blank = self.label == -1
-        everything = self._any(blank & (self.words == _YES))
-        no, yes = (self._any(~blank & (self.words == word)) for word in (_NO, _YES))
+        everything = self._any(blank & (self.rows.words == _YES))
+        no, yes = (self._any(~blank & (self.rows.words == word)) for word in (_NO, _YES))
         choice = no & ~yes & (counts_of(self.offered) > 0)
         inferred = np.where((self.asked_for > 0) | everything | choice, _NAMED, _ASKED)
         questions = np.where(given == -1, inferred, given)
         self._refuse(
-            self._any(blank & (self.words == _NO)),
+            self._any(blank & (self.rows.words == _NO)),
             "says 'no' without a label; fill in the label, or say 'yes' if all offered ones apply",
         )
         self._refuse(
@@ -410,14 +384,13 @@ class _Marks:
         return questions
 
     def masks(self, questions: NDArray[np.intp]) -> dict[str, Mask]:
-        """Return all masks of the answers."""
         question = questions[self.rows.answer]
-        no = self.words == _NO
+        no = self.rows.words == _NO
         absent = self._mask(no & ((question == _ASKED) | (question == _TICKED)))
-        relevant = self._mask(self.words == _YES)
+        relevant = self._mask(self.rows.words == _YES)
         offered, is_ticked = self.offered, questions == _TICKED
         if is_ticked.any():
-            unsure = self._mask((self.words == _UNSURE) & (question == _TICKED))
+            unsure = self._mask((self.rows.words == _UNSURE) & (question == _TICKED))
             judged = without(spell_out(offered, is_ticked), unsure)
             self._refuse(
                 is_ticked & (counts_of(judged) == 0),
@@ -453,10 +426,7 @@ class _Marks:
 def _refuse_unanswered(
     rows: _Rows, answer: _Column, probability: _Column, questions: NDArray[np.intp]
 ) -> None:
-    """Refuse yes/no questions without an answer, which would be read as "no".
-
-    Without any answer in the table, each row says "no". But a random question waits for one.
-    """
+    """Refuse yes/no questions without an answer; random ones also if the table has no answers."""
     open_ones = (questions[rows.answer] == _ASKED) & (answer.codes[rows.rows] == -1)
     if not answer.values:
         open_ones &= probability.codes[rows.rows] != -1
@@ -485,7 +455,6 @@ def _refuse_scattered(
 
 
 def _warn_unlisted(questions: NDArray[np.intp], offered: Mask, n_labels: int) -> None:
-    """Warn if all labels were offered, but the labels were not listed."""
     about_all = (questions != _ASKED) & (counts_of(offered) == 0)
     if about_all.any():
         warnings.warn(

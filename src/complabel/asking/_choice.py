@@ -4,38 +4,33 @@ Where other answers tell which labels could be named, the null hypothesis is tha
 in proportion to their propensities. With a set S of labels that could be named, label j of S is
 named with the probability ::
 
-    q_j = w_j / (sum of w_l over l in S)                    (a conditional logit model [1]_)
+    q_j = w_j / (sum of w_l over l in S)
+
+This is a conditional logit model (D. McFadden, "Conditional logit analysis of qualitative choice
+behavior", Frontiers in Econometrics, 1974).
 
 If some answers are given at random among M offered labels, a label of S is named with the
 probability (q_j + r / M) / (1 + r |S| / M), where r is the odds of such an answer. Both w and r are
 fitted by maximum likelihood. Answers outside S are left out: some of them are right, and what other
 answers say of S is wrong. Under the null hypothesis, that changes nothing for the labels of S.
-
-References
-----------
-.. [1] D. McFadden, "Conditional logit analysis of qualitative choice behavior", Frontiers in
-   Econometrics, 1974.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import optimize, sparse, special, stats
 
+from complabel.answers import Answers
 from complabel.asking._inspection import DEPENDS, ChoiceTest
 from complabel.asking._said import Said, names_of_labels
+from complabel.frequencies import LabelFrequencies
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.answers import Answers
-    from complabel.frequencies import LabelFrequencies
-
-    Array = NDArray[np.float64]
+Array: TypeAlias = NDArray[np.float64]
 
 KNOWN = "named against what could be named"
 EXPECTED = "named against frequencies"
@@ -49,10 +44,7 @@ _MOST_LABELS = 200  # the tests take time in proportion to the square of the num
 
 
 def tests_of_choice(said: Said, audit: LabelFrequencies | None) -> list[ChoiceTest]:
-    """Run all tests that the answers allow.
-
-    ``audit`` holds label frequencies that were estimated from random judgements only.
-    """
+    """Run all tests that the answers allow; ``audit`` is from random judgements only."""
     answers = said.answers
     one = (np.diff(answers.named.indptr) == 1) & (answers.asked_for == 1)
     single = np.flatnonzero((answers.question == "named") & one)
@@ -86,16 +78,11 @@ def _of_pairs(
 ) -> ChoiceTest | None:
     """Test for each pair of labels if one is named more or less often where the other applies.
 
-    A label is compared with what its own fitted propensity predicts, so unequal propensities do
-    not count. Nor does what mistakes explain: if a share of the names is denied by other answers,
-    the same share of the labels that seem free may not be, and this may depend on the labels that
-    apply. Counts may be small, so the tail of a Poisson distribution takes the place of the
-    normal one. The p-values are corrected by Holm's method [1]_.
-
-    References
-    ----------
-    .. [1] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal
-       of Statistics 6(2), 1979.
+    Fitted propensities and mistakes do not count: if a share of the names is denied by other
+    answers, the same share of the labels that seem free may not be. Counts may be small, so the
+    tail of a Poisson distribution replaces the normal one. P-values are corrected by Holm's method
+    (A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics
+    6(2), 1979).
     """
     score, variance, expected, swing = fitted.pairs(choices.applies)
     score = np.sign(score) * np.maximum(np.abs(score) - choices.wrong * swing, 0)
@@ -129,11 +116,7 @@ def _of_pairs(
 def _test_of_expected(
     answers: Answers, single: NDArray[np.intp], audit: LabelFrequencies
 ) -> ChoiceTest | None:
-    """Test counts of named labels against those that equal chances and ``audit`` predict.
-
-    The test assumes that labels apply independently. It accounts for the errors of the
-    frequencies.
-    """
+    """Test counts of named labels against equal chances and ``audit``, for independent labels."""
     listed: Any = answers.offered
     size = np.diff(listed.indptr)[single]
     free = single[size == 0]
@@ -201,10 +184,7 @@ def _wald(
     n_answers: int,
     names: tuple[str, ...],
 ) -> ChoiceTest | None:
-    """Return Wald's chi-square test that all differences are 0.
-
-    If the counts are one multinomial sample, it equals Pearson's test.
-    """
+    """Return Wald's chi-square test that all differences are 0; Pearson's for one multinomial."""
     kept = np.flatnonzero(expected >= _LEAST_EXPECTED)
     if len(kept) < 2:
         return None
@@ -233,8 +213,7 @@ _MOST_RANDOM = 0.9  # largest share of answers given at random
 class KnownChoices:
     """Answers that name one label, where each offered label was judged by other answers, N in all.
 
-    So no assumption is needed about how often labels apply. Choices that are forced, and names of
-    labels that apply, are left out.
+    Choices that are forced, and names of labels that apply, are left out.
     """
 
     could: NDArray[np.bool_]  # (N, K): offered, and does not apply
@@ -284,8 +263,7 @@ class KnownChoices:
 class Proportional:
     """The model of ``KnownChoices`` at its maximum likelihood; arrays are (N, K) if not noted.
 
-    Scores and information follow from s = q / (q + r / M), the probability that an answer was not
-    given at random.
+    s = q / (q + r / M) is the probability that an answer was not given at random.
     """
 
     log_w: Array  # (K,)
@@ -297,7 +275,6 @@ class Proportional:
 
     @classmethod
     def fit(cls, choices: KnownChoices) -> Self:
-        """Maximize the likelihood."""
         K = choices.could.shape[1]
         # Answers with the same labels to choose among and the same name count together.
         marks: list[NDArray[Any]] = [
@@ -326,7 +303,6 @@ class Proportional:
 
     @classmethod
     def _at(cls, choices: KnownChoices, log_w: Array, r: float) -> Self:
-        """Compute scores and information at given parameters."""
         K, at = len(log_w), np.arange(len(choices.named))
         could, each = choices.could, 1 / choices.n_offered[:, np.newaxis]
         n_could = could.sum(axis=1, keepdims=True)
@@ -361,9 +337,8 @@ class Proportional:
     def pairs(self, applies: NDArray[np.bool_]) -> tuple[Array, Array, Array, Array]:
         """Return scores, variances, expected counts and swings of all pairs (j, l), (K, K) each.
 
-        The parameter of a pair is added to the log-propensity of label j where label l applies.
-        Its score is corrected for the fit of the propensities and of r (Rao's score test). The
-        swing is how far the score goes if one label of S, in each answer, could not be named.
+        Scores of more log-propensity for j where l applies, corrected for the fit (Rao's test). The
+        swing is how far it goes if one label of S, in each answer, could not be named.
         """
         odds = self.q / np.maximum(1 - self.q, 1e-12)
         swings = self.q * np.maximum(odds.sum(axis=1, keepdims=True) - odds, 1.0)
@@ -383,7 +358,6 @@ class Proportional:
 
 
 def _shares(log_w: Array, could: NDArray[np.bool_]) -> Array:
-    """Return q, (N, K), of labels that ``could`` be named."""
     return np.asarray(special.softmax(np.where(could, log_w, -np.inf), axis=1))
 
 

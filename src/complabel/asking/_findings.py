@@ -52,8 +52,6 @@ _INSTEAD = ("severity", "advice", "ask")
 
 @dataclass(frozen=True)
 class Context:
-    """The data that findings are made from."""
-
     seen: Inspection
     said: Said
     labels_listed: bool
@@ -67,7 +65,6 @@ class Context:
         return min(n, self.seen.n_items * self.seen.n_labels - known)
 
     def command(self, row: dict[str, Any]) -> str:
-        """Return the suggested command; empty if there is none."""
         if not self.source:
             return ""
         features = f" --features {self.features}" if self.features else ""
@@ -92,7 +89,6 @@ def all_findings(context: Context) -> tuple[Finding, ...]:
 
 
 def _num(number: int, noun: str) -> str:
-    """Write a number with its noun, in the plural if needed."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
@@ -162,7 +158,6 @@ def _judgements(context: Context) -> Found:
 
 
 def _choice(context: Context) -> Found:
-    """Labels are not named with equal chances, or the choice depends on other labels."""
     seen = context.seen
     tests = {test.name: test for test in seen.tests}
     spread, alone = seen.knowledge.spread or 0.0, seen.knowledge.n_random == 0
@@ -197,7 +192,6 @@ def _tested(test: ChoiceTest) -> str:
 
 
 def _extremes(seen: Inspection) -> str:
-    """Write which labels come to mind most and least readily."""
     known = sorted((label.propensity, label.label) for label in seen.labels if label.propensity)
     if len(known) < 2:
         return ""
@@ -206,7 +200,6 @@ def _extremes(seen: Inspection) -> str:
 
 
 def _agreement(context: Context) -> Found:
-    """Annotators disagree."""
     found = context.seen.agreement
     if found is None or found.n_pairs < _LEAST_SHARED:
         return
@@ -230,7 +223,6 @@ def _agreement(context: Context) -> Found:
 
 
 def _features(context: Context) -> Found:
-    """Items have equal features, or features are constant."""
     looked = context.seen.features
     if looked is None:
         return
@@ -261,7 +253,6 @@ def _audit_size(context: Context) -> Found:
 
 
 def _hierarchy(context: Context) -> Found:
-    """Labels always get the same marks, or are always excluded together."""
     groups = [_some(map(repr, group), " = ") for group in context.seen.identical]
     if groups:
         yield "identical-labels", {"groups": _num(len(groups), "group"), "some": _some(groups)}
@@ -274,7 +265,6 @@ def _hierarchy(context: Context) -> Found:
 
 
 def _names(context: Context) -> Found:
-    """Names of labels differ only in case, spaces or one letter."""
     counts = {label.label: label.mentioned for label in context.seen.labels}
     pairs = similar_names(counts, misspelt=not context.labels_listed)
     if pairs:
@@ -316,7 +306,6 @@ def _labels(context: Context) -> Found:
 
 
 def _people(context: Context) -> Found:
-    """Mistakes of annotators cannot be estimated."""
     seen, answers = context.seen, context.said.answers
     person = answers.annotator[answers.question != "excluded"]  # rules have no names
     unknown = int(np.count_nonzero(person < 0))
@@ -335,7 +324,6 @@ def _people(context: Context) -> Found:
 
 
 def _items(context: Context) -> Found:
-    """Items have no answers or no candidate labels, or answers are repeated."""
     seen, said = context.seen, context.said
     counts = np.bincount(said.denied // max(seen.n_labels, 1), minlength=seen.n_items)
     everything = int(np.count_nonzero(counts == seen.n_labels))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from complabel.answers import QUESTIONS, Answers, contradictions_table
@@ -29,9 +29,6 @@ from complabel.frequencies import (
     rates_of_exclusion,
 )
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
 _NORMAL_95 = 1.96
 _SHOWN = 100  # contradictions that are listed
 # An estimate from named labels takes minutes with more labels, or with more menu entries.
@@ -53,17 +50,18 @@ def inspect_answers(
 ) -> Inspection:
     """Count answers, find contradictions and failing assumptions, and say what to ask next.
 
-    No model is fitted. Label frequencies are estimated, if the answers allow it.
+    No model is fitted. Label frequencies are estimated, if the answers allow it. Tests use the
+    significance level .01.
 
     Parameters
     ----------
     answers : Answers
-        They may contradict each other: make them with ``contradictions="keep"``.
+        They may contradict each other: make them with ``contradictions="keep"``. Then both
+        statements count.
     X : array-like or sparse matrix of shape (n_items, n_features), optional
         Finite features, one row for each item.
     labels_listed : bool, default=True
-        Whether the list of labels is complete. Give False if it was taken from the answers,
-        because labels that no answer mentions are then missing.
+        Give False if the labels were taken from the answers, so that others may be missing.
     source : str, default="answers.csv"
         Name of the answers in the suggested commands; empty to leave commands out.
     features : str, default=""
@@ -73,16 +71,6 @@ def inspect_answers(
     -------
     Inspection
         Counts, tests, estimates and findings.
-
-    Raises
-    ------
-    InputError
-        If ``answers`` is not an Answers object, or if X does not fit it or is not finite.
-
-    Notes
-    -----
-    If two people contradict each other about a label, both statements count. Tests use the
-    significance level .01.
 
     Examples
     --------
@@ -103,9 +91,8 @@ def inspect_answers(
     known = _what_is_known(said)
     shared = Shared.of(said)
     agreement = shared.agreement()
-    identical = identical_labels(said)
-    nested = nested_exclusions(said)
     names = names_of_labels(answers)
+    disputed = contradictions_table(answers, most=_SHOWN)
     found = Inspection(
         n_items=answers.n_items,
         n_labels=answers.n_labels,
@@ -121,26 +108,22 @@ def inspect_answers(
         },
         labels=_labels(said, known),
         annotators=_annotators(said, shared, agreement),
-        contradictions=_contradictions(answers),
+        contradictions=tuple(
+            Contradiction(str(item), str(label), *sides)
+            for item, label, *sides in zip(*disputed.values(), strict=True)
+        ),
         agreement=agreement,
         knowledge=known.summary,
         tests=tuple(tests_of_choice(said, known.audit)),
-        identical=tuple(tuple(names[label] for label in group) for group in identical),
-        nested=tuple((names[a], names[b]) for a, b in nested),
+        identical=tuple(tuple(names[label] for label in group) for group in identical_labels(said)),
+        nested=tuple((names[a], names[b]) for a, b in nested_exclusions(said)),
         features=None if X is None else look_at_features(X, said),
     )
-    context = Context(
-        seen=found,
-        said=said,
-        labels_listed=labels_listed,
-        source=source,
-        features=features,
-    )
+    context = Context(found, said, labels_listed, source, features)
     return replace(found, findings=all_findings(context))
 
 
 def _labels(said: Said, known: _Known) -> tuple[LabelSummary, ...]:
-    """Sum up the answers about each label."""
     answers = said.answers
     about_all = int((np.diff(answers.offered.indptr) == 0).sum())
     columns = {
@@ -174,7 +157,6 @@ def _labels(said: Said, known: _Known) -> tuple[LabelSummary, ...]:
 def _annotators(
     said: Said, shared: Shared, agreement: Agreement | None
 ) -> tuple[AnnotatorSummary, ...]:
-    """Sum up the answers of each annotator."""
     answers, n = said.answers, len(said.answers.annotator_names)
     if not n:
         return ()
@@ -202,15 +184,6 @@ def _annotators(
     )
 
 
-def _contradictions(answers: Answers) -> tuple[Contradiction, ...]:
-    """Return who says what about the first contradicted pairs."""
-    columns = contradictions_table(answers, most=_SHOWN).values()
-    return tuple(
-        Contradiction(str(item), str(label), *sides)
-        for item, label, *sides in zip(*columns, strict=True)
-    )
-
-
 @dataclass(frozen=True)
 class _Known:
     """What is known about label frequencies; arrays are (K,)."""
@@ -224,7 +197,6 @@ class _Known:
 
 
 def _what_is_known(said: Said) -> _Known:
-    """Estimate how often labels apply, or say why this is not possible."""
     answers = said.answers
     at_random = judged_at_random(answers)
     judged = np.isin(answers.question, ("asked", "ticked"))

@@ -27,10 +27,8 @@ class Finding:
         A name such as ``"choice-unchecked"``; ``docs/inspect.md`` explains all names.
     severity : str
         One of :data:`SEVERITIES`.
-    what : str
-        What was found, with numbers.
-    advice : str
-        What to do.
+    what, advice : str
+        What was found, with numbers, and what to do.
     command : str
         The command that does it; empty if there is none.
     title : str
@@ -62,12 +60,11 @@ class LabelSummary:
     at_least, at_most : float
         Bounds of the share of items to which the label applies, if all answers are right.
     frequency, low, high : float or None
-        Estimated share of items to which the label applies, and its 95 % interval. None if it
-        cannot be estimated.
+        Estimate of that share and its 95 % interval; as those below, None if not known.
     propensity : float or None
-        How readily the label is named, relative to a typical label; None if not known.
+        How readily the label is named, relative to a typical label.
     exclusion_rate : float or None
-        How often the label is excluded where it does not apply; None if not known.
+        How often the label is excluded where it does not apply.
     """
 
     label: str
@@ -146,7 +143,7 @@ class Knowledge:
     at_least, at_most : float
         Bounds of the mean number of labels that apply to an item, if all answers are right.
     cardinality, error : float or None
-        Estimated mean number of labels that apply to an item, and its standard error.
+        Estimate of that number, and its standard error.
     spread : float or None
         How unequally labels come to mind: the standard deviation of the log-propensities.
     """

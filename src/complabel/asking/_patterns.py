@@ -7,18 +7,16 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
 from complabel.answers import STATEMENT_KINDS, find_contradictions, pair_rows
 from complabel.asking._inspection import FeatureSummary
 from complabel.asking._said import Said, distinct
 from complabel.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 _CHANCE = 1e-3  # what chance alone would give more often than this is not reported
 _CHUNK = 50_000  # rows that are made dense at a time, which limits the memory
@@ -31,9 +29,8 @@ _MOST_RARE, _TIMES = 3, 10  # a misspelt name is in few answers, the right one i
 def identical_labels(said: Said, which: NDArray[np.bool_] | None = None) -> list[list[int]]:
     """Return groups of labels that have the same marks, unless chance may explain it.
 
-    ``which``, (S,), marks the statements that count; by default all. Each mark gets a random
-    number, and labels with equal sums have the same marks. The chance that two labels with m
-    marks among A answers agree is 1 / C(A, m). It is multiplied by the number of label pairs.
+    ``which``, (S,), marks the statements that count. Equal sums of random numbers of the marks mean
+    equal marks. Two labels with m marks among A answers agree with the chance 1 / C(A, m).
     """
     answers, K = said.answers, said.answers.n_labels
     used = np.arange(len(said.kind)) if which is None else np.flatnonzero(which)
@@ -58,8 +55,8 @@ def identical_labels(said: Said, which: NDArray[np.bool_] | None = None) -> list
 def nested_exclusions(said: Said) -> list[tuple[int, int]]:
     """Return pairs (a, b): a is excluded wherever b is, and chance hardly explains it.
 
-    Labels that are always excluded together form both (a, b) and (b, a). In all other pairs the
-    first of them stands for the group. Pairs that follow from other pairs are left out.
+    Labels that are always excluded together form (a, b) and (b, a), and elsewhere the first stands
+    for the group. Pairs that follow from other pairs are left out.
     """
     answers, K = said.answers, said.answers.n_labels
     excluded = said.is_kind("excluded")
@@ -103,17 +100,15 @@ def _products(marks: Any) -> NDArray[np.float64]:
 
 
 def _log_choose(n: Any, k: Any) -> Any:
-    """Return the logarithm of the number of ways to choose k of n."""
     n, k = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
     return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
 
 
 def similar_names(counts: Mapping[str, int], *, misspelt: bool) -> list[tuple[str, str]]:
-    """Return pairs of names, the one with more answers first.
+    """Return pairs of names, the one with more answers first, that differ only in case or spaces.
 
-    ``counts`` has the number of answers by name. Names that differ only in case, spaces, hyphens
-    and the like are always pairs. If names may be ``misspelt``, those are, too, that differ in
-    one letter (changed, left out, added or swapped with its neighbour), if one of them is rare.
+    If they may be ``misspelt``, also those one letter apart (changed, left out, added or swapped
+    with its neighbour), if one of them is rare. ``counts`` has the number of answers by name.
     """
     plain = {name: re.sub(r"[\s\-_.']+", "", name.casefold()) for name in counts}
     groups: dict[str, set[str]] = defaultdict(set)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from complabel._parameters import check_integer, check_random_state
 from complabel.answers import Answers
 from complabel.asking._said import names_of_labels
 from complabel.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def suggest_questions(
@@ -33,9 +31,8 @@ def suggest_questions(
         What is known so far; there may be no answer at all. Everything that is said about a pair
         is taken as right. A pair about which answers contradict each other is not known.
     n : int, default=200
-        How many questions to ask, at least 1.
+        How many questions to ask.
     random_state : int, numpy.random.Generator or None, default=None
-        None draws differently every time.
 
     Returns
     -------
@@ -56,23 +53,22 @@ def suggest_questions(
     Raises
     ------
     InputError
-        If fewer than ``n`` pairs are left to ask about, or a parameter is out of its range.
+        Also if fewer than ``n`` pairs are left to ask about.
 
     Notes
     -----
     This one sample is enough: exclusion rates and propensities follow from label frequencies and
-    from the labels that were excluded and named. Without the known pairs, labels would seem to
-    apply too often, because named and excluded labels do not apply.
+    from the labels that were excluded and named.
 
     Let u_k be the number of pairs of label k that are not known. On average m_k = n / K of them
     are drawn. If a label has fewer, all of them are drawn, and more of the other labels. Each pair
     of the label, known or not, is drawn with chance m_k / u_k. If all pairs of a label are known,
     it gets about as many rows as the other labels get questions.
 
-    For N items, ``probability`` is (m_k / u_k) (N / n), but at most 1. It does not depend on n. So
-    answers to several tables of different size can be used together, also with answers about one
-    random label of each item, and all answers have about the same weight. With the plain chances
-    m_k / u_k, a small table would weigh as much as a large one.
+    For N items, ``probability`` is (m_k / u_k) (N / n), but at most 1. It does not depend on n, so
+    answers to several tables of different size, or about one random label of each item, have about
+    the same weight. With the plain chances m_k / u_k, a small table would weigh as much as a large
+    one.
 
     Examples
     --------
@@ -120,7 +116,6 @@ def suggest_questions(
 
 
 def _as_table(columns: dict[str, NDArray[Any]]) -> Any:
-    """Return a data frame if pandas is installed, else the columns."""
     try:
         import pandas as pd  # type: ignore[import-untyped]
     except ImportError:
@@ -130,10 +125,7 @@ def _as_table(columns: dict[str, NDArray[Any]]) -> Any:
 
 @dataclass(frozen=True)
 class _Shares:
-    """How many questions each label gets; arrays are (K,).
-
-    An item is open for a label if it is not known whether the label applies.
-    """
+    """How many questions each label gets, (K,); it is not known if it applies to open items."""
 
     n_asked: NDArray[np.intp]  # questions; labels that get one more are drawn at random
     chance: NDArray[np.float64]  # of drawing an item, before labels are drawn to get one more

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from complabel.answers import STATEMENT_KINDS, Answers, Statements, find_contradictions
 from complabel.asking._inspection import Agreement
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # An annotator's rate is pulled towards the common rate as if by this many comparisons.
 _PRIOR = 20.0
@@ -77,16 +75,12 @@ def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def names_of_labels(answers: Answers) -> tuple[str, ...]:
-    """Return the names of the labels; their numbers as text if they have no names."""
     return answers.label_names or tuple(map(str, range(answers.n_labels)))
 
 
 @dataclass(frozen=True)
 class Shared:
-    """Judgements of item-label pairs that at least two known annotators judged, J in all.
-
-    All arrays are (J,).
-    """
+    """Judgements, (J,), of item-label pairs that at least two known annotators judged."""
 
     pair: NDArray[np.intp]  # numbered from 0
     person: NDArray[np.intp]
@@ -110,20 +104,12 @@ class Shared:
     def agreement(self) -> Agreement | None:
         """Return how far all annotators agree; None if no pair was judged by two of them.
 
-        Krippendorff's alpha for binary data with gaps [1]_ is::
+        Krippendorff's alpha for binary data with gaps (Content Analysis, 2004, section 11.3) is
+        1 - (n - 1) o / (N_yes N_no) for n = N_yes + N_no shared judgements. A pair with m of them,
+        n_yes "yes", adds n_yes (m - n_yes) / (m - 1) to o.
 
-            alpha = 1 - (n - 1) o / (N_yes N_no)
-
-        Here n = N_yes + N_no is the number of shared judgements. A pair with m judgements, n_yes
-        of them "yes", adds n_yes (m - n_yes) / (m - 1) to o.
-
-        Assume that two people answer at random with chance e, and are right otherwise. Then they
-        disagree with chance D = 2 (e / 2) (1 - e / 2), however often labels apply, so
-        (1 - e)^2 = 1 - 2 D gives e.
-
-        References
-        ----------
-        .. [1] K. Krippendorff, "Content Analysis", 2004, section 11.3.
+        Two people who answer at random with chance e, and are right otherwise, disagree with chance
+        D = 2 (e / 2) (1 - e / 2), however often labels apply, so (1 - e)^2 = 1 - 2 D gives e.
         """
         if not len(self.pair):
             return None
@@ -170,13 +156,9 @@ class Shared:
         """Estimate how often each annotator answers at random, (P,); NaN with too few comparisons.
 
         With answers coded as +1 and -1, the mean product of the answers of a and b is
-        (1 - e_a) (1 - e_b). This matrix has rank one, and gaps. It is fitted by weighted least
-        squares [1]_, and the rates are pulled towards the ``common`` rate. An annotator who is
-        compared with only one other gets NaN: their two rates cannot be separated.
-
-        References
-        ----------
-        .. [1] A. Ghosh, S. Kale and P. McAfee, "Who moderates the moderators?", EC 2011.
+        (1 - e_a) (1 - e_b). This matrix of rank one, with gaps, is fitted by weighted least squares
+        (Ghosh, Kale and McAfee, Who moderates the moderators?, EC 2011), with rates pulled towards
+        the ``common`` one. With a single other annotator, two rates cannot be separated: NaN.
         """
         shape = (int(self.pair.max()) + 1, self.n_people)
         signs: Any = sparse.csr_array((2.0 * self.yes - 1, (self.pair, self.person)), shape=shape)

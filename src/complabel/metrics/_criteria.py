@@ -1,8 +1,8 @@
-"""The criteria by which multi-label classifiers are compared, one by one and all together.
+"""Criteria of multi-label learning, one by one and all together.
 
-Labels are 0/1, and ``true_labels`` has the labels that apply. Scores are finite and higher for
-labels that are more likely to apply. All functions raise an AnnotationError if labels are not 0/1,
-and an InputError if shapes differ or a score is not finite.
+Labels are 0/1, and ``true_labels`` has those that apply. Scores are finite and higher for labels
+that are more likely to apply. All functions raise an AnnotationError if labels are not 0/1, and
+an InputError if shapes differ or a score is not finite.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from complabel._parameters import check_array
-from complabel.answers import check_indicator
+from complabel.answers import IndicatorLike, check_indicator
 from complabel.errors import InputError
 from complabel.metrics._ranked import (
     RowCriterion,
@@ -28,12 +29,7 @@ from complabel.metrics._ranked import (
     ranking_loss_of_rows,
 )
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from complabel.answers import IndicatorLike
-
-Measure = Callable[["NDArray[np.uint8]", "NDArray[np.float64]", "NDArray[np.uint8]"], float]
+Measure = Callable[[NDArray[np.uint8], NDArray[np.float64], NDArray[np.uint8]], float]
 """Computes a criterion from true labels, scores and predicted labels, each of shape (n, K)."""
 
 
@@ -154,18 +150,9 @@ def average_precision(true_labels: IndicatorLike, scores: ArrayLike) -> float:
 
 
 def threshold_minmax(scores: ArrayLike) -> NDArray[np.uint8]:
-    """Predict the labels whose score exceeds the middle of the row's range.
+    """Predict the labels above the middle of the range of each row's scores, (n, K); uint8.
 
-    Each row is rescaled to [0, 1] by its own minimum and maximum. Then labels above 0.5 are
-    predicted. A row of equal scores has no range and is not rescaled.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples, K)
-
-    Returns
-    -------
-    ndarray of shape (n_samples, K), uint8
+    A row of equal scores has no range: its labels are predicted if the score is above 0.5.
 
     Examples
     --------
@@ -183,18 +170,11 @@ def threshold_minmax(scores: ArrayLike) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True, kw_only=True)
 class Criterion:
-    """A criterion with its name and its title; give either ``measure`` or ``of_rows``.
+    """A criterion with its key in results and its title in tables.
 
-    Parameters
-    ----------
-    name, title : str
-        Its key in results, and its title in tables.
-    higher_is_better : bool, default=False
-    measure : callable or None, default=None
-        Takes true labels, scores and predicted labels, all of shape (n, K); returns a float.
-    of_rows : callable or None, default=None
-        Takes the ranked labels of rows; returns a value for each row. These criteria share one
-        sorting.
+    Give either ``measure``, which takes true labels, scores and predicted labels of shape (n, K)
+    and returns a float, or ``of_rows``, which takes the ranked labels of rows and returns a value
+    for each row. The latter share one sorting.
     """
 
     name: str
@@ -253,20 +233,19 @@ def evaluate(
     criteria : sequence of Criterion, default=CRITERIA
     skip_trivial_rows : bool, default=False
         Leave rows with none or all labels relevant out of the ranking criteria (those with
-        ``of_rows``), because there is nothing to rank. By default they count by scikit-learn's
-        conventions, which are the same for every method. All other criteria count all rows.
+        ``of_rows``). By default they count by scikit-learn's conventions, which are the same for
+        every method. All other criteria count all rows.
 
     Returns
     -------
     dict of str to float
         In the order of ``criteria``. ``"hamming_loss"`` is computed from ``predicted``, and
-        ``"hamming_loss_minmax"`` from ``threshold_minmax(scores)``.
+        ``"hamming_loss_minmax"`` from labels above the middle of the range of the row's scores.
 
     Raises
     ------
     AnnotationError, InputError
-        If labels are not 0/1, the shapes differ, a score is not finite, or there is a ranking
-        criterion and no row is left for it.
+        Also if there is a ranking criterion and no row is left for it.
 
     Examples
     --------
@@ -355,13 +334,11 @@ def evaluate_labels(
 
 
 def _share(count: int, of: NDArray[np.bool_]) -> float | None:
-    """Return a count as a share of the marked items; None if none is marked."""
     total = int(np.count_nonzero(of))
     return count / total if total else None
 
 
 def _mean_of(criterion: RowCriterion, true_labels: IndicatorLike, scores: ArrayLike) -> float:
-    """Check the input, and return the mean of one criterion over rows."""
     relevant = check_indicator(true_labels, name="true_labels")
     checked = check_scores(scores, relevant, names=("true_labels", "scores"))
     return float(by_row((criterion,), relevant, checked).mean())
@@ -370,7 +347,6 @@ def _mean_of(criterion: RowCriterion, true_labels: IndicatorLike, scores: ArrayL
 def _checked_labels(
     true_labels: IndicatorLike, predicted: IndicatorLike
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return true and predicted labels (n, K) as indicators of one shape."""
     relevant = check_indicator(true_labels, name="true_labels")
     labels = check_indicator(predicted, name="predicted")
     check_same_shape(relevant, labels, names=("true_labels", "predicted"))

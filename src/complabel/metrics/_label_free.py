@@ -35,11 +35,6 @@ def complementary_ranking_error(complementary: IndicatorLike | Answers, scores: 
         and complementary labels j. A random order has 0.5. A constant order can have less, because
         some labels are chosen as complementary more often.
 
-    Raises
-    ------
-    AnnotationError, InputError
-        If a row marks none or all labels, the shapes differ, or a score is not finite.
-
     Examples
     --------
     >>> complementary_ranking_error([[1, 0, 0]], [[0.3, 0.1, 0.7]])
@@ -53,23 +48,7 @@ def complementary_ranking_error(complementary: IndicatorLike | Answers, scores: 
 def complementary_ranking_error_of_rows(
     complementary: IndicatorLike, scores: ArrayLike
 ) -> NDArray[np.float64]:
-    """Return the values (n,) whose mean is the error, for paired comparisons of two scores.
-
-    Parameters
-    ----------
-    complementary : array-like or sparse matrix of shape (n_samples, K)
-    scores : array-like of shape (n_samples, K)
-
-    Returns
-    -------
-    ndarray of shape (n_samples,), float64
-        See :func:`complementary_ranking_error`, also for what is refused.
-
-    Examples
-    --------
-    >>> complementary_ranking_error_of_rows([[1, 0, 0], [0, 0, 1]], [[0.3, 0.1, 0.7]] * 2)
-    array([0.5, 1. ])
-    """
+    """Return the values (n,) whose mean is the error, for paired comparisons of two scores."""
     wrong = check_complementary(complementary, min_labels=2)
     checked = check_scores(scores, wrong, names=("complementary", "scores"))
     # Let the two shares be those of pairs (k, j) with s_j <= s_k and with s_k <= s_j; both count
@@ -82,8 +61,7 @@ def complementary_ranking_error_of_rows(
 def least_cardinality(complementary: IndicatorLike, scores: ArrayLike) -> float:
     """Return a lower bound on the mean number of relevant labels, for marks chosen at random.
 
-    It can detect true labels that were given as complementary labels by mistake. Use scores of a
-    method that was fitted on *other* rows; for fitted rows, the value means nothing. A value above
+    It can detect true labels that were given as complementary labels by mistake. A value above
     half the number of labels says that most labels apply to most rows, or that the marks are not a
     random choice of labels that do not apply.
 
@@ -92,22 +70,21 @@ def least_cardinality(complementary: IndicatorLike, scores: ArrayLike) -> float:
     complementary : array-like or sparse matrix of shape (n_samples, K)
         1 if a label is known not to apply; at least one, and not all, per row.
     scores : array-like of shape (n_samples, K)
-        Finite scores, higher for labels that are more likely relevant, of a method that did not see
-        these rows.
+        Finite scores, higher for labels that are more likely relevant, of a method that was fitted
+        on *other* rows; for fitted rows, the value means nothing.
 
     Returns
     -------
     float
-        An estimate that exceeds the mean number of relevant labels only by chance. A method that
-        ranks labels well comes close to that number. The value can be negative.
+        It exceeds the mean number of relevant labels only by chance, and comes close to it if the
+        method ranks labels well. It can be negative.
 
     Notes
     -----
-    A row has c relevant labels, and s complementary labels chosen at random from those that do not
-    apply. Its K - s candidates are of two kinds. The c relevant labels may all rank above the
-    complementary ones. The K - s - c others do not differ from the complementary ones, so half of
-    them rank below. So the expected ranking error e is at least (K - s - c) / (2 (K - s)), which
-    means c >= (K - s) (1 - 2 e). This also holds if every label that does not apply is marked.
+    Of a row's K - s candidates, c are relevant and may all rank above the s complementary ones. The
+    others do not differ from the latter, so half of them rank below. So the expected ranking error
+    e is at least (K - s - c) / (2 (K - s)), which means c >= (K - s) (1 - 2 e). This also holds if
+    every label that does not apply is marked.
 
     Examples
     --------
@@ -135,15 +112,8 @@ def complementary_log_likelihood(complementary: IndicatorLike, probabilities: Ar
     Returns
     -------
     float
-        Mean over rows of log q_j, in nats. A row with several complementary labels counts with the
-        mean of their log q_j, so that all rows have the same weight. A complementary label with
-        probability 0 counts as log 1e-12, not as minus infinity.
-
-    Raises
-    ------
-    AnnotationError, InputError
-        If a row marks none or all labels, the shapes differ, a probability is negative or not
-        finite, or a row of probabilities is all 0.
+        Mean over rows of log q_j, in nats; for several complementary labels, of the mean of their
+        log q_j. A complementary label with probability 0 counts as log 1e-12.
 
     Examples
     --------
@@ -156,23 +126,7 @@ def complementary_log_likelihood(complementary: IndicatorLike, probabilities: Ar
 def complementary_log_likelihood_of_rows(
     complementary: IndicatorLike, probabilities: ArrayLike
 ) -> NDArray[np.float64]:
-    """Return the values (n,) whose mean is the likelihood, for paired comparisons of two models.
-
-    Parameters
-    ----------
-    complementary : array-like or sparse matrix of shape (n_samples, K)
-    probabilities : array-like of shape (n_samples, K)
-
-    Returns
-    -------
-    ndarray of shape (n_samples,), float64
-        See :func:`complementary_log_likelihood`, also for what is refused.
-
-    Examples
-    --------
-    >>> complementary_log_likelihood_of_rows([[1, 0, 0]], [[1.0, 0.0, 0.0]])
-    array([0.])
-    """
+    """Return the values (n,) whose mean is the likelihood, for paired comparisons of two models."""
     chosen = check_complementary(complementary, min_labels=2)
     checked = check_scores(probabilities, chosen, names=("complementary", "probabilities"))
     if checked.min() < 0:

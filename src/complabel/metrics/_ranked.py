@@ -1,6 +1,6 @@
 """Labels ranked by score, and the ranking criteria of each row."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -26,12 +26,10 @@ class RankedRows:
 
     @property
     def n_relevant(self) -> NDArray[np.intp]:
-        """Number of relevant labels of each row, (n_rows,)."""
         return self.relevant_rank[:, -1]
 
     @property
     def n_labels(self) -> int:
-        """Number of labels."""
         return int(self.relevant.shape[1])
 
 
@@ -68,20 +66,11 @@ def by_row(
     criteria: Sequence[RowCriterion], relevant: NDArray[np.uint8], scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return criteria of each row, (n_criteria, n_samples); every row is ranked only once."""
-    chunks = _ranked_chunks(relevant, scores)
+    n_rows = max(1, _CELLS_PER_CHUNK // relevant.shape[1])  # chunks limit the memory
+    parts = [slice(start, start + n_rows) for start in range(0, len(scores), n_rows)]
+    chunks = (_rank(relevant[rows], scores[rows]) for rows in parts)
     values = np.hstack([[criterion(ranked) for criterion in criteria] for ranked in chunks])
     return values.reshape(len(criteria), len(scores))
-
-
-def _ranked_chunks(
-    relevant: NDArray[np.uint8], scores: NDArray[np.float64]
-) -> Iterator[RankedRows]:
-    """Yield ranked rows in chunks, to limit the memory."""
-    n_samples, n_labels = relevant.shape
-    n_rows = max(1, _CELLS_PER_CHUNK // n_labels)
-    for start in range(0, n_samples, n_rows):
-        rows = slice(start, start + n_rows)
-        yield _rank(relevant[rows], scores[rows])
 
 
 def _rank(relevant: NDArray[np.uint8], scores: NDArray[np.float64]) -> RankedRows:
@@ -111,7 +100,6 @@ def check_scores(
 def check_same_shape(
     labels: NDArray[np.uint8], other: NDArray[np.generic], *, names: tuple[str, str]
 ) -> None:
-    """Refuse two matrices of different shapes."""
     if labels.shape != other.shape:
         raise InputError(
             f"{names[0]} has shape {labels.shape} but {names[1]} {other.shape}; both need one "

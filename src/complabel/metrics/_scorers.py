@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from complabel.answers import Answers, check_complementary, check_label_names, pair_rows
 from complabel.errors import AnnotationError, InputError
 from complabel.metrics._criteria import average_precision
 from complabel.metrics._label_free import complementary_ranking_error
 from complabel.metrics._ranked import check_same_shape
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 
 def complementary_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float:
@@ -32,8 +30,8 @@ def complementary_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float
     -------
     float
         Mean log-likelihood of the answers, in nats; higher is better. It is the estimator's own
-        ``score``. Use it to compare settings of one method. Methods with different models of the
-        choice cannot be compared by it if rows have several complementary labels.
+        ``score``. Methods with different models of the choice cannot be compared by it if rows
+        have several complementary labels.
 
     Raises
     ------
@@ -69,25 +67,17 @@ def complementary_ranking_scorer(estimator: Any, X: Any, y: Any) -> float:
 
     Parameters
     ----------
-    estimator : classifier, pipeline or search
-        Fitted estimator with a ``decision_function``.
+    estimator : fitted classifier, pipeline or search with a ``decision_function``
     X : array-like or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples, K) or (n_samples,), or Answers
         Complementary labels or answers, as in ``fit``; true labels are not needed. Rows without a
-        complementary label are left out. With Answers, rows with all labels denied are left out,
-        too.
+        complementary label are left out; with Answers, those with all labels denied, too.
 
     Returns
     -------
     float
-        Minus :func:`complementary_ranking_error`; higher is better. It is the same quantity for
-        every method, so methods can be compared by it.
-
-    Raises
-    ------
-    AnnotationError, InputError
-        If ``y`` has no complementary labels, other labels than in ``fit``, or other rows than
-        ``X``.
+        Minus :func:`complementary_ranking_error`; higher is better. All methods can be compared by
+        it.
 
     Examples
     --------
@@ -177,10 +167,9 @@ class TrueLabelScorer:
         return value if self.greater_is_better else -value
 
     def set_score_request(self, *, true_labels: bool | str | None) -> TrueLabelScorer:
-        """Return a copy of the scorer with another request for the true labels.
+        """Return a copy with another request for the true labels, as everywhere in scikit-learn.
 
-        As everywhere in scikit-learn, True requests the metadata, False ignores it, and None
-        refuses it. A text is another name under which it is passed.
+        True requests the metadata, False ignores it, None refuses it; a text is another name.
         """
         return replace(self, request=true_labels)
 

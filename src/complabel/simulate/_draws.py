@@ -39,8 +39,7 @@ def draw_complementary(
         Number of labels drawn per row, without replacement. If a row has fewer irrelevant
         labels, all of them are drawn.
     sharpness : float, default=1.0
-        How strongly "biased" prefers labels that seldom occur with the relevant ones, at least 0;
-        0 is uniform.
+        For "biased", at least 0; 0 is uniform.
     random_state : int, numpy.random.Generator or None, default=None
         None draws differently every time.
 
@@ -52,8 +51,7 @@ def draw_complementary(
     Raises
     ------
     AnnotationError
-        If ``Y`` is not 2-D or not 0/1, has fewer than three labels, or has a row with no or only
-        relevant labels.
+        If ``Y`` is not 0/1, has fewer than three labels, or a row with no or only relevant labels.
     InputError
         If another parameter is out of its range.
 
@@ -91,20 +89,13 @@ def draw_relevant(
 
     Parameters
     ----------
-    Y : array-like or sparse matrix of shape (n_samples, n_labels)
-        Relevant labels; at least one, and not all, per row.
-    asked_for, random_state
-        See :func:`draw_complementary`.
+    Y, asked_for, random_state
+        See :func:`draw_complementary`, also for what is refused.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), dtype uint8
         1 where a label was drawn.
-
-    Raises
-    ------
-    AnnotationError, InputError
-        See :func:`draw_complementary`.
 
     Examples
     --------
@@ -116,24 +107,9 @@ def draw_relevant(
 
 
 def cooccurrence(indicator: IndicatorLike) -> NDArray[np.float64]:
-    """Return how often each label is 1 in the rows where another label is 1.
+    """Return the share of rows with label j among the rows with label k, at [k, j]; (K, K).
 
-    Parameters
-    ----------
-    indicator : array-like or sparse matrix of shape (n_samples, n_labels)
-        Relevant or candidate labels.
-
-    Returns
-    -------
-    ndarray of shape (n_labels, n_labels), dtype float64
-        Entry [k, j] is the share of rows with label j among the rows with label k. The diagonal
-        is 1. The matrix is not symmetric.
-
-    Raises
-    ------
-    AnnotationError
-        If the matrix is not 2-D or not 0/1, or if a label is 1 in no row, so that its rates are
-        undefined.
+    A label that is in no row of the 0/1 matrix has no such rates: an AnnotationError.
 
     Examples
     --------
@@ -174,10 +150,7 @@ def first_arrivals(
     random_state: int | np.random.Generator | None,
     log_weights: NDArray[np.float64] | float = 0.0,
 ) -> NDArray[np.uint8]:
-    """Mark the ``asked_for`` eligible labels with the smallest exponential arrival times.
-
-    The rate of a label's time is its weight, so this is a weighted draw without replacement.
-    """
+    """Mark the ``asked_for`` eligible labels with the smallest exponential times (rate: weight)."""
     check_integer("asked_for", asked_for, at_least=1)
     rng = check_random_state(random_state)
     with np.errstate(divide="ignore"):  # a draw of exactly 0 gives log 0 = -inf: it arrives first

@@ -58,10 +58,8 @@ def draw_answers(
         - "asked": does this label, drawn at random, apply?
         - "ticked": tick all labels that do not apply.
         - "excluded": every label that does not apply is excluded with its exclusion rate.
-    scheme : {"uniform", "biased"}, default="uniform"
+    scheme, sharpness
         See :func:`draw_complementary`. "biased" is only allowed with the question "named".
-    sharpness : float, default=1.0
-        See :func:`draw_complementary`.
     asked_for : int, default=1
         How many labels people are asked to name, alone or from menus. If fewer do not apply, all
         of these are named.
@@ -82,8 +80,8 @@ def draw_answers(
         How often a label that does not apply is excluded, from 0 to 1. Required for the question
         "excluded", and not allowed for others.
     random_state : int, numpy.random.Generator or None, default=None
-        None draws differently every time. Items, menus, choices, mistakes and annotators are
-        drawn from separate streams, so a change to one of them leaves the others as they are.
+        Items, menus, choices, mistakes and annotators are drawn from separate streams, so a
+        change to one of them leaves the others as they are.
 
     Returns
     -------
@@ -96,8 +94,8 @@ def draw_answers(
     Raises
     ------
     AnnotationError
-        If ``Y`` is not 2-D or not 0/1. For "named" also if it has fewer than three labels, or a
-        row in which all labels are relevant; for "biased" also a row in which none is.
+        If ``Y`` is not 0/1. For "named" also if it has fewer than three labels, or a row in which
+        all labels are relevant; for "biased" also a row in which none is.
     InputError
         If another parameter is out of its range, or does not belong to this question.
 
@@ -114,14 +112,16 @@ def draw_answers(
     check_integer("answers_per_item", answers_per_item, at_least=1)
     check_real("items_share", items_share, above=0, at_most=1)
     error_rates = _check_rates("error_rate", error_rate)
-    streams = _Streams.of(random_state)
+    rng = check_random_state(random_state)
+    items, menus, errors, annotators = rng.spawn(1)[0].spawn(4)
+    streams = _Streams(menus, errors, rng)
     n_items = len(asking.relevant)
     n_answered = max(1, round(items_share * n_items))
-    answered = np.sort(np.argsort(streams.items.random(n_items))[:n_answered])
+    answered = np.sort(np.argsort(items.random(n_items))[:n_answered])
     rounds, people = [], []
     for _ in range(answers_per_item):
         # All items get answers here, so that leaving some out does not change the others.
-        person = streams.people.integers(len(error_rates), size=n_items)
+        person = annotators.integers(len(error_rates), size=n_items)
         drawn = asking.answer(error_rates[person], streams)
         rounds.append({name: as_mask(mask[answered]) for name, mask in drawn.items()})
         people.append(person[answered])
@@ -156,21 +156,14 @@ def draw_propensities(
     Parameters
     ----------
     n_labels : int
-        Number of labels, at least 1.
     sd : float
         Standard deviation of the logarithms, at least 0; 0 makes all propensities equal.
     random_state : int, numpy.random.Generator or None, default=None
-        None draws differently every time.
 
     Returns
     -------
     ndarray of shape (n_labels,), dtype float64
         Propensities for :func:`draw_answers`, all above 0.
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of its range.
 
     Examples
     --------
@@ -184,20 +177,11 @@ def draw_propensities(
 
 
 class _Streams(NamedTuple):
-    """Separate random generators, one for each purpose."""
+    """Random generators."""
 
-    items: np.random.Generator
     menus: np.random.Generator
     errors: np.random.Generator
-    people: np.random.Generator
-    choices: np.random.Generator
-
-    @classmethod
-    def of(cls, random_state: int | np.random.Generator | None) -> Self:
-        """Use the state itself for choices, as ``draw_complementary`` does; spawn the others."""
-        choices = check_random_state(random_state)
-        items, menus, errors, people = choices.spawn(1)[0].spawn(4)
-        return cls(items, menus, errors, people, choices)
+    choices: np.random.Generator  # the given state itself, as in draw_complementary
 
 
 @dataclass(frozen=True)
@@ -222,7 +206,6 @@ class _Asking:
         propensities: ArrayLike | None,
         exclusion_rates: ArrayLike | None,
     ) -> Self:
-        """Check the parameters of ``draw_answers`` that describe the question."""
         kind, menu_size = _read_question(question)
         free = kind == "named" and not menu_size
         check_choice("scheme", scheme, SCHEMES)
@@ -383,7 +366,6 @@ def _read_question(question: object) -> tuple[str, int]:
 
 
 def _log_propensities(values: ArrayLike, n_labels: int) -> NDArray[np.float64]:
-    """Return the logarithms of propensities, (K,)."""
     propensities = check_array("propensities", values, "label")
     if len(propensities) != n_labels:
         raise InputError(

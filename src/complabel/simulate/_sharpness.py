@@ -40,13 +40,7 @@ class SharpnessEstimate:
     fit_p_value: float
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the lower and the upper end of the confidence interval by the standard error.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Probability that the interval contains the true sharpness, between 0 and 1.
-        """
+        """Return both ends of the confidence interval by the standard error, 0 < ``level`` < 1."""
         check_real("level", level, above=0, below=1)
         half = float(ndtri((1 + level) / 2)) * self.standard_error
         return self.sharpness - half, self.sharpness + half
@@ -76,12 +70,8 @@ def estimate_sharpness(
     Raises
     ------
     AnnotationError
-        If a matrix cannot be read, a row does not have exactly one complementary label, a
-        complementary label is relevant, or no finite sharpness has the largest likelihood. The
-        last happens, for example, if each row has the label that occurs least with its relevant
-        ones.
-    InputError
-        If ``against`` is not a finite number.
+        Also if a complementary label is relevant, or no finite sharpness has the largest
+        likelihood, for example if each row has the label that occurs least with its relevant ones.
 
     Notes
     -----
