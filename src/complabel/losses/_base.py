@@ -61,7 +61,7 @@ class LogitLoss(torch.nn.Module, ABC):
 
     @abstractmethod
     def forward(self, logits: Tensor, *labels: Any, **named: Any) -> Tensor:
-        """Compute the loss.
+        """Compute the mean loss of the instances.
 
         Parameters
         ----------
@@ -76,20 +76,17 @@ class LogitLoss(torch.nn.Module, ABC):
         Returns
         -------
         tensor of shape ()
-            The mean over instances.
         """
 
     def logit_gradient(self, logits: Tensor, *labels: Any, **named: Any) -> Tensor:
         """Return the gradient, by the logits, of the loss summed over instances.
 
-        Linear models are trained with it. This implementation uses autograd. A loss that overrides
-        it with a formula trains faster.
+        Linear models are trained with it. It uses autograd; a formula in its place is faster.
 
         Parameters
         ----------
         logits, complementary, relevant : tensors of shape (b, K)
-            As for ``forward``, all of one dtype. They may be transposed views of (K, b) tensors:
-            training passes such views.
+            As for ``forward``, of one dtype. Training passes transposed views of (K, b) tensors.
 
         Returns
         -------
@@ -105,16 +102,12 @@ class LogitLoss(torch.nn.Module, ABC):
         return gradient
 
     def log_likelihood(self, logits: Tensor, complementary: Tensor) -> Tensor:
-        """Return the log-likelihood of each instance's complementary labels, in nats.
+        """Return the log-likelihood (b,) of each instance's complementary labels, in nats.
 
         Parameters
         ----------
         logits, complementary : tensors of shape (b, K)
             Both of one dtype.
-
-        Returns
-        -------
-        tensor of shape (b,)
 
         Raises
         ------
@@ -124,7 +117,6 @@ class LogitLoss(torch.nn.Module, ABC):
         raise NotImplementedError(f"{type(self).__name__} does not model the choice")
 
     def _by_name(self, labels: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-        """Return the labels of a call by name, also those given by position."""
         if len(labels) > len(self.label_names):
             raise InputError(
                 f"{type(self).__name__} takes {' and '.join(self.label_names)} after the logits,"
@@ -192,10 +184,7 @@ def check_naming_rates(naming_rates: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_rates(name: str, rates: ArrayLike, n: int, each: str) -> NDArray[np.float64]:
-    """Return rates (n,) from one number or n of them, after a check that they are in [0, 1].
-
-    ``name`` is the parameter, and ``each`` is what a rate belongs to: "annotator" or "label".
-    """
+    """Return rates (n,) in [0, 1] from one number or n; ``each`` ("label") is what has a rate."""
     values = np.asarray(rates, dtype=np.float64)
     if values.ndim == 1 and n == 0:
         raise InputError(
@@ -221,11 +210,8 @@ def _where(
 
 
 def differentiable(evaluate: Callable[..., tuple[Tensor, ...]], *inputs: Tensor) -> Tensor:
-    """Return the values (n,) of a function of matrices (n, K), connected to autograd.
-
-    ``evaluate`` returns the values and their gradient (n, K) by each matrix in one call. Value i
-    depends on row i only.
-    """
+    """Return values (n,) connected to autograd; value i depends on row i of the inputs only."""
+    # ``evaluate`` returns the values and their gradient (n, K) by each input in one call.
     found: Tensor = _ByHand.apply(evaluate, *inputs)  # type: ignore[no-untyped-call]
     return found
 

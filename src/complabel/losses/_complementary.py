@@ -24,25 +24,10 @@ DOUBTED_UP_TO = 0.3
 
 
 def implied_complementary(scores: Tensor, transition: Tensor) -> Tensor:
-    """Compute the probability of each label to be the complementary one, as the scores imply it.
+    """Return ``T^T f(x)``: how likely each label (b, K) is the complementary one, eq. 8 of MLCL.
 
-    Parameters
-    ----------
-    scores : tensor of shape (b, K)
-        f(x), each in [0, 1].
-    transition : tensor of shape (K, K)
-        T; rows sum to 1.
-
-    Returns
-    -------
-    tensor of shape (b, K)
-        ``T^T f(x)`` for each row, kept inside [1e-6, 1 - 1e-6]. Gradients pass through the bound,
-        so that a score near 0 or 1 can move away again.
-
-    References
-    ----------
-    Gao, Xu and Zhang, "Complementary to Multiple Labels: A Correlation-Aware Correction
-    Approach", eq. 8.
+    Values are kept inside [1e-6, 1 - 1e-6]. Gradients pass through the bound, so that a score
+    near 0 or 1 can move away again.
     """
     implied = scores @ transition  # (b, K) @ (K, K)
     bounded = implied.clamp(PROBABILITY_MARGIN, 1 - PROBABILITY_MARGIN)

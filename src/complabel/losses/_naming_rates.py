@@ -19,10 +19,7 @@ _MOST_DIFFERENCES = 2**22
 
 
 class NamingRateLoss(LogitLoss):
-    """Base of losses for labels that are named with one probability each, ``naming_rates`` (K,).
-
-    It does not depend on the other labels. A label that applies is never named.
-    """
+    """Base of losses for labels that are named with rates (K,) where they do not apply."""
 
     naming_rates: Tensor
 
