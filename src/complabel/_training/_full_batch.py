@@ -88,30 +88,16 @@ def minimize_linear(
     warn: bool = True,
     on_iteration: IterationCallback | None = None,
 ) -> LinearFits:
-    """Minimize objective(X W^T + b) + alpha ||W||^2 over linear maps, in the type of X.
+    """Minimize objective(X W^T + b) + alpha ||W||^2 over B linear maps of X (n, d), in its type.
 
     A map stops when each of two iterations in a row gains less than ``tolerance`` times its
-    objective, or times 1 if the objective is smaller.
-
-    Parameters
-    ----------
-    X : ndarray or CSR array of shape (n, d)
-    objective : callable
-        See :data:`LogitObjective`.
-    start : sequence of B LinearMaps
-        The maps of X to start from.
-    rows : sequence of B index arrays or None, default=None
-        The rows that each map is fitted to, none of them twice. None fits one map to all rows.
-    others : ndarray of shape (B, E) or None, default=None
-        Start values of further unknowns, which are not penalized.
-    rank : int or None, default=None
-        r: W is a product of matrices (K, r) and (r, d). It starts from the rank-r part of
-        ``start``; if ``start`` is 0, from the r steepest directions. None is full rank.
-    alpha, scaling : float and Scaling or None
-        Weight of the penalty, and the features that its W belongs to. No scaled X is made.
-    spread, curvature : Spread or None, and ndarray of shape (K, K) or None
-        The spread of the scaled features if it is known already, and about the mean Hessian of a
-        row's loss by its logits. They change the number of iterations, not the minimum.
+    objective, or times 1 if the objective is smaller. ``rows`` are those that each map is fitted
+    to, none of them twice; None fits one map to all. ``others`` (B, E) are the start of unknowns
+    without a penalty. With a ``rank`` r, W is a product of (K, r) and (r, d) matrices; it starts
+    from the rank-r part of ``start`` or, where that is 0, from the r steepest directions. ``alpha``
+    belongs to the W of scaled features, of which no copy is made. ``spread`` (of scaled features)
+    and ``curvature`` (about the mean Hessian (K, K) of a row's loss by its logits) change the
+    number of iterations, not the minimum.
     """
     starts = [*start]
     n_outputs, n_features = starts[0].coef.shape
@@ -154,8 +140,6 @@ def minimize_linear(
 
 
 class _Problem:
-    """The objectives of B maps of the same features, as functions of their coordinates."""
-
     logits: Tensor  # (B, K, n), at the vectors of the last evaluation
 
     def __init__(
@@ -183,10 +167,8 @@ class _Problem:
         return values + self._coordinates.penalty(vectors), gradient
 
     def _through_maps(self, others: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return the mean losses (B,) at the logits, and their gradients.
-
-        They are by weights of scaled features (B, K, d), biases (B, K) and other unknowns (B, E).
-        """
+        """Return the mean losses (B,) at the logits, and their gradients."""
+        # They are by weights of scaled features (B, K, d), biases (B, K) and other unknowns (B, E).
         logits, rows = self.logits, self._rows
         n_maps, n_outputs, n = logits.shape
         if rows is None:
@@ -246,17 +228,13 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Spread:
-    """Eigenvalues (d,) and eigenvectors (d, d) of the covariance of features.
-
-    If ``vectors`` is None, ``values`` are the variances of the features.
-    """
+    """Eigenvalues (d,) and eigenvectors (d, d) of a covariance; without these, variances."""
 
     values: NDArray[np.float64]
     vectors: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, X: Features, scaling: Scaling) -> Spread:
-        """Measure the spread of scaled features."""
         n, d = X.shape
         if sparse.issparse(X):
             second = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64)
@@ -273,11 +251,10 @@ class Spread:
 
 
 class Coordinates:
-    """A translation between vectors (B, P) and B maps of scaled features with further unknowns.
+    """A translation between vectors (B, P) and maps of scaled features with further unknowns.
 
-    The weights of a map are U (D * A) V^T, and its bias is b0 + U S b. U (K, K) and V (d, d) are
-    orthogonal. A vector holds the entries of A (K, d), or of its factors (K, r) and (d, r) for a
-    rank r. Then follow b (K,) and the further unknowns (E,).
+    The weights of a map are U (D * A) V^T, and its bias is b0 + U S b, with orthogonal U (K, K) and
+    V (d, d). A vector holds A (K, d), or its factors (K, r) and (d, r), then b and the unknowns.
     """
 
     def __init__(
@@ -332,11 +309,8 @@ class Coordinates:
         return self.alpha * coef.square().sum(dim=(1, 2), dtype=torch.float64)
 
     def pull(self, vectors: Tensor, coef: Tensor, bias: Tensor, others: Tensor) -> Tensor:
-        """Return the gradient by vectors (B, P), including that of the penalty.
-
-        The arguments ``coef`` (B, K, d), ``bias`` (B, K) and ``others`` (B, E) are the gradients
-        by the weights of scaled features, the biases and the further unknowns.
-        """
+        """Return the gradient by vectors (B, P), including that of the penalty."""
+        # The arguments are gradients by weights of scaled features (B, K, d), biases and unknowns.
         entries, *_ = self._split(vectors)
         turned = coef if self._features is None else coef @ self._features
         slope = self._stretch * (self._outputs.t() @ turned)
@@ -356,10 +330,7 @@ class Coordinates:
         return step if self._features is None else step @ self._features.t()
 
     def of_maps(self, coef: Tensor, bias: Tensor, others: Tensor) -> Tensor:
-        """Return the vectors (B, P) of maps of scaled features (B, K, d).
-
-        With a rank, the vectors stand for approximations of that rank.
-        """
+        """Return the vectors (B, P) of maps of scaled features, or of approximations of rank r."""
         turned = coef if self._features is None else coef @ self._features
         entries = (self._outputs.t() @ turned) / self._stretch
         others = others / self._of_others
@@ -390,10 +361,7 @@ class Coordinates:
 
 
 class DenseProducts:
-    """Products of a dense matrix X (n, d) with weights and with gradients, for several maps.
-
-    The matrix is copied only if torch cannot view it (negative strides).
-    """
+    """Products of a matrix X (n, d) with weights and with gradients, for several maps."""
 
     def __init__(self, X: NDArray[np.floating[Any]]) -> None:
         self._matrix = _tensor_of(X)
@@ -410,8 +378,6 @@ class DenseProducts:
 
 
 class SparseProducts:
-    """Products of a CSR matrix, computed by SciPy."""
-
     def __init__(self, X: sparse.csr_array) -> None:
         self._matrix, self._transposed = X, X.T
         self.shape = X.shape
@@ -425,7 +391,7 @@ class SparseProducts:
 
 
 def products_of(X: Features) -> DenseProducts | SparseProducts:
-    """Return the products of a matrix; a matrix of other types than float is converted first."""
+    """Return the products of a matrix; one that holds no floats is converted first."""
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
     return SparseProducts(X) if sparse.issparse(X) else DenseProducts(X)

@@ -48,11 +48,8 @@ def minimize(
     """Minimize B functions of P numbers each, from start vectors (B, P).
 
     The first step is minus the gradient, so the caller should scale the variables to make its
-    length about right. A function has converged if no step gains anything, or if two iterations in
-    a row gain little: less than ``tolerance`` times its value, or times 1 if the value is smaller.
-
-    References
-    ----------
+    length about right. A function has converged if no step gains anything, or two iterations in a
+    row gain less than ``tolerance`` times its value, or times 1 if the value is smaller. Source:
     Byrd, Nocedal and Schnabel, "Representations of quasi-Newton matrices and their use in limited
     memory methods", Mathematical Programming 1994, equation 3.1.
     """
@@ -88,12 +85,10 @@ def minimize(
 
 @dataclass(frozen=True)
 class _Found:
-    """The end points of a line search; a function without a better point has not moved."""
-
     vectors: Tensor
     values: Tensor
     gradient: Tensor
-    moved: Tensor  # (B,)
+    moved: Tensor  # (B,): whether there is a better point
 
 
 def _line_search(

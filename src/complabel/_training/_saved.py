@@ -102,7 +102,6 @@ def factory_parts(factory: Any, n_features: int, n_labels: int) -> Any:
 
 
 def factory_of(parts: Any) -> LayersAgain | None:
-    """Return a callable that makes the described layers, or None."""
     if parts is None:
         return None
     if not isinstance(parts, dict) or parts.keys() != {"layers", "n_features", "n_labels"}:
@@ -124,7 +123,6 @@ def _leaves(network: nn.Module) -> list[nn.Module]:
 
 
 def _described(network: nn.Module) -> dict[str, Any]:
-    """Describe one layer; refuse an unknown or hooked one."""
     made = type(network)
     if made not in LAYERS or _hooked(network):
         names = ", ".join(sorted(_BY_NAME))
@@ -150,7 +148,6 @@ def network_of(layers: Any, *, device: str = "cpu") -> nn.Sequential:
 
 
 def _layer(described: dict[str, Any]) -> nn.Module:
-    """Make one layer from its description."""
     name = described.get("layer")
     made = _BY_NAME.get(name) if isinstance(name, str) else None
     if made is None or described.keys() != {"layer", *LAYERS[made]}:

@@ -87,9 +87,8 @@ class LabelFrequencies:
         Returns
         -------
         LabelFrequencies
-            ``values`` add up to ``cardinality``. The logits of frequencies and the logarithms of
-            propensities move in proportion to their covariance with the cardinality. The errors
-            stay as they are.
+            ``values`` add up to ``cardinality``. Logits of frequencies and log-propensities move in
+            proportion to their covariance with it. The errors stay as they are.
         """
         variance = self.values * (1 - self.values)
         direction = self.covariance.sum(axis=1) / variance
@@ -121,26 +120,23 @@ def estimate_label_frequencies(
     It also says how readily each label comes to mind. These propensities are not those of extreme
     classification, which say how often a label that applies is observed.
 
-    The method is empirical Bayes on counts. Random judgements of single labels ("asked" and
-    "ticked" questions) tell how often each label applies, but they are few. Named labels are many,
-    but they tell it only if it is known how readily each label comes to mind. One model with
-    frequencies and propensities explains both; in it, labels apply independently. The result is an
-    average over several spreads of frequencies and of propensities. Each has the weight that the
-    answers give it. The errors come from Laplace's approximation.
+    Random judgements of single labels tell how often each label applies, but they are few. Named
+    labels are many, but need to be corrected by propensities. One model, in which labels apply
+    independently, explains both by empirical Bayes: the result is an average over several spreads
+    of frequencies and of propensities, with the weights that the answers give them. The errors
+    come from Laplace's approximation.
 
     Parameters
     ----------
     answers : Answers
-        Two kinds of answers are used; all others are left out. Judgements are used if their labels
-        were drawn at random: they have a ``probability``, or a "ticked" question was about all
-        labels. If the probability differs between questions about equally many labels, its inverse
-        is the weight, and the number of answers is Kish's effective number. Named labels are used
-        if all labels were on offer, or a menu with a ``probability``. Answers count as free of
+        Used are judgements of labels drawn at random (with a ``probability``, or a "ticked"
+        question about all labels) and labels named of all, or of a menu with a ``probability``. If
+        the probability differs between questions about equally many labels, its inverse is the
+        weight, and the number of answers is Kish's effective number. Answers count as free of
         mistakes.
     predictions : array-like of shape (n_items, n_labels) or None, default=None
         Probabilities that labels apply, from a model that did not see the random judgements. The
-        better they predict the judgements, the more a judgement counts. Useless predictions do no
-        harm.
+        better they predict these, the more a judgement counts. Useless predictions do no harm.
 
     Returns
     -------
@@ -190,10 +186,8 @@ def estimate_label_frequencies(
 def frequencies_with_propensities(
     values: NDArray[np.float64], answers: Answers
 ) -> LabelFrequencies:
-    """Estimate how readily each label is named, if the frequencies (K,) in (0, 1) are known.
-
-    The result has these ``values`` and a covariance of 0.
-    """
+    """Estimate how readily each label is named, if the frequencies (K,) in (0, 1) are known."""
+    # The result has these ``values`` and a covariance of 0.
     audit, named = Audit.of(answers), Named.of(answers)
     nothing = np.zeros((len(values), len(values)))
     if named is None:
@@ -207,7 +201,6 @@ def frequencies_with_propensities(
 
 
 def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequencies:
-    """Estimate frequencies and propensities from counts of judgements and of named labels."""
     if named is None:
         found = from_audit(counts)
     else:
@@ -225,7 +218,6 @@ def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequen
 
 
 def _checked(predictions: ArrayLike, answers: Answers) -> NDArray[np.float64]:
-    """Return predictions as an array (n, K) of numbers from 0 to 1."""
     p = check_array("predictions", predictions, "item", "label")
     if p.shape != answers.shape:
         raise InputError(

@@ -41,7 +41,6 @@ class NamingLikelihood:
             self._rest = AnswersLikelihood(named.answers)
 
     def value_and_gradient(self, parameters: Array) -> tuple[float, Array]:
-        """Return the log-likelihood and its gradient (2K,)."""
         value, gradient = 0.0, np.zeros_like(parameters)
         if self.named.first.any():
             integrals = Integrals.at(parameters)
@@ -54,10 +53,7 @@ class NamingLikelihood:
         return value, gradient
 
     def information(self, parameters: Array) -> Array:
-        """Return Fisher's information (2K, 2K).
-
-        It is the expected one for single labels named of all, and the observed one for the rest.
-        """
+        """Return Fisher's information (2K, 2K): expected for labels named of all, else observed."""
         found = np.zeros((len(parameters), len(parameters)))
         total = self.named.first.sum()
         if total:
@@ -101,7 +97,6 @@ class Integrals:
 
     @classmethod
     def at(cls, parameters: Array) -> Integrals:
-        """Compute the integrals at parameters (2K,)."""
         logits, log_w = np.split(parameters, 2)
         p, q, w = special.expit(logits), special.expit(-logits), np.exp(log_w)
         scale = w.min() + w @ q

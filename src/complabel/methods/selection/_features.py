@@ -37,14 +37,10 @@ _JITTER = 1e-8
 class LandmarkKernel:
     """The features k(x, Z) L^-T of rows x, for landmarks Z (m, d) with k(Z, Z) = L L^T.
 
-    Their inner products are Nystroem's approximation of the kernel exp(-gamma ||x - x'||^2). The
-    features differ from those of ``sklearn.kernel_approximation.Nystroem`` by a rotation, which
-    does not change a penalty on the norm of weights. The Cholesky factor takes a twentieth of the
-    time of a singular value decomposition.
-
-    References
-    ----------
-    Williams and Seeger, "Using the Nystroem method to speed up kernel machines", NIPS 2000.
+    Their inner products are Nystroem's approximation of exp(-gamma ||x - x'||^2), as those of
+    scikit-learn up to a rotation, which does not change the penalty. The Cholesky factor takes a
+    twentieth of the time of a singular value decomposition. Source: Williams and Seeger, "Using the
+    Nystroem method to speed up kernel machines", NIPS 2000.
     """
 
     landmarks: Features
@@ -94,15 +90,11 @@ class MappedLinear:
 
 @dataclass(frozen=True)
 class PreparedFeatures:
-    """Training rows (n, d) after a feature map, with the scaling for the penalty.
-
-    ``transformer`` is None if the features were not transformed. ``scaling`` is the scaling of the
-    features that the penalty refers to; it is not applied to ``X``.
-    """
+    """Training rows (n, d) after a feature map, with the scaling for the penalty."""
 
     X: Features
     transformer: Normalizer | LandmarkKernel | None
-    scaling: Scaling
+    scaling: Scaling  # of the features that the penalty refers to; not applied to X
 
     @cached_property
     def spread(self) -> Spread:
@@ -111,15 +103,12 @@ class PreparedFeatures:
         return Spread.of(self.X, self.scaling)
 
     def model(self, linear: LinearMap) -> LinearMap | MappedLinear:
-        """Return the map from the original features to logits."""
         return linear if self.transformer is None else MappedLinear(self.transformer, linear)
 
     def in_short(self) -> PreparedFeatures:
-        """Return the features in float32, for maps of which only the logits are used.
-
-        Dense features are scaled, so that float32 is precise enough. They are also rotated to
-        their principal directions, which saves the rotation in each step.
-        """
+        """Return the features in float32, for maps of which only the logits are used."""
+        # Dense ones are scaled, so that float32 is precise enough, and rotated to their principal
+        # directions, which saves the rotation in each step.
         from complabel._training import Scaling, Spread  # imports torch
 
         if sparse.issparse(self.X):
@@ -138,16 +127,12 @@ class PreparedFeatures:
 
 @dataclass(frozen=True)
 class FeatureMap:
-    """A kind of features to fit to: scaled ones, or those of an RBF kernel with a gamma.
+    """A kind of features to fit to: scaled ones, or those of an RBF kernel with a gamma."""
 
-    ``scaling`` is None with a kernel. ``seed`` decides which ``n_components`` training rows
-    approximate the kernel.
-    """
-
-    scaling: str | None
+    scaling: str | None  # None with a kernel
     gamma: float | None = None
     n_components: int = 0
-    seed: int = 0
+    seed: int = 0  # decides which rows approximate the kernel
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -184,7 +169,6 @@ class FeatureMap:
 def feature_maps(
     X: Features, *, kernel: str, scaling: str, gamma: str | float, n_components: int, seed: int
 ) -> list[FeatureMap]:
-    """Return the kinds of features to choose from, by the parameters of the classifier."""
     maps = []
     if kernel != "rbf":
         maps = [FeatureMap(each) for each in (SCALINGS if scaling == "auto" else (scaling,))]
@@ -217,11 +201,8 @@ def middle_gamma(X: Features) -> float:
 
 
 def _centre(landmarks: Features) -> Any:
-    """Return the mean of dense landmarks (d,), and 0 for sparse ones.
-
-    The kernel depends only on differences. If a row is far from 0, rounding hides them in the
-    squares that the kernel is computed from.
-    """
+    """Return the mean of dense landmarks (d,), and 0 for sparse ones."""
+    # The kernel depends only on differences. Far from 0, rounding hides them in its squares.
     return 0 if sparse.issparse(landmarks) else landmarks.mean(axis=0)
 
 

@@ -68,12 +68,9 @@ Report = Callable[[str, int, "int | None", float], None]
 
 
 def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dict[str, Any]:
-    """Make the automatic choices of a SelectionLikelihoodClassifier, fit, and return attributes.
-
-    If label frequencies were estimated, there is one more step. A fit without the judgements of
-    random labels gives predictions, and these improve the estimate. Then the sum of frequencies
-    and alpha are chosen again.
-    """
+    """Make the automatic choices of a SelectionLikelihoodClassifier, fit, and return attributes."""
+    # Estimated label frequencies are improved by the predictions of a fit without the judgements of
+    # random labels. Then the sum of frequencies and alpha are chosen again.
     choices, space = plan_for(classifier, answers, n_features=X.shape[1])
     rng = check_random_state(classifier.random_state)
     folds_seed, rows_seed = (int(seed) for seed in rng.integers(2**32, size=2))
@@ -135,16 +132,12 @@ def answers_without_audit(answers: Answers) -> Answers:
 
 
 def sharpened(choices: Choices, logits: NDArray[np.float64]) -> Choices:
-    """Return choices with frequencies estimated anew, with the help of predictions.
-
-    ``logits`` (n, K) must come from a fit without the judgements of random labels.
-    """
+    """Estimate frequencies anew, with logits (n, K) of a fit without random judgements."""
     found = estimate_label_frequencies(choices.answers, predictions=special.expit(logits))
     return replace(choices, frequencies=found)
 
 
 def _of_frequencies(choices: Choices, cardinality: float | None) -> dict[str, Any]:
-    """Return the classifier's attributes about frequencies, by name."""
     if choices.frequencies is None:
         return {}
     found = choices.frequencies_at(cardinality)
@@ -156,10 +149,7 @@ def _of_frequencies(choices: Choices, cardinality: float | None) -> dict[str, An
 
 
 def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Choices, Space]:
-    """Return what a fit learns from, and the values that its search chooses from.
-
-    They follow from the classifier's parameters and the answers. The features are left open.
-    """
+    """Return what a fit learns from, and the values to choose from; features are left open."""
     kinds = AnswerKinds.of(answers)
     frequencies = _frequencies(classifier, kinds, answers)
     given = given_propensities(classifier.propensities, answers.n_labels)
@@ -185,11 +175,9 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Cho
 
 
 def _frequencies(classifier: Any, kinds: AnswerKinds, answers: Answers) -> LabelFrequencies | None:
-    """Return the label frequencies, given or estimated, that a fit should use; else None.
-
-    They are not estimated if most answers determine them, because then the likelihood uses these
-    answers directly. Nor if there are fewer random judgements than labels: these say too little.
-    """
+    """Return the label frequencies, given or estimated, that a fit should use; else None."""
+    # If most answers determine them, the likelihood uses these directly. Fewer random judgements
+    # than labels say too little.
     given = classifier.label_frequencies
     if given is None:
         return None
@@ -213,10 +201,7 @@ def _frequencies(classifier: Any, kinds: AnswerKinds, answers: Answers) -> Label
 def _cardinalities(
     classifier: Any, kinds: AnswerKinds, n_labels: int, frequencies: LabelFrequencies | None
 ) -> Sequence[float | None]:
-    """Return the cardinalities to choose from.
-
-    It is one value if the caller gave it, and None if the answers determine the cardinality.
-    """
+    """Return the cardinalities to choose from; None if the answers determine the cardinality."""
     c = classifier.cardinality
     if c == "auto":
         if frequencies is not None:
@@ -267,11 +252,9 @@ def _spreads(classifier: Any, kinds: AnswerKinds, n_labels: int) -> Sequence[flo
 def _error_rates(
     classifier: Any, answers: Answers, exclusion_rates: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64] | None, Sequence[float | None]]:
-    """Return the given error rates (R + 1,) or None, and the rates to choose from.
-
-    A common rate is chosen by held-out answers. If it were fitted together with the map, it would
-    be too small: a map that fits the training answers closely also explains their mistakes.
-    """
+    """Return the given error rates (R + 1,) or None, and the rates to choose from."""
+    # A common rate is chosen by held-out answers. Fitted together with the map, it would be too
+    # small: a map that fits the training answers closely also explains their mistakes.
     given = classifier.error_rate
     if given == "per-annotator":
         if not answers.annotator_names:

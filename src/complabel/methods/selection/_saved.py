@@ -53,7 +53,6 @@ FITTED: Constraints = {
 
 
 def plain_model(model: LinearMap | MappedLinear) -> dict[str, Any]:
-    """Return a linear map, and the transformer before it, if there is one."""
     if isinstance(model, LinearMap):
         return {"transformer": None, **vars(model)}
     kernel = model.transformer
@@ -83,5 +82,4 @@ def plain_annotators(people: Annotators) -> dict[str, Any]:
 
 
 def annotators_from(plain: dict[str, Any]) -> Annotators:
-    """Make what ``plain_annotators`` returned."""
     return Annotators(**{**plain, "names": tuple(plain["names"].tolist())})

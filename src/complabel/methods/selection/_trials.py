@@ -65,12 +65,9 @@ def fit_maps(
     start: LinearFits | None = None,
     on_iteration: IterationCallback | None = None,
 ) -> LinearFits:
-    """Fit several maps of the same features, each to its own rows.
-
-    ``choices`` are the answers about the rows of all maps, stacked map by map. If ``rows`` is None,
-    this is the final fit: of one map, to all rows. ``start`` are earlier fits to the same rows;
-    None is the constant model.
-    """
+    """Fit several maps of the same features, each to its own rows of answers stacked map by map."""
+    # Without ``rows``, this is the final fit: of one map, to all rows. ``start`` are earlier fits
+    # to the same rows; None is the constant model.
     n_items, tolerance = len(choices.answers), _FINAL if rows is None else _IN_TRIALS
     sizes = [n_items] if rows is None else [len(index) for index in rows]
     how: dict[str, Any] = {
@@ -118,11 +115,9 @@ def likeliest_rates(
     log_propensities: NDArray[np.float64] | None,
     start: NDArray[np.float64],
 ) -> tuple[float, ...]:
-    """Return the likeliest error rates, given predictions for held-out items.
-
-    The rates (R + 1,) end with that of unknown annotators. ``choices`` are the held-out answers,
-    ``logits`` (n, K) are predictions, and log-propensities are (K,) or (n, K).
-    """
+    """Return the likeliest error rates (R + 1,), that of unknown annotators last."""
+    # ``choices`` are held-out answers, ``logits`` (n, K) predictions; log-propensities are (K,) or
+    # (n, K).
 
     def loss(odds: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         rates = special.expit(odds)
@@ -152,7 +147,6 @@ class _Part:
 
     @classmethod
     def of(cls, choices: Choices, folds: Sequence[tuple[NDArray[np.intp], ...]]) -> _Part:
-        """Collect the answers of some folds, stacked fold by fold."""
         train, test = (list(rows) for rows in zip(*folds, strict=True))
         answers = (choices.of_rows(np.concatenate(rows)) for rows in (train, test))
         return cls(train, test, *answers)
@@ -169,30 +163,25 @@ class _Prepared:
 
 @dataclass
 class Trials:
-    """Tries settings, and keeps the log-likelihoods of held-out rows for each part.
+    """Tries settings, and keeps the log-likelihoods of held-out rows for each part."""
 
-    A part is a group of folds that are fitted together. A setting that is clearly worse than the
-    best after one part is not fitted to the others.
-
-    ``on_setting`` is called with the number of settings tried, None (because the total is not
-    known), and minus the mean log-likelihood of the latest setting.
-    """
+    # A part is a group of folds that are fitted together. A setting that is clearly worse than the
+    # best after one part is not fitted to the others.
 
     X: Features
     choices: Choices
     cv: int
     seed: int
+    # Called with the number of settings tried, None (the total is not known), and the latest loss.
     on_setting: Callable[[int, None, float], None]
     by_part: dict[Setting, list[NDArray[np.float64]]] = field(default_factory=dict, init=False)
     _leader: Setting | None = field(default=None, init=False)
     _prepared: dict[FeatureMap, _Prepared] = field(default_factory=dict, init=False)
 
     def mean(self, setting: Setting) -> float:
-        """Return the mean held-out log-likelihood of a setting.
-
-        If the setting was not fitted to all parts, its difference to the best on its own parts is
-        added to the mean of the best.
-        """
+        """Return the mean held-out log-likelihood of a setting."""
+        # If it was not fitted to all parts, its difference to the best on its own parts is added to
+        # the mean of the best.
         if self._leader is None:
             self._rows(setting, len(self._parts))
         rows = self._rows(setting, max(1, len(self.by_part.get(setting, ()))))
@@ -223,7 +212,6 @@ class Trials:
         return likeliest_rates(self.choices.of_rows(tests), logits, log_w, start)
 
     def summary(self) -> dict[str, NDArray[Any]]:
-        """Return the columns of a table with one row for each setting tried."""
         assert self._leader is not None
         leading = np.concatenate(self.by_part[self._leader])
         spreads, errors = [], []
@@ -253,11 +241,8 @@ class Trials:
         return {"cardinality": cardinality, "mean_log_likelihood": mean}
 
     def _difference(self, setting: Setting, best: Setting, *, lost: float) -> NDArray[np.float64]:
-        """Return the differences of held-out log-likelihoods to those of the best setting.
-
-        No further parts are tried after one in which the setting is worse by more than ``lost``
-        standard errors.
-        """
+        """Return the differences of held-out log-likelihoods to those of the best setting."""
+        # It stops after a part in which the setting is worse by more than ``lost`` standard errors.
         self._rows(best, len(self._parts))
         for n_parts in range(1, len(self._parts) + 1):
             rows = self._rows(setting, n_parts)
@@ -284,12 +269,9 @@ class Trials:
         return np.concatenate(known[:n_parts])
 
     def _fit(self, setting: Setting, part: _Part) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Fit a setting to the folds of a part, and predict the logits of the held-out rows.
-
-        Also returns log-propensities: (n, K) if they are fitted, (K,) if they are known, else None.
-        A fit starts from the last fit that differs only in alpha, if there is one. Fits of other
-        settings are not used as a start, because they may lead to another local minimum.
-        """
+        """Fit a setting to the folds of a part; return held-out logits and log-propensities."""
+        # The latter are (n, K) if fitted, (K,) if known, else None. A fit starts from the last one
+        # that differs only in alpha. Others may lead to another local minimum.
         self.prepare(setting.features)
         prepared = self._prepared[setting.features]
         number = next(number for number, each in enumerate(self._parts) if each is part)
@@ -326,10 +308,7 @@ class Trials:
         ]
 
     def prepare(self, features: FeatureMap) -> PreparedFeatures:
-        """Return all rows, prepared for a fit.
-
-        Only the latest kinds are kept in memory, because a search seldom returns to older ones.
-        """
+        """Return all rows, prepared for a fit. Only the latest kinds stay in memory."""
         if features not in self._prepared:
             most = _MOST_PREPARED[self.X.shape[0] <= _FEW_ROWS]
             for oldest in [*self._prepared][: 1 - most]:
