@@ -8,24 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import gen_batches
 from torch import Tensor
 
 from complabel._parameters import Constraints, Integer, Real, check_integer, check_parameters
 from complabel._training._device import denormals_as_zero, no_autocast
-from complabel._training._map import LinearMap
+from complabel._training._map import Features, LinearMap
 from complabel.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel._training._map import Features
-    from complabel.losses import LogitLoss
+from complabel.losses import LogitLoss
 
 EpochCallback = Callable[[int, int, float], None]
 """Called after every epoch with the epoch (from 1), the number of epochs and the mean loss."""

@@ -14,21 +14,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
 from complabel._training._lbfgs import minimize
-from complabel._training._map import LinearMap
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel._training._map import Features
+from complabel._training._map import Features, LinearMap
 
 LogitObjective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 """Takes the logits (N, K) of B maps, stacked map by map, and further unknowns (B, E).

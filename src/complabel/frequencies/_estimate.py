@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special
 
 from complabel._parameters import check_array
+from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies._counts import Audit, Named
 from complabel.frequencies._naming import NamingLikelihood
@@ -18,12 +19,6 @@ from complabel.frequencies._posterior import (
     from_audit_and_named,
 )
 from complabel.frequencies._sharpen import plain, sharpened
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from complabel.answers import Answers
-
 
 # With a new cardinality, each logit moves by at least this share of the largest move. So all
 # logits move in one direction, and any sum can be reached.

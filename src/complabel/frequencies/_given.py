@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from complabel._parameters import check_array
+from complabel.answers import Answers
 from complabel.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.answers import Answers
-    from complabel.frequencies._counts import Array
+from complabel.frequencies._counts import Array
 
 # The sum of class frequencies may differ from 1 by this much: they are often given rounded.
 _ROUNDING = 1e-6

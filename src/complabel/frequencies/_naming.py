@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from complabel.frequencies._counts import Array, Named
+
 if TYPE_CHECKING:
-    from complabel.frequencies._counts import Array, Named
     from complabel.losses import AnswersLikelihood
 
 # The integral uses tau = exp(y - exp(-y)) / scale. With equal steps in y its error falls

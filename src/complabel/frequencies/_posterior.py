@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import linalg, optimize, special
 
+from complabel.frequencies._counts import Array
 from complabel.frequencies._naming import NamingLikelihood
-
-if TYPE_CHECKING:
-    from complabel.frequencies._counts import Array
 
 # Standard deviations of log-propensities. At .03 all labels are nearly alike; at 1.4 one label in
 # twenty comes to mind ten times as readily as a usual one.
@@ -204,7 +202,7 @@ class _Target:
         )
 
 
-_Found: TypeAlias = tuple[float, _Target, "Array"]  # log-evidence, target and mode (2K,)
+_Found: TypeAlias = tuple[float, _Target, Array]  # log-evidence, target and mode (2K,)
 
 
 def _average(found: list[Posterior]) -> Posterior:

@@ -6,14 +6,10 @@ Angelopoulos et al., "PPI++", 2023.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from complabel.frequencies._counts import Array, Audit
 from complabel.frequencies._posterior import Counts
-
-if TYPE_CHECKING:
-    from complabel.frequencies._counts import Array, Audit
 
 # For each label, the estimate over all labels together counts as much as 10 judgements.
 _SHARED = 10.0

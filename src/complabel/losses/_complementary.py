@@ -126,8 +126,7 @@ class MLCLLoss(LogitLoss):
 class BinaryCrossEntropy(LogitLoss):
     """Binary cross-entropy against the relevant labels, summed over labels.
 
-    It is the loss of the supervised reference, because it needs the true labels of every training
-    instance.
+    It is the loss of the supervised reference: it needs the true labels of all instances.
 
     Examples
     --------
@@ -192,10 +191,9 @@ class UnbiasedBCELoss(LogitLoss):
 
     Notes
     -----
-    For one complementary label, a = 2^(K-2) / (2^(K-1) - 1), which is the published estimator. For
-    several, the code of the authors' later paper (CTL) also gives an instance the weight
-    2^(K-s) - 1; here all instances have the same weight. The share a approaches 1/2 exponentially
-    fast in K. Then the loss pulls candidates to 1/2, and little is learned from many labels.
+    For one complementary label this is the published estimator. For several, the code of the
+    authors' later paper (CTL) also gives an instance the weight 2^(K-s) - 1; here all weigh the
+    same. As a approaches 1/2 exponentially fast in K, little is learned from many labels.
 
     References
     ----------
@@ -236,13 +234,10 @@ def _expected_relevance(complementary: Tensor) -> Tensor:
 class LUWLoss(LogitLoss):
     """The un-weighted loss of discriminative complementary-label learning, for label sets.
 
-    In the multi-class form g = softmax(f), Q = softmax(1 - g) models the complementary label, and
-    the loss is -log Q at the complementary label. Here both softmaxes are replaced by sigmoids,
-    and cross-entropy by binary cross-entropy: g = sigmoid(f) and Q = sigmoid(1 - g). The loss
-    compares Q with the complementary indicator. It is averaged over labels and instances.
-
-    Q lies in [0.5, 0.73]. For a label that is chosen less than half the time, the best Q is 0.5.
-    So the loss pulls every g towards 1.
+    In the multi-class form g = softmax(f), Q = softmax(1 - g) models the complementary label. Here
+    both softmaxes are sigmoids, and the binary cross-entropy compares Q with the complementary
+    indicator. It is averaged over labels and instances. Q lies in [0.5, 0.73], and for a label that
+    is chosen less than half the time, 0.5 is best. So the loss pulls every g towards 1.
 
     References
     ----------
@@ -271,10 +266,7 @@ class LUWLoss(LogitLoss):
         return through_scores.mul_(scores).mul_(1 - scores).div_(logits.shape[1])
 
     def log_likelihood(self, logits: Tensor, complementary: Tensor) -> Tensor:
-        """Return the mean of log Q over each instance's complementary labels, shape (b,).
-
-        Q is first divided by its sum over the labels, so that it is a distribution.
-        """
+        """Return the mean log Q / sum(Q) of each instance's complementary labels, shape (b,)."""
         q = torch.sigmoid(1 - torch.sigmoid(logits))
         log_q = torch.log(q / q.sum(dim=1, keepdim=True))
         return (complementary * log_q).sum(dim=1) / complementary.sum(dim=1)
@@ -289,9 +281,8 @@ class CTLLoss(LogitLoss):
         - exp(0.5^(s-1)) sum over complementary labels j of log(1 - f_j)
 
     where s is the number of the instance's complementary labels. The doubted labels are the
-    candidates with 0 < z_j <= 0.3. Here z are the instance's scores f, scaled to [0, 1] by their
-    minimum and maximum; no gradient flows through z. So the label with the lowest score is never
-    doubted. A row of equal scores is not scaled.
+    candidates with 0 < z_j <= 0.3, where z are the instance's scores f, scaled to [0, 1] by their
+    minimum and maximum. No gradient flows through z. A row of equal scores is not scaled.
 
     References
     ----------
@@ -341,9 +332,7 @@ class ExponentialRankingLoss(LogitLoss):
     r"""The loss of ComRank: exponential in the differences of scores.
 
     f is the sigmoid of the logits. The loss of an instance sums :math:`\exp(f_k - f_j)` over its
-    candidates j, and takes the mean over its complementary labels k. The paper has one
-    complementary label per instance. With several, the mean gives all instances the same weight.
-    Since exp(f_k - f_j) = exp(f_k) exp(-f_j), the code computes two sums instead of all pairs.
+    candidates j, and takes the mean over its complementary labels k: the paper has only one.
 
     References
     ----------

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.answers import Answers
+from complabel.answers import Answers
 
 # Error rates are at least this, so that their logarithms are finite. Half of it is still a normal
 # number in float32.

@@ -12,22 +12,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from complabel.answers import STATEMENT_KINDS, find_contradictions, sure_statements
+from complabel.answers import (
+    STATEMENT_KINDS,
+    Answers,
+    Statements,
+    find_contradictions,
+    sure_statements,
+)
 from complabel.errors import AnnotationError, InputError
-from complabel.losses._evaluation import Ragged, by_label, on_offer
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.answers import Answers, Statements
-    from complabel.losses._evaluation import Evaluation, Point
+from complabel.losses._evaluation import Evaluation, Point, Ragged, by_label, on_offer
 
 # Log-odds of a label that a fact settles. They are finite, because 0 * inf would give nan.
 _SETTLED = 1e30

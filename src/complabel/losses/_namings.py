@@ -15,22 +15,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy import sparse, special
 from torch import Tensor
 from torch.nn import functional
 
-from complabel.losses._evaluation import Ragged, by_label, on_offer
+from complabel.answers import Answers
+from complabel.losses._evaluation import Evaluation, Point, Ragged, by_label, on_offer
 from complabel.losses._selection_kernel import Namings, log_likelihood_and_gradient
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.answers import Answers
-    from complabel.losses._evaluation import Evaluation, Point
 
 
 def pick_rows(values: Tensor, rows: Tensor) -> Tensor:

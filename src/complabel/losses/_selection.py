@@ -22,10 +22,10 @@ All factors are positive, so every sum over nodes keeps its relative accuracy.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
@@ -37,9 +37,6 @@ from complabel.losses._base import (
     differentiable,
 )
 from complabel.losses._selection_kernel import Namings, log_likelihood_and_gradient
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def selection_log_likelihood(
@@ -65,14 +62,8 @@ def selection_log_likelihood(
     Returns
     -------
     tensor of shape (n,)
-        log q_S in nats, plus the sum of log p_k over labels known to be relevant. First
-        derivatives are available, second derivatives are not.
-
-    Raises
-    ------
-    InputError
-        If an indicator has another shape than the logits, or propensities are not one positive
-        number per label.
+        log q_S in nats, plus the sum of log p_k over labels known to be relevant. Only first
+        derivatives are available.
 
     See Also
     --------
@@ -130,8 +121,7 @@ class SelectionLikelihoodLoss(LogitLoss):
 
         - log q_S(x)  +  (sum_k p_k(x) - c)^2
 
-    Complementary labels say little about how *many* labels are relevant. The penalty settles this
-    by c, the expected number.
+    Complementary labels say little about how *many* labels are relevant. The penalty settles this.
 
     Parameters
     ----------
@@ -139,11 +129,6 @@ class SelectionLikelihoodLoss(LogitLoss):
         c, the expected number of relevant labels per instance. None leaves the penalty out.
     propensities : sequence of K floats or None, default=None
         As for :func:`selection_log_likelihood`.
-
-    Raises
-    ------
-    InputError
-        If the cardinality or a propensity is not positive.
 
     See Also
     --------

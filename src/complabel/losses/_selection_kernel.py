@@ -20,16 +20,13 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy import special
 from torch import Tensor
 from torch.nn import functional
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # The factors (labels x nodes x rows) in memory at once: 1 MiB on a CPU, about the cache of a core;
 # 128 MiB on a GPU, a small part of its memory.

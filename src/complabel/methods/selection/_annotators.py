@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from complabel.answers import Answers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from complabel.methods.selection._choices import Choices, Setting
 
 

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy import special
 from torch import Tensor
 
-from complabel.losses import AnswersLikelihood
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel._training import LogitObjective
-    from complabel.answers import Answers
-    from complabel.frequencies import LabelFrequencies
-    from complabel.losses import Evaluation
-    from complabel.methods.selection._features import FeatureMap
+from complabel._training import LogitObjective
+from complabel.answers import Answers
+from complabel.frequencies import LabelFrequencies
+from complabel.losses import AnswersLikelihood, Evaluation
+from complabel.methods.selection._features import FeatureMap
 
 # The range in which the constant model's probabilities start, so that the sigmoid is not flat. It
 # matters little: ranges from (.3, .7) to (1e-6, 1 - 1e-6) changed the log-likelihood of held-out

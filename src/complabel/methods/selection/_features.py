@@ -7,19 +7,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import Normalizer
 from sklearn.utils import gen_batches
 
+from complabel._training import LinearMap
 from complabel.errors import InputError
+from complabel.methods._arrays import Features
 from complabel.methods._features import moments_of, range_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel._training import LinearMap, Scaling, Spread
-    from complabel.methods._arrays import Features
+    from complabel._training import Scaling, Spread
 
 SCALINGS = ("global", "standardize", "rows")
 # kernel="auto" tries the kernel only up to this many rows: 500 features take 1 GB in float32 then.

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from complabel._parameters import check_random_state, check_real
@@ -24,6 +25,7 @@ from complabel.frequencies import (
     rates_of_exclusion,
 )
 from complabel.losses import AnswersLikelihood, check_rates
+from complabel.methods._arrays import Features
 from complabel.methods._door import warn_assumed
 from complabel.methods._kinds import (
     AnswerKinds,
@@ -36,11 +38,6 @@ from complabel.methods.selection._choices import Choices
 from complabel.methods.selection._features import feature_maps
 from complabel.methods.selection._search import FIRST_ALPHA, Rungs, Space, cardinality_grid
 from complabel.methods.selection._trials import fit_maps
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Features
 
 # Number of multiplications in a product of all rows, above which several threads are used.
 _MUCH_WORK = 10**9

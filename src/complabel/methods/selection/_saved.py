@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from sklearn.preprocessing import Normalizer
@@ -13,9 +14,6 @@ from complabel.errors import InputError
 from complabel.methods._saving import MISSING, Numbers, Rows
 from complabel.methods.selection._annotators import Annotators
 from complabel.methods.selection._features import SCALINGS, LandmarkKernel, MappedLinear
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _RATES: Any = {"at_least": 0, "below": 1.000001}
 _KERNEL = {

@@ -6,20 +6,15 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from complabel.methods.selection._choices import Setting
-from complabel.methods.selection._features import three_digits
+from complabel.methods._arrays import Features
+from complabel.methods.selection._choices import Choices, Setting
+from complabel.methods.selection._features import FeatureMap, PreparedFeatures, three_digits
 from complabel.methods.selection._trials import Trials, results_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Features
-    from complabel.methods.selection._choices import Choices
-    from complabel.methods.selection._features import FeatureMap, PreparedFeatures
 
 FIRST_ALPHA = 0.1
 # At the greatest alpha, logits differ by only 1e-4 between rows, so that only the biases are left.

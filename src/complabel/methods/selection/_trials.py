@@ -12,22 +12,19 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import optimize, special
 from scipy.stats import rankdata
 from sklearn.model_selection import KFold
 
 from complabel._training import IterationCallback, LinearFits, LinearMap, minimize_linear
 from complabel.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Features
-    from complabel.methods.selection._choices import Choices, Setting
-    from complabel.methods.selection._features import FeatureMap, PreparedFeatures
+from complabel.methods._arrays import Features
+from complabel.methods.selection._choices import Choices, Setting
+from complabel.methods.selection._features import FeatureMap, PreparedFeatures
 
 # A step of the search must gain at least this many nats, or the search would walk along a plateau.
 # Standard errors of differences are mostly a hundred times greater.

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from complabel.answers import Answers
+from complabel.methods._arrays import Features
 from complabel.methods.selection._classifier import (
     ProgressCallback,
     SelectionLikelihoodClassifier,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Features
-
 
 class SupervisedClassifier(SelectionLikelihoodClassifier):
     """Selection likelihood that learns from the *relevant* labels: the reference in all tables.
 
-    It is a reference to compare with, not a method for complementary labels. Its ``fit`` takes the
-    true labels as ``y``, which ``learns_from = "relevant"`` declares. It is what
-    :class:`SelectionLikelihoodClassifier` learns if people judge every label of every row. Then
-    the likelihood is one logistic regression for each label. Features, kernel, alpha and rank are
-    chosen by held-out true labels of the training rows, as the other class chooses them by answers.
+    It is not a method for complementary labels: its ``fit`` takes the true labels as ``y``. It is
+    what :class:`SelectionLikelihoodClassifier` learns if people judge every label of every row:
+    one logistic regression for each label, with features, kernel, alpha and rank chosen by held-out
+    true labels of the training rows.
 
     Parameters
     ----------
