@@ -70,7 +70,6 @@ class Schedule:
             check_integer("milestones", milestone, at_least=1)
 
     def learning_rate_in(self, epoch: int) -> float:
-        """Return the learning rate used in an epoch, counted from 1."""
         passed = sum(milestone < epoch for milestone in self.milestones)
         return self.learning_rate * MILESTONE_FACTOR**passed
 

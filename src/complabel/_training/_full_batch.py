@@ -152,7 +152,6 @@ class _Problem:
         self._rows = None if rows is None else [torch.from_numpy(index) for index in rows]
 
     def evaluate(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the objectives (B,) and their gradients (B, P)."""
         scaled, bias, others = self._coordinates.read(vectors)
         coef = scaled * self._factor
         flat = self._products.logits(coef.flatten(0, 1))  # (B K, n)
@@ -185,7 +184,6 @@ class _Problem:
         return values, through_coef * self._factor, through_bias, through_others
 
     def vectors_of(self, starts: Sequence[LinearMap], others: NDArray[np.float64]) -> Tensor:
-        """Return the vectors (B, P) of maps of X, as starting points."""
         dtype = self._products.dtype
         coef = torch.as_tensor(np.array([each.coef for each in starts]), dtype=dtype)
         bias = torch.as_tensor(np.array([each.intercept for each in starts]), dtype=dtype)
@@ -299,7 +297,6 @@ class Coordinates:
         return coef, self._first_bias + bias @ self._of_bias.t(), others * self._of_others
 
     def penalty(self, vectors: Tensor) -> Tensor:
-        """Return alpha ||W||^2 of each map (B,), in float64."""
         entries, *_ = self._split(vectors)
         coef = self._stretch * self._entries(entries)
         return self.alpha * coef.square().sum(dim=(1, 2), dtype=torch.float64)
@@ -365,11 +362,9 @@ class DenseProducts:
         self.dtype = self._matrix.dtype
 
     def logits(self, coef: Tensor) -> Tensor:
-        """Return the product coef X^T (M, n) for weights (M, d)."""
         return torch.mm(coef, self._matrix.t())
 
     def pull(self, gradient: Tensor) -> Tensor:
-        """Return the product gradient X (M, d) for a gradient (M, n) by the logits."""
         return torch.mm(gradient, self._matrix)
 
 

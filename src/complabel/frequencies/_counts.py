@@ -67,7 +67,6 @@ class Audit:
         return self.sum(self.weight * self.applies), self.sum(self.weight)
 
     def sum(self, values: Array) -> Array:
-        """Sum values (J,) over the judgements of each label; return the sums (K,)."""
         return np.asarray(
             np.bincount(self.label, weights=values, minlength=self.n_labels), dtype=np.float64
         )
@@ -83,7 +82,6 @@ class Named:
 
     @property
     def says_all_apply(self) -> bool:
-        """Whether some menu offers "all of these apply" as an answer."""
         if self.answers is None:
             return False
         menus = self.answers.n_offered < self.answers.n_labels

@@ -13,11 +13,7 @@ from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies._counts import Audit, Named
 from complabel.frequencies._naming import NamingLikelihood
-from complabel.frequencies._posterior import (
-    Counts,
-    from_audit,
-    from_audit_and_named,
-)
+from complabel.frequencies._posterior import Counts, from_audit, from_audit_and_named
 from complabel.frequencies._sharpen import plain, sharpened
 
 # With a new cardinality, each logit moves by at least this share of the largest move. So all
@@ -46,7 +42,6 @@ class LabelFrequencies:
         that are tried. 0.03 means that all labels are nearly alike; 0 that nothing was named.
     n_audit : int
         Number of random judgements of single labels among the answers.
-
     """
 
     values: NDArray[np.float64]
@@ -190,9 +185,7 @@ def frequencies_with_propensities(
     judged = np.full(len(values), _AS_IF_KNOWN)
     counts = Counts(judged * values, judged, float(values.mean()), judged.sum())
     found = _estimate(counts, named, len(audit.item))
-    return LabelFrequencies(
-        values, nothing, found.propensities, found.spread, found.n_audit, np.zeros(len(values))
-    )
+    return replace(found, values=values, covariance=nothing, _of_log_w=np.zeros(len(values)))
 
 
 def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequencies:

@@ -79,8 +79,7 @@ class NamingLikelihood:
         return found.values.numpy(), slopes.numpy()
 
 
-def _of_scores(scores: Array, counts: Array) -> Array:
-    """Return the information (2K, 2K) in D answers, from their gradients (D, 2K) and counts."""
+def _of_scores(scores: Array, counts: Array) -> Array:  # (D, 2K) and (D,) to (2K, 2K)
     weighted = scores * np.sqrt(counts)[:, np.newaxis]
     return np.asarray(weighted.T @ weighted)
 
@@ -130,8 +129,7 @@ class Integrals:
         through_log_w = (self.by_log_w * at_nodes).sum(axis=1) + counts * self.own
         return np.concatenate([through_logits, through_log_w])
 
-    def gradients(self) -> Array:
-        """Return the gradients (K, 2K) of all log-chances."""
+    def gradients(self) -> Array:  # (K, 2K)
         through_logits = self.posterior @ self.by_logit.T
         np.fill_diagonal(through_logits, -self.p)
         through_log_w = self.posterior @ self.by_log_w.T

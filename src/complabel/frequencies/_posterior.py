@@ -61,7 +61,6 @@ def from_audit(counts: Counts) -> Posterior:
 
 
 def from_audit_and_named(counts: Counts, namings: NamingLikelihood) -> Posterior:
-    """Return the posterior from judgements and namings, averaged over strengths and spreads."""
     start = special.logit(from_audit(counts).values)
     at = np.concatenate([start, np.zeros_like(start)])
     information = namings.information(at)
@@ -120,7 +119,6 @@ class _Beta:
 
     @property
     def log_constant(self) -> float:
-        """Log of the normalizing constant of the prior of all logits."""
         a = self.strength * self.counts.pooled
         return len(self.counts.yes) * float(special.betaln(a, self.strength - a))
 
@@ -151,7 +149,6 @@ class _Target:
         return value - self.judged.log_constant, gradient + slope
 
     def precision(self, at: Array, information: Array) -> Array:
-        """Return the precision (2K, 2K): the information in all counts plus that of the prior."""
         pi = special.expit(at[: len(at) // 2])
         of_w = np.full_like(pi, self.spread**-2)
         return information + np.diag(np.concatenate([self.judged.total * pi * (1 - pi), of_w]))
@@ -175,7 +172,6 @@ class _Target:
         return start + linalg.solve_triangular(root, found.x, trans="T", **_FAST)
 
     def log_evidence(self, mode: Array, information: Array) -> float:
-        """Return Laplace's approximation, up to a constant."""
         root = linalg.cholesky(self.precision(mode, information), lower=True)
         value, _ = self.value_and_gradient(mode)
         judged = self.judged.log_ratio_to_laplace() + self.judged.log_prior

@@ -174,7 +174,6 @@ def check_propensities(propensities: ArrayLike, n_labels: int | None = None) -> 
 
 
 def check_naming_rates(naming_rates: ArrayLike) -> NDArray[np.float64]:
-    """Return how often each label is named if it does not apply, (K,), after a check."""
     rates = np.array(naming_rates, dtype=np.float64)
     if rates.ndim != 1:
         raise InputError(f"naming_rates have shape {rates.shape}; give a sequence, one per label")

@@ -218,13 +218,11 @@ class UnbiasedBCELoss(LogitLoss):
 
 
 def _cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
-    """Sum over labels, and average over instances."""
     total = functional.binary_cross_entropy_with_logits(logits, target, reduction="sum")
     return total / len(logits)
 
 
 def _expected_relevance(complementary: Tensor) -> Tensor:
-    """Return the share a for candidates and 0 for complementary labels, shape (b, K)."""
     n_candidates = complementary.shape[1] - complementary.sum(dim=1, keepdim=True)
     # a = 2^(m-1) / (2^m - 1) for m candidates, in a form that does not overflow for large m.
     share = 0.5 / (1 - torch.exp2(-n_candidates))
@@ -311,7 +309,6 @@ class CTLLoss(LogitLoss):
 
 
 def _weights(scores: Tensor, complementary: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the weights of -log f and of -log(1 - f), both (b, K)."""
     n_complementary = complementary.sum(dim=1, keepdim=True)
     on_candidates = torch.exp(-torch.exp2(-n_complementary))
     on_complementary = torch.exp(torch.exp2(1 - n_complementary))

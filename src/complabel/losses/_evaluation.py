@@ -72,7 +72,6 @@ class Evaluation:
         return cls(torch.zeros_like(point.logits[:, 0]), torch.zeros_like(point.logits), *rest)
 
     def add_through_log_odds(self, annotator: Tensor, slope: Tensor) -> None:
-        """Add derivatives (A,) by the log-odds of the error rates of these annotators (A,)."""
         if self.through_log_odds is not None:
             place = annotator.remainder(len(self.through_log_odds))  # -1 becomes the last place
             self.through_log_odds.index_add_(0, place, slope)

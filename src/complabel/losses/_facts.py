@@ -131,7 +131,6 @@ class Facts:
             found.add_through_log_odds(self.annotator, of_shift * of_label)
 
     def _log_cases(self, e: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the log-probabilities (F,) of all facts if the label applies, and if not."""
         if not len(self.judged):
             return self.log_if_applies, self.log_if_not
         right, wrong = torch.log1p(-e / 2), torch.log(e / 2)
@@ -228,7 +227,6 @@ def _both_cases(
 def _checked(
     answers: Answers, excluded: Statements, rates: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """Return exclusion rates (K,); refuse missing ones, and 0 for a label that was excluded."""
     if rates is None:
         raise InputError(
             "the answers hold labels that a rule or a report excluded; give exclusion_rates: how"

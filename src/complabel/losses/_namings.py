@@ -102,7 +102,6 @@ class Group:
         return None if item is None else Ragged.of(item, self.n_items)
 
     def of_rows(self, rows: Tensor) -> Group | None:
-        """Return the namings about some items (b,), which become items 0 to b - 1."""
         place, item = (rows, None) if self._by_item is None else self._by_item.of_rows(rows)
         if not len(place):
             return None
@@ -180,7 +179,6 @@ def add_skips(group: Group, point: Point, found: Evaluation) -> None:
 
 
 def _of_choice(group: Group, logits: Tensor, log_propensities: Tensor | None) -> _Chances:
-    """Return the log-probabilities of a group's rows without mistakes."""
     z, namings = group.cells.of_items(logits), group.namings
     if group.complete:
         left = group.offered - namings.named
@@ -197,7 +195,6 @@ def _of_choice(group: Group, logits: Tensor, log_propensities: Tensor | None) ->
 
 
 def _log_all_apply(group: Group, z: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the log-probability (b,) that all labels on offer apply, and its gradient (b, L)."""
     log_all = (functional.logsigmoid(z) * group.offered).sum(dim=1)
     return log_all, torch.sigmoid(-z) * group.offered
 

@@ -30,12 +30,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from complabel._parameters import check_real
-from complabel.losses._base import (
-    LogitLoss,
-    check_labels,
-    check_propensities,
-    differentiable,
-)
+from complabel.losses._base import LogitLoss, check_labels, check_propensities, differentiable
 from complabel.losses._selection_kernel import Namings, log_likelihood_and_gradient
 
 

@@ -246,7 +246,6 @@ def _where_it_matters(
 
 
 def _log_absent(logits: Tensor, named: Tensor, *, several: bool) -> Tensor:
-    """Return the log-probability (b,) that the named labels do not apply."""
     if several:
         # By default torch takes softplus(z) = z from z = 20 on, which is wrong by 2e-9.
         return -(functional.softplus(logits, threshold=40) * named).sum(dim=0)
@@ -330,12 +329,10 @@ def number_of_nodes(log_propensities: Tensor | None, *, several: bool) -> int:
 
 
 def equal_steps(start: Tensor, end: Tensor, n_nodes: int) -> tuple[Tensor, Tensor]:
-    """Return equally spaced nodes (n_nodes, b) from start (b,) to end (b,), and the steps (b,)."""
     share = torch.linspace(0, 1, n_nodes, dtype=start.dtype, device=start.device).unsqueeze(1)
     return start + (end - start) * share, (end - start) / (n_nodes - 1)
 
 
 def log_tau_and_rate(y: Tensor) -> tuple[Tensor, Tensor]:
-    """Return log(scale * tau), and the log of its derivative by y times the scale, for nodes y."""
     log_tau = y - torch.exp(-y)
     return log_tau, log_tau + torch.log1p(torch.exp(-y))

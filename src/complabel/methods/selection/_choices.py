@@ -44,7 +44,6 @@ class Setting:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the classifier that stand for this setting."""
         chosen = self.features.parameters | {"alpha": self.alpha, "cardinality": self.cardinality}
         further = {
             "rank": self.rank,
@@ -76,7 +75,6 @@ class Choices:
         log_propensities: NDArray[np.float64] | None = None,
         error_rates: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
-        """Return the log-likelihood (n,) of each item's answers, for logits (n, K)."""
         with torch.inference_mode():
             found = self._evaluate(*_tensors(logits, log_propensities), error_rates)
         return np.asarray(found.values.numpy(), dtype=np.float64)
@@ -175,7 +173,6 @@ class Choices:
         return self.frequencies_at(setting.cardinality).propensities
 
     def rates(self, setting: Setting) -> NDArray[np.float64] | None:
-        """Return a setting's error rates (R + 1,), or None if it has none."""
         if setting.error_rates is None:
             return None
         return np.array(np.broadcast_to(setting.error_rates, self.n_rates), dtype=np.float64)

@@ -292,7 +292,6 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         self._set_derived()
 
     def _set_derived(self) -> None:
-        """Set the public attributes that say what the model and the annotators hold."""
         names = ("propensities", "error_rate", "error_rates", "exclusion_rates")
         self._set_some({f"{name}_": getattr(self._annotators, name) for name in names})
         if isinstance(self.model_, LinearMap):

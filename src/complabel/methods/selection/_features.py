@@ -49,7 +49,6 @@ class LandmarkKernel:
 
     @classmethod
     def of(cls, X: Features, *, gamma: float, n_landmarks: int, seed: int) -> LandmarkKernel:
-        """Draw landmarks from rows (n, d) at random."""
         rows = np.random.default_rng(seed).permutation(X.shape[0])[:n_landmarks]
         landmarks = X[np.sort(rows)]
         # In single precision, rounding would exceed the jitter.
@@ -65,7 +64,6 @@ class LandmarkKernel:
             ) from error
 
     def transform(self, X: Features) -> NDArray[np.floating[Any]]:
-        """Return the features (b, m) of rows (b, d)."""
         centre = _centre(self.landmarks)
         centred = _minus(X, centre), _minus(self.landmarks, centre)
         kernel = rbf_kernel(*centred, gamma=self.gamma)
@@ -83,7 +81,6 @@ class MappedLinear:
     linear: LinearMap
 
     def __call__(self, X: Features) -> NDArray[np.float64]:
-        """Return the logits (n, K) of the rows of ``X``."""
         batches = gen_batches(X.shape[0], _BATCH)
         return np.vstack([self.linear(self.transformer.transform(X[batch])) for batch in batches])
 
@@ -136,13 +133,11 @@ class FeatureMap:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the classifier that stand for these features."""
         if self.gamma is None:
             return {"kernel": "linear", "scaling": self.scaling}
         return {"kernel": "rbf", "gamma": self.gamma}
 
     def fit_transform(self, X: Features) -> PreparedFeatures:
-        """Fit the transformation to training rows (n, d), and transform them."""
         from complabel._training import Scaling  # imports torch
 
         transformer: Normalizer | LandmarkKernel | None = None

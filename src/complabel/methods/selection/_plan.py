@@ -97,10 +97,13 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         if choices.frequencies is not None and choices.frequencies.cardinality_error > 0:
             named = replace(choices, answers=answers_without_audit(choices.answers))
             logits = fit_maps(prepared, named, setting).models[0](prepared.X)
-            choices = sharpened(choices, logits)
+            sharpened = estimate_label_frequencies(
+                choices.answers, predictions=special.expit(logits)
+            )
+            choices = replace(choices, frequencies=sharpened)
             again = space.around(setting)
             if len(again.cardinalities) > 1:
-                again = replace(again, cardinalities=_cardinalities_near(choices.frequencies))
+                again = replace(again, cardinalities=_cardinalities_near(sharpened))
             setting = rungs_for(choices, tunes_gamma=False).choose_setting(again)
         iterations = partial(report, "classifier")
         found = fit_maps(prepared, choices, setting, on_iteration=iterations)
@@ -124,14 +127,7 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
 
 
 def answers_without_audit(answers: Answers) -> Answers:
-    """Leave out the judgements of random labels, from which frequencies are estimated."""
     return answers.only(~judged_at_random(answers))
-
-
-def sharpened(choices: Choices, logits: NDArray[np.float64]) -> Choices:
-    """Estimate frequencies anew, with logits (n, K) of a fit without random judgements."""
-    found = estimate_label_frequencies(choices.answers, predictions=special.expit(logits))
-    return replace(choices, frequencies=found)
 
 
 def _of_frequencies(choices: Choices, cardinality: float | None) -> dict[str, Any]:
@@ -212,9 +208,8 @@ def _cardinalities(
     return [c]
 
 
-def _cardinalities_near(frequencies: LabelFrequencies | None) -> Sequence[float]:
+def _cardinalities_near(frequencies: LabelFrequencies) -> Sequence[float]:
     """Return the sums of frequencies to choose from; only one if the frequencies are known."""
-    assert frequencies is not None
     c, error = frequencies.cardinality, frequencies.cardinality_error
     if not error:
         return [c]
@@ -277,7 +272,6 @@ def _exclusion_rates(
     answers: Answers,
     frequencies: LabelFrequencies | None,
 ) -> NDArray[np.float64] | None:
-    """Return exclusion rates, given or from label frequencies; None if they are not known."""
     given = classifier.exclusion_rates
     if isinstance(given, str):
         raise InputError(

@@ -74,7 +74,6 @@ def model_from(plain: dict[str, Any], sizes: Mapping[str, int]) -> LinearMap | M
 
 
 def plain_annotators(people: Annotators) -> dict[str, Any]:
-    """Return what is known of annotators; names only if there are error rates for them."""
     names = () if people.error_rates is None else people.names
     return {**vars(people), "names": np.array(names, dtype=np.str_)}
 

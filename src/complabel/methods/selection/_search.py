@@ -63,7 +63,6 @@ class Space:
 
     @property
     def starts(self) -> list[Setting]:
-        """The settings that a search starts from, one for each kind of features."""
         middle = self.cardinalities[len(self.cardinalities) // 3]
         first = Setting(
             self.features[0],
@@ -180,7 +179,6 @@ class Search:
         return self._climb(start, further)
 
     def tune_gamma(self, start: Setting) -> Setting:
-        """Return the setting with the best gamma, in half decades; tune alpha again if useful."""
         gamma = start.features.gamma
         if gamma is None or not self.tunes_gamma:
             return start
@@ -334,12 +332,10 @@ class Rungs:
         return features.fit_transform(self.X)
 
     def results(self) -> dict[str, NDArray[Any]] | None:
-        """Return a table of all settings that were tried, for ``cv_results_``; None if none was."""
         rungs = [search.trials for search in self._searches]
         return results_of(rungs, self._chosen) if self._tried else None
 
     def cardinality_curve(self) -> dict[str, NDArray[np.float64]]:
-        """Return each cardinality tried in the first search, with its best likelihood."""
         return self._searches[0].trials.cardinality_curve()
 
     @property

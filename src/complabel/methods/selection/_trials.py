@@ -1,9 +1,4 @@
-"""Fits of linear maps for one setting, and trials of settings by held-out answers.
-
-Error rates that are fitted together with the map are too small: a map that fits the training
-answers closely also explains their mistakes. Predictions for held-out items cannot do this. So
-each annotator's rate is estimated from held-out answers.
-"""
+"""Fits of linear maps for one setting, and trials of settings by held-out answers."""
 
 from __future__ import annotations
 
@@ -188,17 +183,14 @@ class Trials:
         return float(best.mean() + rows.mean() - best[: len(rows)].mean())
 
     def gains(self, setting: Setting, best: Setting) -> bool:
-        """Tell whether a setting has a noticeably greater mean than the best so far."""
         difference = self._difference(setting, best, lost=_ERRORS_OF_LOSERS)
         return float(difference.mean()) > _LEAST_GAIN
 
     def within_errors(self, setting: Setting, best: Setting, *, errors: float = 1.0) -> bool:
-        """Tell whether a setting is at most ``errors`` standard errors below the best."""
         difference = self._difference(setting, best, lost=errors + _ERRORS_OF_LOSERS)
         return -float(difference.mean()) <= errors * _standard_error(difference)
 
     def likeliest_rates(self, setting: Setting, start: NDArray[np.float64]) -> tuple[float, ...]:
-        """Return the error rates (R + 1,) under which held-out answers are likeliest."""
         found = [self._fit(setting, part) for part in self._parts]
         tests = np.concatenate([test for part in self._parts for test in part.test])
         logits = np.concatenate([logits for logits, _ in found])
@@ -316,7 +308,6 @@ class Trials:
 
 
 def results_of(rungs: Sequence[Trials], chosen: Setting) -> dict[str, NDArray[Any]]:
-    """Return a table of all settings that were tried on several rungs, for ``cv_results_``."""
     settings = [setting for trials in rungs for setting in trials.by_part]
     tables = [trials.summary() for trials in rungs if trials.by_part]
     columns = {name: np.concatenate([each[name] for each in tables]) for name in tables[0]}
@@ -330,7 +321,6 @@ def results_of(rungs: Sequence[Trials], chosen: Setting) -> dict[str, NDArray[An
 
 
 def _parameter_columns(settings: Sequence[Setting]) -> dict[str, Any]:
-    """Return a masked column for each parameter, as in scikit-learn's searches."""
     columns = {}
     parameters = [setting.parameters for setting in settings]
     for name in dict.fromkeys(itertools.chain.from_iterable(parameters)):

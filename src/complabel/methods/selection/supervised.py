@@ -9,10 +9,7 @@ from numpy.typing import NDArray
 
 from complabel.answers import Answers
 from complabel.methods._arrays import Features
-from complabel.methods.selection._classifier import (
-    ProgressCallback,
-    SelectionLikelihoodClassifier,
-)
+from complabel.methods.selection._classifier import ProgressCallback, SelectionLikelihoodClassifier
 
 
 class SupervisedClassifier(SelectionLikelihoodClassifier):
