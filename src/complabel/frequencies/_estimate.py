@@ -38,8 +38,8 @@ class LabelFrequencies:
     propensities : ndarray of shape (n_labels,), dtype float64, or None
         How readily each label comes to mind, with a geometric mean of 1; None if nothing was named.
     spread : float
-        Standard deviation of the logarithms of the propensities: the likeliest of a few values
-        that are tried. 0.03 means that all labels are nearly alike; 0 that nothing was named.
+        Standard deviation of log-propensities: the likeliest of a few values. At 0.03 all labels
+        are nearly alike; 0 means that nothing was named.
     n_audit : int
         Number of random judgements of single labels among the answers.
     """

@@ -19,17 +19,16 @@ from complabel.errors import InputError
 class LogitLoss(torch.nn.Module, ABC):
     """Base class of losses of a network's K outputs, averaged over instances.
 
-    A loss needs only ``forward``, in any training loop and in the methods of this package. A call
-    of the loss checks its arguments before ``forward`` gets them.
+    A loss needs only ``forward``. A call of the loss checks the arguments before.
 
     Attributes
     ----------
     label_names : tuple of str
         Names of the arguments that ``forward`` takes after the logits: usually ``complementary``,
-        and perhaps ``relevant``, the known relevant labels. Methods pass labels by these names.
+        and perhaps ``relevant``. Methods pass labels by these names.
     models_the_choice : bool
-        Whether the loss models which labels are chosen as complementary. If so, it has a
-        ``log_likelihood``, and that is the ``score`` of a classifier trained with this loss.
+        Whether the loss models which labels are chosen as complementary. If so, its
+        ``log_likelihood`` is the ``score`` of a classifier trained with it.
 
     See Also
     --------

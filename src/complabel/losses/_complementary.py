@@ -37,8 +37,8 @@ def implied_complementary(scores: Tensor, transition: Tensor) -> Tensor:
 class ComplementaryCrossEntropy(LogitLoss):
     """Cross-entropy of a softmax over labels against the complementary label.
 
-    This is the loss of MLCL's first step (section 4.2 of its paper). The target is a distribution
-    over labels: an instance's complementary labels share the probability equally.
+    This is the loss of MLCL's first step (section 4.2 of its paper). An instance's complementary
+    labels share the probability equally.
     """
 
     def forward(self, logits: Tensor, distribution: Tensor) -> Tensor:
@@ -149,11 +149,9 @@ class GDFLoss(LogitLoss):
 
     It is the mean over instances of ::
 
-        - sum over candidates j of log f_j
-        - sum over complementary labels j of log(1 - f_j)
+        - sum over candidates j of log f_j - sum over complementary labels j of log(1 - f_j)
 
-    With one complementary label per instance this is the published loss. With several, each of
-    them counts as irrelevant.
+    The published loss is that of one complementary label per instance.
 
     References
     ----------
@@ -185,9 +183,9 @@ class UnbiasedBCELoss(LogitLoss):
         - sum over candidates j of [a log f_j + b log(1 - f_j)]
         - sum over complementary labels j of log(1 - f_j)
 
-    An instance has s complementary labels. There are 2^(K-s) - 1 non-empty label sets that avoid
-    them; a is the share of these sets that hold a given candidate, and b = 1 - a. If all these
-    sets are equally likely, the mean of this loss is the risk under full supervision.
+    There are 2^(K-s) - 1 non-empty label sets that avoid an instance's s complementary labels; a is
+    the share of these sets that hold a given candidate, and b = 1 - a. If all are equally likely,
+    the mean of this loss is the risk under full supervision.
 
     Notes
     -----

@@ -67,10 +67,9 @@ def selection_log_likelihood(
     Notes
     -----
     Up to 24 labels, ceil(K / 2) nodes of Gauss-Legendre quadrature are exact and take O(n K^2 / 2)
-    time. For more labels the relative error of q is below 1e-8 in float64, with 12 to 20 nodes for
-    up to ten named labels and 56 for more. With propensities, the result is exact up to 6 labels,
-    by a sum over label sets. For more labels the error is below 1e-8, with 40 nodes, or more if
-    propensities differ more than 400-fold. This takes about ten times as long. Memory is O(n K).
+    time. For more labels, the relative error of q is below 1e-8 in float64, with 12 to 56 nodes.
+    With propensities, a sum over label sets is exact up to 6 labels. Beyond, 40 nodes or more have
+    an error below 1e-8, and take about ten times as long. Memory is O(n K).
 
     Examples
     --------

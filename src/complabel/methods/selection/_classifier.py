@@ -137,32 +137,29 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
     error_rate_ : float
         The mean error rate over the answers, and that of annotators that ``fit`` did not know.
     error_rates_ : ndarray of shape (n_annotators,)
-        The error rates in the order of ``annotator_names`` of the answers. Only if ``error_rate_``
-        is not 0.
+        If there are mistakes, the error rates in the order of the answers' ``annotator_names``.
     exclusion_rates_ : ndarray of shape (K,)
         Exclusion rates, if they were given or follow from random answers.
     cv_results_ : dict of ndarrays of shape (n_settings,)
         The settings that were tried, as in scikit-learn's searches. Only if something was chosen.
 
-        - ``param_NAME``: the value of each parameter, masked if it is not used. In addition,
-          ``param_propensity_spread`` is the standard deviation of the prior of fitted
-          log-propensities, and ``param_error_rate`` is the mean over annotators.
+        - ``param_NAME``: the value of each parameter, masked if it is not used;
+          ``param_propensity_spread`` is that of the prior of fitted log-propensities.
         - ``mean_test_score``: the mean log-likelihood of held-out rows. A setting that is clearly
-          worse on the first fold is not fitted to the others; its difference to the best is then
-          that of the first fold.
-        - ``std_test_score``, over the folds, and ``rank_test_score``.
-        - ``standard_error_of_difference`` to the best.
+          worse on the first fold is not fitted to the others, and only compared by it.
+        - ``std_test_score`` over the folds, ``standard_error_of_difference`` to the best, and
+          ``rank_test_score``.
         - ``n_resources``: the number of rows that the setting was tried on; of many rows, the
           search begins on a part. ``alpha_`` is divided by the ratio of all rows to those used.
         - ``chosen``. If label frequencies were estimated, ``alpha_`` and ``cardinality_`` are
           chosen again after the estimate is improved.
     cardinality_curve_ : dict of ndarrays of shape (n_cardinalities,)
-        Each ``cardinality`` tried, and ``mean_log_likelihood`` with the best alpha for it.
+        If one was chosen, each ``cardinality`` tried, and ``mean_log_likelihood`` with the best
+        alpha for it.
     model_ : LinearMap or MappedLinear
         Maps features to the logits of p.
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
-        Only if the logits are a linear map of the original features: not with a kernel, and not
-        with ``scaling_="rows"``.
+        Only if the logits are a linear map of X: not with a kernel or ``scaling_="rows"``.
     n_iter_ : int
         Number of iterations of the last fit.
     classes_ : ndarray of shape (K,)

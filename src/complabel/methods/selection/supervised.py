@@ -23,21 +23,16 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
     Parameters
     ----------
     alpha : "auto" or float, default="auto"
-        Weight of the squared norm of W, for scaled features.
     scaling : {"auto", "standardize", "global", "rows"}, default="auto"
     kernel : {"auto", "linear", "rbf"}, default="auto"
     gamma : "auto" or float, default="auto"
     n_components : int, default=500
     rank : "auto", int or None, default="auto"
-        These five are as in :class:`SelectionLikelihoodClassifier`.
     cv : int, default=3
-        Number of folds of the training data for the automatic choices.
     threshold : {"probability", "minmax"}, default="probability"
-        Rule of ``predict``: p > 0.5, or the same after scaling each row of p to [0, 1].
     random_state : int, numpy.random.Generator or None, default=None
-        Seed of the folds, and of the rows that approximate the kernel.
     callback : callable or None, default=None
-        As in :class:`SelectionLikelihoodClassifier`.
+        All are as in :class:`SelectionLikelihoodClassifier`.
 
     Attributes
     ----------
