@@ -3,10 +3,8 @@
 The maps are searched in coordinates in which a gradient step has about the right length. Near a
 minimum, the Hessian of a mean of losses is about a Kronecker product: the covariance of the
 features times the K x K curvature of a loss by its logits. In the eigenvectors of both matrices it
-is diagonal. Divided by the roots of the diagonal, the loss curves alike in all directions.
-
-Logits are stored label by label: the likelihoods read them in this order, and both products with
-the features are fastest with it.
+is diagonal. Divided by the roots of the diagonal, the loss curves alike in all directions. Logits
+are stored label by label: likelihoods read them so, and products with features are fastest.
 """
 
 from __future__ import annotations

@@ -189,19 +189,11 @@ def frequencies_with_propensities(
 
 
 def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequencies:
-    if named is None:
-        found = from_audit(counts)
-    else:
-        found = from_audit_and_named(counts, NamingLikelihood(named))
+    found = from_audit_and_named(counts, NamingLikelihood(named)) if named else from_audit(counts)
     log_w = found.log_propensities
     propensities = np.exp(log_w) if len(log_w) else None
     return LabelFrequencies(
-        found.values,
-        found.covariance,
-        propensities,
-        found.spread,
-        n_audit,
-        found.with_cardinality,
+        found.values, found.covariance, propensities, found.spread, n_audit, found.with_cardinality
     )
 
 

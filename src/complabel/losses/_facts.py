@@ -242,11 +242,7 @@ def _checked(
 
 
 def _refuse_contradictions(
-    answers: Answers,
-    said: Statements,
-    must_apply: NDArray[np.int64],
-    *,
-    with_error_rates: bool,
+    answers: Answers, said: Statements, must_apply: NDArray[np.int64], *, with_error_rates: bool
 ) -> None:
     """Refuse answers after which a label can neither apply nor not apply."""
     # ``must_apply`` are pairs that a rule with an exclusion rate of 1 looked at and spared.

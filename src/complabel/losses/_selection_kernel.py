@@ -155,13 +155,7 @@ def _enumerated(
 
 
 def _weighted(
-    logits: Tensor,
-    named: Tensor,
-    settled: Tensor,
-    log_w: Tensor,
-    *,
-    n_nodes: int,
-    repeated: bool,
+    logits: Tensor, named: Tensor, settled: Tensor, log_w: Tensor, *, n_nodes: int, repeated: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return values (b,) and both gradients (L, b), for log-propensities (L, b) or (L, 1)."""
     # With t = exp(-tau), the integrand is g(tau) times the product of p_k + (1 - p_k) exp(-w_k tau)

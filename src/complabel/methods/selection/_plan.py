@@ -267,10 +267,7 @@ def _error_rates(
 
 
 def _exclusion_rates(
-    classifier: Any,
-    kinds: AnswerKinds,
-    answers: Answers,
-    frequencies: LabelFrequencies | None,
+    classifier: Any, kinds: AnswerKinds, answers: Answers, frequencies: LabelFrequencies | None
 ) -> NDArray[np.float64] | None:
     given = classifier.exclusion_rates
     if isinstance(given, str):
@@ -288,6 +285,6 @@ def _exclusion_rates(
     warn_assumed(
         "a rule or a report excluded labels, but it is not known how often it excludes a label that"
         " does not apply, so these labels are treated as named freely. Give exclusion_rates, or ask"
-        " yes/no questions about random labels of some items",
+        " yes/no questions about random labels of some items"
     )
     return None

@@ -266,11 +266,7 @@ class Trials:
         number = next(number for number, each in enumerate(self._parts) if each is part)
         key = (replace(setting, alpha=0.0), number)
         fits = prepared.fits[key] = fit_maps(
-            prepared.short,
-            part.trained,
-            setting,
-            rows=part.train,
-            start=prepared.fits.get(key),
+            prepared.short, part.trained, setting, rows=part.train, start=prepared.fits.get(key)
         )
         logits = fits.logits_of(part.test)
         if setting.spread is not None:
