@@ -51,18 +51,14 @@ __all__ = [
     "trained_network",
 ]
 _NAMES_IN = {
-    "_descent": (
-        *("Schedule", "descend", "network_outputs", "set_output_bias"),
-        *("train_linear", "train_network"),
-    ),
-    "_device": ("resolve_device", "torch_as_released"),
-    "_full_batch": (
-        *("IterationCallback", "LinearFits", "LogitObjective", "Scaling", "Spread"),
-        "minimize_linear",
-    ),
-    "_saved": ("factory_of", "factory_parts", "network_parts", "trained_network"),
+    "_descent": "Schedule descend network_outputs set_output_bias train_linear train_network",
+    "_device": "resolve_device torch_as_released",
+    "_full_batch": "IterationCallback LinearFits LogitObjective Scaling Spread minimize_linear",
+    "_saved": "factory_of factory_parts network_parts trained_network",
 }
 _PLACES = {
-    name: f"{__name__}.{module}:{name}" for module, names in _NAMES_IN.items() for name in names
+    name: f"{__name__}.{module}:{name}"
+    for module, names in _NAMES_IN.items()
+    for name in names.split()
 }
 __getattr__, __dir__ = lazily(__name__, _PLACES)

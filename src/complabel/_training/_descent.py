@@ -8,24 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import gen_batches
 from torch import Tensor
 
 from complabel._parameters import Constraints, Integer, Real, check_integer, check_parameters
 from complabel._training._device import denormals_as_zero, no_autocast
-from complabel._training._map import LinearMap
+from complabel._training._map import Features, LinearMap
 from complabel.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel._training._map import Features
-    from complabel.losses import LogitLoss
+from complabel.losses import LogitLoss
 
 EpochCallback = Callable[[int, int, float], None]
 """Called after every epoch with the epoch (from 1), the number of epochs and the mean loss."""
@@ -74,7 +70,6 @@ class Schedule:
             check_integer("milestones", milestone, at_least=1)
 
     def learning_rate_in(self, epoch: int) -> float:
-        """Return the learning rate used in an epoch, counted from 1."""
         passed = sum(milestone < epoch for milestone in self.milestones)
         return self.learning_rate * MILESTONE_FACTOR**passed
 
@@ -82,15 +77,10 @@ class Schedule:
 class Adam:
     """Update one tensor in place as ``torch.optim.Adam`` does with its default moments.
 
-    A step of a linear model takes a few dozen microseconds. With the bookkeeping of
-    ``torch.optim.Adam``, training on few labels takes 1.4 to 1.8 times as long, fused or not; with
-    ``torch.optim.SGD`` it takes 1.4 to 2 times as long (``benchmarks/optimizers.py``). The caller
-    adds the weight decay to the gradient: it costs nothing in the matrix product.
-
-    References
-    ----------
-    Kingma and Ba, "Adam: A Method for Stochastic Optimization", Algorithm 1, in the efficient
-    order of its section 2.
+    With the bookkeeping of torch's optimizers, training on few labels takes 1.4 to 2 times as long
+    (``benchmarks/optimizers.py``). The caller adds the weight decay to the gradient: it costs
+    nothing in the matrix product. Source: Kingma and Ba, "Adam: A Method for Stochastic
+    Optimization", Algorithm 1, in the efficient order of its section 2.
     """
 
     def __init__(self, parameter: Tensor, *, learning_rate: float) -> None:
@@ -114,13 +104,10 @@ class Adam:
 
 
 class SGD:
-    """Update one tensor in place as ``torch.optim.SGD`` does with momentum.
+    """Update one tensor in place as ``torch.optim.SGD`` does with momentum."""
 
-    References
-    ----------
-    Sutskever, Martens, Dahl and Hinton, "On the Importance of Initialization and Momentum in
-    Deep Learning", eq. 1, with the learning rate applied to the whole step as torch does.
-    """
+    # Sutskever, Martens, Dahl and Hinton, "On the Importance of Initialization and Momentum in Deep
+    # Learning", eq. 1, with the learning rate applied to the whole step as torch does.
 
     def __init__(self, parameter: Tensor, *, learning_rate: float, momentum: float) -> None:
         self.parameter = parameter
@@ -148,16 +135,15 @@ def optimizer_of_network(network: torch.nn.Module, schedule: Schedule) -> torch.
 
 
 class DenseRows:
-    """Rows of a dense matrix on any device, with a constant last column.
+    """Rows of a dense matrix on any device, with a constant last column."""
 
-    The other classes here have the same methods; the type of a batch differs between them.
-    """
+    # The other classes have the same methods; the type of a batch differs.
 
     def __init__(self, X: NDArray[np.floating[Any]], device: torch.device) -> None:
         self._rows = _with_constant(X, device)
 
     def arrange(self, weights: Tensor) -> Tensor:
-        """Bring weights (K, d + 1) into the layout that this class multiplies fastest, or back."""
+        """Bring weights (K, d + 1) into the layout that is multiplied fastest, or back."""
         return weights
 
     def batches(self, order: Tensor, size: int) -> Iterator[Any]:
@@ -166,7 +152,6 @@ class DenseRows:
             yield from torch.split(self._rows.index_select(0, several), size)  # (b, d + 1)
 
     def logits(self, batch: Any, weights: Tensor) -> Tensor:
-        """Return the batch's logits (b, K)."""
         return torch.mm(weights, batch.t()).t()  # (K, d + 1) @ (d + 1, b), transposed
 
     def weight_gradient(
@@ -240,25 +225,11 @@ def train_linear(
     on_epoch: EpochCallback | None = None,
     initial_bias: float | None = None,
 ) -> LinearMap:
-    """Fit a linear map by mini-batch gradient descent, in float32.
-
-    Up to rounding, the result equals that of ``torch.nn.Linear``, ``torch.optim.Adam`` or ``SGD``
-    and ``MultiStepLR`` in a shuffled loop over the same batches. On the CPU, sparse features are
-    never made dense; on other devices, one batch at a time is made dense.
-
-    Parameters
-    ----------
-    X : ndarray or CSR array of shape (n, d)
-    loss : LogitLoss
-    labels : mapping of str to ndarray of shape (n, K)
-        Indicators under the names of the loss's arguments.
-    generator : torch.Generator
-        It draws the initial weights and the order of each epoch; it must be on the CPU.
-    on_epoch : callable or None, default=None
-        See ``EpochCallback``. The value of the loss is computed only if this is given.
-    initial_bias : float or None, default=None
-        Initial value of all biases; None leaves them random.
-    """
+    """Fit a linear map to labels {argument of the loss: indicator (n, K)}, in float32."""
+    # Up to rounding, the result equals that of ``torch.nn.Linear``, ``torch.optim`` and
+    # ``MultiStepLR`` in a shuffled loop over the same batches. The generator, on the CPU, draws the
+    # initial weights and the order of each epoch. Without ``initial_bias`` biases are random.
+    # Sparse features are never made dense on the CPU, and a batch at a time elsewhere.
     loss = loss.to(device)  # outside inference mode, because a loss may use autograd
     # In inference mode tensors skip version counting, which takes a third of a small step's time.
     with torch.inference_mode(), denormals_as_zero(), no_autocast(device):
@@ -330,12 +301,9 @@ def descend(
     on_epoch: EpochCallback | None = None,
     others: Sequence[torch.nn.Parameter] = (),
 ) -> None:
-    """Train a network in place; its inputs are (b, ...) as the rows of X, its outputs (b, K).
-
-    Afterwards the network is on the device and in evaluation mode. Sparse rows are made dense one
-    batch at a time. ``others`` are further parameters of the objective, on the device; they are
-    trained without weight decay.
-    """
+    """Train a network in place; its inputs are (b, ...) as the rows of X, its outputs (b, K)."""
+    # Afterwards it is on the device and in evaluation mode. ``others`` are further parameters of
+    # the objective, on the device; they are trained without weight decay.
     # The caller's program may have set another mode.
     with torch.inference_mode(False), torch.enable_grad(), no_autocast(device):
         network.to(device).train()

@@ -11,10 +11,7 @@ from complabel.errors import InputError
 
 
 def resolve_device(device: str) -> torch.device:
-    """Return the device that a name stands for, after a check that it can be used.
-
-    The name ``"auto"`` is CUDA if available, else the CPU; others are those of torch.
-    """
+    """Return a device of torch that can be used here; ``"auto"`` is CUDA if available, else CPU."""
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -30,10 +27,7 @@ def resolve_device(device: str) -> torch.device:
 
 @contextlib.contextmanager
 def torch_as_released() -> Iterator[None]:
-    """Use torch's original default type, device and gradient mode inside the block.
-
-    The caller's program may have changed them. Networks are made in such a block.
-    """
+    """Undo, inside the block, the caller's changes of default type, device and gradient mode."""
     before = torch.get_default_dtype()
     if before != torch.float32:  # the default is shared by all threads: set it only if needed
         torch.set_default_dtype(torch.float32)
@@ -46,7 +40,6 @@ def torch_as_released() -> Iterator[None]:
 
 
 def no_autocast(device: torch.device) -> contextlib.AbstractContextManager[object]:
-    """Switch autocast off inside the block, in case the caller's program has switched it on."""
     try:
         return torch.autocast(device.type, enabled=False)
     except RuntimeError:  # this kind of device has no autocast
@@ -55,10 +48,8 @@ def no_autocast(device: torch.device) -> contextlib.AbstractContextManager[objec
 
 @contextlib.contextmanager
 def denormals_as_zero() -> Iterator[None]:
-    """Let the processor treat denormal numbers as 0 inside the block.
-
-    Saturated scores have gradients below 1e-38. They slow the processor down and change nothing.
-    """
+    """Let the processor treat denormal numbers as 0 inside the block."""
+    # Saturated scores have gradients below 1e-38. They slow the processor down and change nothing.
     already = not bool(torch.tensor(1e-40, dtype=torch.float32, device="cpu") * 1.0)
     torch.set_flush_denormal(True)
     try:

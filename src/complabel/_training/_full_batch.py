@@ -3,10 +3,8 @@
 The maps are searched in coordinates in which a gradient step has about the right length. Near a
 minimum, the Hessian of a mean of losses is about a Kronecker product: the covariance of the
 features times the K x K curvature of a loss by its logits. In the eigenvectors of both matrices it
-is diagonal. Divided by the roots of the diagonal, the loss curves alike in all directions.
-
-Logits are stored label by label: the likelihoods read them in this order, and both products with
-the features are fastest with it.
+is diagonal. Divided by the roots of the diagonal, the loss curves alike in all directions. Logits
+are stored label by label: likelihoods read them so, and products with features are fastest.
 """
 
 from __future__ import annotations
@@ -14,21 +12,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
 from complabel._training._lbfgs import minimize
-from complabel._training._map import LinearMap
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel._training._map import Features
+from complabel._training._map import Features, LinearMap
 
 LogitObjective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 """Takes the logits (N, K) of B maps, stacked map by map, and further unknowns (B, E).
@@ -88,30 +82,16 @@ def minimize_linear(
     warn: bool = True,
     on_iteration: IterationCallback | None = None,
 ) -> LinearFits:
-    """Minimize objective(X W^T + b) + alpha ||W||^2 over linear maps, in the type of X.
+    """Minimize objective(X W^T + b) + alpha ||W||^2 over B linear maps of X (n, d), in its type.
 
     A map stops when each of two iterations in a row gains less than ``tolerance`` times its
-    objective, or times 1 if the objective is smaller.
-
-    Parameters
-    ----------
-    X : ndarray or CSR array of shape (n, d)
-    objective : callable
-        See :data:`LogitObjective`.
-    start : sequence of B LinearMaps
-        The maps of X to start from.
-    rows : sequence of B index arrays or None, default=None
-        The rows that each map is fitted to, none of them twice. None fits one map to all rows.
-    others : ndarray of shape (B, E) or None, default=None
-        Start values of further unknowns, which are not penalized.
-    rank : int or None, default=None
-        r: W is a product of matrices (K, r) and (r, d). It starts from the rank-r part of
-        ``start``; if ``start`` is 0, from the r steepest directions. None is full rank.
-    alpha, scaling : float and Scaling or None
-        Weight of the penalty, and the features that its W belongs to. No scaled X is made.
-    spread, curvature : Spread or None, and ndarray of shape (K, K) or None
-        The spread of the scaled features if it is known already, and about the mean Hessian of a
-        row's loss by its logits. They change the number of iterations, not the minimum.
+    objective, or times 1 if the objective is smaller. ``rows`` are those that each map is fitted
+    to, none of them twice; None fits one map to all. ``others`` (B, E) are the start of unknowns
+    without a penalty. With a ``rank`` r, W is a product of (K, r) and (r, d) matrices; it starts
+    from the rank-r part of ``start`` or, where that is 0, from the r steepest directions. ``alpha``
+    belongs to the W of scaled features, of which no copy is made. ``spread`` (of scaled features)
+    and ``curvature`` (about the mean Hessian (K, K) of a row's loss by its logits) change the
+    number of iterations, not the minimum.
     """
     starts = [*start]
     n_outputs, n_features = starts[0].coef.shape
@@ -154,8 +134,6 @@ def minimize_linear(
 
 
 class _Problem:
-    """The objectives of B maps of the same features, as functions of their coordinates."""
-
     logits: Tensor  # (B, K, n), at the vectors of the last evaluation
 
     def __init__(
@@ -172,7 +150,6 @@ class _Problem:
         self._rows = None if rows is None else [torch.from_numpy(index) for index in rows]
 
     def evaluate(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the objectives (B,) and their gradients (B, P)."""
         scaled, bias, others = self._coordinates.read(vectors)
         coef = scaled * self._factor
         flat = self._products.logits(coef.flatten(0, 1))  # (B K, n)
@@ -183,10 +160,8 @@ class _Problem:
         return values + self._coordinates.penalty(vectors), gradient
 
     def _through_maps(self, others: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return the mean losses (B,) at the logits, and their gradients.
-
-        They are by weights of scaled features (B, K, d), biases (B, K) and other unknowns (B, E).
-        """
+        """Return the mean losses (B,) at the logits, and their gradients."""
+        # They are by weights of scaled features (B, K, d), biases (B, K) and other unknowns (B, E).
         logits, rows = self.logits, self._rows
         n_maps, n_outputs, n = logits.shape
         if rows is None:
@@ -207,7 +182,6 @@ class _Problem:
         return values, through_coef * self._factor, through_bias, through_others
 
     def vectors_of(self, starts: Sequence[LinearMap], others: NDArray[np.float64]) -> Tensor:
-        """Return the vectors (B, P) of maps of X, as starting points."""
         dtype = self._products.dtype
         coef = torch.as_tensor(np.array([each.coef for each in starts]), dtype=dtype)
         bias = torch.as_tensor(np.array([each.intercept for each in starts]), dtype=dtype)
@@ -246,17 +220,13 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Spread:
-    """Eigenvalues (d,) and eigenvectors (d, d) of the covariance of features.
-
-    If ``vectors`` is None, ``values`` are the variances of the features.
-    """
+    """Eigenvalues (d,) and eigenvectors (d, d) of a covariance; without these, variances."""
 
     values: NDArray[np.float64]
     vectors: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, X: Features, scaling: Scaling) -> Spread:
-        """Measure the spread of scaled features."""
         n, d = X.shape
         if sparse.issparse(X):
             second = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64)
@@ -273,11 +243,10 @@ class Spread:
 
 
 class Coordinates:
-    """A translation between vectors (B, P) and B maps of scaled features with further unknowns.
+    """A translation between vectors (B, P) and maps of scaled features with further unknowns.
 
-    The weights of a map are U (D * A) V^T, and its bias is b0 + U S b. U (K, K) and V (d, d) are
-    orthogonal. A vector holds the entries of A (K, d), or of its factors (K, r) and (d, r) for a
-    rank r. Then follow b (K,) and the further unknowns (E,).
+    The weights of a map are U (D * A) V^T, and its bias is b0 + U S b, with orthogonal U (K, K) and
+    V (d, d). A vector holds A (K, d), or its factors (K, r) and (d, r), then b and the unknowns.
     """
 
     def __init__(
@@ -326,17 +295,13 @@ class Coordinates:
         return coef, self._first_bias + bias @ self._of_bias.t(), others * self._of_others
 
     def penalty(self, vectors: Tensor) -> Tensor:
-        """Return alpha ||W||^2 of each map (B,), in float64."""
         entries, *_ = self._split(vectors)
         coef = self._stretch * self._entries(entries)
         return self.alpha * coef.square().sum(dim=(1, 2), dtype=torch.float64)
 
     def pull(self, vectors: Tensor, coef: Tensor, bias: Tensor, others: Tensor) -> Tensor:
-        """Return the gradient by vectors (B, P), including that of the penalty.
-
-        The arguments ``coef`` (B, K, d), ``bias`` (B, K) and ``others`` (B, E) are the gradients
-        by the weights of scaled features, the biases and the further unknowns.
-        """
+        """Return the gradient by vectors (B, P), including that of the penalty."""
+        # The arguments are gradients by weights of scaled features (B, K, d), biases and unknowns.
         entries, *_ = self._split(vectors)
         turned = coef if self._features is None else coef @ self._features
         slope = self._stretch * (self._outputs.t() @ turned)
@@ -356,10 +321,7 @@ class Coordinates:
         return step if self._features is None else step @ self._features.t()
 
     def of_maps(self, coef: Tensor, bias: Tensor, others: Tensor) -> Tensor:
-        """Return the vectors (B, P) of maps of scaled features (B, K, d).
-
-        With a rank, the vectors stand for approximations of that rank.
-        """
+        """Return the vectors (B, P) of maps of scaled features, or of approximations of rank r."""
         turned = coef if self._features is None else coef @ self._features
         entries = (self._outputs.t() @ turned) / self._stretch
         others = others / self._of_others
@@ -390,10 +352,7 @@ class Coordinates:
 
 
 class DenseProducts:
-    """Products of a dense matrix X (n, d) with weights and with gradients, for several maps.
-
-    The matrix is copied only if torch cannot view it (negative strides).
-    """
+    """Products of a matrix X (n, d) with weights and with gradients, for several maps."""
 
     def __init__(self, X: NDArray[np.floating[Any]]) -> None:
         self._matrix = _tensor_of(X)
@@ -401,17 +360,13 @@ class DenseProducts:
         self.dtype = self._matrix.dtype
 
     def logits(self, coef: Tensor) -> Tensor:
-        """Return the product coef X^T (M, n) for weights (M, d)."""
         return torch.mm(coef, self._matrix.t())
 
     def pull(self, gradient: Tensor) -> Tensor:
-        """Return the product gradient X (M, d) for a gradient (M, n) by the logits."""
         return torch.mm(gradient, self._matrix)
 
 
 class SparseProducts:
-    """Products of a CSR matrix, computed by SciPy."""
-
     def __init__(self, X: sparse.csr_array) -> None:
         self._matrix, self._transposed = X, X.T
         self.shape = X.shape
@@ -425,7 +380,7 @@ class SparseProducts:
 
 
 def products_of(X: Features) -> DenseProducts | SparseProducts:
-    """Return the products of a matrix; a matrix of other types than float is converted first."""
+    """Return the products of a matrix; one that holds no floats is converted first."""
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
     return SparseProducts(X) if sparse.issparse(X) else DenseProducts(X)

@@ -15,9 +15,6 @@ from torch import Tensor
 Evaluate = Callable[[Tensor], tuple[Tensor, Tensor]]
 """Maps vectors (B, P) to the values of B functions (B,), in float64, and to gradients (B, P)."""
 
-AfterIteration = Callable[[int, Tensor], None]
-"""Takes the number of the iteration, from 1, and the values (B,)."""
-
 # Pairs of a step and a change of the gradient that are kept; 3 to 20 are usual.
 _HISTORY = 10
 # A step must gain at least this share of what the slope predicts (sufficient decrease); Nocedal
@@ -43,16 +40,13 @@ def minimize(
     *,
     tolerance: float,
     max_iter: int,
-    after_iteration: AfterIteration = lambda *_: None,
+    after_iteration: Callable[[int, Tensor], None] = lambda *_: None,  # its number, and values (B,)
 ) -> Minimum:
     """Minimize B functions of P numbers each, from start vectors (B, P).
 
     The first step is minus the gradient, so the caller should scale the variables to make its
-    length about right. A function has converged if no step gains anything, or if two iterations in
-    a row gain little: less than ``tolerance`` times its value, or times 1 if the value is smaller.
-
-    References
-    ----------
+    length about right. A function has converged if no step gains anything, or two iterations in a
+    row gain less than ``tolerance`` times its value, or times 1 if the value is smaller. Source:
     Byrd, Nocedal and Schnabel, "Representations of quasi-Newton matrices and their use in limited
     memory methods", Mathematical Programming 1994, equation 3.1.
     """
@@ -88,18 +82,15 @@ def minimize(
 
 @dataclass(frozen=True)
 class _Found:
-    """The end points of a line search; a function without a better point has not moved."""
-
     vectors: Tensor
     values: Tensor
     gradient: Tensor
-    moved: Tensor  # (B,)
+    moved: Tensor  # (B,): whether there is a better point
 
 
 def _line_search(
     evaluate: Evaluate, x: Tensor, values: Tensor, direction: Tensor, slope: Tensor, done: Tensor
 ) -> _Found:
-    """Step along each direction, and shorten the step until it gains enough."""
     length = torch.where(done, 0.0, 1.0).to(values.dtype)
     noise = torch.finfo(x.dtype).eps * values.abs().clamp(min=1.0)
     for _ in range(_MOST_HALVINGS):
@@ -147,7 +138,6 @@ class _History:
         self._products[:, _HISTORY + slot] = self._products[:, _HISTORY:, slot]
 
     def direction(self, gradient: Tensor) -> Tensor:
-        """Return minus the approximate inverse Hessian times the gradient (B, P)."""
         if not self._number:
             return -gradient
         # Order the pairs by age, the oldest first. Of steps times changes, only the upper triangle
@@ -177,6 +167,5 @@ class _History:
 
 
 def _dot(a: Tensor, b: Tensor) -> Tensor:
-    """Return the dot products (B,) of vectors (B, P), in float64."""
     found: Tensor = torch.linalg.vecdot(a, b).double()
     return found

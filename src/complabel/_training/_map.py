@@ -5,17 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import gen_batches
 from threadpoolctl import threadpool_limits
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from scipy import sparse
-
-    Features: TypeAlias = NDArray[np.floating[Any]] | sparse.csr_array  # (n, d)
+Features: TypeAlias = NDArray[np.floating[Any]] | sparse.csr_array  # (n, d)
 
 # Logits are computed for this many rows at a time: 80 MB for 1,000 features in float64.
 _BATCH = 10_000

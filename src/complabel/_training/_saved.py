@@ -46,7 +46,6 @@ _MOST = 2**33
 
 
 def network_parts(network: nn.Module) -> dict[str, Any]:
-    """Return descriptions of the layers of a trained network, and their weights by name."""
     state = nn.Sequential(*_leaves(network)).state_dict()
     weights = {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}
     return {"layers": layers_of(network), "weights": weights}
@@ -93,7 +92,6 @@ class LayersAgain:
 
 
 def factory_parts(factory: Any, n_features: int, n_labels: int) -> Any:
-    """Describe the layers that a callable makes; None if there is no callable."""
     if factory is None or isinstance(factory, LayersAgain):
         return None if factory is None else vars(factory)
     with torch.random.fork_rng(), torch_as_released():
@@ -102,7 +100,6 @@ def factory_parts(factory: Any, n_features: int, n_labels: int) -> Any:
 
 
 def factory_of(parts: Any) -> LayersAgain | None:
-    """Return a callable that makes the described layers, or None."""
     if parts is None:
         return None
     if not isinstance(parts, dict) or parts.keys() != {"layers", "n_features", "n_labels"}:
@@ -117,14 +114,12 @@ def layers_of(network: nn.Module) -> list[Any]:
 
 
 def _leaves(network: nn.Module) -> list[nn.Module]:
-    """Return the layers of a network, including those of nested ``Sequential`` networks."""
     if type(network) is nn.Sequential and not _hooked(network):
         return [each for layer in network for each in _leaves(layer)]
     return [network]
 
 
 def _described(network: nn.Module) -> dict[str, Any]:
-    """Describe one layer; refuse an unknown or hooked one."""
     made = type(network)
     if made not in LAYERS or _hooked(network):
         names = ", ".join(sorted(_BY_NAME))
@@ -142,7 +137,6 @@ def _described(network: nn.Module) -> dict[str, Any]:
 
 
 def network_of(layers: Any, *, device: str = "cpu") -> nn.Sequential:
-    """Make layers from their descriptions; refuse a description that is not valid."""
     if not isinstance(layers, list) or not all(isinstance(layer, dict) for layer in layers):
         raise InputError("the layers of a network are no list")
     with torch_as_released(), torch.device(device):
@@ -150,7 +144,6 @@ def network_of(layers: Any, *, device: str = "cpu") -> nn.Sequential:
 
 
 def _layer(described: dict[str, Any]) -> nn.Module:
-    """Make one layer from its description."""
     name = described.get("layer")
     made = _BY_NAME.get(name) if isinstance(name, str) else None
     if made is None or described.keys() != {"layer", *LAYERS[made]}:

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from complabel.answers import Answers
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-Array: TypeAlias = "NDArray[np.float64]"
+Array: TypeAlias = NDArray[np.float64]
 
 
 def judged_at_random(answers: Answers) -> NDArray[np.bool_]:
-    """Return a mask (A,) of the answers that judge labels drawn at random.
-
-    These are "asked" and "ticked" answers with a known ``probability``, and "ticked" answers about
-    all labels.
-    """
+    """Tell which answers (A,) judge random labels: of a known probability, or "ticked" on all."""
     judged = np.isin(answers.question, ("asked", "ticked"))
     # A question about all labels does not select labels, so it needs no probability.
     everything = (answers.question == "ticked") & (answers.n_offered == answers.n_labels)
@@ -36,12 +30,10 @@ def named_at_random(answers: Answers) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Audit:
-    """J random judgements, each of one label of one item; arrays are (J,).
+    """J random judgements, each of one label of one item; arrays are (J,)."""
 
-    ``weight`` is one over the probability that the question was drawn. It is scaled for each label
-    and form of question: the weights sum to Kish's effective number of judgements. If all
-    probabilities are equal, that is the number of judgements.
-    """
+    # The weights are one over the probability of the question, scaled for each label and form of
+    # question to sum to Kish's effective number of judgements.
 
     item: NDArray[np.intp]
     label: NDArray[np.intp]
@@ -53,7 +45,6 @@ class Audit:
 
     @classmethod
     def of(cls, answers: Answers) -> Self:
-        """Collect the random judgements among the answers."""
         rows = np.flatnonzero(judged_at_random(answers))
         marks: Any = (2 * answers.relevant + answers.absent)[rows].tocoo()
         answer, label, yes = rows[marks.row], marks.col, marks.data > 1
@@ -76,7 +67,6 @@ class Audit:
         return self.sum(self.weight * self.applies), self.sum(self.weight)
 
     def sum(self, values: Array) -> Array:
-        """Sum values (J,) over the judgements of each label; return the sums (K,)."""
         return np.asarray(
             np.bincount(self.label, weights=values, minlength=self.n_labels), dtype=np.float64
         )
@@ -84,20 +74,14 @@ class Audit:
 
 @dataclass(frozen=True)
 class Named:
-    """Counts of named labels, regardless of the item they are about.
+    """Counts of named labels, regardless of the item they are about."""
 
-    ``first`` (K,) counts how often each label was the single one named of all labels. All other
-    namings (of a menu, or of several labels) are kept as D distinct ``answers``. ``counts`` (D,)
-    says how often each of them was given.
-    """
-
-    first: Array
-    answers: Answers | None
-    counts: Array
+    first: Array  # (K,): how often each label was the single one named of all labels
+    answers: Answers | None  # the D distinct other namings: of a menu, or of several labels
+    counts: Array  # (D,): how often each of them was given
 
     @property
     def says_all_apply(self) -> bool:
-        """Whether some menu offers "all of these apply" as an answer."""
         if self.answers is None:
             return False
         menus = self.answers.n_offered < self.answers.n_labels
@@ -137,10 +121,8 @@ def inverse_probability(answers: Answers) -> Array:
 
 
 def _form_of(answers: Answers) -> NDArray[np.intp]:
-    """Return a number for the form of each question (A,): its kind and its number of labels.
-
-    Probabilities are compared only within one form, because each form is drawn in its own way.
-    """
+    """Return a number (A,) for the form of each question: its kind and number of labels."""
+    # Probabilities are compared only within one form, because each form is drawn in its own way.
     return np.asarray(2 * answers.n_offered + (answers.question == "ticked"), dtype=np.intp)
 
 

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special
 
 from complabel._parameters import check_array
+from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies._counts import Audit, Named
 from complabel.frequencies._naming import NamingLikelihood
-from complabel.frequencies._posterior import (
-    Counts,
-    from_audit,
-    from_audit_and_named,
-)
+from complabel.frequencies._posterior import Counts, from_audit, from_audit_and_named
 from complabel.frequencies._sharpen import plain, sharpened
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from complabel.answers import Answers
-
 
 # With a new cardinality, each logit moves by at least this share of the largest move. So all
 # logits move in one direction, and any sum can be reached.
@@ -47,11 +38,10 @@ class LabelFrequencies:
     propensities : ndarray of shape (n_labels,), dtype float64, or None
         How readily each label comes to mind, with a geometric mean of 1; None if nothing was named.
     spread : float
-        Standard deviation of the logarithms of the propensities: the likeliest of a few values
-        that are tried. 0.03 means that all labels are nearly alike; 0 that nothing was named.
+        Standard deviation of log-propensities: the likeliest of a few values. At 0.03 all labels
+        are nearly alike; 0 means that nothing was named.
     n_audit : int
         Number of random judgements of single labels among the answers.
-
     """
 
     values: NDArray[np.float64]
@@ -87,9 +77,8 @@ class LabelFrequencies:
         Returns
         -------
         LabelFrequencies
-            ``values`` add up to ``cardinality``. The logits of frequencies and the logarithms of
-            propensities move in proportion to their covariance with the cardinality. The errors
-            stay as they are.
+            ``values`` add up to ``cardinality``. Logits of frequencies and log-propensities move in
+            proportion to their covariance with it. The errors stay as they are.
         """
         variance = self.values * (1 - self.values)
         direction = self.covariance.sum(axis=1) / variance
@@ -121,26 +110,23 @@ def estimate_label_frequencies(
     It also says how readily each label comes to mind. These propensities are not those of extreme
     classification, which say how often a label that applies is observed.
 
-    The method is empirical Bayes on counts. Random judgements of single labels ("asked" and
-    "ticked" questions) tell how often each label applies, but they are few. Named labels are many,
-    but they tell it only if it is known how readily each label comes to mind. One model with
-    frequencies and propensities explains both; in it, labels apply independently. The result is an
-    average over several spreads of frequencies and of propensities. Each has the weight that the
-    answers give it. The errors come from Laplace's approximation.
+    Random judgements of single labels tell how often each label applies, but they are few. Named
+    labels are many, but need to be corrected by propensities. One model, in which labels apply
+    independently, explains both by empirical Bayes: the result is an average over several spreads
+    of frequencies and of propensities, with the weights that the answers give them. The errors
+    come from Laplace's approximation.
 
     Parameters
     ----------
     answers : Answers
-        Two kinds of answers are used; all others are left out. Judgements are used if their labels
-        were drawn at random: they have a ``probability``, or a "ticked" question was about all
-        labels. If the probability differs between questions about equally many labels, its inverse
-        is the weight, and the number of answers is Kish's effective number. Named labels are used
-        if all labels were on offer, or a menu with a ``probability``. Answers count as free of
+        Used are judgements of labels drawn at random (with a ``probability``, or a "ticked"
+        question about all labels) and labels named of all, or of a menu with a ``probability``. If
+        the probability differs between questions about equally many labels, its inverse is the
+        weight, and the number of answers is Kish's effective number. Answers count as free of
         mistakes.
     predictions : array-like of shape (n_items, n_labels) or None, default=None
         Probabilities that labels apply, from a model that did not see the random judgements. The
-        better they predict the judgements, the more a judgement counts. Useless predictions do no
-        harm.
+        better they predict these, the more a judgement counts. Useless predictions do no harm.
 
     Returns
     -------
@@ -190,10 +176,8 @@ def estimate_label_frequencies(
 def frequencies_with_propensities(
     values: NDArray[np.float64], answers: Answers
 ) -> LabelFrequencies:
-    """Estimate how readily each label is named, if the frequencies (K,) in (0, 1) are known.
-
-    The result has these ``values`` and a covariance of 0.
-    """
+    """Estimate how readily each label is named, if the frequencies (K,) in (0, 1) are known."""
+    # The result has these ``values`` and a covariance of 0.
     audit, named = Audit.of(answers), Named.of(answers)
     nothing = np.zeros((len(values), len(values)))
     if named is None:
@@ -201,31 +185,19 @@ def frequencies_with_propensities(
     judged = np.full(len(values), _AS_IF_KNOWN)
     counts = Counts(judged * values, judged, float(values.mean()), judged.sum())
     found = _estimate(counts, named, len(audit.item))
-    return LabelFrequencies(
-        values, nothing, found.propensities, found.spread, found.n_audit, np.zeros(len(values))
-    )
+    return replace(found, values=values, covariance=nothing, _of_log_w=np.zeros(len(values)))
 
 
 def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequencies:
-    """Estimate frequencies and propensities from counts of judgements and of named labels."""
-    if named is None:
-        found = from_audit(counts)
-    else:
-        found = from_audit_and_named(counts, NamingLikelihood(named))
+    found = from_audit_and_named(counts, NamingLikelihood(named)) if named else from_audit(counts)
     log_w = found.log_propensities
     propensities = np.exp(log_w) if len(log_w) else None
     return LabelFrequencies(
-        found.values,
-        found.covariance,
-        propensities,
-        found.spread,
-        n_audit,
-        found.with_cardinality,
+        found.values, found.covariance, propensities, found.spread, n_audit, found.with_cardinality
     )
 
 
 def _checked(predictions: ArrayLike, answers: Answers) -> NDArray[np.float64]:
-    """Return predictions as an array (n, K) of numbers from 0 to 1."""
     p = check_array("predictions", predictions, "item", "label")
     if p.shape != answers.shape:
         raise InputError(

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from complabel._parameters import check_array
+from complabel.answers import Answers
 from complabel.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.answers import Answers
-    from complabel.frequencies._counts import Array
+from complabel.frequencies._counts import Array
 
 # The sum of class frequencies may differ from 1 by this much: they are often given rounded.
 _ROUNDING = 1e-6
@@ -30,11 +27,7 @@ def check_auto_or_given(label_frequencies: Any) -> None:
 
 
 def given_frequencies(values: Any, classes: NDArray[Any], *, one_applies: bool) -> Array:
-    """Return the label frequencies (K,) that a caller gives, after a check.
-
-    ``classes`` are the labels (K,), as messages name them. If one class of each row applies, the
-    frequencies must add up to 1.
-    """
+    """Return given label frequencies (K,) after a check; they add up to 1 if one class applies."""
     frequencies = check_array("label_frequencies", values, "label")
     if len(frequencies) != len(classes):
         raise InputError(
@@ -57,11 +50,8 @@ def given_frequencies(values: Any, classes: NDArray[Any], *, one_applies: bool) 
 
 
 def rates_of_exclusion(answers: Answers, frequencies: Array) -> Array | None:
-    """Estimate how often each label is excluded where it does not apply.
-
-    Label k, of frequency pi_k, is excluded for the share e_k (1 - pi_k) of the items that were
-    looked at. The function solves this for e (K,); it returns None if no answer is an exclusion.
-    """
+    """Return how often each label (K,) is excluded where it does not apply; None: no exclusions."""
+    # Label k is excluded for the share e_k (1 - pi_k) of the items looked at; this is solved for e.
     rules = answers.question == "excluded"
     if not rules.any():
         return None

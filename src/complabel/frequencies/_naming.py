@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from complabel.frequencies._counts import Array, Named
+
 if TYPE_CHECKING:
-    from complabel.frequencies._counts import Array, Named
     from complabel.losses import AnswersLikelihood
 
 # The integral uses tau = exp(y - exp(-y)) / scale. With equal steps in y its error falls
@@ -41,7 +42,6 @@ class NamingLikelihood:
             self._rest = AnswersLikelihood(named.answers)
 
     def value_and_gradient(self, parameters: Array) -> tuple[float, Array]:
-        """Return the log-likelihood and its gradient (2K,)."""
         value, gradient = 0.0, np.zeros_like(parameters)
         if self.named.first.any():
             integrals = Integrals.at(parameters)
@@ -54,10 +54,7 @@ class NamingLikelihood:
         return value, gradient
 
     def information(self, parameters: Array) -> Array:
-        """Return Fisher's information (2K, 2K).
-
-        It is the expected one for single labels named of all, and the observed one for the rest.
-        """
+        """Return Fisher's information (2K, 2K): expected for labels named of all, else observed."""
         found = np.zeros((len(parameters), len(parameters)))
         total = self.named.first.sum()
         if total:
@@ -82,8 +79,7 @@ class NamingLikelihood:
         return found.values.numpy(), slopes.numpy()
 
 
-def _of_scores(scores: Array, counts: Array) -> Array:
-    """Return the information (2K, 2K) in D answers, from their gradients (D, 2K) and counts."""
+def _of_scores(scores: Array, counts: Array) -> Array:  # (D, 2K) and (D,) to (2K, 2K)
     weighted = scores * np.sqrt(counts)[:, np.newaxis]
     return np.asarray(weighted.T @ weighted)
 
@@ -101,7 +97,6 @@ class Integrals:
 
     @classmethod
     def at(cls, parameters: Array) -> Integrals:
-        """Compute the integrals at parameters (2K,)."""
         logits, log_w = np.split(parameters, 2)
         p, q, w = special.expit(logits), special.expit(-logits), np.exp(log_w)
         scale = w.min() + w @ q
@@ -134,8 +129,7 @@ class Integrals:
         through_log_w = (self.by_log_w * at_nodes).sum(axis=1) + counts * self.own
         return np.concatenate([through_logits, through_log_w])
 
-    def gradients(self) -> Array:
-        """Return the gradients (K, 2K) of all log-chances."""
+    def gradients(self) -> Array:  # (K, 2K)
         through_logits = self.posterior @ self.by_logit.T
         np.fill_diagonal(through_logits, -self.p)
         through_log_w = self.posterior @ self.by_log_w.T

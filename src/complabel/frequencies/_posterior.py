@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import linalg, optimize, special
 
+from complabel.frequencies._counts import Array
 from complabel.frequencies._naming import NamingLikelihood
-
-if TYPE_CHECKING:
-    from complabel.frequencies._counts import Array
 
 # Standard deviations of log-propensities. At .03 all labels are nearly alike; at 1.4 one label in
 # twenty comes to mind ten times as readily as a usual one.
@@ -33,19 +31,15 @@ _FAST: Any = {"lower": True, "check_finite": False}
 
 @dataclass(frozen=True)
 class Counts:
-    """Effective numbers of "yes" and of judgements for each label, both (K,).
-
-    ``pooled`` is the frequency over all labels together, from ``n_pooled`` judgements.
-    """
+    """Effective numbers of "yes" and of judgements for each label, both (K,)."""
 
     yes: Array
     judged: Array
-    pooled: float
-    n_pooled: float
+    pooled: float  # the frequency over all labels together
+    n_pooled: float  # the number of judgements that it comes from
 
     @property
     def variance_of_pooled(self) -> float:
-        """The variance of the pooled frequency as an estimate."""
         return self.pooled * (1 - self.pooled) / (self.n_pooled + 3)
 
 
@@ -67,7 +61,6 @@ def from_audit(counts: Counts) -> Posterior:
 
 
 def from_audit_and_named(counts: Counts, namings: NamingLikelihood) -> Posterior:
-    """Return the posterior from judgements and namings, averaged over strengths and spreads."""
     start = special.logit(from_audit(counts).values)
     at = np.concatenate([start, np.zeros_like(start)])
     information = namings.information(at)
@@ -88,7 +81,6 @@ def from_audit_and_named(counts: Counts, namings: NamingLikelihood) -> Posterior
 def _not_negligible(
     found: list[tuple[float, _Target, Array]],
 ) -> list[tuple[float, _Target, Array]]:
-    """Drop grid points whose log-evidence is more than ``_NEGLIGIBLE`` below the largest."""
     least = max(evidence for evidence, *_ in found) - _NEGLIGIBLE
     return [each for each in found if each[0] >= least]
 
@@ -101,17 +93,14 @@ class _Beta:
     strength: float
 
     @property
-    def yes(self) -> Array:
-        """First parameter of the beta distributions (K,): counts of "yes" plus the prior."""
+    def yes(self) -> Array:  # first parameter (K,): counts of "yes" plus the prior
         return self.counts.yes + self.strength * self.counts.pooled
 
     @property
-    def total(self) -> Array:
-        """Sum of both parameters of the beta distributions (K,)."""
+    def total(self) -> Array:  # the sum of both parameters (K,)
         return self.counts.judged + self.strength
 
     def posterior(self) -> Posterior:
-        """Return the posterior from the judgements alone."""
         pi = self.yes / self.total
         # How far pi moves with the pooled frequency, which has an error itself.
         moved = self.strength / self.total
@@ -123,25 +112,19 @@ class _Beta:
 
     @property
     def log_prior(self) -> float:
-        """Log of the prior probability of the strength, up to a constant.
-
-        The share of the variance of answers that lies between labels is 1 / (strength + 1). Its
-        prior is uniform. The grid has equal steps in the logarithm of the strength.
-        """
+        """Log of the prior probability of the strength, up to a constant."""
+        # The share of the variance of answers that lies between labels, 1 / (strength + 1), has a
+        # uniform prior. The grid has equal steps in the logarithm of the strength.
         return float(np.log(self.strength) - 2 * np.log1p(self.strength))
 
     @property
     def log_constant(self) -> float:
-        """Log of the normalizing constant of the prior of all logits."""
         a = self.strength * self.counts.pooled
         return len(self.counts.yes) * float(special.betaln(a, self.strength - a))
 
     def log_ratio_to_laplace(self) -> float:
-        """Return the exact log-evidence of the judgements alone minus its Laplace approximation.
-
-        It corrects the approximation, which is poor for labels that nobody said "yes" to: their
-        logits are far from normal.
-        """
+        """Return the exact log-evidence of the judgements alone minus Laplace's approximation."""
+        # It is poor for labels that nobody said "yes" to: their logits are far from normal.
         pi, no = self.yes / self.total, self.total - self.yes
         at_mode = self.yes * np.log(pi) + no * np.log1p(-pi)
         normal = at_mode + (np.log(2 * np.pi) - np.log(self.total * pi * (1 - pi))) / 2
@@ -157,7 +140,6 @@ class _Target:
     spread: float
 
     def value_and_gradient(self, at: Array) -> tuple[float, Array]:
-        """Return the log-posterior and its gradient (2K,)."""
         value, gradient = self.namings.value_and_gradient(at)
         logits, log_w = np.split(at, 2)
         yes, total = self.judged.yes, self.judged.total
@@ -167,7 +149,6 @@ class _Target:
         return value - self.judged.log_constant, gradient + slope
 
     def precision(self, at: Array, information: Array) -> Array:
-        """Return the precision (2K, 2K): the information in all counts plus that of the prior."""
         pi = special.expit(at[: len(at) // 2])
         of_w = np.full_like(pi, self.spread**-2)
         return information + np.diag(np.concatenate([self.judged.total * pi * (1 - pi), of_w]))
@@ -191,14 +172,12 @@ class _Target:
         return start + linalg.solve_triangular(root, found.x, trans="T", **_FAST)
 
     def log_evidence(self, mode: Array, information: Array) -> float:
-        """Return Laplace's approximation of the log-evidence, up to a constant."""
         root = linalg.cholesky(self.precision(mode, information), lower=True)
         value, _ = self.value_and_gradient(mode)
         judged = self.judged.log_ratio_to_laplace() + self.judged.log_prior
         return value - float(np.log(np.diag(root)).sum()) + judged
 
     def posterior(self, mode: Array) -> Posterior:
-        """Return Laplace's approximation of the posterior at the mode."""
         information = self.namings.information(mode)
         logits, log_w = np.split(mode, 2)
         n_labels, pi = len(logits), special.expit(logits)
@@ -219,7 +198,7 @@ class _Target:
         )
 
 
-_Found: TypeAlias = tuple[float, _Target, "Array"]  # log-evidence, target and mode (2K,)
+_Found: TypeAlias = tuple[float, _Target, Array]  # log-evidence, target and mode (2K,)
 
 
 def _average(found: list[Posterior]) -> Posterior:

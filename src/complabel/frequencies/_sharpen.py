@@ -6,14 +6,10 @@ Angelopoulos et al., "PPI++", 2023.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from complabel.frequencies._counts import Array, Audit
 from complabel.frequencies._posterior import Counts
-
-if TYPE_CHECKING:
-    from complabel.frequencies._counts import Array, Audit
 
 # For each label, the estimate over all labels together counts as much as 10 judgements.
 _SHARED = 10.0
@@ -21,7 +17,6 @@ _TINY = 1e-12  # avoids a division by 0
 
 
 def plain(audit: Audit) -> Counts:
-    """Return the counts of random judgements, without predictions."""
     yes, judged = audit.counts()
     return Counts(yes, judged, audit.pooled, audit.n_pooled)
 
@@ -29,13 +24,9 @@ def plain(audit: Audit) -> Counts:
 def sharpened(audit: Audit, predictions: Array) -> Counts:
     """Return the counts of random judgements, increased by what predictions (n, K) explain.
 
-    The estimated frequency of label k is ::
-
-        lambda * (mean of p_k over all items) + mean over its judgements of (answer - lambda * p_k)
-
-    where lambda is the regression coefficient of answers on predictions. Predictions divide the
-    variance of this estimate by some number, so the judgements are counted that many times. Labels
-    that gain nothing keep their counts.
+    The estimate of a frequency is the mean of lambda p over all items plus the mean of
+    (answer - lambda p) over judgements, with the regression coefficient lambda of answers on
+    predictions p. It divides the variance by some number: judgements count that many times.
     """
     counts = plain(audit)
     base = (counts.yes + 2 * audit.pooled) / (counts.judged + 2)
@@ -58,11 +49,9 @@ def sharpened(audit: Audit, predictions: Array) -> Counts:
 
 
 def _slopes(audit: Audit, x: Array, y: Array, variance: Array) -> Array:
-    """Return lambda for each judgement (J,), computed without that judgement.
-
-    Leaving the judgement out keeps the estimate and its variance unbiased. With few judgements,
-    the lambda of a label is shrunk towards that of all labels, and this one towards 0.
-    """
+    """Return lambda (J,) computed without each judgement, so that the estimate is unbiased."""
+    # With few judgements, the lambda of a label is shrunk towards that of all labels, and this one
+    # towards 0.
     xy, xx = audit.weight * x * y, audit.weight * x * x
     common = xy.sum() / (xx.sum() + _SHARED * variance.mean() + _TINY)
     above = (audit.sum(xy) + _SHARED * variance * common)[audit.label] - xy
@@ -71,10 +60,7 @@ def _slopes(audit: Audit, x: Array, y: Array, variance: Array) -> Array:
 
 
 def _ratio_of_variances(audit: Audit, y: Array, predicted: Array, usual: Array) -> Array:
-    """Return the share of the variance of answers (K,) that predictions leave.
-
-    Each label's share is shrunk towards the share over all labels.
-    """
+    """Return the share (K,) of the variance that predictions leave, shrunk towards the mean."""
     whole, left = audit.weight * y**2, audit.weight * (y - predicted) ** 2
     common = min(1.0, float((left.sum() + _SHARED * usual.mean()) / (whole.sum() + _TINY)))
     return np.asarray(

@@ -14,9 +14,7 @@ from complabel.losses._complementary import (
     MLCLLoss,
     UnbiasedBCELoss,
 )
-from complabel.losses._complementary import (
-    implied_complementary as implied_complementary,
-)
+from complabel.losses._complementary import implied_complementary as implied_complementary
 from complabel.losses._evaluation import Evaluation as Evaluation
 from complabel.losses._naming_rates import CCMNLoss, COMESHammingLoss, COMESRankingLoss
 from complabel.losses._saved import loss_of as loss_of

@@ -11,22 +11,19 @@ consistent, but it ignores what several answers say together.
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.losses._base import check_propensities, check_rates, differentiable
 from complabel.losses._evaluation import Evaluation, Point
 from complabel.losses._facts import lay_out_facts
 from complabel.losses._namings import add_namings, add_skips, lay_out_namings
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from complabel.answers import Answers
 
 
 class AnswersLikelihood:
@@ -46,7 +43,6 @@ class AnswersLikelihood:
     dtype : torch.dtype, default=torch.float64
         Type of the computation: float64 or float32.
     device : torch.device or str, default="cpu"
-        Device of the logits.
 
     Attributes
     ----------
@@ -102,9 +98,7 @@ class AnswersLikelihood:
             self._groups = lay_out_namings(answers, **where)
 
     def batch(self, rows: ArrayLike | Tensor) -> AnswersLikelihood:
-        """Return the likelihood of the answers about some items.
-
-        It takes time and memory for these items only.
+        """Return the likelihood of the answers about some items, in time and memory for these.
 
         Parameters
         ----------
@@ -115,11 +109,6 @@ class AnswersLikelihood:
         -------
         AnswersLikelihood
             Row i of its logits is the item ``rows[i]``.
-
-        Raises
-        ------
-        InputError
-            If ``rows`` are not numbers of items.
         """
         rows = self._read_rows(rows)
         batch = copy.copy(self)
@@ -143,24 +132,17 @@ class AnswersLikelihood:
         logits : tensor of shape (n, K)
             Of any float type; they are converted to ``dtype``.
         log_propensities : tensor of shape (K,) or (n, K) or None, default=None
-            Logarithms of how readily labels come to mind: one for each label, or for each item and
-            label. None: all labels come to mind alike. They may be a parameter to train.
+            Logarithms of how readily labels come to mind. None: all alike. They may be a parameter
+            to train.
         error_rates : float, tensor of shape (R + 1,) or None, default=None
-            Rates in [0, 1] of the R annotators; the last is that of unknown ones. One number
-            stands for all. They must be given if the likelihood was made with
-            ``with_error_rates=True``, and only then. No gradient passes through them.
+            Rates in [0, 1] of the R annotators; the last is that of unknown ones. They must be
+            given if ``with_error_rates`` is True, and only then. No gradient passes through them.
 
         Returns
         -------
         tensor of shape (n,)
             Log-probabilities in nats, in the type of the logits; 0 for an item without an answer.
             First derivatives by ``logits`` and ``log_propensities`` are available.
-
-        Raises
-        ------
-        InputError
-            If the logits' shape is not that of the likelihood, or error rates are missing or must
-            not be given.
         """
         precise, log_w = logits.to(self.dtype), log_propensities
         rates = None
@@ -189,10 +171,7 @@ class AnswersLikelihood:
         log_propensities: Tensor | None = None,
         error_rates: Tensor | None = None,
     ) -> Evaluation:
-        """Compute the log-likelihoods and their gradients, without autograd.
-
-        Arguments are those of :meth:`log_likelihood`, in the likelihood's dtype.
-        """
+        """Compute log-likelihoods and gradients without autograd, from tensors of the dtype."""
         self._check(logits, error_rates)
         return self._evaluate(logits, log_propensities, error_rates)
 
@@ -271,13 +250,11 @@ def answers_log_likelihood(
     propensities : array-like of shape (K,) or None, default=None
         How readily each label comes to mind, relative to the others. None: all alike.
     error_rates : float or array-like of shape (R,), default=0.0
-        Probability, in [0, 1], that an answer is a mistake: drawn at random from all answers that
-        the question allows. One number for all, or one for each annotator code. Annotators that
-        are unknown have the mean rate. If an answer judges several labels, each judgement is a
-        mistake with this probability.
+        Probability, in [0, 1], that an answer (or each judgement of several labels) is a mistake:
+        drawn at random from all answers that the question allows. One number for all, or one for
+        each annotator code; unknown annotators have the mean rate.
     exclusion_rates : float, array-like of shape (K,) or None, default=None
-        Probability, in [0, 1], that a label that does not apply is excluded. It must be given if
-        ``answers`` hold exclusions.
+        Probability, in [0, 1], that a label that does not apply is excluded; needed if some are.
 
     Returns
     -------
@@ -289,8 +266,6 @@ def answers_log_likelihood(
     ------
     AnnotationError
         If answers contradict each other and no mistakes are allowed.
-    InputError
-        If shapes do not fit, a rate is out of range, or exclusion rates are missing.
 
     See Also
     --------
@@ -299,11 +274,11 @@ def answers_log_likelihood(
 
     Notes
     -----
-    Any number of judged labels and exclusions of an item is treated exactly. So are, in addition,
-    namings of one label each from the same menu, or one naming of several labels. All other
-    namings of an item are multiplied, each with its probability given the facts; so are several
-    namings if there are mistakes. That is a composite likelihood. Integrals are exact to rounding
-    up to 24 labels, and have a relative error below 1e-8 beyond.
+    Judged labels and exclusions are treated exactly, as are, in addition, namings of one label each
+    from the same menu, or one naming of several labels. All other namings of an item are
+    multiplied, each given the facts; so are several namings if there are mistakes. That is a
+    composite likelihood. Integrals are exact to rounding up to 24 labels, and have a relative error
+    below 1e-8 beyond.
 
     Examples
     --------

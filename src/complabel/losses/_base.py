@@ -5,33 +5,30 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from complabel.errors import InputError
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
 
 class LogitLoss(torch.nn.Module, ABC):
     """Base class of losses of a network's K outputs, averaged over instances.
 
-    A loss needs only ``forward``, in any training loop and in the methods of this package. A call
-    of the loss checks its arguments before ``forward`` gets them.
+    A loss needs only ``forward``. A call of the loss checks the arguments before.
 
     Attributes
     ----------
     label_names : tuple of str
         Names of the arguments that ``forward`` takes after the logits: usually ``complementary``,
-        and perhaps ``relevant``, the known relevant labels. Methods pass labels by these names.
+        and perhaps ``relevant``. Methods pass labels by these names.
     models_the_choice : bool
-        Whether the loss models which labels are chosen as complementary. If so, it has a
-        ``log_likelihood``, and that is the ``score`` of a classifier trained with this loss.
+        Whether the loss models which labels are chosen as complementary. If so, its
+        ``log_likelihood`` is the ``score`` of a classifier trained with it.
 
     See Also
     --------
@@ -61,7 +58,7 @@ class LogitLoss(torch.nn.Module, ABC):
 
     @abstractmethod
     def forward(self, logits: Tensor, *labels: Any, **named: Any) -> Tensor:
-        """Compute the loss.
+        """Compute the mean loss of the instances.
 
         Parameters
         ----------
@@ -76,20 +73,17 @@ class LogitLoss(torch.nn.Module, ABC):
         Returns
         -------
         tensor of shape ()
-            The mean over instances.
         """
 
     def logit_gradient(self, logits: Tensor, *labels: Any, **named: Any) -> Tensor:
         """Return the gradient, by the logits, of the loss summed over instances.
 
-        Linear models are trained with it. This implementation uses autograd. A loss that overrides
-        it with a formula trains faster.
+        Linear models are trained with it. It uses autograd; a formula in its place is faster.
 
         Parameters
         ----------
         logits, complementary, relevant : tensors of shape (b, K)
-            As for ``forward``, all of one dtype. They may be transposed views of (K, b) tensors:
-            training passes such views.
+            As for ``forward``, of one dtype. Training passes transposed views of (K, b) tensors.
 
         Returns
         -------
@@ -105,16 +99,12 @@ class LogitLoss(torch.nn.Module, ABC):
         return gradient
 
     def log_likelihood(self, logits: Tensor, complementary: Tensor) -> Tensor:
-        """Return the log-likelihood of each instance's complementary labels, in nats.
+        """Return the log-likelihood (b,) of each instance's complementary labels, in nats.
 
         Parameters
         ----------
         logits, complementary : tensors of shape (b, K)
             Both of one dtype.
-
-        Returns
-        -------
-        tensor of shape (b,)
 
         Raises
         ------
@@ -124,7 +114,6 @@ class LogitLoss(torch.nn.Module, ABC):
         raise NotImplementedError(f"{type(self).__name__} does not model the choice")
 
     def _by_name(self, labels: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-        """Return the labels of a call by name, also those given by position."""
         if len(labels) > len(self.label_names):
             raise InputError(
                 f"{type(self).__name__} takes {' and '.join(self.label_names)} after the logits,"
@@ -184,7 +173,6 @@ def check_propensities(propensities: ArrayLike, n_labels: int | None = None) -> 
 
 
 def check_naming_rates(naming_rates: ArrayLike) -> NDArray[np.float64]:
-    """Return how often each label is named if it does not apply, (K,), after a check."""
     rates = np.array(naming_rates, dtype=np.float64)
     if rates.ndim != 1:
         raise InputError(f"naming_rates have shape {rates.shape}; give a sequence, one per label")
@@ -192,10 +180,7 @@ def check_naming_rates(naming_rates: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_rates(name: str, rates: ArrayLike, n: int, each: str) -> NDArray[np.float64]:
-    """Return rates (n,) from one number or n of them, after a check that they are in [0, 1].
-
-    ``name`` is the parameter, and ``each`` is what a rate belongs to: "annotator" or "label".
-    """
+    """Return rates (n,) in [0, 1] from one number or n; ``each`` ("label") is what has a rate."""
     values = np.asarray(rates, dtype=np.float64)
     if values.ndim == 1 and n == 0:
         raise InputError(
@@ -221,11 +206,8 @@ def _where(
 
 
 def differentiable(evaluate: Callable[..., tuple[Tensor, ...]], *inputs: Tensor) -> Tensor:
-    """Return the values (n,) of a function of matrices (n, K), connected to autograd.
-
-    ``evaluate`` returns the values and their gradient (n, K) by each matrix in one call. Value i
-    depends on row i only.
-    """
+    """Return values (n,) connected to autograd; value i depends on row i of the inputs only."""
+    # ``evaluate`` returns the values and their gradient (n, K) by each input in one call.
     found: Tensor = _ByHand.apply(evaluate, *inputs)  # type: ignore[no-untyped-call]
     return found
 

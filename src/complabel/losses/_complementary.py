@@ -24,25 +24,10 @@ DOUBTED_UP_TO = 0.3
 
 
 def implied_complementary(scores: Tensor, transition: Tensor) -> Tensor:
-    """Compute the probability of each label to be the complementary one, as the scores imply it.
+    """Return ``T^T f(x)``: how likely each label (b, K) is the complementary one, eq. 8 of MLCL.
 
-    Parameters
-    ----------
-    scores : tensor of shape (b, K)
-        f(x), each in [0, 1].
-    transition : tensor of shape (K, K)
-        T; rows sum to 1.
-
-    Returns
-    -------
-    tensor of shape (b, K)
-        ``T^T f(x)`` for each row, kept inside [1e-6, 1 - 1e-6]. Gradients pass through the bound,
-        so that a score near 0 or 1 can move away again.
-
-    References
-    ----------
-    Gao, Xu and Zhang, "Complementary to Multiple Labels: A Correlation-Aware Correction
-    Approach", eq. 8.
+    Values are kept inside [1e-6, 1 - 1e-6]. Gradients pass through the bound, so that a score
+    near 0 or 1 can move away again.
     """
     implied = scores @ transition  # (b, K) @ (K, K)
     bounded = implied.clamp(PROBABILITY_MARGIN, 1 - PROBABILITY_MARGIN)
@@ -52,8 +37,8 @@ def implied_complementary(scores: Tensor, transition: Tensor) -> Tensor:
 class ComplementaryCrossEntropy(LogitLoss):
     """Cross-entropy of a softmax over labels against the complementary label.
 
-    This is the loss of MLCL's first step (section 4.2 of its paper). The target is a distribution
-    over labels: an instance's complementary labels share the probability equally.
+    This is the loss of MLCL's first step (section 4.2 of its paper). An instance's complementary
+    labels share the probability equally.
     """
 
     def forward(self, logits: Tensor, distribution: Tensor) -> Tensor:
@@ -141,8 +126,7 @@ class MLCLLoss(LogitLoss):
 class BinaryCrossEntropy(LogitLoss):
     """Binary cross-entropy against the relevant labels, summed over labels.
 
-    It is the loss of the supervised reference, because it needs the true labels of every training
-    instance.
+    It is the loss of the supervised reference: it needs the true labels of all instances.
 
     Examples
     --------
@@ -165,11 +149,9 @@ class GDFLoss(LogitLoss):
 
     It is the mean over instances of ::
 
-        - sum over candidates j of log f_j
-        - sum over complementary labels j of log(1 - f_j)
+        - sum over candidates j of log f_j - sum over complementary labels j of log(1 - f_j)
 
-    With one complementary label per instance this is the published loss. With several, each of
-    them counts as irrelevant.
+    The published loss is that of one complementary label per instance.
 
     References
     ----------
@@ -201,16 +183,15 @@ class UnbiasedBCELoss(LogitLoss):
         - sum over candidates j of [a log f_j + b log(1 - f_j)]
         - sum over complementary labels j of log(1 - f_j)
 
-    An instance has s complementary labels. There are 2^(K-s) - 1 non-empty label sets that avoid
-    them; a is the share of these sets that hold a given candidate, and b = 1 - a. If all these
-    sets are equally likely, the mean of this loss is the risk under full supervision.
+    There are 2^(K-s) - 1 non-empty label sets that avoid an instance's s complementary labels; a is
+    the share of these sets that hold a given candidate, and b = 1 - a. If all are equally likely,
+    the mean of this loss is the risk under full supervision.
 
     Notes
     -----
-    For one complementary label, a = 2^(K-2) / (2^(K-1) - 1), which is the published estimator. For
-    several, the code of the authors' later paper (CTL) also gives an instance the weight
-    2^(K-s) - 1; here all instances have the same weight. The share a approaches 1/2 exponentially
-    fast in K. Then the loss pulls candidates to 1/2, and little is learned from many labels.
+    For one complementary label this is the published estimator. For several, the code of the
+    authors' later paper (CTL) also gives an instance the weight 2^(K-s) - 1; here all weigh the
+    same. As a approaches 1/2 exponentially fast in K, little is learned from many labels.
 
     References
     ----------
@@ -235,13 +216,11 @@ class UnbiasedBCELoss(LogitLoss):
 
 
 def _cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
-    """Sum over labels, and average over instances."""
     total = functional.binary_cross_entropy_with_logits(logits, target, reduction="sum")
     return total / len(logits)
 
 
 def _expected_relevance(complementary: Tensor) -> Tensor:
-    """Return the share a for candidates and 0 for complementary labels, shape (b, K)."""
     n_candidates = complementary.shape[1] - complementary.sum(dim=1, keepdim=True)
     # a = 2^(m-1) / (2^m - 1) for m candidates, in a form that does not overflow for large m.
     share = 0.5 / (1 - torch.exp2(-n_candidates))
@@ -251,13 +230,10 @@ def _expected_relevance(complementary: Tensor) -> Tensor:
 class LUWLoss(LogitLoss):
     """The un-weighted loss of discriminative complementary-label learning, for label sets.
 
-    In the multi-class form g = softmax(f), Q = softmax(1 - g) models the complementary label, and
-    the loss is -log Q at the complementary label. Here both softmaxes are replaced by sigmoids,
-    and cross-entropy by binary cross-entropy: g = sigmoid(f) and Q = sigmoid(1 - g). The loss
-    compares Q with the complementary indicator. It is averaged over labels and instances.
-
-    Q lies in [0.5, 0.73]. For a label that is chosen less than half the time, the best Q is 0.5.
-    So the loss pulls every g towards 1.
+    In the multi-class form g = softmax(f), Q = softmax(1 - g) models the complementary label. Here
+    both softmaxes are sigmoids, and the binary cross-entropy compares Q with the complementary
+    indicator. It is averaged over labels and instances. Q lies in [0.5, 0.73], and for a label that
+    is chosen less than half the time, 0.5 is best. So the loss pulls every g towards 1.
 
     References
     ----------
@@ -286,10 +262,7 @@ class LUWLoss(LogitLoss):
         return through_scores.mul_(scores).mul_(1 - scores).div_(logits.shape[1])
 
     def log_likelihood(self, logits: Tensor, complementary: Tensor) -> Tensor:
-        """Return the mean of log Q over each instance's complementary labels, shape (b,).
-
-        Q is first divided by its sum over the labels, so that it is a distribution.
-        """
+        """Return the mean log Q / sum(Q) of each instance's complementary labels, shape (b,)."""
         q = torch.sigmoid(1 - torch.sigmoid(logits))
         log_q = torch.log(q / q.sum(dim=1, keepdim=True))
         return (complementary * log_q).sum(dim=1) / complementary.sum(dim=1)
@@ -304,9 +277,8 @@ class CTLLoss(LogitLoss):
         - exp(0.5^(s-1)) sum over complementary labels j of log(1 - f_j)
 
     where s is the number of the instance's complementary labels. The doubted labels are the
-    candidates with 0 < z_j <= 0.3. Here z are the instance's scores f, scaled to [0, 1] by their
-    minimum and maximum; no gradient flows through z. So the label with the lowest score is never
-    doubted. A row of equal scores is not scaled.
+    candidates with 0 < z_j <= 0.3, where z are the instance's scores f, scaled to [0, 1] by their
+    minimum and maximum. No gradient flows through z. A row of equal scores is not scaled.
 
     References
     ----------
@@ -335,7 +307,6 @@ class CTLLoss(LogitLoss):
 
 
 def _weights(scores: Tensor, complementary: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the weights of -log f and of -log(1 - f), both (b, K)."""
     n_complementary = complementary.sum(dim=1, keepdim=True)
     on_candidates = torch.exp(-torch.exp2(-n_complementary))
     on_complementary = torch.exp(torch.exp2(1 - n_complementary))
@@ -356,9 +327,7 @@ class ExponentialRankingLoss(LogitLoss):
     r"""The loss of ComRank: exponential in the differences of scores.
 
     f is the sigmoid of the logits. The loss of an instance sums :math:`\exp(f_k - f_j)` over its
-    candidates j, and takes the mean over its complementary labels k. The paper has one
-    complementary label per instance. With several, the mean gives all instances the same weight.
-    Since exp(f_k - f_j) = exp(f_k) exp(-f_j), the code computes two sums instead of all pairs.
+    candidates j, and takes the mean over its complementary labels k: the paper has only one.
 
     References
     ----------

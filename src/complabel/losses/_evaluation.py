@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.answers import Answers
+from complabel.answers import Answers
 
 # Error rates are at least this, so that their logarithms are finite. Half of it is still a normal
 # number in float32.
@@ -33,16 +30,11 @@ def on_offer(answers: Answers, rows: NDArray[np.intp]) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True)
 class Point:
-    """The arguments of a likelihood of answers.
-
-    ``log_propensities`` (K,) or (n, K) are None if all labels come to mind alike. ``error_rates``
-    (R + 1,) are those of the R annotators and, last, of unknown ones; None if there are no
-    mistakes.
-    """
+    """Arguments of a likelihood of answers; ``None`` are equal propensities and no mistakes."""
 
     logits: Tensor  # (n, K)
-    log_propensities: Tensor | None
-    error_rates: Tensor | None
+    log_propensities: Tensor | None  # (K,) or (n, K)
+    error_rates: Tensor | None  # (R + 1,), that of unknown annotators last
 
     @classmethod
     def at(
@@ -64,19 +56,15 @@ class Point:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Log-likelihoods of items, and the gradients of their sum. Each kind of answer adds its part.
-
-    ``through_log_odds`` is the gradient by the log-odds of error rates, the unknown annotator last.
-    """
+    """Log-likelihoods of items and gradients of their sum; each kind of answer adds its part."""
 
     values: Tensor  # (n,)
     through_logits: Tensor  # (n, K)
     through_log_propensities: Tensor | None  # in their shape; None if there are none
-    through_log_odds: Tensor | None  # (R + 1,); None if there are no error rates
+    through_log_odds: Tensor | None  # (R + 1,), by the log-odds of error rates; or None
 
     @classmethod
     def empty(cls, point: Point) -> Evaluation:
-        """Return the evaluation without any answer: all zeros."""
         rest = (
             None if given is None else torch.zeros_like(given)
             for given in (point.log_propensities, point.error_rates)
@@ -84,7 +72,6 @@ class Evaluation:
         return cls(torch.zeros_like(point.logits[:, 0]), torch.zeros_like(point.logits), *rest)
 
     def add_through_log_odds(self, annotator: Tensor, slope: Tensor) -> None:
-        """Add derivatives (A,) by the log-odds of the error rates of these annotators (A,)."""
         if self.through_log_odds is not None:
             place = annotator.remainder(len(self.through_log_odds))  # -1 becomes the last place
             self.through_log_odds.index_add_(0, place, slope)
@@ -92,8 +79,6 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Ragged:
-    """The entries of n owners in a tensor that is sorted by owner."""
-
     """Where the entries of n owners lie in a tensor that is sorted by owner."""
 
     start: Tensor  # (n,)
@@ -108,10 +93,7 @@ class Ragged:
         return cls(count.cumsum(0) - count, count, int(count[0]) if alike else None)
 
     def of_rows(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the places of the entries of some owners (b,), and each entry's row in ``rows``.
-
-        Both are (number of entries,), in the order of ``rows``.
-        """
+        """Return the places of the entries of owners (b,), and each entry's row in ``rows``."""
         row = torch.arange(len(rows), device=rows.device)
         if self.same == 1:
             return rows, row

@@ -12,22 +12,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from complabel.answers import STATEMENT_KINDS, find_contradictions, sure_statements
+from complabel.answers import (
+    STATEMENT_KINDS,
+    Answers,
+    Statements,
+    find_contradictions,
+    sure_statements,
+)
 from complabel.errors import AnnotationError, InputError
-from complabel.losses._evaluation import Ragged, by_label, on_offer
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.answers import Answers, Statements
-    from complabel.losses._evaluation import Evaluation, Point
+from complabel.losses._evaluation import Evaluation, Point, Ragged, by_label, on_offer
 
 # Log-odds of a label that a fact settles. They are finite, because 0 * inf would give nan.
 _SETTLED = 1e30
@@ -37,18 +38,14 @@ _NAMED, _, _EXCLUDED, _, _IMPLIED = range(len(STATEMENT_KINDS))
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts about F pairs of an item and a label, and J judgements that may be mistakes.
+    """Facts about F pairs of an item and a label, and J judgements that may be mistakes."""
 
-    ``log_if_applies`` and ``log_if_not`` (F,) are the log-probabilities of the facts that are
-    certain or have a known rate. Judgements are kept apart from them, because their probability
-    depends on the annotator's error rate. If every fact settles its label for certain, ``sign``
-    says how, and less has to be computed.
-    """
+    # Judgements are apart, because their probability depends on the annotator's error rate.
 
     n_items: int
     item: Tensor  # (F,), ascending
     label: Tensor  # (F,)
-    log_if_applies: Tensor  # (F,)
+    log_if_applies: Tensor  # (F,), of facts that are certain or have a known rate
     log_if_not: Tensor  # (F,)
     sign: Tensor | None  # (F,): 1 if the label applies, -1 if not; None if a fact is uncertain
     judged: Tensor  # (J,), ascending: the pair that each judgement is about
@@ -93,7 +90,6 @@ class Facts:
         )
 
     def add_evidence(self, point: Point, found: Evaluation) -> None:
-        """Add the log-evidence of all facts to ``found``."""
         z = by_label(point.logits).index_select(0, self.position)
         slope_at = by_label(found.through_logits)
         if self.sign is not None:
@@ -116,7 +112,6 @@ class Facts:
             found.add_through_log_odds(self.annotator, right * of_right + (1 - right) * of_wrong)
 
     def shifted(self, point: Point) -> Tensor:
-        """Return the logits (n, K) given the facts."""
         if self.sign is not None:
             shift = self.sign * _SETTLED
         else:
@@ -127,11 +122,8 @@ class Facts:
         return given_facts
 
     def add_through_shift(self, point: Point, slope: Tensor, found: Evaluation) -> None:
-        """Add the gradient of the namings by the error rates.
-
-        The more mistakes an annotator makes, the less their judgements shift the logits.
-        ``slope`` (n, K) is the gradient of the namings by the shifted logits.
-        """
+        """Add the namings' gradient by error rates; ``slope`` (n, K) is that by shifted logits."""
+        # Mistakes make judgements shift the logits less.
         if len(self.judged):
             of_right, of_wrong = _slopes_of_judgements(point.rates_of(self.annotator))
             of_shift = (of_right - of_wrong) * torch.where(self.yes, 1.0, -1.0)
@@ -139,7 +131,6 @@ class Facts:
             found.add_through_log_odds(self.annotator, of_shift * of_label)
 
     def _log_cases(self, e: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the log-probabilities (F,) of all facts if the label applies, and if not."""
         if not len(self.judged):
             return self.log_if_applies, self.log_if_not
         right, wrong = torch.log1p(-e / 2), torch.log(e / 2)
@@ -165,10 +156,8 @@ def lay_out_facts(
     dtype: torch.dtype,
     device: torch.device,
 ) -> Facts | None:
-    """Collect the facts of some answers; return None if there are only namings.
-
-    Without error rates, judgements and complete namings are certain facts.
-    """
+    """Collect the facts of some answers; return None if there are only namings."""
+    # Without error rates, judgements and complete namings are certain facts.
     said = answers.statements()
     judging = with_error_rates & np.isin(answers.question, ("asked", "ticked"))
     complete = answers.exhausted & (answers.all_apply != "skip") & (not with_error_rates)
@@ -214,11 +203,8 @@ def lay_out_facts(
 def _both_cases(
     answers: Answers, certain: Statements, rates: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return pairs of item and label, and log-probabilities of facts about them in both cases.
-
-    A label that a rule looked at and did not exclude is a fact, too: it is less likely if the label
-    does not apply.
-    """
+    """Return pairs of item and label, and log-probabilities of facts about them in both cases."""
+    # A label that a rule spared is a fact, too: it is less likely if the label does not apply.
     if_applies = np.where(certain.applies, 0.0, -np.inf)
     if_not = np.where(certain.applies, -np.inf, 0.0)
     rows = np.flatnonzero(answers.question == "excluded")
@@ -241,7 +227,6 @@ def _both_cases(
 def _checked(
     answers: Answers, excluded: Statements, rates: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """Return exclusion rates (K,); refuse missing ones, and 0 for a label that was excluded."""
     if rates is None:
         raise InputError(
             "the answers hold labels that a rule or a report excluded; give exclusion_rates: how"
@@ -257,17 +242,10 @@ def _checked(
 
 
 def _refuse_contradictions(
-    answers: Answers,
-    said: Statements,
-    must_apply: NDArray[np.int64],
-    *,
-    with_error_rates: bool,
+    answers: Answers, said: Statements, must_apply: NDArray[np.int64], *, with_error_rates: bool
 ) -> None:
-    """Refuse answers after which a label can neither apply nor not apply.
-
-    The pairs ``must_apply`` cannot be without the label: with an exclusion rate of 1, a label that
-    a rule looked at and did not exclude applies.
-    """
+    """Refuse answers after which a label can neither apply nor not apply."""
+    # ``must_apply`` are pairs that a rule with an exclusion rate of 1 looked at and spared.
     sure = said.only(sure_statements(answers, said, with_error_rates=with_error_rates))
     denied = np.intersect1d(must_apply, sure.pair[~sure.applies])
     wrong = np.union1d(find_contradictions(sure), denied)

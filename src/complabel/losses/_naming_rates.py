@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 from torch.nn import functional
 
 from complabel.errors import InputError
 from complabel.losses._base import LogitLoss, check_naming_rates, differentiable
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
 # The largest number of score differences in memory at once: 16 MiB in single precision.
 _MOST_DIFFERENCES = 2**22
 
 
 class NamingRateLoss(LogitLoss):
-    """Base of losses for labels that are named with one probability each, ``naming_rates`` (K,).
-
-    It does not depend on the other labels. A label that applies is never named.
-    """
+    """Base of losses for labels that are named with rates (K,) where they do not apply."""
 
     naming_rates: Tensor
 
@@ -38,13 +31,11 @@ class NamingRateLoss(LogitLoss):
 class CCMNLoss(NamingRateLoss):
     r"""The unbiased estimator of the supervised binary cross-entropy under class-conditional noise.
 
-    Candidates are noisy labels. A label that applies is always a candidate. Label j, if it does
-    not apply, is a candidate with probability 1 - p_j, the noise rate. For a loss l, the paper's
-    estimator is l(f, 1) for a candidate and (l(f, 0) - (1 - p_j) l(f, 1)) / p_j for a
-    complementary label. Its mean over the naming of labels is the supervised loss. The
-    cross-entropy is linear in its target, so its estimator is the cross-entropy with the target
-    :math:`1 - \bar y_j / p_j`. It is summed over labels and averaged over instances. If all p_j
-    are 1, it is :class:`GDFLoss`.
+    Candidates are noisy labels. Label j, if it does not apply, is a candidate with probability
+    1 - p_j, the noise rate. For a loss l, the paper's estimator is l(f, 1) for a candidate and
+    (l(f, 0) - (1 - p_j) l(f, 1)) / p_j for a complementary label. The cross-entropy is linear in
+    its target, so its estimator is the cross-entropy with the target :math:`1 - \bar y_j / p_j`,
+    summed over labels and averaged over instances. If all p_j are 1, it is :class:`GDFLoss`.
 
     Parameters
     ----------
@@ -52,26 +43,18 @@ class CCMNLoss(NamingRateLoss):
         p_j in (0, 1]: the probability that label j is named for an instance to which it does
         not apply.
 
-    Raises
-    ------
-    InputError
-        If a rate is not in (0, 1].
-
     Notes
     -----
-    The loss of one instance has no lower bound: it falls without end as the logit of a
-    complementary label falls, if p_j < 1. So a flexible model overfits, and
-    :class:`COMESHammingLoss` corrects this. The estimator is unbiased only if each label is named
-    with *one* probability. A person who names exactly one random label that does not apply names
-    each of them with probability 1 / (K - c), where c labels apply. This is one probability only
-    if c is the same for all instances.
+    If p_j < 1, the loss falls without end with the logit of a complementary label. So a flexible
+    model overfits; :class:`COMESHammingLoss` corrects this. The estimator is unbiased only if each
+    label is named with *one* probability. A person who names one random label that does not apply
+    does so with probability 1 / (K - c), where c labels apply: c must be the same for all.
 
     References
     ----------
     Xie and Huang, "CCMN: A General Framework for Learning with Class-Conditional Multi-Label
-    Noise", IEEE TPAMI 2023. This is the first of its two estimators, with the noise rates of
-    complementary labels. It extends Natarajan, Dhillon, Ravikumar and Tewari, "Learning with Noisy
-    Labels", 2013.
+    Noise", IEEE TPAMI 2023, the first estimator. It extends Natarajan, Dhillon, Ravikumar and
+    Tewari, "Learning with Noisy Labels", 2013.
 
     Examples
     --------
@@ -103,32 +86,22 @@ class COMESHammingLoss(NamingRateLoss):
     .. math:: A_j + B_j,\quad A_j = E[l(f_j, 1)] - (1 - \pi_j) E[l(f_j, 1) | \bar y_j = 1],\quad
         B_j = (1 - \pi_j) E[l(f_j, 0) | \bar y_j = 1].
 
-    A_j is the loss of the relevant labels and cannot be negative. Its estimate can be negative,
-    and then training would only make it smaller. So the loss is the sum of
-    :math:`|A_j| + B_j`.
+    A_j, the loss of the relevant labels, cannot be negative, but its estimate can, and training
+    would make it smaller. So the loss is the sum of :math:`|A_j| + B_j`.
 
     Parameters
     ----------
     naming_rates : array-like of shape (K,)
         p_j, as for :class:`CCMNLoss`. Label j is named for a share p_j (1 - pi_j) of the
-        instances. So each complementary label is divided by p_j, which gives the two conditional
-        means.
+        instances, so division of complementary labels by p_j gives the two conditional means.
     corrected : bool, default=True
         Whether to take the absolute value of A_j. If not, the loss equals :class:`CCMNLoss`.
-
-    Raises
-    ------
-    InputError
-        If a rate is not in (0, 1].
 
     Notes
     -----
     A_j is a mean over a batch, so the corrected loss of a batch is not a mean over its instances.
-    By the triangle inequality, the corrected loss is at least the uncorrected one.
-
-    The risk and the correction are from the paper. The form is ours: the loss is a sum over
-    labels, as in the other losses here (the paper divides by K), and p_j is the same for all
-    batches.
+    The risk and the correction are from the paper. The form is ours: the loss is a sum over labels
+    (the paper divides by K), and p_j is the same for all batches.
 
     References
     ----------
@@ -181,22 +154,15 @@ class COMESRankingLoss(NamingRateLoss):
     Parameters
     ----------
     naming_rates : array-like of shape (K,)
-        p_j, as for :class:`CCMNLoss`. Division by p_j gives the terms (1 - pi_j) E[. | j named] of
-        the paper.
+        p_j, as for :class:`CCMNLoss`; division gives the paper's (1 - pi_j) E[. | j named].
     flooding : float, default=0.0
         beta, the flood level. If L is the mean over a batch, the loss is \|L - beta\| + beta.
-        With 0, the loss is L.
-
-    Raises
-    ------
-    InputError
-        If a rate is not in (0, 1], or ``flooding`` is negative.
 
     Notes
     -----
-    The risk, the sigmoid loss and the flooding are from the paper. The form is ours: the paper
-    sums over pairs, and here the sum is divided by K - 1. The default flood level of 0 is also
-    ours; the paper tunes it. The loss takes O(n s K) time for s complementary labels per instance.
+    The risk, the sigmoid loss and the flooding are from the paper, which tunes the flood level. The
+    division of the sum over pairs by K - 1 is ours. For s complementary labels per instance, the
+    loss takes O(n s K) time.
 
     References
     ----------

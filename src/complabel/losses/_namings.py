@@ -15,22 +15,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy import sparse, special
 from torch import Tensor
 from torch.nn import functional
 
-from complabel.losses._evaluation import Ragged, by_label, on_offer
+from complabel.answers import Answers
+from complabel.losses._evaluation import Evaluation, Point, Ragged, by_label, on_offer
 from complabel.losses._selection_kernel import Namings, log_likelihood_and_gradient
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.answers import Answers
-    from complabel.losses._evaluation import Evaluation, Point
 
 
 def pick_rows(values: Tensor, rows: Tensor) -> Tensor:
@@ -46,7 +42,6 @@ class Cells:
     labels: Tensor | None  # (b, L); None if each row holds all K labels
 
     def of_items(self, values: Tensor) -> Tensor:
-        """Pick the group's values (b, L) from values of each item and label (n, K)."""
         if self.item is None:
             return values
         if self.labels is None:
@@ -60,7 +55,6 @@ class Cells:
         return values if self.labels is None else values[self.labels]
 
     def add_to_items(self, values: Tensor, more: Tensor) -> None:
-        """Add the group's values (b, L) to those of each item and label (n, K), in place."""
         if self.item is None:
             values += more
         elif self.labels is None:
@@ -70,7 +64,6 @@ class Cells:
             by_label(values).index_add_(0, place.flatten(), more.flatten())
 
     def add_values(self, values: Tensor, more: Tensor) -> None:
-        """Add the rows' values (b,) to those of each item (n,), in place."""
         if self.item is None:
             values += more
         else:
@@ -88,12 +81,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Group:
-    """Namings of one shape: b rows of L labels, which include the labels on offer.
-
-    ``complete`` namings name fewer labels than asked for, so they name all that do not apply. If
-    all labels on offer apply, the question may be ``skipped`` (there is no answer), or any label
-    is ``picked``.
-    """
+    """Namings of one shape: b rows of L labels, which include the labels on offer."""
 
     n_items: int
     cells: Cells
@@ -101,9 +89,11 @@ class Group:
     offered: Tensor  # (b, L)
     annotator: Tensor  # (b,), -1 where unknown
     log_possible: Tensor  # (b,): log of the number of answers that the question allows
-    skipped: Tensor | None = None  # (b,), bool; None if True for no row
-    picked: Tensor | None = None  # (b,), bool; None if True for no row
-    complete: bool = False
+    # If all labels on offer apply, the question is skipped, or any label is picked. (b,), bool;
+    # None if True for no row.
+    skipped: Tensor | None = None
+    picked: Tensor | None = None
+    complete: bool = False  # fewer are named than asked for: these are all that do not apply
 
     @cached_property
     def _by_item(self) -> Ragged | None:
@@ -112,7 +102,6 @@ class Group:
         return None if item is None else Ragged.of(item, self.n_items)
 
     def of_rows(self, rows: Tensor) -> Group | None:
-        """Return the namings about some items (b,), which become items 0 to b - 1."""
         place, item = (rows, None) if self._by_item is None else self._by_item.of_rows(rows)
         if not len(place):
             return None
@@ -145,11 +134,7 @@ class _Chances:
     def or_else(
         self, log_chance: Tensor, through_logits: Tensor | None = None
     ) -> tuple[_Chances, Tensor]:
-        """Add the probability of another way to the same answer.
-
-        ``through_logits`` (b, L) is the gradient of ``log_chance`` (b,). Also returns the other
-        way's share (b,) of the sum.
-        """
+        """Add another way to the same answer, with its gradient (b, L); return its share, too."""
         values = torch.logaddexp(self.values, log_chance)
         share = torch.exp(log_chance - values)
         kept = (1 - share).unsqueeze(1)
@@ -162,10 +147,7 @@ class _Chances:
 def add_namings(
     group: Group, point: Point, given_facts: Tensor, found: Evaluation, slope: Tensor
 ) -> None:
-    """Add the log-likelihood of a group's namings to ``found``.
-
-    The gradient by the logits ``given_facts`` (n, K) is added to ``slope`` instead.
-    """
+    """Add a group's values to ``found``, and the gradient by ``given_facts`` to ``slope``."""
     chances = _of_choice(group, given_facts, point.log_propensities)
     if point.error_rates is not None:
         e = point.rates_of(group.annotator)
@@ -182,11 +164,8 @@ def add_namings(
 
 
 def add_skips(group: Group, point: Point, found: Evaluation) -> None:
-    """Divide by the probability that there is an answer, if annotators skip some questions.
-
-    They skip a question if all labels on offer apply, except by mistake. This probability is
-    computed without the facts.
-    """
+    """Divide by the probability, without the facts, that a question is not skipped."""
+    # It is skipped if all labels on offer apply, except by mistake.
     if group.skipped is None:
         return
     e = point.rates_of(group.annotator)
@@ -200,7 +179,6 @@ def add_skips(group: Group, point: Point, found: Evaluation) -> None:
 
 
 def _of_choice(group: Group, logits: Tensor, log_propensities: Tensor | None) -> _Chances:
-    """Return the log-probabilities of a group's rows without mistakes."""
     z, namings = group.cells.of_items(logits), group.namings
     if group.complete:
         left = group.offered - namings.named
@@ -217,7 +195,6 @@ def _of_choice(group: Group, logits: Tensor, log_propensities: Tensor | None) ->
 
 
 def _log_all_apply(group: Group, z: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the log-probability (b,) that all labels on offer apply, and its gradient (b, L)."""
     log_all = (functional.logsigmoid(z) * group.offered).sum(dim=1)
     return log_all, torch.sigmoid(-z) * group.offered
 
@@ -225,11 +202,9 @@ def _log_all_apply(group: Group, z: Tensor) -> tuple[Tensor, Tensor]:
 def lay_out_namings(
     answers: Answers, *, with_error_rates: bool, dtype: torch.dtype, device: torch.device
 ) -> list[Group]:
-    """Collect the namings of some answers in groups.
-
-    Without error rates, all namings of one label each about the same item from the same menu are
-    one row of a group. Complete namings are then facts, and not in a group.
-    """
+    """Collect the namings of some answers in groups."""
+    # Without error rates, all namings of one label each about the same item from the same menu are
+    # one row of a group. Complete namings are then facts, and not in a group.
     kept, complete = answers.question == "named", answers.exhausted
     if not with_error_rates:
         # Keep complete namings that are skipped if all labels apply: that there is an answer
@@ -267,11 +242,8 @@ def lay_out_namings(
 def _merged(
     answers: Answers, rows: NDArray[np.intp]
 ) -> tuple[Any, NDArray[np.intp], NDArray[np.intp]]:
-    """Merge namings of one label each about the same item from the same menu.
-
-    Returns how often each label was named (b, K), the first row of each merged naming (b,), and
-    the merged naming that each row went to.
-    """
+    """Merge namings of one label each about the same item from the same menu."""
+    # Returns how often labels were named (b, K), first rows (b,), and each row's merged naming.
     # Hash each menu as a sum of random numbers: equal menus have equal sums, others differ.
     weights = np.random.default_rng(0).integers(2**40, size=answers.n_labels)
     menu = np.asarray(answers.offered[rows].astype(np.int64) @ weights)
@@ -285,7 +257,7 @@ def _merged(
 
 
 def _widths(sizes: NDArray[np.intp], n_labels: int) -> NDArray[np.intp]:
-    """Return the number of labels that a row needs in its group: a power of two, or K."""
+    """Return how many labels each row needs in its group: a power of two, or K."""
     widths = 2 ** np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.intp)
     return np.where((sizes == 0) | (2 * widths > n_labels), n_labels, widths)
 
@@ -344,10 +316,8 @@ def _if_any(which: NDArray[np.bool_], device: torch.device) -> Tensor | None:
 def _log_possible(
     sizes: NDArray[np.float64], asked_for: NDArray[np.intp], none_possible: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return the log of the number of possible answers: all sets of up to m labels on offer.
-
-    The empty set counts if "all of these apply" is an answer.
-    """
+    """Return the log of the number of possible answers: all sets of up to m labels on offer."""
+    # The empty set counts if "all of these apply" is an answer.
     possible = none_possible.astype(np.float64)
     for s in range(1, int(asked_for.max(initial=0)) + 1):
         possible += np.where(s <= asked_for, special.comb(sizes, s), 0.0)

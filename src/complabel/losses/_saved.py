@@ -48,7 +48,6 @@ def loss_of(parts: Any) -> Any:
 
 
 def _losses() -> dict[str, type[LogitLoss]]:
-    """Return the package's own losses, by the names of their classes."""
     found: list[Any] = [LogitLoss]
     for made in found:
         found += made.__subclasses__()

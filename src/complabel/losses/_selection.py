@@ -22,24 +22,16 @@ All factors are positive, so every sum over nodes keeps its relative accuracy.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
 from complabel._parameters import check_real
-from complabel.losses._base import (
-    LogitLoss,
-    check_labels,
-    check_propensities,
-    differentiable,
-)
+from complabel.losses._base import LogitLoss, check_labels, check_propensities, differentiable
 from complabel.losses._selection_kernel import Namings, log_likelihood_and_gradient
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def selection_log_likelihood(
@@ -65,14 +57,8 @@ def selection_log_likelihood(
     Returns
     -------
     tensor of shape (n,)
-        log q_S in nats, plus the sum of log p_k over labels known to be relevant. First
-        derivatives are available, second derivatives are not.
-
-    Raises
-    ------
-    InputError
-        If an indicator has another shape than the logits, or propensities are not one positive
-        number per label.
+        log q_S in nats, plus the sum of log p_k over labels known to be relevant. Only first
+        derivatives are available.
 
     See Also
     --------
@@ -81,10 +67,9 @@ def selection_log_likelihood(
     Notes
     -----
     Up to 24 labels, ceil(K / 2) nodes of Gauss-Legendre quadrature are exact and take O(n K^2 / 2)
-    time. For more labels the relative error of q is below 1e-8 in float64, with 12 to 20 nodes for
-    up to ten named labels and 56 for more. With propensities, the result is exact up to 6 labels,
-    by a sum over label sets. For more labels the error is below 1e-8, with 40 nodes, or more if
-    propensities differ more than 400-fold. This takes about ten times as long. Memory is O(n K).
+    time. For more labels, the relative error of q is below 1e-8 in float64, with 12 to 56 nodes.
+    With propensities, a sum over label sets is exact up to 6 labels. Beyond, 40 nodes or more have
+    an error below 1e-8, and take about ten times as long. Memory is O(n K).
 
     Examples
     --------
@@ -130,8 +115,7 @@ class SelectionLikelihoodLoss(LogitLoss):
 
         - log q_S(x)  +  (sum_k p_k(x) - c)^2
 
-    Complementary labels say little about how *many* labels are relevant. The penalty settles this
-    by c, the expected number.
+    Complementary labels say little about how *many* labels are relevant. The penalty settles this.
 
     Parameters
     ----------
@@ -139,11 +123,6 @@ class SelectionLikelihoodLoss(LogitLoss):
         c, the expected number of relevant labels per instance. None leaves the penalty out.
     propensities : sequence of K floats or None, default=None
         As for :func:`selection_log_likelihood`.
-
-    Raises
-    ------
-    InputError
-        If the cardinality or a propensity is not positive.
 
     See Also
     --------

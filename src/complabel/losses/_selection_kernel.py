@@ -20,16 +20,13 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy import special
 from torch import Tensor
 from torch.nn import functional
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # The factors (labels x nodes x rows) in memory at once: 1 MiB on a CPU, about the cache of a core;
 # 128 MiB on a GPU, a small part of its memory.
@@ -65,11 +62,9 @@ _NODES_IN_FLOAT32, _USUAL_IN_FLOAT32 = 24, 4.0
 
 @dataclass(frozen=True)
 class Namings:
-    """The named labels of b rows with L labels each.
+    """The named labels of b rows with L labels each."""
 
-    If ``repeated``, a row holds several namings of one label each, by people who saw the same menu;
-    else it holds one naming of a set of labels.
-    """
+    # A row is one naming of a set or, if ``repeated``, namings of one label each from one menu.
 
     named: Tensor  # (b, L): 1 if a label is named; if repeated, how many people named it
     settled: Tensor  # (b, L): 1 if a label is named, or for another reason not in the product
@@ -79,11 +74,8 @@ class Namings:
 def log_likelihood_and_gradient(
     logits: Tensor, namings: Namings, log_propensities: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Return the log-probability of each row's namings (b,), and its gradients.
-
-    These are by the logits (b, L), and by the log-propensities, (L,) or (b, L): also (b, L), or
-    None if all labels come to mind alike.
-    """
+    """Return the log-probability (b,) of each row's namings, and its two gradients (b, L)."""
+    # They are by logits and by log-propensities, (L,) or (b, L); the second is None without these.
     counts = namings.named.sum(dim=1)
     most_named = max(1, int(counts.max())) if len(counts) else 1
     rule = None
@@ -141,12 +133,8 @@ def _alike(
 def _enumerated(
     logits: Tensor, named: Tensor, settled: Tensor, log_w: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return values (b,) and both gradients (L, b) by a sum over all sets T of other labels.
-
-    For few labels this is faster than a quadrature. T are the other labels that do not apply. Its
-    probability is the product of 1 - p_k for k in T and p_k for the others. Given T, label j is
-    named with probability w_j / (w_j + w_T), where w_T is the sum of w over T.
-    """
+    """Return values (b,) and gradients (L, b) by a sum over sets T of others that do not apply."""
+    # Given T, label j is named with probability w_j / (w_j + w_T); w_T is the sum of w over T.
     p = torch.sigmoid(logits)
     inside, w = torch.maximum(p, settled), log_w.exp().expand_as(logits)
     of_named = (w * named).sum(dim=0)
@@ -167,20 +155,11 @@ def _enumerated(
 
 
 def _weighted(
-    logits: Tensor,
-    named: Tensor,
-    settled: Tensor,
-    log_w: Tensor,
-    *,
-    n_nodes: int,
-    repeated: bool,
+    logits: Tensor, named: Tensor, settled: Tensor, log_w: Tensor, *, n_nodes: int, repeated: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return values (b,) and both gradients (L, b), for log-propensities (L, b) or (L, 1).
-
-    With t = exp(-tau), the integrand is g(tau) times the product of p_k + (1 - p_k) exp(-w_k tau)
-    over the labels that are not settled. g is the density of the time at which the last of the
-    named labels comes to mind.
-    """
+    """Return values (b,) and both gradients (L, b), for log-propensities (L, b) or (L, 1)."""
+    # With t = exp(-tau), the integrand is g(tau) times the product of p_k + (1 - p_k) exp(-w_k tau)
+    # over labels not settled; g is the density of the time when the last named one comes to mind.
     p = torch.sigmoid(logits)
     inside, w = torch.maximum(p, settled), log_w.exp()
     outside = 1 - inside
@@ -232,14 +211,9 @@ def _weighted(
 
 
 def _log_arrivals(x: Tensor, log_w: Tensor, marks: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the log-density of the time tau at which the last named label comes to mind.
-
-    With x = w tau, the density is ::
-
-        sum over i of w_i exp(-x_i) prod over j != i of (1 - exp(-x_j))
-
-    Also returns its gradient (L, n_nodes, b) by the log-propensities.
-    """
+    """Return the log-density of the time tau at which the last named label comes to mind."""
+    # With x = w tau, it is sum_i w_i exp(-x_i) prod_{j != i} (1 - exp(-x_j)). Also returns its
+    # gradient (L, n_nodes, b) by the log-propensities.
     mask = marks.unsqueeze(1)
     x = torch.where(mask, x, 1.0)
     log_rest = torch.log(-torch.expm1(-x))
@@ -266,7 +240,6 @@ def _where_it_matters(
 
 
 def _log_absent(logits: Tensor, named: Tensor, *, several: bool) -> Tensor:
-    """Return the log-probability (b,) that the named labels do not apply."""
     if several:
         # By default torch takes softplus(z) = z from z = 20 on, which is wrong by 2e-9.
         return -(functional.softplus(logits, threshold=40) * named).sum(dim=0)
@@ -275,11 +248,8 @@ def _log_absent(logits: Tensor, named: Tensor, *, several: bool) -> Tensor:
 
 
 def _log_product(factors: Tensor, *, several: bool) -> Tensor:
-    """Return the log of the product over labels: (n_nodes, b) from factors (L, n_nodes, b).
-
-    The sum of logarithms is used only if the product could underflow. With one named label per row
-    it cannot do harm: the integral is at least 1 / K, so nodes that underflow do not matter.
-    """
+    """Return the log of the product over labels, as a sum of logs only if it could underflow."""
+    # With one named label per row that does no harm: the integral is at least 1 / K.
     if several and len(factors) > _DIRECT_LABELS.get(factors.dtype, 0):
         return factors.log().sum(dim=0)
     return factors.prod(dim=0).log_()
@@ -295,7 +265,6 @@ def _of_rows(log_propensities: Tensor | None, rows: slice, block: Tensor) -> Ten
 
 
 def _blocks_of_rows(logits: Tensor, n_nodes: int) -> Iterator[slice]:
-    """Yield slices of rows whose factors fit into the memory of ``_BYTES_AT_ONCE``."""
     n_rows, n_labels = logits.shape
     budget = _BYTES_AT_ONCE["cpu" if logits.device.type == "cpu" else "other"]
     budget //= logits.element_size()
@@ -313,10 +282,8 @@ class Rule:
     divisor: float | None = None
 
     def of_rows(self, expected: Tensor) -> tuple[Tensor, Tensor]:
-        """Return log t and log-weights for S of shape (b,), both (n_nodes, b) or (n_nodes, 1).
-
-        The weights contain dt / du = t / (a u), which follows from t = u^(1 / a).
-        """
+        """Return log t and log-weights for S (b,), both (n_nodes, b) or (n_nodes, 1)."""
+        # The weights contain dt / du = t / (a u), which follows from t = u^(1 / a).
         log_u, log_weight = (
             torch.tensor(values[:, None], dtype=expected.dtype, device=expected.device)
             for values in (self.log_u, self.log_weight)
@@ -330,10 +297,7 @@ class Rule:
 
 @lru_cache(maxsize=64)
 def rule_for(n_labels: int, most_named: int) -> Rule | None:
-    """Return the rule for 1 to m named labels of K without propensities.
-
-    The result is None if m is too large for a rule of few nodes.
-    """
+    """Return the rule for 1 to m named labels without propensities; None if m is too large."""
     if n_labels <= _MOST_EXACT_LABELS:
         # The degree is K - 1: K - m from the other labels, and m - 1 from (1 - t)^(m - 1).
         return _gauss((n_labels + 1) // 2)
@@ -349,7 +313,6 @@ def _gauss(n_nodes: int, divisor: float | None = None) -> Rule:
 
 
 def number_of_nodes(log_propensities: Tensor | None, *, several: bool) -> int:
-    """Return the number of nodes, equally spaced in y, for labels with these propensities."""
     usual, most_usual = (_NODES_OF_SETS if several else _NODES), _USUAL_LOG_RATIO
     if log_propensities is None or log_propensities.numel() == 0:
         return usual
@@ -360,12 +323,10 @@ def number_of_nodes(log_propensities: Tensor | None, *, several: bool) -> int:
 
 
 def equal_steps(start: Tensor, end: Tensor, n_nodes: int) -> tuple[Tensor, Tensor]:
-    """Return equally spaced nodes (n_nodes, b) from start (b,) to end (b,), and the steps (b,)."""
     share = torch.linspace(0, 1, n_nodes, dtype=start.dtype, device=start.device).unsqueeze(1)
     return start + (end - start) * share, (end - start) / (n_nodes - 1)
 
 
 def log_tau_and_rate(y: Tensor) -> tuple[Tensor, Tensor]:
-    """Return log(scale * tau), and the log of its derivative by y times the scale, for nodes y."""
     log_tau = y - torch.exp(-y)
     return log_tau, log_tau + torch.log1p(torch.exp(-y))

@@ -6,34 +6,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from complabel.answers import Answers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from complabel.methods.selection._choices import Choices, Setting
 
 
 @dataclass(frozen=True, eq=False)
 class Annotators:
-    """Given or fitted properties of R annotators and K labels, as attributes of the classifier.
-
-    ``error_rates`` (R,) are those of the named annotators, and ``error_rate`` is that of all
-    others; None and 0 without mistakes.
-    """
+    """Given or fitted properties of R annotators and K labels, as attributes of the classifier."""
 
     names: tuple[str, ...]
     propensities: NDArray[np.float64] | None
-    error_rates: NDArray[np.float64] | None
-    error_rate: float
+    error_rates: NDArray[np.float64] | None  # (R,), of the named annotators; None if no mistakes
+    error_rate: float  # of all others
     exclusion_rates: NDArray[np.float64] | None
 
     @classmethod
     def of(
         cls, choices: Choices, setting: Setting, log_propensities: NDArray[np.float64] | None
     ) -> Annotators:
-        """Collect the properties that were given and those that were fitted."""
         weights = choices.known_propensities(setting)
         if log_propensities is not None:
             weights = np.exp(log_propensities - log_propensities.mean())
@@ -63,11 +57,8 @@ class Annotators:
 
 
 def named_where_excluded(answers: Answers) -> Answers:
-    """Return answers in which excluded labels are treated as named from those looked at.
-
-    Labels that exclusions also mark as absent or relevant become judgements. So does an excluded
-    label if the rule looked at no other label.
-    """
+    """Return answers in which excluded labels are treated as named from those looked at."""
+    # What exclusions also mark, or exclude from a menu of one, becomes a judgement.
     rules = answers.question == "excluded"
     if not rules.any():
         return answers

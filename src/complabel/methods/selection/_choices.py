@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy import special
 from torch import Tensor
 
-from complabel.losses import AnswersLikelihood
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel._training import LogitObjective
-    from complabel.answers import Answers
-    from complabel.frequencies import LabelFrequencies
-    from complabel.losses import Evaluation
-    from complabel.methods.selection._features import FeatureMap
+from complabel._training import LogitObjective
+from complabel.answers import Answers
+from complabel.frequencies import LabelFrequencies
+from complabel.losses import AnswersLikelihood, Evaluation
+from complabel.methods.selection._features import FeatureMap
 
 # The range in which the constant model's probabilities start, so that the sigmoid is not flat. It
 # matters little: ranges from (.3, .7) to (1e-6, 1 - 1e-6) changed the log-likelihood of held-out
@@ -36,23 +32,18 @@ _LEAST_VARIANCE = 0.01
 
 @dataclass(frozen=True)
 class Setting:
-    """The values that are chosen together; most are parameters of the classifier.
-
-    ``spread`` is the standard deviation of the prior of fitted log-propensities; it is None if
-    propensities are given or equal. ``error_rates`` are one rate of all annotators, or those of
-    each one and, last, of unknown ones; None without mistakes.
-    """
+    """The values that are chosen together; most are parameters of the classifier."""
 
     features: FeatureMap
     alpha: float
     cardinality: float | None
     rank: int | None = None
-    spread: float | None = None
+    spread: float | None = None  # of the prior of fitted log-propensities; None if not fitted
+    # One rate of all annotators, or those of each and, last, of unknown ones; None if no mistakes.
     error_rates: float | tuple[float, ...] | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the classifier that stand for this setting."""
         chosen = self.features.parameters | {"alpha": self.alpha, "cardinality": self.cardinality}
         further = {
             "rank": self.rank,
@@ -64,10 +55,9 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """Answers, with what is known about their annotators and about the labels.
+    """Answers, with what is known about their annotators and labels."""
 
-    If the label frequencies have propensities, these change with the cardinality.
-    """
+    # Propensities that come with the label frequencies change with the cardinality.
 
     answers: Answers  # about n items and K labels, by R annotators
     propensities: NDArray[np.float64] | None = None  # (K,)
@@ -77,7 +67,6 @@ class Choices:
     _laid_out: dict[Any, AnswersLikelihood] = field(default_factory=dict, init=False, repr=False)
 
     def of_rows(self, index: NDArray[np.intp]) -> Choices:
-        """Return the answers about some items."""
         return replace(self, answers=self.answers[index])
 
     def log_likelihood(
@@ -86,18 +75,16 @@ class Choices:
         log_propensities: NDArray[np.float64] | None = None,
         error_rates: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
-        """Return the log-likelihood of each item's answers, shape (n,), for logits (n, K)."""
         with torch.inference_mode():
             found = self._evaluate(*_tensors(logits, log_propensities), error_rates)
         return np.asarray(found.values.numpy(), dtype=np.float64)
 
     def objective(self, setting: Setting, sizes: Sequence[int]) -> LogitObjective:
-        """Return the objective for ``minimize_linear``: minus mean log-likelihood, plus penalties.
+        """Return the objective for ``minimize_linear`` of B maps with ``sizes`` (B,) items each.
 
-        The items of B maps are stacked map by map; ``sizes`` (B,) are their numbers. The penalty
-        of a cardinality c is the mean of (sum_k p_k - c)^2. If frequencies pi are known, a multiple
-        of sum_k (mean p_k - pi_k)^2 / (pi_k (1 - pi_k) + .01) is added. Priors of propensities are
-        added once for each map, divided by its number of items.
+        It is minus the mean log-likelihood, plus the mean of (sum_k p_k - c)^2 for a cardinality c,
+        plus a multiple of sum_k (mean p_k - pi_k)^2 / (pi_k (1 - pi_k) + .01) for frequencies pi,
+        plus the prior of propensities divided by the number of items.
         """
         c, rates, share = setting.cardinality, self.rates(setting), _Shares(sizes)
         known_log_w = self.log_propensities(setting)
@@ -136,11 +123,8 @@ class Choices:
         return means_and_gradients
 
     def curvature(self, setting: Setting, logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-        """Return an approximate mean Hessian (K, K) of an item's loss, at given logits (n, K).
-
-        It is the mean of products of gradients, plus the curvature of the penalty. If the model is
-        right, the first has the same expectation as the Hessian.
-        """
+        """Return an approximate mean Hessian (K, K) of an item's loss, at given logits (n, K)."""
+        # Products of gradients have the same expectation as the Hessian, if the model is right.
         at = torch.from_numpy(np.ascontiguousarray(logits))
         with torch.inference_mode():
             log_w = self.log_propensities(setting)
@@ -167,16 +151,11 @@ class Choices:
     def start_of_others(
         self, setting: Setting, n_maps: int, found: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """Return start values (B, E) of the further unknowns of B maps.
-
-        These are log-propensities if the setting fits them; else E is 0. They start at ``found``,
-        the result of an earlier fit, if it has the same shape; else at 0.
-        """
+        """Return the log-propensities (B, E) to start from; E is 0 if they are not fitted."""
         shape = (n_maps, self.answers.n_labels if setting.spread is not None else 0)
         return np.zeros(shape) if found is None or found.shape != shape else found
 
     def frequencies_at(self, cardinality: float | None) -> LabelFrequencies:
-        """Return the frequencies, adjusted to the cardinality if it is not None."""
         assert self.frequencies is not None
         if cardinality is None:
             return self.frequencies
@@ -194,7 +173,6 @@ class Choices:
         return self.frequencies_at(setting.cardinality).propensities
 
     def rates(self, setting: Setting) -> NDArray[np.float64] | None:
-        """Return a setting's error rates (R + 1,), or None if it has none."""
         if setting.error_rates is None:
             return None
         return np.array(np.broadcast_to(setting.error_rates, self.n_rates), dtype=np.float64)
@@ -204,16 +182,13 @@ class Choices:
         return len(self.answers.annotator_names) + 1
 
     def constant_logits(self, cardinality: float | None) -> NDArray[np.float64]:
-        """Return constant logits (K,) from which a fit starts.
+        """Return constant logits (K,) from which a fit starts: those of the frequencies, if known.
 
-        If frequencies are known, these are their logits. If not, they come from counts:
-
-        - A label is chosen about as often as it is irrelevant, times its propensity. So 1 - p_j is
-          taken in proportion to the number of choices over the propensity, and the p_j add up to
-          the cardinality.
-        - Without a cardinality, all p_j are equal and add up to 1. Choices from menus would say
-          more about propensities than about p_j, and a label that starts as rare may stay so.
-        - If a label was judged, p_j is about the share of judgements that say it applies.
+        If not, they come from counts. A label is chosen about as often as it is irrelevant, times
+        its propensity: 1 - p_j is taken in proportion to choices over propensity, and the p_j add
+        up to the cardinality. Without one, all p_j are equal and add up to 1: choices from menus
+        would say more about propensities, and a label that starts as rare may stay so. For a judged
+        label, p_j is about the share of "yes".
         """
         if self.frequencies is not None:
             return np.asarray(special.logit(self.frequencies_at(cardinality).values))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from complabel._parameters import Constraints, Integer, RandomState, Real
 from complabel._training import LinearMap
 from complabel.answers import Answers
 from complabel.errors import InputError
+from complabel.methods._arrays import Features
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._features import range_of, refuse_overflow
 from complabel.methods.selection._annotators import Annotators
@@ -22,11 +24,6 @@ from complabel.methods.selection._saved import (
     plain_annotators,
     plain_model,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from complabel.methods._arrays import Features
 
 # Attributes that only some fits set. Each fit deletes those of the fit before.
 _ONLY_SOME = (
@@ -48,16 +45,15 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
 
     .. math:: q_j = (1 - p_j) \int_0^1 \prod_{k \neq j} (p_k + (1 - p_k) t) dt
 
-    This is exact for any number of relevant labels. If there is a menu, k runs over the labels on
-    offer. A person who is asked whether label j applies says "yes" with probability p_j. A label
-    that does not apply is excluded with its exclusion rate. A fit minimizes ::
+    If there is a menu, k runs over the labels on offer. A person who is asked whether label j
+    applies says "yes" with probability p_j. A label that does not apply is excluded with its
+    exclusion rate. A fit minimizes ::
 
         mean over rows of [- log q + (sum_k p_k - c)^2]  +  alpha ||W||_F^2
 
-    where q is the probability of all answers about a row, and c is the cardinality: the expected
-    number of relevant labels. It is needed because labels that were named freely say little about
-    this number. Four things are chosen together by the likelihood of held-out answers: the
-    features phi(x) (linear or of a kernel), alpha, c, and the rank of W. No true label is used.
+    where q is the probability of all answers about a row, and c is the cardinality, about which
+    labels that were named freely say little. Features phi(x), alpha, c and the rank of W are chosen
+    together by the likelihood of held-out answers. No true label is used.
 
     ``fit`` takes an indicator of labels that were named freely, or
     :class:`complabel.answers.Answers` of any kinds. If you can, ask yes/no questions about
@@ -69,20 +65,17 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         Weight of the squared norm of W, for scaled features.
     cardinality : "auto", float or None, default="auto"
         c, the expected number of relevant labels per row. ``"auto"`` takes the smallest value
-        within one standard error of the best. None leaves the penalty out. So does ``"auto"`` if
-        at least half of the answers determine the cardinality: yes/no answers about random labels,
-        random menus of two labels, and exclusions. If ``y`` is one class per row, ``"auto"`` is 1.
+        within one standard error of the best, or 1 if ``y`` is one class per row. None leaves the
+        penalty out. So does ``"auto"`` if at least half of the answers determine c: yes/no answers
+        about random labels, random menus of two labels, and exclusions.
     scaling : {"auto", "standardize", "global", "rows"}, default="auto"
-        Only used with linear features. ``"standardize"`` divides each feature by its standard
-        deviation, ``"global"`` all features by one number. ``"rows"`` first divides each row by its
-        length, which is good for counts of words. ``"auto"`` tries all three.
+        Of linear features: each is divided by its standard deviation, or all by one number.
+        ``"rows"`` first divides each row by its length, which is good for counts of words.
     kernel : {"auto", "linear", "rbf"}, default="auto"
         ``"rbf"`` learns a linear map of the kernel exp(-gamma ||x - x'||^2), approximated by its
-        values at some training rows. ``"auto"`` takes the kernel that predicts held-out answers
-        better; with more than 500,000 rows it is ``"linear"``.
+        values at some training rows. ``"auto"`` is ``"linear"`` with more than 500,000 rows.
     gamma : "auto" or float, default="auto"
-        Only used with the kernel. ``"auto"`` searches around one over the mean squared distance
-        of two rows.
+        Of the kernel. ``"auto"`` searches around one over the mean squared distance of two rows.
     n_components : int, default=500
         The maximum number of training rows that approximate the kernel.
     rank : "auto", int or None, default="auto"
@@ -93,19 +86,17 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         The share of rows to which each label applies, in [0, 1]. The mean probability of each label
         is kept near it. None, or ``cardinality=None``, leaves this out. ``"auto"`` estimates the
         shares if labels were named freely and there are at least K yes/no answers about random
-        labels. It does not if ``propensities`` are given, or if at least half of the answers
-        determine the cardinality. The estimate is
-        :func:`complabel.frequencies.estimate_label_frequencies`, improved by the predictions of a
-        fit to the other answers. Its sum is the one within 1.5 standard errors that predicts
-        held-out answers best. Propensities follow from the frequencies.
+        labels, unless ``propensities`` are given, or at least half of the answers determine the
+        cardinality. :func:`complabel.frequencies.estimate_label_frequencies` is improved by the
+        predictions of a fit to the other answers; of the sums within 1.5 standard errors, the one
+        is taken that predicts held-out answers best. Propensities follow from the frequencies.
     propensities : None, "auto", "equal" or array-like of shape (K,), default=None
         How readily each label comes to mind when a person names one, relative to the others.
-        ``"equal"`` treats all labels as alike. ``"auto"`` fits propensities; it is refused if the
-        answers do not determine them. Answers do if they are namings from random menus that offer
-        "all of these apply", or free namings together with yes/no answers about random labels. With
-        None, propensities follow from label frequencies, if these are known or estimated. Otherwise
-        they are fitted if there are ten such answers per label and held-out answers become likelier
-        by two standard errors. In all other cases, all labels are treated as alike; there is a
+        ``"auto"`` fits propensities; it is refused if the answers do not determine them. Namings
+        from random menus that offer "all of these apply" do, and free namings together with yes/no
+        answers about random labels. With None, propensities follow from label frequencies, if these
+        are known. Otherwise they are fitted if there are ten such answers per label and held-out
+        answers become likelier by two standard errors. Else all labels are treated as alike, with a
         warning if labels were named freely and the answers cannot show whether this is true.
     error_rate : float, "auto" or "per-annotator", default=0.0
         The probability, in [0, 1), that an answer is a mistake: drawn at random from all answers
@@ -115,11 +106,11 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         little towards 0.1, with the weight of ten more answers.
     exclusion_rates : None, float or array-like of shape (K,), default=None
         The probability, in [0, 1], that a rule or report excludes a label that does not apply. With
-        None, the rates come from label frequencies: the share of rows with the label excluded,
-        divided by the share to which it does not apply. These frequencies are given, or estimated
-        from at least K yes/no answers about random labels. Without frequencies, excluded labels are
-        treated as named freely, with a warning. The rates are never fitted: features can predict a
-        rule, and the likelihood would mistake this for a high rate.
+        None, it is the share of rows with the label excluded, divided by the share to which it does
+        not apply, by label frequencies that are given, or estimated from at least K yes/no answers
+        about random labels. Without these, excluded labels are treated as named freely, with a
+        warning. The rates are never fitted: features can predict a rule, and the likelihood would
+        mistake this for a high rate.
     cv : int, default=3
         Number of folds of the training data for the automatic choices.
     threshold : {"probability", "minmax"}, default="probability"
@@ -127,69 +118,48 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
     random_state : int, numpy.random.Generator or None, default=None
         Seed of the folds, and of the rows that approximate the kernel.
     callback : callable or None, default=None
-        Called with ("search", settings tried, None, held-out loss) during the search; None stands
-        for the number of settings, which is not known in advance. Then called with ("classifier",
-        iteration, maximum of iterations, loss).
+        Called with ("search", settings tried, None, held-out loss) during the search, and then with
+        ("classifier", iteration, maximum of iterations, loss).
 
     Attributes
     ----------
-    alpha_ : float
-        alpha, given or chosen.
-    cardinality_ : float or None
-        c, given or chosen.
+    alpha_, cardinality_, kernel_, scaling_, gamma_, rank_
+        As given or chosen; ``scaling_`` only of linear features, ``gamma_`` only of the kernel, and
+        ``rank_`` only if it is not full.
     mean_cardinality_ : float
         The mean over training rows of sum_k p_k: the number of labels expected to apply to a row.
-    kernel_ : {"linear", "rbf"}
-        The kernel, given or chosen.
-    scaling_ : str
-        The scaling, given or chosen. Only if ``kernel_`` is ``"linear"``.
-    gamma_ : float
-        gamma, given or chosen. Only if ``kernel_`` is ``"rbf"``.
-    rank_ : int
-        The greatest rank of W, if one was given or chosen.
     label_frequencies_ : ndarray of shape (K,)
-        The label frequencies that were given or estimated, adjusted to ``cardinality_``. Only if
-        there are some.
+        Given or estimated label frequencies, if any, adjusted to ``cardinality_``.
     label_frequencies_errors_, label_frequencies_covariance_ : ndarray of shape (K,) and (K, K)
-        Standard errors of the frequencies, and the covariance of their errors. Only if frequencies
-        were estimated.
+        Standard errors of estimated frequencies, and the covariance of their errors.
     propensities_ : ndarray of shape (K,)
-        The propensities that were given or found; found ones have a geometric mean of 1. Only if
-        there are some.
+        Given or found propensities, if any; found ones have a geometric mean of 1.
     error_rate_ : float
-        The mean error rate over the answers; 0 without mistakes. It is used for annotators that
-        ``fit`` did not know.
+        The mean error rate over the answers, and that of annotators that ``fit`` did not know.
     error_rates_ : ndarray of shape (n_annotators,)
-        The error rates in the order of ``annotator_names`` of the answers. Only if ``error_rate_``
-        is not 0.
+        If there are mistakes, the error rates in the order of the answers' ``annotator_names``.
     exclusion_rates_ : ndarray of shape (K,)
-        The exclusion rates. Only if they were given, or follow from random answers.
+        Exclusion rates, if they were given or follow from random answers.
     cv_results_ : dict of ndarrays of shape (n_settings,)
         The settings that were tried, as in scikit-learn's searches. Only if something was chosen.
 
-        - ``param_NAME``: the value of each parameter, masked if it is not used. In addition,
-          ``param_propensity_spread`` is the standard deviation of the prior of fitted
-          log-propensities, and ``param_error_rate`` is the mean over annotators.
+        - ``param_NAME``: the value of each parameter, masked if it is not used;
+          ``param_propensity_spread`` is that of the prior of fitted log-propensities.
         - ``mean_test_score``: the mean log-likelihood of held-out rows. A setting that is clearly
-          worse on the first fold is not fitted to the others; its difference to the best is then
-          that of the first fold.
-        - ``std_test_score``, over the folds, and ``rank_test_score``.
-        - ``standard_error_of_difference`` to the best.
-        - ``n_resources``: the number of rows that the setting was tried on. If there are many rows,
-          the search begins on a part of them.
-        - ``chosen``.
-
-        If there are more rows than the search used, ``alpha_`` is the chosen alpha divided by the
-        ratio of these numbers. If label frequencies were estimated, ``alpha_`` and ``cardinality_``
-        are chosen again after the estimate is improved.
+          worse on the first fold is not fitted to the others, and only compared by it.
+        - ``std_test_score`` over the folds, ``standard_error_of_difference`` to the best, and
+          ``rank_test_score``.
+        - ``n_resources``: the number of rows that the setting was tried on; of many rows, the
+          search begins on a part. ``alpha_`` is divided by the ratio of all rows to those used.
+        - ``chosen``. If label frequencies were estimated, ``alpha_`` and ``cardinality_`` are
+          chosen again after the estimate is improved.
     cardinality_curve_ : dict of ndarrays of shape (n_cardinalities,)
-        ``cardinality``, and ``mean_log_likelihood`` with the best alpha tried for it. Only if
-        the cardinality was chosen.
+        If one was chosen, each ``cardinality`` tried, and ``mean_log_likelihood`` with the best
+        alpha for it.
     model_ : LinearMap or MappedLinear
         Maps features to the logits of p.
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
-        Only if the logits are a linear map of the original features: not with a kernel, and not
-        with ``scaling_="rows"``.
+        Only if the logits are a linear map of X: not with a kernel or ``scaling_="rows"``.
     n_iter_ : int
         Number of iterations of the last fit.
     classes_ : ndarray of shape (K,)
@@ -198,31 +168,25 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
     Warns
     -----
     AssumedUniformWarning
-        If labels were named freely, and the fit assumes that all come to mind equally. If you know
-        that they do, give ``propensities="equal"``. Also if labels were excluded, and nothing
-        tells with which rates.
+        If labels were named freely, and the fit assumes that all come to mind equally (give
+        ``propensities="equal"`` if they do), or if the rates of exclusions are not known.
 
     See Also
     --------
     FrequencyMatchedClassifier : Matches any method's scores to how often labels apply.
     NetworkLikelihoodClassifier : Trains any network by the same likelihood.
     complabel.losses.answers_log_likelihood : This likelihood as a function of logits.
-    complabel.losses.SelectionLikelihoodLoss : The loss for labels named freely; ``cardinality_``
-        can be used for it.
+    complabel.losses.SelectionLikelihoodLoss : The loss for labels named freely.
 
     Notes
     -----
-    For one item, the likelihood is exact for any number of judged labels and exclusions. They may
-    come together with namings of one label each from the same menu, or with one naming of several
-    labels. All other namings are multiplied, each with its probability given the judged labels; so
-    are several namings if there are mistakes. This composite likelihood is consistent, but it
-    ignores what several answers say together.
+    Where :func:`complabel.losses.answers_log_likelihood` is composite, as for several menus or
+    mistakes, the fit is consistent, but it ignores what several answers say together.
 
     The fit is full-batch L-BFGS and deterministic. One evaluation takes O(n K^2 / 2 + n d K) time,
     where d is the mean number of non-zeros per row, or ``n_components`` with a kernel. A fit with
     automatic choices takes some thousand evaluations, on one thread. In memory are ``cv`` copies
-    of the features; with a kernel, of n x ``n_components`` numbers. The objective is not convex: a
-    different start can lead to another local optimum.
+    of the features; with a kernel, of n x ``n_components`` numbers. The objective is not convex.
 
     References
     ----------
@@ -325,7 +289,6 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         self._set_derived()
 
     def _set_derived(self) -> None:
-        """Set the public attributes that say what the model and the annotators hold."""
         names = ("propensities", "error_rate", "error_rates", "exclusion_rates")
         self._set_some({f"{name}_": getattr(self._annotators, name) for name in names})
         if isinstance(self.model_, LinearMap):

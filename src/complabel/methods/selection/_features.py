@@ -7,19 +7,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import Normalizer
 from sklearn.utils import gen_batches
 
+from complabel._training import LinearMap
 from complabel.errors import InputError
+from complabel.methods._arrays import Features
 from complabel.methods._features import moments_of, range_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel._training import LinearMap, Scaling, Spread
-    from complabel.methods._arrays import Features
+    from complabel._training import Scaling, Spread
 
 SCALINGS = ("global", "standardize", "rows")
 # kernel="auto" tries the kernel only up to this many rows: 500 features take 1 GB in float32 then.
@@ -37,14 +37,10 @@ _JITTER = 1e-8
 class LandmarkKernel:
     """The features k(x, Z) L^-T of rows x, for landmarks Z (m, d) with k(Z, Z) = L L^T.
 
-    Their inner products are Nystroem's approximation of the kernel exp(-gamma ||x - x'||^2). The
-    features differ from those of ``sklearn.kernel_approximation.Nystroem`` by a rotation, which
-    does not change a penalty on the norm of weights. The Cholesky factor takes a twentieth of the
-    time of a singular value decomposition.
-
-    References
-    ----------
-    Williams and Seeger, "Using the Nystroem method to speed up kernel machines", NIPS 2000.
+    Their inner products are Nystroem's approximation of exp(-gamma ||x - x'||^2), as those of
+    scikit-learn up to a rotation, which does not change the penalty. The Cholesky factor takes a
+    twentieth of the time of a singular value decomposition. Source: Williams and Seeger, "Using the
+    Nystroem method to speed up kernel machines", NIPS 2000.
     """
 
     landmarks: Features
@@ -53,7 +49,6 @@ class LandmarkKernel:
 
     @classmethod
     def of(cls, X: Features, *, gamma: float, n_landmarks: int, seed: int) -> LandmarkKernel:
-        """Draw landmarks from rows (n, d) at random."""
         rows = np.random.default_rng(seed).permutation(X.shape[0])[:n_landmarks]
         landmarks = X[np.sort(rows)]
         # In single precision, rounding would exceed the jitter.
@@ -69,7 +64,6 @@ class LandmarkKernel:
             ) from error
 
     def transform(self, X: Features) -> NDArray[np.floating[Any]]:
-        """Return the features (b, m) of rows (b, d)."""
         centre = _centre(self.landmarks)
         centred = _minus(X, centre), _minus(self.landmarks, centre)
         kernel = rbf_kernel(*centred, gamma=self.gamma)
@@ -87,22 +81,17 @@ class MappedLinear:
     linear: LinearMap
 
     def __call__(self, X: Features) -> NDArray[np.float64]:
-        """Return the logits (n, K) of the rows of ``X``."""
         batches = gen_batches(X.shape[0], _BATCH)
         return np.vstack([self.linear(self.transformer.transform(X[batch])) for batch in batches])
 
 
 @dataclass(frozen=True)
 class PreparedFeatures:
-    """Training rows (n, d) after a feature map, with the scaling for the penalty.
-
-    ``transformer`` is None if the features were not transformed. ``scaling`` is the scaling of the
-    features that the penalty refers to; it is not applied to ``X``.
-    """
+    """Training rows (n, d) after a feature map, with the scaling for the penalty."""
 
     X: Features
     transformer: Normalizer | LandmarkKernel | None
-    scaling: Scaling
+    scaling: Scaling  # of the features that the penalty refers to; not applied to X
 
     @cached_property
     def spread(self) -> Spread:
@@ -111,15 +100,12 @@ class PreparedFeatures:
         return Spread.of(self.X, self.scaling)
 
     def model(self, linear: LinearMap) -> LinearMap | MappedLinear:
-        """Return the map from the original features to logits."""
         return linear if self.transformer is None else MappedLinear(self.transformer, linear)
 
     def in_short(self) -> PreparedFeatures:
-        """Return the features in float32, for maps of which only the logits are used.
-
-        Dense features are scaled, so that float32 is precise enough. They are also rotated to
-        their principal directions, which saves the rotation in each step.
-        """
+        """Return the features in float32, for maps of which only the logits are used."""
+        # Dense ones are scaled, so that float32 is precise enough, and rotated to their principal
+        # directions, which saves the rotation in each step.
         from complabel._training import Scaling, Spread  # imports torch
 
         if sparse.issparse(self.X):
@@ -138,26 +124,20 @@ class PreparedFeatures:
 
 @dataclass(frozen=True)
 class FeatureMap:
-    """A kind of features to fit to: scaled ones, or those of an RBF kernel with a gamma.
+    """A kind of features to fit to: scaled ones, or those of an RBF kernel with a gamma."""
 
-    ``scaling`` is None with a kernel. ``seed`` decides which ``n_components`` training rows
-    approximate the kernel.
-    """
-
-    scaling: str | None
+    scaling: str | None  # None with a kernel
     gamma: float | None = None
     n_components: int = 0
-    seed: int = 0
+    seed: int = 0  # decides which rows approximate the kernel
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the classifier that stand for these features."""
         if self.gamma is None:
             return {"kernel": "linear", "scaling": self.scaling}
         return {"kernel": "rbf", "gamma": self.gamma}
 
     def fit_transform(self, X: Features) -> PreparedFeatures:
-        """Fit the transformation to training rows (n, d), and transform them."""
         from complabel._training import Scaling  # imports torch
 
         transformer: Normalizer | LandmarkKernel | None = None
@@ -184,7 +164,6 @@ class FeatureMap:
 def feature_maps(
     X: Features, *, kernel: str, scaling: str, gamma: str | float, n_components: int, seed: int
 ) -> list[FeatureMap]:
-    """Return the kinds of features to choose from, by the parameters of the classifier."""
     maps = []
     if kernel != "rbf":
         maps = [FeatureMap(each) for each in (SCALINGS if scaling == "auto" else (scaling,))]
@@ -217,11 +196,8 @@ def middle_gamma(X: Features) -> float:
 
 
 def _centre(landmarks: Features) -> Any:
-    """Return the mean of dense landmarks (d,), and 0 for sparse ones.
-
-    The kernel depends only on differences. If a row is far from 0, rounding hides them in the
-    squares that the kernel is computed from.
-    """
+    """Return the mean of dense landmarks (d,), and 0 for sparse ones."""
+    # The kernel depends only on differences. Far from 0, rounding hides them in its squares.
     return 0 if sparse.issparse(landmarks) else landmarks.mean(axis=0)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from complabel._parameters import check_random_state, check_real
@@ -24,6 +25,7 @@ from complabel.frequencies import (
     rates_of_exclusion,
 )
 from complabel.losses import AnswersLikelihood, check_rates
+from complabel.methods._arrays import Features
 from complabel.methods._door import warn_assumed
 from complabel.methods._kinds import (
     AnswerKinds,
@@ -36,11 +38,6 @@ from complabel.methods.selection._choices import Choices
 from complabel.methods.selection._features import feature_maps
 from complabel.methods.selection._search import FIRST_ALPHA, Rungs, Space, cardinality_grid
 from complabel.methods.selection._trials import fit_maps
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Features
 
 # Number of multiplications in a product of all rows, above which several threads are used.
 _MUCH_WORK = 10**9
@@ -68,12 +65,9 @@ Report = Callable[[str, int, "int | None", float], None]
 
 
 def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dict[str, Any]:
-    """Make the automatic choices of a SelectionLikelihoodClassifier, fit, and return attributes.
-
-    If label frequencies were estimated, there is one more step. A fit without the judgements of
-    random labels gives predictions, and these improve the estimate. Then the sum of frequencies
-    and alpha are chosen again.
-    """
+    """Make the automatic choices of a SelectionLikelihoodClassifier, fit, and return attributes."""
+    # Estimated label frequencies are improved by the predictions of a fit without the judgements of
+    # random labels. Then the sum of frequencies and alpha are chosen again.
     choices, space = plan_for(classifier, answers, n_features=X.shape[1])
     rng = check_random_state(classifier.random_state)
     folds_seed, rows_seed = (int(seed) for seed in rng.integers(2**32, size=2))
@@ -103,10 +97,13 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         if choices.frequencies is not None and choices.frequencies.cardinality_error > 0:
             named = replace(choices, answers=answers_without_audit(choices.answers))
             logits = fit_maps(prepared, named, setting).models[0](prepared.X)
-            choices = sharpened(choices, logits)
+            sharpened = estimate_label_frequencies(
+                choices.answers, predictions=special.expit(logits)
+            )
+            choices = replace(choices, frequencies=sharpened)
             again = space.around(setting)
             if len(again.cardinalities) > 1:
-                again = replace(again, cardinalities=_cardinalities_near(choices.frequencies))
+                again = replace(again, cardinalities=_cardinalities_near(sharpened))
             setting = rungs_for(choices, tunes_gamma=False).choose_setting(again)
         iterations = partial(report, "classifier")
         found = fit_maps(prepared, choices, setting, on_iteration=iterations)
@@ -130,21 +127,10 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
 
 
 def answers_without_audit(answers: Answers) -> Answers:
-    """Leave out the judgements of random labels, from which frequencies are estimated."""
     return answers.only(~judged_at_random(answers))
 
 
-def sharpened(choices: Choices, logits: NDArray[np.float64]) -> Choices:
-    """Return choices with frequencies estimated anew, with the help of predictions.
-
-    ``logits`` (n, K) must come from a fit without the judgements of random labels.
-    """
-    found = estimate_label_frequencies(choices.answers, predictions=special.expit(logits))
-    return replace(choices, frequencies=found)
-
-
 def _of_frequencies(choices: Choices, cardinality: float | None) -> dict[str, Any]:
-    """Return the classifier's attributes about frequencies, by name."""
     if choices.frequencies is None:
         return {}
     found = choices.frequencies_at(cardinality)
@@ -156,10 +142,7 @@ def _of_frequencies(choices: Choices, cardinality: float | None) -> dict[str, An
 
 
 def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Choices, Space]:
-    """Return what a fit learns from, and the values that its search chooses from.
-
-    They follow from the classifier's parameters and the answers. The features are left open.
-    """
+    """Return what a fit learns from, and the values to choose from; features are left open."""
     kinds = AnswerKinds.of(answers)
     frequencies = _frequencies(classifier, kinds, answers)
     given = given_propensities(classifier.propensities, answers.n_labels)
@@ -185,11 +168,9 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Cho
 
 
 def _frequencies(classifier: Any, kinds: AnswerKinds, answers: Answers) -> LabelFrequencies | None:
-    """Return the label frequencies, given or estimated, that a fit should use; else None.
-
-    They are not estimated if most answers determine them, because then the likelihood uses these
-    answers directly. Nor if there are fewer random judgements than labels: these say too little.
-    """
+    """Return the label frequencies, given or estimated, that a fit should use; else None."""
+    # If most answers determine them, the likelihood uses these directly. Fewer random judgements
+    # than labels say too little.
     given = classifier.label_frequencies
     if given is None:
         return None
@@ -213,10 +194,7 @@ def _frequencies(classifier: Any, kinds: AnswerKinds, answers: Answers) -> Label
 def _cardinalities(
     classifier: Any, kinds: AnswerKinds, n_labels: int, frequencies: LabelFrequencies | None
 ) -> Sequence[float | None]:
-    """Return the cardinalities to choose from.
-
-    It is one value if the caller gave it, and None if the answers determine the cardinality.
-    """
+    """Return the cardinalities to choose from; None if the answers determine the cardinality."""
     c = classifier.cardinality
     if c == "auto":
         if frequencies is not None:
@@ -230,9 +208,8 @@ def _cardinalities(
     return [c]
 
 
-def _cardinalities_near(frequencies: LabelFrequencies | None) -> Sequence[float]:
+def _cardinalities_near(frequencies: LabelFrequencies) -> Sequence[float]:
     """Return the sums of frequencies to choose from; only one if the frequencies are known."""
-    assert frequencies is not None
     c, error = frequencies.cardinality, frequencies.cardinality_error
     if not error:
         return [c]
@@ -267,11 +244,9 @@ def _spreads(classifier: Any, kinds: AnswerKinds, n_labels: int) -> Sequence[flo
 def _error_rates(
     classifier: Any, answers: Answers, exclusion_rates: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64] | None, Sequence[float | None]]:
-    """Return the given error rates (R + 1,) or None, and the rates to choose from.
-
-    A common rate is chosen by held-out answers. If it were fitted together with the map, it would
-    be too small: a map that fits the training answers closely also explains their mistakes.
-    """
+    """Return the given error rates (R + 1,) or None, and the rates to choose from."""
+    # A common rate is chosen by held-out answers. Fitted together with the map, it would be too
+    # small: a map that fits the training answers closely also explains their mistakes.
     given = classifier.error_rate
     if given == "per-annotator":
         if not answers.annotator_names:
@@ -292,12 +267,8 @@ def _error_rates(
 
 
 def _exclusion_rates(
-    classifier: Any,
-    kinds: AnswerKinds,
-    answers: Answers,
-    frequencies: LabelFrequencies | None,
+    classifier: Any, kinds: AnswerKinds, answers: Answers, frequencies: LabelFrequencies | None
 ) -> NDArray[np.float64] | None:
-    """Return exclusion rates, given or from label frequencies; None if they are not known."""
     given = classifier.exclusion_rates
     if isinstance(given, str):
         raise InputError(
@@ -314,6 +285,6 @@ def _exclusion_rates(
     warn_assumed(
         "a rule or a report excluded labels, but it is not known how often it excludes a label that"
         " does not apply, so these labels are treated as named freely. Give exclusion_rates, or ask"
-        " yes/no questions about random labels of some items",
+        " yes/no questions about random labels of some items"
     )
     return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from sklearn.preprocessing import Normalizer
@@ -13,9 +14,6 @@ from complabel.errors import InputError
 from complabel.methods._saving import MISSING, Numbers, Rows
 from complabel.methods.selection._annotators import Annotators
 from complabel.methods.selection._features import SCALINGS, LandmarkKernel, MappedLinear
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _RATES: Any = {"at_least": 0, "below": 1.000001}
 _KERNEL = {
@@ -53,7 +51,6 @@ FITTED: Constraints = {
 
 
 def plain_model(model: LinearMap | MappedLinear) -> dict[str, Any]:
-    """Return a linear map, and the transformer before it, if there is one."""
     if isinstance(model, LinearMap):
         return {"transformer": None, **vars(model)}
     kernel = model.transformer
@@ -77,11 +74,9 @@ def model_from(plain: dict[str, Any], sizes: Mapping[str, int]) -> LinearMap | M
 
 
 def plain_annotators(people: Annotators) -> dict[str, Any]:
-    """Return what is known of annotators; names only if there are error rates for them."""
     names = () if people.error_rates is None else people.names
     return {**vars(people), "names": np.array(names, dtype=np.str_)}
 
 
 def annotators_from(plain: dict[str, Any]) -> Annotators:
-    """Make what ``plain_annotators`` returned."""
     return Annotators(**{**plain, "names": tuple(plain["names"].tolist())})

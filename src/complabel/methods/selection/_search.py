@@ -6,20 +6,15 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from complabel.methods.selection._choices import Setting
-from complabel.methods.selection._features import three_digits
+from complabel.methods._arrays import Features
+from complabel.methods.selection._choices import Choices, Setting
+from complabel.methods.selection._features import FeatureMap, PreparedFeatures, three_digits
 from complabel.methods.selection._trials import Trials, results_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Features
-    from complabel.methods.selection._choices import Choices
-    from complabel.methods.selection._features import FeatureMap, PreparedFeatures
 
 FIRST_ALPHA = 0.1
 # At the greatest alpha, logits differ by only 1e-4 between rows, so that only the biases are left.
@@ -68,7 +63,6 @@ class Space:
 
     @property
     def starts(self) -> list[Setting]:
-        """The settings that a search starts from, one for each kind of features."""
         middle = self.cardinalities[len(self.cardinalities) // 3]
         first = Setting(
             self.features[0],
@@ -104,13 +98,10 @@ class Search:
     is_last: bool = True  # False: a search on more rows continues it
 
     def choose_setting(self, space: Space, starts: Sequence[Setting]) -> Setting:
-        """Return the best setting that is found; nothing is tried if there is nothing to choose.
-
-        First the cardinality is chosen, with the simplest features. Then the features, from simple
-        to complicated, with gamma for a kernel. Then the cardinality again: the smallest within
-        one standard error of the best, or the best if label frequencies are known. Then the rank,
-        the spread of propensities and the rate of mistakes; last alpha, in finer steps.
-        """
+        """Return the best setting that is found; nothing is tried if there is nothing to choose."""
+        # First the cardinality is chosen, with the simplest features. Then the features, from
+        # simple to complicated, with gamma for a kernel. Then the cardinality again, the rank, the
+        # spread of propensities and the rate of mistakes; last alpha, in finer steps.
         grid = sorted({c for c in space.cardinalities if c is not None})
         if len(grid) > 1:
             grid = _with(grid, *(start.cardinality for start in starts))
@@ -130,12 +121,10 @@ class Search:
         return self.tune_alpha(best, quarters=1)
 
     def choose_features(self, starts: Sequence[Setting], grid: Sequence[float]) -> Setting:
-        """Return the best of several kinds of features, with alpha and gamma tuned.
-
-        All kinds are tried with two alphas: that of their start, and the one found for the first
-        kind. If these are far apart, an alpha halfway between them is tried, too. Kinds that are
-        clearly worse than the best are not tuned further.
-        """
+        """Return the best of several kinds of features, with alpha and gamma tuned."""
+        # All kinds are tried with the alpha of their start, and that of the first kind. If these
+        # are far apart, also halfway. Kinds that are clearly worse than the best are not tuned
+        # further.
         first = self.tune_alpha(starts[0])
         if self.is_first and len(grid) > 1:
             # All cardinalities are tried: if labels are hard to learn, small and large ones can
@@ -167,12 +156,10 @@ class Search:
         return [each for each in ordered if self._is_near(each, ordered[0])]
 
     def _is_near(self, setting: Setting, best: Setting) -> bool:
-        """Tell whether a setting is not clearly worse than the best."""
         errors = _ERRORS_OF_KINDS if self.is_last else _ERRORS_ON_FEW_ROWS
         return self.trials.within_errors(setting, best, errors=errors)
 
     def _best(self, best: Setting, others: Sequence[Setting]) -> Setting:
-        """Return the best of some settings."""
         for other in others:
             if self.trials.gains(other, best):
                 best = other
@@ -192,7 +179,6 @@ class Search:
         return self._climb(start, further)
 
     def tune_gamma(self, start: Setting) -> Setting:
-        """Return the setting with the best gamma, in half decades; tune alpha again if useful."""
         gamma = start.features.gamma
         if gamma is None or not self.tunes_gamma:
             return start
@@ -229,10 +215,7 @@ class Search:
         return self._best(best, refined)
 
     def tune_spread(self, start: Setting, grid: Sequence[float]) -> Setting:
-        """Return the setting with the smallest spread that is not clearly worse than the best.
-
-        If equal propensities are not clearly worse than the best either, return the start.
-        """
+        """Return the setting with the smallest spread (or none) not clearly worse than the best."""
         if len(grid) < 2:
             return start
         first = start if start.spread is not None else replace(start, spread=grid[len(grid) // 2])
@@ -244,10 +227,7 @@ class Search:
         return self._smallest(best, "spread", grid, errors=_ERRORS_OF_SPREAD, anew=False)
 
     def tune_rates(self, start: Setting) -> Setting:
-        """Return a setting with each annotator's error rate, estimated from held-out answers.
-
-        Rates and predictions are improved in turn, because each depends on the other.
-        """
+        """Estimate each annotator's error rate from held-out answers, and predictions in turn."""
         best, rates = start, np.full(self.trials.choices.n_rates, start.error_rates)
         for _ in range(_MOST_ROUNDS):
             found = self.trials.likeliest_rates(best, rates)
@@ -286,11 +266,9 @@ class Search:
         return smallest
 
     def _climb(self, start: Setting, further: Callable[[Setting, int], Setting | None]) -> Setting:
-        """Take steps upwards while the likelihood gains; if the first gains nothing, go downwards.
-
-        ``further`` takes the best setting so far and the number of the step: 1, 2, ... upwards and
-        -1, -2, ... downwards. It returns the next setting, or None at the end of the range.
-        """
+        """Take steps upwards while the likelihood gains; if the first does not, go downwards."""
+        # ``further`` takes the best setting so far and the number of the step: 1, 2, ... upwards
+        # and -1, -2, ... downwards. It returns the next setting, or None at the end of the range.
         best = start
         for direction in (1, -1):
             for step in itertools.count(direction, direction):
@@ -305,13 +283,10 @@ class Search:
 
 @dataclass
 class Rungs:
-    """Searches on parts of the rows, each part within the next (successive halving).
+    """Searches on parts of the rows, each part within the next (successive halving)."""
 
-    References
-    ----------
-    Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter
-    optimization", AISTATS 2016.
-    """
+    # Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter
+    # optimization", AISTATS 2016.
 
     X: Features
     choices: Choices
@@ -324,11 +299,9 @@ class Rungs:
     _chosen: Setting = field(init=False)
 
     def choose_setting(self, space: Space) -> Setting:
-        """Return the setting to fit to all rows.
-
-        From one rung to the next, and to all rows, alpha times the number of rows stays the same:
-        the log-likelihood grows with the number of rows, and the log of the prior does not.
-        """
+        """Return the setting to fit to all rows."""
+        # From one rung to the next, and to all rows, alpha times the number of rows stays the same:
+        # the log-likelihood grows with the number of rows, and the log of the prior does not.
         n_rows = self.X.shape[0]
         order = np.random.default_rng(self.seed).permutation(n_rows)
         starts, before = space.starts, 0
@@ -351,11 +324,7 @@ class Rungs:
         return self._scaled(chosen, before / n_rows)
 
     def prepare(self, features: FeatureMap) -> PreparedFeatures:
-        """Return all rows, prepared for the final fit.
-
-        ``results`` and ``cardinality_curve`` must be called before, because this may delete the
-        searches.
-        """
+        """Return all rows, prepared for the final fit. Call it last: it may delete the searches."""
         last = self._searches[-1].trials
         if last.X is self.X:
             return last.prepare(features)
@@ -363,12 +332,10 @@ class Rungs:
         return features.fit_transform(self.X)
 
     def results(self) -> dict[str, NDArray[Any]] | None:
-        """Return a table of all settings that were tried, for ``cv_results_``; None if none was."""
         rungs = [search.trials for search in self._searches]
         return results_of(rungs, self._chosen) if self._tried else None
 
     def cardinality_curve(self) -> dict[str, NDArray[np.float64]]:
-        """Return each cardinality tried in the first search, with its best likelihood."""
         return self._searches[0].trials.cardinality_curve()
 
     @property
@@ -387,14 +354,12 @@ class Rungs:
         )
 
     def _scaled(self, setting: Setting, factor: float) -> Setting:
-        """Return a setting with alpha times a factor, unless the caller gave alpha."""
         if factor == 1 or not self.tunes_alpha:
             return setting
         return replace(setting, alpha=three_digits(setting.alpha * factor))
 
 
 def rung_sizes(n_rows: int) -> list[int]:
-    """Return the numbers of rows that settings are tried on, in increasing order."""
     sizes, last = [], min(n_rows, _MOST_ROWS)
     size = _FIRST_ROWS
     while size * _WORTH < last:

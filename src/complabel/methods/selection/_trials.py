@@ -1,9 +1,4 @@
-"""Fits of linear maps for one setting, and trials of settings by held-out answers.
-
-Error rates that are fitted together with the map are too small: a map that fits the training
-answers closely also explains their mistakes. Predictions for held-out items cannot do this. So
-each annotator's rate is estimated from held-out answers.
-"""
+"""Fits of linear maps for one setting, and trials of settings by held-out answers."""
 
 from __future__ import annotations
 
@@ -12,22 +7,19 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import optimize, special
 from scipy.stats import rankdata
 from sklearn.model_selection import KFold
 
 from complabel._training import IterationCallback, LinearFits, LinearMap, minimize_linear
 from complabel.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Features
-    from complabel.methods.selection._choices import Choices, Setting
-    from complabel.methods.selection._features import FeatureMap, PreparedFeatures
+from complabel.methods._arrays import Features
+from complabel.methods.selection._choices import Choices, Setting
+from complabel.methods.selection._features import FeatureMap, PreparedFeatures
 
 # A step of the search must gain at least this many nats, or the search would walk along a plateau.
 # Standard errors of differences are mostly a hundred times greater.
@@ -65,12 +57,9 @@ def fit_maps(
     start: LinearFits | None = None,
     on_iteration: IterationCallback | None = None,
 ) -> LinearFits:
-    """Fit several maps of the same features, each to its own rows.
-
-    ``choices`` are the answers about the rows of all maps, stacked map by map. If ``rows`` is None,
-    this is the final fit: of one map, to all rows. ``start`` are earlier fits to the same rows;
-    None is the constant model.
-    """
+    """Fit several maps of the same features, each to its own rows of answers stacked map by map."""
+    # Without ``rows``, this is the final fit: of one map, to all rows. ``start`` are earlier fits
+    # to the same rows; None is the constant model.
     n_items, tolerance = len(choices.answers), _FINAL if rows is None else _IN_TRIALS
     sizes = [n_items] if rows is None else [len(index) for index in rows]
     how: dict[str, Any] = {
@@ -118,11 +107,9 @@ def likeliest_rates(
     log_propensities: NDArray[np.float64] | None,
     start: NDArray[np.float64],
 ) -> tuple[float, ...]:
-    """Return the likeliest error rates, given predictions for held-out items.
-
-    The rates (R + 1,) end with that of unknown annotators. ``choices`` are the held-out answers,
-    ``logits`` (n, K) are predictions, and log-propensities are (K,) or (n, K).
-    """
+    """Return the likeliest error rates (R + 1,), that of unknown annotators last."""
+    # ``choices`` are held-out answers, ``logits`` (n, K) predictions; log-propensities are (K,) or
+    # (n, K).
 
     def loss(odds: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         rates = special.expit(odds)
@@ -152,7 +139,6 @@ class _Part:
 
     @classmethod
     def of(cls, choices: Choices, folds: Sequence[tuple[NDArray[np.intp], ...]]) -> _Part:
-        """Collect the answers of some folds, stacked fold by fold."""
         train, test = (list(rows) for rows in zip(*folds, strict=True))
         answers = (choices.of_rows(np.concatenate(rows)) for rows in (train, test))
         return cls(train, test, *answers)
@@ -169,30 +155,25 @@ class _Prepared:
 
 @dataclass
 class Trials:
-    """Tries settings, and keeps the log-likelihoods of held-out rows for each part.
+    """Tries settings, and keeps the log-likelihoods of held-out rows for each part."""
 
-    A part is a group of folds that are fitted together. A setting that is clearly worse than the
-    best after one part is not fitted to the others.
-
-    ``on_setting`` is called with the number of settings tried, None (because the total is not
-    known), and minus the mean log-likelihood of the latest setting.
-    """
+    # A part is a group of folds that are fitted together. A setting that is clearly worse than the
+    # best after one part is not fitted to the others.
 
     X: Features
     choices: Choices
     cv: int
     seed: int
+    # Called with the number of settings tried, None (the total is not known), and the latest loss.
     on_setting: Callable[[int, None, float], None]
     by_part: dict[Setting, list[NDArray[np.float64]]] = field(default_factory=dict, init=False)
     _leader: Setting | None = field(default=None, init=False)
     _prepared: dict[FeatureMap, _Prepared] = field(default_factory=dict, init=False)
 
     def mean(self, setting: Setting) -> float:
-        """Return the mean held-out log-likelihood of a setting.
-
-        If the setting was not fitted to all parts, its difference to the best on its own parts is
-        added to the mean of the best.
-        """
+        """Return the mean held-out log-likelihood of a setting."""
+        # If it was not fitted to all parts, its difference to the best on its own parts is added to
+        # the mean of the best.
         if self._leader is None:
             self._rows(setting, len(self._parts))
         rows = self._rows(setting, max(1, len(self.by_part.get(setting, ()))))
@@ -202,17 +183,14 @@ class Trials:
         return float(best.mean() + rows.mean() - best[: len(rows)].mean())
 
     def gains(self, setting: Setting, best: Setting) -> bool:
-        """Tell whether a setting has a noticeably greater mean than the best so far."""
         difference = self._difference(setting, best, lost=_ERRORS_OF_LOSERS)
         return float(difference.mean()) > _LEAST_GAIN
 
     def within_errors(self, setting: Setting, best: Setting, *, errors: float = 1.0) -> bool:
-        """Tell whether a setting is at most ``errors`` standard errors below the best."""
         difference = self._difference(setting, best, lost=errors + _ERRORS_OF_LOSERS)
         return -float(difference.mean()) <= errors * _standard_error(difference)
 
     def likeliest_rates(self, setting: Setting, start: NDArray[np.float64]) -> tuple[float, ...]:
-        """Return the error rates (R + 1,) under which held-out answers are likeliest."""
         found = [self._fit(setting, part) for part in self._parts]
         tests = np.concatenate([test for part in self._parts for test in part.test])
         logits = np.concatenate([logits for logits, _ in found])
@@ -223,7 +201,6 @@ class Trials:
         return likeliest_rates(self.choices.of_rows(tests), logits, log_w, start)
 
     def summary(self) -> dict[str, NDArray[Any]]:
-        """Return the columns of a table with one row for each setting tried."""
         assert self._leader is not None
         leading = np.concatenate(self.by_part[self._leader])
         spreads, errors = [], []
@@ -253,11 +230,8 @@ class Trials:
         return {"cardinality": cardinality, "mean_log_likelihood": mean}
 
     def _difference(self, setting: Setting, best: Setting, *, lost: float) -> NDArray[np.float64]:
-        """Return the differences of held-out log-likelihoods to those of the best setting.
-
-        No further parts are tried after one in which the setting is worse by more than ``lost``
-        standard errors.
-        """
+        """Return the differences of held-out log-likelihoods to those of the best setting."""
+        # It stops after a part in which the setting is worse by more than ``lost`` standard errors.
         self._rows(best, len(self._parts))
         for n_parts in range(1, len(self._parts) + 1):
             rows = self._rows(setting, n_parts)
@@ -284,22 +258,15 @@ class Trials:
         return np.concatenate(known[:n_parts])
 
     def _fit(self, setting: Setting, part: _Part) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Fit a setting to the folds of a part, and predict the logits of the held-out rows.
-
-        Also returns log-propensities: (n, K) if they are fitted, (K,) if they are known, else None.
-        A fit starts from the last fit that differs only in alpha, if there is one. Fits of other
-        settings are not used as a start, because they may lead to another local minimum.
-        """
+        """Fit a setting to the folds of a part; return held-out logits and log-propensities."""
+        # The latter are (n, K) if fitted, (K,) if known, else None. A fit starts from the last one
+        # that differs only in alpha. Others may lead to another local minimum.
         self.prepare(setting.features)
         prepared = self._prepared[setting.features]
         number = next(number for number, each in enumerate(self._parts) if each is part)
         key = (replace(setting, alpha=0.0), number)
         fits = prepared.fits[key] = fit_maps(
-            prepared.short,
-            part.trained,
-            setting,
-            rows=part.train,
-            start=prepared.fits.get(key),
+            prepared.short, part.trained, setting, rows=part.train, start=prepared.fits.get(key)
         )
         logits = fits.logits_of(part.test)
         if setting.spread is not None:
@@ -326,10 +293,7 @@ class Trials:
         ]
 
     def prepare(self, features: FeatureMap) -> PreparedFeatures:
-        """Return all rows, prepared for a fit.
-
-        Only the latest kinds are kept in memory, because a search seldom returns to older ones.
-        """
+        """Return all rows, prepared for a fit. Only the latest kinds stay in memory."""
         if features not in self._prepared:
             most = _MOST_PREPARED[self.X.shape[0] <= _FEW_ROWS]
             for oldest in [*self._prepared][: 1 - most]:
@@ -340,7 +304,6 @@ class Trials:
 
 
 def results_of(rungs: Sequence[Trials], chosen: Setting) -> dict[str, NDArray[Any]]:
-    """Return a table of all settings that were tried on several rungs, for ``cv_results_``."""
     settings = [setting for trials in rungs for setting in trials.by_part]
     tables = [trials.summary() for trials in rungs if trials.by_part]
     columns = {name: np.concatenate([each[name] for each in tables]) for name in tables[0]}
@@ -354,7 +317,6 @@ def results_of(rungs: Sequence[Trials], chosen: Setting) -> dict[str, NDArray[An
 
 
 def _parameter_columns(settings: Sequence[Setting]) -> dict[str, Any]:
-    """Return a masked column for each parameter, as in scikit-learn's searches."""
     columns = {}
     parameters = [setting.parameters for setting in settings]
     for name in dict.fromkeys(itertools.chain.from_iterable(parameters)):

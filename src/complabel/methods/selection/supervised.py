@@ -2,48 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from complabel.answers import Answers
-from complabel.methods.selection._classifier import (
-    ProgressCallback,
-    SelectionLikelihoodClassifier,
-)
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Features
+from complabel.methods._arrays import Features
+from complabel.methods.selection._classifier import ProgressCallback, SelectionLikelihoodClassifier
 
 
 class SupervisedClassifier(SelectionLikelihoodClassifier):
     """Selection likelihood that learns from the *relevant* labels: the reference in all tables.
 
-    It is a reference to compare with, not a method for complementary labels. Its ``fit`` takes the
-    true labels as ``y``, which ``learns_from = "relevant"`` declares. It is what
-    :class:`SelectionLikelihoodClassifier` learns if people judge every label of every row. Then
-    the likelihood is one logistic regression for each label. Features, kernel, alpha and rank are
-    chosen by held-out true labels of the training rows, as the other class chooses them by answers.
+    It is not a method for complementary labels: its ``fit`` takes the true labels as ``y``. It is
+    what :class:`SelectionLikelihoodClassifier` learns if people judge every label of every row:
+    one logistic regression for each label, with features, kernel, alpha and rank chosen by held-out
+    true labels of the training rows.
 
     Parameters
     ----------
     alpha : "auto" or float, default="auto"
-        Weight of the squared norm of W, for scaled features.
     scaling : {"auto", "standardize", "global", "rows"}, default="auto"
     kernel : {"auto", "linear", "rbf"}, default="auto"
     gamma : "auto" or float, default="auto"
     n_components : int, default=500
     rank : "auto", int or None, default="auto"
-        These five are as in :class:`SelectionLikelihoodClassifier`.
     cv : int, default=3
-        Number of folds of the training data for the automatic choices.
     threshold : {"probability", "minmax"}, default="probability"
-        Rule of ``predict``: p > 0.5, or the same after scaling each row of p to [0, 1].
     random_state : int, numpy.random.Generator or None, default=None
-        Seed of the folds, and of the rows that approximate the kernel.
     callback : callable or None, default=None
-        As in :class:`SelectionLikelihoodClassifier`.
+        All are as in :class:`SelectionLikelihoodClassifier`.
 
     Attributes
     ----------
