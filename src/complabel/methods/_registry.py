@@ -32,7 +32,7 @@ _WITH_SETTINGS = re.compile(r"(?P<base>.+?):(?P<settings>\w+=.*)")
 
 @dataclass(frozen=True)
 class Method:
-    """One method of the registry: its names, the place of its class, and its settings.
+    """One method of the registry.
 
     Attributes
     ----------
@@ -98,8 +98,7 @@ def get_method(name: str) -> Method:
     Raises
     ------
     InputError
-        If there is no such method, or it has no such parameter. The message suggests the nearest
-        name.
+        If there is no such method, or it has no such parameter.
 
     Examples
     --------

@@ -42,8 +42,7 @@ class LinearCandidateClassifier(ComplementaryClassifier):
     def _rounds(self, X: Features, candidates: Array) -> Rounds:
         """Yield, after each round, the weights (p, K) and whether ``tol`` is met.
 
-        Features are (n, p), candidates (n, K). With ``fit_intercept``, the last feature is
-        constant.
+        Features are (n, p), the last one constant with ``fit_intercept``; candidates are (n, K).
         """
 
     def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
