@@ -54,10 +54,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     cut: float = 0.5
 
     # The values that each parameter allows. A method declares those of its own parameters.
-    _constraints: ClassVar[Constraints] = {
-        "threshold": THRESHOLDS,
-        "cut": Real(above=0, below=1),
-    }
+    _constraints: ClassVar[Constraints] = {"threshold": THRESHOLDS, "cut": Real(above=0, below=1)}
 
     # What ``save`` stores: the fitted attributes that predictions and ``score`` need, each with
     # what it may be in a file. A method declares its own.
@@ -263,15 +260,12 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ModelFileError
-            If the class, network, loss or generator is your own; the message says what to do.
-        OutputError
-            If the file cannot be written.
+            If the class, network, loss or generator is your own.
 
         Notes
         -----
-        After an error, a file that was there before is unchanged. The same model always gives the
-        same bytes. The file does not hold the answers, nor ``callback``. It holds training features
-        if predictions need them: all rows and their candidate labels for ML-KNN; up to
+        The file does not hold the answers, nor ``callback``. It holds training features if
+        predictions need them: all rows and their candidate labels for ML-KNN; up to
         ``n_components`` rows for the selection likelihood with a kernel; centres of rows for LIFT.
         It holds the names of annotators with error rates.
 
@@ -300,7 +294,6 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         self._fit_answers(X, Answers.from_complementary(complementary, relevant=relevant))
 
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
-        """Learn from answers about the rows of ``X``, at least one about each row."""
         raise NotImplementedError(f"{type(self).__name__} does not understand answers")
 
     def _decision(self, X: Features) -> Array:

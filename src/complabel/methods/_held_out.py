@@ -89,8 +89,7 @@ def held_out_score(
     Raises
     ------
     InputError
-        If there are fewer items with answers than folds, X has other rows than ``answers``, the
-        classifier learns from true labels, or it is of another kind.
+        If there are fewer items with answers than folds, or the classifier cannot learn from them.
     AnnotationError
         If no fold has answers to score on.
 
@@ -159,7 +158,6 @@ def held_out_score(
 
 
 def _last_step(classifier: Any) -> ComplementaryClassifier:
-    """Return the classifier at the end of a pipeline; refuse what does not learn from answers."""
     last = classifier
     while isinstance(last, Pipeline):
         last = last.steps[-1][1]

@@ -86,9 +86,8 @@ def get_method(name: str) -> Method:
     Parameters
     ----------
     name : str
-        A key of :data:`METHODS`; or the name of an entry point in the group ``complabel.methods``
-        of another installed package; or ``"package.module:Class"``, your own class, derived from
-        :class:`ComplementaryClassifier`. Settings may follow: ``"lift:solver=libsvm"``,
+        A key of :data:`METHODS`; the name of an entry point in the group ``complabel.methods``; or
+        ``"package.module:Class"``, your own :class:`ComplementaryClassifier`. Settings may follow:
         ``"pml-lrs:fit_intercept=false,eta=0.1"``.
 
     Returns
@@ -129,7 +128,6 @@ def make_classifier(name: str, *, dataset: str = "", **parameters: Any) -> Compl
     Returns
     -------
     ComplementaryClassifier
-        The classifier, not fitted.
 
     Examples
     --------

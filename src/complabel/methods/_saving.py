@@ -211,8 +211,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     dict of str to object
-        ``"method"``, ``"parameters"``, ``"state"`` and ``"provenance"`` as plain data, with the
-        names of arrays in the place of the arrays.
+        ``"method"``, ``"parameters"``, ``"state"`` and ``"provenance"``; arrays as their names.
 
     Raises
     ------

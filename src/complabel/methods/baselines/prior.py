@@ -46,8 +46,7 @@ class PriorClassifier(ComplementaryClassifier):
         "_smoothed_rate": Numbers("K", at_least=0),
     }
 
-    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
-        del X, relevant
+    def _fit(self, _X: Features, complementary: Indicator, _: Indicator | None, /) -> None:
         counts = complementary.sum(axis=0, dtype=np.float64)
         total = counts.sum()
         self.choice_rate_ = counts / total

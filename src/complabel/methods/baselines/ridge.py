@@ -81,11 +81,9 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     predicted rather than too many. The ranking does not depend on c.
 
     ``predict_proba`` is the logistic curve that agrees with 1 - prediction / c to first order at
-    0.5. Predictions can be negative, so ``score`` is not a likelihood but minus the ranking error.
-    Known relevant labels change nothing: their target is 0 already.
-
-    The fit takes O(n d^2) time for dense features, and O(cv d^3) for each penalty. Above 3000
-    features no d x d matrix is formed, and conjugate gradients take O(K nnz) time per step.
+    0.5. Known relevant labels change nothing: their target is 0 already. The fit takes O(n d^2)
+    time for dense features, and O(cv d^3) for each penalty. Above 3000 features no d x d matrix is
+    formed, and conjugate gradients take O(K nnz) time per step.
 
     References
     ----------

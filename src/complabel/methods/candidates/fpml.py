@@ -56,10 +56,8 @@ class FPMLClassifier(CandidateRegressor):
         The objective after each round; it never increases.
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
         W, transposed. The intercept is zero without ``fit_intercept``.
-    n_iter_ : int
-        Number of rounds.
-    converged_ : bool
-        Whether ``tol`` was met.
+    n_iter_, converged_ : int and bool
+        Number of rounds, and whether ``tol`` was met.
 
     Notes
     -----

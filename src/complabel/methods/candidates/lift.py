@@ -100,10 +100,8 @@ class LIFTClassifier(ComplementaryClassifier):
         Centres of all labels, label by label; for each label, those of P come first.
     center_label_ : ndarray of shape (n_centers,)
         The label that each centre belongs to.
-    coef_ : ndarray of shape (n_centers,)
-        Weight of the distance to each centre in its label's logit, after Platt scaling.
-    intercept_ : ndarray of shape (K,)
-        Constant term of each label's logit.
+    coef_, intercept_ : ndarrays of shape (n_centers,) and (K,)
+        Weight of the distance to each centre in its label's logit, and the logit's constant term.
 
     Notes
     -----

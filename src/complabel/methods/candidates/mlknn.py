@@ -121,10 +121,7 @@ class MLKNNClassifier(ComplementaryClassifier):
     def _count_neighbours(
         self, X: Features, *, exclude_self: bool, working_memory: float = _WORKING_MEMORY
     ) -> NDArray[np.int64]:
-        """Return D (m, K): how many of the nearest training instances have each label.
-
-        With ``exclude_self``, X must be the training set, and no row is its own neighbour.
-        """
+        """Return D (m, K); with ``exclude_self``, no row of X, the training set, is its own."""
         norms = row_norms(X, squared=True)
         precision = X.shape[1] * np.finfo(np.float64).eps
 

@@ -211,10 +211,7 @@ def fit_weights(
 
 
 def correlation_laplacian(candidates: Array) -> Array:
-    """Return L (K, K): the Laplacian of the cosines between columns of candidates.
-
-    The cosines are divided by their mean row sum.
-    """
+    """Return L (K, K) of the cosines between columns of candidates, divided by mean row sums."""
     together = candidates.T @ candidates  # (K, K)
     sizes = np.sqrt(np.maximum(together.diagonal(), 1.0))
     similarity = together / np.outer(sizes, sizes)

@@ -159,9 +159,9 @@ class CCMNClassifier(ClassConditionalClassifier):
     References
     ----------
     M.-K. Xie and S.-J. Huang, "CCMN: A General Framework for Learning with Class-Conditional
-    Multi-Label Noise", IEEE TPAMI 2023, the estimator for single labels. The paper's text was not
-    available. By its abstract and by later papers, it extends the estimator of Natarajan et al.,
-    "Learning with Noisy Labels", NIPS 2013, which is the one used here. The settings are ours.
+    Multi-Label Noise", IEEE TPAMI 2023. Its text was not available. By later papers, it extends the
+    estimator of Natarajan et al., "Learning with Noisy Labels", NIPS 2013, which is the one used
+    here. The settings are ours.
 
     Examples
     --------

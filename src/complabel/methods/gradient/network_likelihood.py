@@ -114,6 +114,9 @@ class NetworkLikelihoodClassifier(GradientClassifier):
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
         self._forget("propensities_")
         log_w, trains = self._start_of_propensities(answers)
+        rates = self.exclusion_rates
+        if rates is not None:
+            rates = check_rates("exclusion_rates", rates, answers.n_labels, "label")
         generator = self._generator()
         settings = self._settings(X, generator, "classifier")
         centre = self._centre(X)
@@ -125,7 +128,7 @@ class NetworkLikelihoodClassifier(GradientClassifier):
             objective = _Objective(
                 AnswersLikelihood(
                     answers,
-                    exclusion_rates=self._rates_of_exclusion(answers),
+                    exclusion_rates=rates,
                     with_error_rates=self.error_rate > 0,
                     dtype=torch.float32,
                     device=settings["device"],
@@ -164,11 +167,6 @@ class NetworkLikelihoodClassifier(GradientClassifier):
             warn_of_free_namings()
         return None, False
 
-    def _rates_of_exclusion(self, answers: Answers) -> Array | None:
-        if self.exclusion_rates is None:
-            return None
-        return check_rates("exclusion_rates", self.exclusion_rates, answers.n_labels, "label")
-
     def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> Array:
         found = answers_log_likelihood(
             torch.from_numpy(self._decision(X)),
@@ -191,7 +189,6 @@ class _Objective:
 
     @property
     def trained(self) -> list[torch.nn.Parameter]:
-        """The log-propensities, if they are trained."""
         log_w = self.log_propensities
         return [] if log_w is None or not log_w.requires_grad else [log_w]
 

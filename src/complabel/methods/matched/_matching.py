@@ -114,7 +114,6 @@ def _each_matched(scores: Array, frequencies: Array, shifts: Array, *, tolerance
 
 
 def _softmax(scores: Array, frequencies: Array, shifts: Array) -> tuple[Array, float]:
-    """Return the probabilities (n, K), and the value of the function to minimize."""
     logits = scores + shifts
     total = special.logsumexp(logits, axis=1, keepdims=True)
     return np.exp(logits - total), float(total.mean() - frequencies @ shifts)
@@ -195,7 +194,6 @@ def log_chances_of_classes(logits: Array, marks: Indicator, *, applies: bool) ->
 
 
 def _without_exclusions(answers: Answers) -> Answers | None:
-    """Return the answers without exclusions; None if all are exclusions."""
     rows = np.flatnonzero(answers.question != "excluded")
     if len(rows) in (0, answers.n_answers):
         return answers if len(rows) else None
