@@ -29,10 +29,7 @@ _MOST_FOR_DISTANCES = 1e6
 def validated(
     estimator: Any, X: ArrayLike, y: Any = "no_validation", *, reset: bool = True
 ) -> Features:
-    """Return X (n, d) as an ndarray or canonical CSR; ``reset`` stores its number of columns.
-
-    X may have more axes if the estimator's tags say so.
-    """
+    """Return X (n, d) as an ndarray or canonical CSR; ``reset`` stores its number of columns."""
     # With None, scikit-learn complains that y is missing. Targets checks all other y.
     target = None if y is None else "no_validation"
     try:
@@ -125,12 +122,10 @@ def moments_of(X: Features) -> Any:
 
 
 def far_centre(X: Features, times: float = FAR) -> Array | None:
-    """Return the means (d,) of features if one is more than ``times`` their spread; else None.
-
-    Features that differ by no more than rounding are constant, and not far from 0.
-    """
+    """Return the means (d,) of features if one is more than ``times`` their spread; else None."""
     moments = moments_of(X if len(X.shape) == 2 else _flat(np.asarray(X)))
     spread = float(np.sqrt(moments.var_.mean()))
+    # Features that differ by no more than rounding are constant, and not far from 0.
     far = times * spread < np.abs(moments.mean_).max() < spread / np.finfo(np.float64).eps
     return np.asarray(moments.mean_) if far else None
 

@@ -123,8 +123,7 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     threshold: str = "probability"
     random_state: int | np.random.Generator | None = None
 
-    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
-        del relevant
+    def _fit(self, X: Features, complementary: Indicator, _: Indicator | None, /) -> None:
         self._forget("cv_results_")
         refuse_overflow(X)
         n_labels = complementary.shape[1]

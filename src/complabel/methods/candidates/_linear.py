@@ -45,8 +45,7 @@ class LinearCandidateClassifier(ComplementaryClassifier):
         Features are (n, p), the last one constant with ``fit_intercept``; candidates are (n, K).
         """
 
-    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
-        del relevant
+    def _fit(self, X: Features, complementary: Indicator, _: Indicator | None, /) -> None:
         refuse_overflow(X)
         features: Features = X.astype(np.float64, copy=False)
         centre = None

@@ -151,8 +151,7 @@ class LIFTClassifier(ComplementaryClassifier):
     n_jobs: int | None = None
     random_state: int | np.random.Generator | None = None
 
-    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
-        del relevant
+    def _fit(self, X: Features, complementary: Indicator, _: Indicator | None, /) -> None:
         refuse_overflow(X)
         refuse_lost_distances(X)
         X = _for_distances(X)

@@ -89,8 +89,7 @@ class MLKNNClassifier(ComplementaryClassifier):
     smoothing: float = 1.0
     threshold: str = "probability"
 
-    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
-        del relevant
+    def _fit(self, X: Features, complementary: Indicator, _: Indicator | None, /) -> None:
         self._fit_labels(X, 1 - complementary)
 
     def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:

@@ -89,7 +89,6 @@ class GradientClassifier(ComplementaryClassifier):
         return self._linear_map().intercept
 
     def _linear_map(self) -> LinearMap:
-        """Return the fitted linear map, or raise AttributeError as a missing attribute would."""
         model = getattr(self, "model_", None)
         if not isinstance(model, LinearMap):
             raise AttributeError("only a fitted linear model has coef_ and intercept_")
@@ -145,10 +144,9 @@ class GradientClassifier(ComplementaryClassifier):
         stage: str,
         initial_bias: float | None = None,
     ) -> Model:
-        """Train a new linear map or network for the ``stage`` that callback and messages name.
+        """Train a new linear map or network; ``labels`` (n, K) are named like the loss's arguments.
 
-        ``labels`` (n, K) have the names of the loss's arguments. ``initial_bias`` is where the
-        biases of the outputs start; None leaves them random.
+        The biases start at ``initial_bias``; None leaves them random.
         """
         settings = self._settings(X, generator, stage)
         model: Model
@@ -202,11 +200,8 @@ class GradientClassifier(ComplementaryClassifier):
         for rows in gen_batches(X.shape[0], _CHECKED_ROWS):
             row = _infinite_row(self._raw_outputs(model, X[rows]))
             if row is not None:
-                raise not_learnable(
-                    X,
-                    f"the training of the {stage} diverged: row {rows.start + row} of X has"
-                    " scores that are not finite",
-                )
+                found = f"the training of the {stage} diverged: row {rows.start + row} of X"
+                raise not_learnable(X, f"{found} has scores that are not finite")
 
     def _validate_new(self, X: ArrayLike) -> Features:
         shape = getattr(self, "_item_shape", None)

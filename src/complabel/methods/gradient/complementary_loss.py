@@ -312,8 +312,7 @@ class SupervisedBCEClassifier(GradientClassifier):
 
     learns_from: ClassVar[Literal["complementary", "relevant"]] = "relevant"
 
-    def _fit(self, X: Features, true_labels: Indicator, relevant: Indicator | None, /) -> None:
-        del relevant
+    def _fit(self, X: Features, true_labels: Indicator, _: Indicator | None, /) -> None:
         labels = {"true_labels": true_labels}
         self.model_ = self._train(
             X, BinaryCrossEntropy(), labels, generator=self._generator(), stage="classifier"

@@ -33,10 +33,9 @@ class MLCLClassifier(GradientClassifier):
     r"""Multi-label classifier that is trained with an estimated transition matrix (MLCL).
 
     Step one trains a softmax model g of the complementary label. Row k of the matrix S is the mean
-    of g over the instances that have label k as a candidate. S is corrected by the co-occurrence
-    rates C of candidate labels: T = S C^T, with its diagonal set to 0 and its rows normalized.
-    Step two trains scores f(x) so that :math:`\bar f = T^T f` explains the complementary labels.
-    It minimizes the mean over instances of
+    of g over the instances that have label k as a candidate. With the co-occurrence rates C of
+    candidate labels, T = S C^T, with its diagonal set to 0 and its rows normalized. Step two trains
+    scores f(x), with :math:`\bar f = T^T f`, to minimize the mean over instances of
 
     .. math:: - \sum_j [\bar y_j \log \bar f_j + (1 - \bar y_j) \log(1 - \bar f_j)]
         + \beta ||\bar y - \bar f||^2.
@@ -192,11 +191,8 @@ class MLCLClassifier(GradientClassifier):
         self.initial_transition_ = matrices.initial_transition(predicted, complementary)
         # A softmax is positive, except where it underflows.
         if not self.initial_transition_.any(axis=1).all():
-            found = (
-                "the predicted probabilities of complementary labels are all 0 or 1, so no"
-                " transition matrix can be estimated"
-            )
-            raise not_learnable(X, found)
+            found = "the predicted probabilities of complementary labels are all 0 or 1"
+            raise not_learnable(X, f"{found}, so no transition matrix can be estimated")
         if self.correlation is None:
             self.transition_ = matrices.corrected_transition(self.initial_transition_)
             return

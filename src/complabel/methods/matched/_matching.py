@@ -150,11 +150,9 @@ def likeliest_scale(
 
 
 def evidence_of(answers: Answers, log_propensities: Array | None) -> LogLikelihood | None:
-    """Return the log-likelihood of answers with independent labels; None if no answer is left.
-
-    Exclusions are left out: features can predict their rules even where they do not predict the
-    labels. So are items with contradictions, which are mistakes in part.
-    """
+    """Return the log-likelihood of answers with independent labels; None if no answer is left."""
+    # Features can predict the rules of exclusions even where they do not predict the labels. Items
+    # with contradictions are mistakes in part.
     kept = _without_exclusions(answers)
     if kept is None:
         return None
