@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -19,12 +22,6 @@ from complabel.methods._door import Targets, check_new, encode_new, refuse_other
 from complabel.methods._features import validated
 from complabel.methods._saving import MISSING, Numbers, load_model, save_model
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
-
-    from numpy.typing import ArrayLike, NDArray
-
 
 class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     """Base class of all methods; a method implements ``_fit`` and ``_decision``.
@@ -35,14 +32,13 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         The labels: names if a data frame or Answers have them, classes, or numbers.
     n_features_in_ : int
     learns_from : {"complementary", "relevant"}
-        The labels that ``fit`` expects as ``y``. Only reference methods expect ``"relevant"``
-        labels; tables mark these methods.
+        The labels that ``fit`` expects as ``y``; ``"relevant"`` for reference methods only.
     models_the_choice : bool
         Whether the method models which label is chosen as complementary. If so, ``score`` is a
         log-likelihood, and the method implements ``_log_likelihood``.
     understands_answers : bool
         Whether the method learns from :class:`complabel.answers.Answers` of every kind. If so, it
-        implements ``_fit_answers``, and ``_answers_log_likelihood`` if it models the choice; it
+        implements ``_fit_answers``, and ``_answers_log_likelihood`` if it models the choice, and
         may leave out ``_fit`` and ``_log_likelihood``. If not, ``fit`` passes on only the labels
         that do not apply, as if they were named freely.
     threshold : {"probability", "minmax"}
@@ -58,10 +54,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     cut: float = 0.5
 
     # The values that each parameter allows. A method declares those of its own parameters.
-    _constraints: ClassVar[Constraints] = {
-        "threshold": THRESHOLDS,
-        "cut": Real(above=0, below=1),
-    }
+    _constraints: ClassVar[Constraints] = {"threshold": THRESHOLDS, "cut": Real(above=0, below=1)}
 
     # What ``save`` stores: the fitted attributes that predictions and ``score`` need, each with
     # what it may be in a file. A method declares its own.
@@ -84,20 +77,17 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Features. A sparse matrix becomes CSR and stays sparse; only LIFT makes small ones
-            dense.
         y : array-like of shape (n_samples, K) or (n_samples,), or Answers
-            An indicator (n_samples, K) of complementary labels that were named freely; the columns
-            of a data frame name the labels. Or one complementary class per row, (n_samples,); then
-            exactly one class applies to each row. Or :class:`complabel.answers.Answers` to any
-            questions.
+            An indicator of complementary labels that were named freely; the columns of a data
+            frame name the labels. Or one complementary class per row; then exactly one class
+            applies to each row. Or :class:`complabel.answers.Answers` to any questions.
 
             Rows without a label or an answer are left out with a warning. A method with
             ``learns_from = "relevant"`` takes the relevant labels instead. Rows of pandas data
             frames are paired by their names, see :func:`complabel.answers.pair_rows`.
         relevant : array-like of shape (n_samples, K) or None, default=None
-            Indicator of labels that are known to apply; rows may be empty. If this and ``y`` are
-            data frames, they must have the same columns. Answers say it themselves.
+            Indicator of labels that are known to apply; rows may be empty. Answers say it
+            themselves.
 
         Returns
         -------
@@ -106,8 +96,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         InputError
-            If ``X`` is not a finite matrix with as many rows as ``y``, the names of their rows
-            differ, a parameter is out of range, or ``relevant`` is given together with Answers.
+            If ``X``, its rows or a parameter are wrong, or ``relevant`` is given with Answers.
         AnnotationError
             If the labels are not an indicator or contradict each other.
 
@@ -116,16 +105,16 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         UnchosenLabelWarning
             If a label is complementary in no row.
         UnansweredRowWarning
-            If a row has no complementary label, or no answer; the message counts them.
+            If a row has no complementary label, or no answer.
         ClassPerRowWarning
             If ``y`` holds one name per row, or is a column: several labels may be meant.
         IgnoredAnswersWarning
-            If the method does not understand some of the answers; see ``understands_answers``.
+            If the method does not understand some of the answers.
 
         Notes
         -----
-        All rows have the same weight. If true labels are given as ``y`` by mistake, ``fit`` cannot
-        notice it; a held-out fit can, see :func:`complabel.metrics.least_cardinality`.
+        If true labels are given as ``y`` by mistake, ``fit`` cannot notice it; a held-out fit can,
+        see :func:`complabel.metrics.least_cardinality`.
         """
         y = pair_rows(X, y)
         relevant = pair_rows(X, relevant, names=("X", "relevant"))
@@ -209,9 +198,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples, K) or (n_samples,), or Answers
-            Complementary labels, as in ``fit``, or answers about the same labels. Rows without
-            one are left out. To score against true labels, use :mod:`complabel.metrics`. A
-            reference, which learns from true labels, takes true labels here, too.
+            As in ``fit``, about the same labels. Rows without a label or an answer are left out.
 
         Returns
         -------
@@ -222,19 +209,15 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
 
         Raises
         ------
-        InputError
-            If ``X`` is not valid, or has other rows than ``y``.
         AnnotationError
             If ``y`` has no answer, or is not about the labels of ``fit``.
 
         Notes
         -----
-        The two quantities cannot be compared. To compare methods, pass
-        ``scoring=complementary_ranking_scorer`` of :mod:`complabel.metrics`, or
-        ``complementary_log_likelihood_scorer`` for methods that model the choice. Scorers of
-        scikit-learn, such as ``"f1_micro"``, expect the labels to predict as ``y``: with
-        complementary labels they prefer the worse method, and this cannot be noticed. Nor can it
-        be noticed here if ``y`` holds true labels; the score then means nothing.
+        To compare methods, pass ``scoring=complementary_ranking_scorer`` of
+        :mod:`complabel.metrics`, or ``complementary_log_likelihood_scorer`` for methods that model
+        the choice. Scorers of scikit-learn, such as ``"f1_micro"``, expect the labels to predict
+        as ``y``: with complementary labels they prefer the worse method, unnoticed.
         """
         y = pair_rows(X, y)
         features = self._validate_new(X)
@@ -272,23 +255,19 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         path : path-like
             The file; ``.safetensors`` is the usual ending.
         provenance : mapping of str to object or None, default=None
-            Notes to store with the model, such as the date: numbers, texts, and lists and mappings
-            of them. :func:`complabel.methods.read_header` shows them.
+            Plain notes to store with the model; :func:`complabel.methods.read_header` shows them.
 
         Raises
         ------
         ModelFileError
-            If the class, network, loss or generator is your own; the message says what to do.
-        OutputError
-            If the file cannot be written.
+            If the class, network, loss or generator is your own.
 
         Notes
         -----
-        After an error, a file that was there before is unchanged. The same model always gives the
-        same bytes. The file does not hold the answers that the classifier learned from, nor
-        ``callback``. It holds training features if predictions need them: all rows and their
-        candidate labels for ML-KNN; up to ``n_components`` rows for the selection likelihood with a
-        kernel; centres of rows for LIFT. It holds the names of annotators with error rates.
+        The file does not hold the answers, nor ``callback``. It holds training features if
+        predictions need them: all rows and their candidate labels for ML-KNN; up to
+        ``n_components`` rows for the selection likelihood with a kernel; centres of rows for LIFT.
+        It holds the names of annotators with error rates.
 
         Examples
         --------
@@ -308,22 +287,17 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     # What a method implements, or may override
 
     def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
-        """Learn from finite features (n, d), dense or CSR, and indicators (n, K) of labels.
+        """Learn from features (n, d) and indicators (n, K); no row is empty or full.
 
-        Each row has at least one complementary label, and not all. If ``learns_from = "relevant"``,
-        ``complementary`` holds the relevant labels. Rows of the known ``relevant`` may be empty.
+        If ``learns_from = "relevant"``, ``complementary`` holds the relevant labels.
         """
         self._fit_answers(X, Answers.from_complementary(complementary, relevant=relevant))
 
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
-        """Learn from answers about the rows of ``X``, at least one about each row."""
         raise NotImplementedError(f"{type(self).__name__} does not understand answers")
 
     def _decision(self, X: Features) -> Array:
-        """Return the scores (n, K) of rows; within a row, they have the order of f.
-
-        They are the log-odds of f, unless the method implements ``_log_odds``.
-        """
+        """Return scores (n, K): the log-odds of f, or what ``_log_odds`` turns into them."""
         raise NotImplementedError(f"{type(self).__name__} has no scores")
 
     def _log_odds(self, decision: Array) -> Array:
@@ -347,10 +321,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         check_parameters(self)
 
     def _plain_parameters(self, sizes: Mapping[str, int]) -> dict[str, Any]:
-        """Return the parameters for a file, as plain values and arrays; it holds no callback.
-
-        ``sizes`` holds the numbers of labels, K, and of features, d.
-        """
+        """Return the parameters for a file, for ``sizes`` K and d; it holds no callback."""
         del sizes
         parameters: dict[str, Any] = self.get_params(deep=False)
         return {**parameters, "callback": None} if "callback" in parameters else parameters
@@ -366,11 +337,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         return {name: vars(self)[name] for name in names if name in vars(self)}
 
     def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
-        """Set the fitted attributes from what ``_state`` returned, and those that follow from them.
-
-        Each value is as ``_fitted`` declares it; ``sizes`` holds the lengths of the axes. Refuse
-        values that do not fit together.
-        """
+        """Set what ``_state`` returned; refuse values that do not fit together or ``sizes``."""
         del sizes
         for name, value in state.items():
             setattr(self, name, value)
@@ -378,13 +345,11 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     # What methods use
 
     def _probabilities(self, decision: Array) -> Array:
-        """Return the probabilities f (n, K); after a fit on one class per row, rows sum to 1."""
         if self._single:
             return np.asarray(special.softmax(decision, axis=1))
         return self._relevance(decision)
 
     def _predicted(self, decision: Array) -> NDArray[Any]:
-        """Return the predicted labels (n, K), or one class per row, shape (n,)."""
         if self._single:
             predicted: NDArray[Any] = self.classes_[decision.argmax(axis=1)]
             return predicted
@@ -429,8 +394,7 @@ def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
 
     Notes
     -----
-    Loading runs no code from the file. Only classes of the package are used, and their parameters
-    and arrays are checked first. So a stranger's file is as safe to load as a table, but its
-    predictions may be whatever the stranger wants.
+    Loading runs no code from the file, and checks parameters and arrays first. So a stranger's file
+    is as safe to load as a table, but its predictions may be whatever the stranger wants.
     """
     return cast("ComplementaryClassifier", load_model(path))

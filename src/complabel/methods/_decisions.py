@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from complabel.methods._arrays import Array
 
 THRESHOLDS = ("probability", "minmax")
 
 
-def labels_above(log_odds: NDArray[np.float64], *, threshold: str, cut: float) -> NDArray[np.int64]:
+def labels_above(log_odds: Array, *, threshold: str, cut: float) -> NDArray[np.int64]:
     """Return an indicator (n, K) of the labels whose probability f exceeds the cut.
 
     Log-odds (n, K) still tell probabilities near 1 apart, which f itself cannot. ``"minmax"``
-    compares f after each row is scaled to [0, 1] by its least and greatest f. A row of equal f is
-    not scaled.
+    scales f in each row to [0, 1] first, unless all are equal.
 
     >>> log_odds = np.array([[-3.0, -2.5, -1.0]])
     >>> labels_above(log_odds, threshold="probability", cut=0.5)
@@ -32,7 +29,7 @@ def labels_above(log_odds: NDArray[np.float64], *, threshold: str, cut: float) -
     return (log_odds > _row_cuts(log_odds, cut, flat)).astype(np.int64)
 
 
-def _row_cuts(log_odds: NDArray[np.float64], cut: float, flat: float) -> NDArray[np.float64]:
+def _row_cuts(log_odds: Array, cut: float, flat: float) -> Array:
     """Return the log-odds (n, 1) of the point at share ``cut`` from a row's least f to its most."""
     lowest = log_odds.min(axis=1, keepdims=True)
     highest = log_odds.max(axis=1, keepdims=True)
@@ -49,17 +46,13 @@ def _row_cuts(log_odds: NDArray[np.float64], cut: float, flat: float) -> NDArray
         return np.where(lowest == highest, flat, log_point - log_complement)
 
 
-def log_odds_around_half(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_odds_around_half(scores: Array) -> Array:
     """Return the log-odds of the probabilities ``scores + 0.5``, exact in sign near 0."""
     with np.errstate(divide="ignore"):
         return np.asarray(2 * np.arctanh(2 * scores))
 
 
-def log_odds_of_regression(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log-odds for regression scores, which are 0 at the cut.
-
-    The factor 4 makes the slope of the logistic curve 1 at the cut, so that f is about
-    ``scores + 0.5`` there. Clipping ``scores + 0.5`` to [0, 1] instead would lose the order of
-    labels outside of [0, 1].
-    """
+def log_odds_of_regression(scores: Array) -> Array:
+    """Return log-odds for regression scores, which are 0 at the cut."""
+    # The slope of f is 1 at the cut. Clipping scores + 0.5 instead would lose the order outside.
     return 4 * scores

@@ -6,9 +6,10 @@ import sys
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -26,13 +27,9 @@ from complabel.answers import (
     label_names_of,
 )
 from complabel.errors import AnnotationError, InputError
+from complabel.methods._arrays import Indicator
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Indicator
-
-    Rows: TypeAlias = NDArray[np.bool_]
+Rows: TypeAlias = NDArray[np.bool_]
 
 _PACKAGE = str(Path(__file__).parents[1])
 _assumed: set[str] = set()  # what warn_assumed has said
@@ -42,18 +39,12 @@ _assumed: set[str] = set()  # what warn_assumed has said
 class Targets:
     """What was told about the rows of X. Rows of which nothing was told are left out."""
 
-    complementary: Indicator
-    """Complementary labels (n_rows, K); for a reference method, the true labels."""
-    classes: NDArray[Any]
-    """The labels of the K columns: names if a data frame or Answers have them, else numbers."""
-    single: bool = False
-    """Whether y held one class per row, not an indicator."""
-    relevant: Indicator | None = None
-    """Known relevant labels (n_rows, K); None if there are none."""
-    answers: Answers | None = None
-    """All answers about the rows, for a method that understands them; else None."""
-    rows: Rows | None = None
-    """Which rows of X (n_samples,) are kept; None if all are."""
+    complementary: Indicator  # (n_rows, K); for a reference method, the true labels
+    classes: NDArray[Any]  # the labels' names, or their numbers
+    single: bool = False  # whether y held one class per row, not an indicator
+    relevant: Indicator | None = None  # known relevant labels (n_rows, K)
+    answers: Answers | None = None  # only for a method that understands them
+    rows: Rows | None = None  # which rows of X (n_samples,) are kept; None if all are
 
     @classmethod
     def read(cls, y: Any, relevant: Any, learner: Any) -> Targets:
@@ -101,10 +92,7 @@ def warn_user(message: str, category: type[Warning]) -> None:
 
 
 def warn_assumed(message: str) -> None:
-    """Give an AssumedUniformWarning, once in a process: a warning of each fit is read by nobody.
-
-    Where a filter asks for each of these warnings ("always", "error"), each is given.
-    """
+    """Give an AssumedUniformWarning, once in a process unless a filter asks for each of them."""
     actions = (each[0] for each in warnings.filters if issubclass(AssumedUniformWarning, each[2]))
     if message not in _assumed or next(actions, "default") in ("always", "error"):
         _assumed.add(message)
@@ -177,8 +165,7 @@ def _judged_to_apply(answers: Any) -> Rows:
 def _as_named(targets: Targets, learner: str) -> Targets:
     """Convert answers for a method that only understands labels that were named freely.
 
-    Rows are left out if no label is complementary, or if all labels are. A warning counts the
-    answers that are ignored or change their meaning.
+    Rows without a complementary label, or with complementary labels only, are left out.
     """
     answers: Any = targets.answers
     complementary = targets.complementary
@@ -245,7 +232,6 @@ def _warn_unless_ruled_out(ruled_out: Any, classes: NDArray[Any]) -> None:
 
 
 def _labels_of(y: Any, n_labels: int) -> NDArray[Any]:
-    """Return the labels' names if y has them, as a data frame does; else their numbers."""
     names = label_names_of(y)
     return np.arange(n_labels) if names is None else np.array(names)
 
@@ -292,7 +278,6 @@ def refuse_other_number_of_rows(y: Any, n_samples: int, *, name: str = "y") -> N
 
 
 def _is_single(y: Any) -> bool:
-    """Tell whether y has the shape of one class per row, (n,) or (n, 1)."""
     shape = _shape_of(y)
     return len(shape) == 1 or (len(shape) == 2 and shape[1] == 1)
 
@@ -319,7 +304,6 @@ def _read_classes(y: Any) -> tuple[Indicator, NDArray[Any]]:
 
 
 def _encode_classes(y: Any, classes: NDArray[Any]) -> Indicator:
-    """Return an indicator (n, K) of one class per row; its columns are ``classes``."""
     flat = _flat_classes(y)
     seen = np.isin(flat, classes)
     if not seen.all():

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import validate_data
 
 from complabel.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from complabel.methods._arrays import Features
+from complabel.methods._arrays import Array, Features
 
 _LARGEST_INT32 = np.iinfo(np.int32).max
 # Moments are computed for this many rows at a time: 40 MB for 500 features in float64.
@@ -32,10 +29,7 @@ _MOST_FOR_DISTANCES = 1e6
 def validated(
     estimator: Any, X: ArrayLike, y: Any = "no_validation", *, reset: bool = True
 ) -> Features:
-    """Return X (n, d) as an ndarray or canonical CSR; ``reset`` stores its number of columns.
-
-    X may have more axes if the estimator's tags say so.
-    """
+    """Return X (n, d) as an ndarray or canonical CSR; ``reset`` stores its number of columns."""
     # With None, scikit-learn complains that y is missing. Targets checks all other y.
     target = None if y is None else "no_validation"
     try:
@@ -77,11 +71,10 @@ def _located(error: ValueError, X: Any) -> str:
 
 
 def _canonical(X: Any) -> Any:
-    """Return a CSR matrix in canonical form: sorted, without duplicates or explicit zeros.
+    """Return sorted CSR without duplicates or explicit zeros; the arrays of X are not changed.
 
-    Indices are 32-bit if these suffice. Some libraries read only the last of several entries for
-    one place, some sort the given matrix in place, and some refuse 64-bit indices. The arrays of
-    ``X`` are never changed: if something must be changed, they are copied first.
+    Some libraries read only the last of several entries for one place, some sort the given matrix
+    in place, and some refuse 64-bit indices.
     """
     if not X.has_canonical_format or not X.data.all():
         X = X.copy()
@@ -109,7 +102,6 @@ def refuse_overflow(X: Features) -> None:
 
 
 def refuse_beyond_single(X: Features) -> None:
-    """Refuse features that are too large for float32."""
     if _largest(X) <= float(np.finfo(np.float32).max):
         return
     matrix: Any = X if sparse.issparse(X) else _flat(X)
@@ -129,13 +121,11 @@ def moments_of(X: Features) -> Any:
     return scaler
 
 
-def far_centre(X: Features, times: float = FAR) -> NDArray[np.float64] | None:
-    """Return the means (d,) of features if one is more than ``times`` their spread; else None.
-
-    Features that differ by no more than rounding are constant, and not far from 0.
-    """
+def far_centre(X: Features, times: float = FAR) -> Array | None:
+    """Return the means (d,) of features if one is more than ``times`` their spread; else None."""
     moments = moments_of(X if len(X.shape) == 2 else _flat(np.asarray(X)))
     spread = float(np.sqrt(moments.var_.mean()))
+    # Features that differ by no more than rounding are constant, and not far from 0.
     far = times * spread < np.abs(moments.mean_).max() < spread / np.finfo(np.float64).eps
     return np.asarray(moments.mean_) if far else None
 
@@ -150,7 +140,6 @@ def refuse_lost_distances(X: Features) -> None:
 
 
 def range_of(X: Features) -> str:
-    """Return a sentence with the least and the greatest value of the features."""
     return f"X holds values from {X.min():.3g} to {X.max():.3g}"
 
 

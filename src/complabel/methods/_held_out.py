@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
@@ -15,13 +16,11 @@ from sklearn.pipeline import Pipeline
 from complabel._parameters import check_integer
 from complabel.answers import Answers, pair_rows
 from complabel.errors import AnnotationError, InputError
+from complabel.methods._arrays import Array
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._door import refuse_other_number_of_rows
 from complabel.methods._registry import make_classifier
 from complabel.metrics import complementary_log_likelihood_scorer, complementary_ranking_scorer
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True)
@@ -72,9 +71,9 @@ def held_out_score(
     Parameters
     ----------
     classifier : ComplementaryClassifier, or Pipeline that ends in one
-        A classifier with its settings. It is cloned, and not changed.
+        It is cloned, and not changed.
     X : array-like or sparse matrix of shape (n_items, n_features)
-        A data frame stays one. See ``fit`` for how its rows are paired with answers.
+        See ``fit`` for how the rows of a data frame are paired with answers.
     answers : Answers
     n_folds : int, default=3
         Number of folds, at least 2. Items are assigned to folds at random.
@@ -86,14 +85,11 @@ def held_out_score(
     Returns
     -------
     HeldOutScore
-        Its attributes are ``criterion``, ``score``, ``standard_error``, ``constant``, ``gain``,
-        ``gain_error`` and ``n_folds``.
 
     Raises
     ------
     InputError
-        If there are fewer items with answers than folds, X has other rows than ``answers``, the
-        classifier learns from true labels, or it is of another kind.
+        If there are fewer items with answers than folds, or the classifier cannot learn from them.
     AnnotationError
         If no fold has answers to score on.
 
@@ -146,7 +142,7 @@ def held_out_score(
             "no held-out answer says that a label does not apply, so there is nothing to score;"
             " give answers that do"
         )
-    values: NDArray[np.float64] = np.array(scores)
+    values: Array = np.array(scores)
     of_both = np.stack([values[:, 0], values[:, 0] - values[:, 1]])
     error = np.full(2, np.nan)
     if len(values) > 1:
@@ -162,7 +158,6 @@ def held_out_score(
 
 
 def _last_step(classifier: Any) -> ComplementaryClassifier:
-    """Return the classifier at the end of a pipeline; refuse what does not learn from answers."""
     last = classifier
     while isinstance(last, Pipeline):
         last = last.steps[-1][1]
@@ -183,10 +178,7 @@ def _last_step(classifier: Any) -> ComplementaryClassifier:
 def _without_features(
     classifier: ComplementaryClassifier, n_items: int, answers: Answers
 ) -> ComplementaryClassifier:
-    """Fit a classifier that gives all items the same scores.
-
-    It is a clone on a constant feature if it models answers, else the prior.
-    """
+    """Fit a clone to a constant feature if it models answers, else the prior."""
     nothing = np.zeros((n_items, 1))
     if not (classifier.models_the_choice and classifier.understands_answers):
         return make_classifier("prior").fit(nothing, answers)

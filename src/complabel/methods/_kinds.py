@@ -3,45 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import judged_at_random
 from complabel.losses import check_propensities
+from complabel.methods._arrays import Array
 from complabel.methods._door import warn_assumed
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.answers import Answers
 
 
 @dataclass(frozen=True)
 class AnswerKinds:
-    """The numbers of answers of each kind; they decide what the answers determine.
+    """The numbers of answers of each kind; they decide what the answers determine."""
 
-    ``free`` are namings with all labels on offer. ``judged`` are judgements of random labels.
-    ``menus`` are namings from random menus that offer "all of these apply"; ``pairs`` are those of
-    two labels. ``excluded`` are exclusions, and ``all`` are all answers.
-    """
-
-    free: int
-    judged: int
-    menus: int
-    pairs: int
+    free: int  # namings with all labels on offer
+    judged: int  # judgements of random labels
+    menus: int  # namings from random menus that offer "all of these apply"
+    pairs: int  # menus of two labels
     excluded: int
     all: int
 
     @property
     def determining(self) -> int:
-        """The number of answers that determine the cardinality.
-
-        Exclusions count, because the number of labels that a rule leaves bounds how many apply. If
-        the cardinality were searched, held-out exclusions that are treated as named would prefer
-        values at the end of the grid.
-        """
+        """The number of answers that determine the cardinality."""
+        # The number of labels that a rule leaves bounds how many apply. If the cardinality were
+        # searched, held-out exclusions would prefer values at the end of the grid.
         return self.judged + self.pairs + self.excluded
 
     @property
@@ -65,7 +54,7 @@ class AnswerKinds:
         )
 
 
-def given_propensities(given: Any, n_labels: int) -> NDArray[np.float64] | None:
+def given_propensities(given: Any, n_labels: int) -> Array | None:
     """Return the propensities (K,) that the caller gave; None if there are none."""
     if given is not None and not isinstance(given, str):
         return check_propensities(given, n_labels)
@@ -77,7 +66,6 @@ def given_propensities(given: Any, n_labels: int) -> NDArray[np.float64] | None:
 
 
 def refuse_undetermined_propensities(kinds: AnswerKinds) -> None:
-    """Refuse to fit propensities if the answers do not show them."""
     if not kinds.determine_propensities:
         raise InputError(
             "propensities='auto', but the answers do not determine propensities: labels that"
@@ -89,7 +77,6 @@ def refuse_undetermined_propensities(kinds: AnswerKinds) -> None:
 
 
 def warn_of_free_namings() -> None:
-    """Warn that a fit takes all labels to come to mind alike."""
     warn_assumed(
         "labels were named freely, and the fit assumes that every label that does not apply is"
         " equally likely to be named. These answers cannot show whether this is true. If it is"

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
 from complabel.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Features
+from complabel.methods._arrays import Array, Features
 
 # Up to this many columns the Gram matrix is formed and factorized: 512 MB for each matrix.
 MAX_DIRECT_COLUMNS = 8000
@@ -40,9 +35,8 @@ def side_by_side(*blocks: Features) -> Features:
 class Gram:
     """A symmetric matrix (p, p) without negative eigenvalues, such as X^T X."""
 
-    matrix: Any
-    """An ndarray, or a LinearOperator if an ndarray would be too large."""
-    diagonal: NDArray[np.float64]
+    matrix: Any  # an ndarray, or a LinearOperator if an ndarray would be too large
+    diagonal: Array
 
     @classmethod
     def of(cls, X: Features, *, max_columns: int) -> Gram:
@@ -58,14 +52,13 @@ class Gram:
 
     @property
     def formed(self) -> bool:
-        """Whether the matrix is stored as an array, not as an operator."""
         return isinstance(self.matrix, np.ndarray)
 
     def leading(self, size: int) -> Gram:
         """Return the block of the first ``size`` rows and columns."""
         rest = (0, len(self.diagonal) - size)
 
-        def times(weights: NDArray[np.float64]) -> Any:
+        def times(weights: Array) -> Any:
             return (self @ np.pad(weights, [rest, *[(0, 0)] * (weights.ndim - 1)]))[:size]
 
         matrix = self.matrix[:size, :size] if self.formed else _operator(size, times)
@@ -74,47 +67,38 @@ class Gram:
     def __add__(self, other: Gram) -> Gram:
         return Gram(self.matrix + other.matrix, self.diagonal + other.diagonal)
 
-    def __matmul__(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __matmul__(self, weights: Array) -> Array:
         return np.asarray(self.matrix @ weights)
 
 
-def _operator(size: int, times: Callable[[NDArray[np.float64]], Any]) -> Any:
+def _operator(size: int, times: Callable[[Array], Any]) -> Any:
     """Return a symmetric operator from its products with arrays (size,) and (size, q)."""
     return LinearOperator((size, size), matvec=times, matmat=times, dtype=np.float64)
 
 
 class RidgeSystem:
-    """Solve (scale A + ridge I) W = R for several right-hand sides, one after the other.
+    """Solve (scale A + ridge I) W = R for several R: by one Cholesky factor if A is an array.
 
-    If A is an array, one Cholesky factorization serves all right-hand sides. If it is an operator,
-    conjugate gradients are used, which need only products. The ridge must be positive. It can be
-    an array (p,) with one value per row. If the first column of X is constant, its ridge may be 0.
+    The ridge, a number or (p,), is positive, except for a constant first column of X.
     """
 
-    def __init__(
-        self, gram: Gram, *, scale: float = 1.0, ridge: float | NDArray[np.float64]
-    ) -> None:
+    def __init__(self, gram: Gram, *, scale: float = 1.0, ridge: float | Array) -> None:
         self._gram = gram
         self._scale = scale
-        self._ridge: NDArray[np.float64] = np.broadcast_to(ridge, gram.diagonal.shape)
+        self._ridge: Array = np.broadcast_to(ridge, gram.diagonal.shape)
 
-    def solve(
-        self, right: NDArray[np.float64], *, start: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
-        """Return W (p, q) for R (p, q); ``start`` is a guess of W.
-
-        Raises an InputError if A is so large that rounding hides the ridge.
-        """
+    def solve(self, right: Array, *, start: Array | None = None) -> Array:
+        """Return W (p, q) for R (p, q); ``start`` is a guess of W."""
         if self._gram.formed:
             return np.asarray(linalg.cho_solve(self._factor, right, check_finite=False))
         return self._solve_iteratively(right, start)
 
     @cached_property
-    def _factor(self) -> tuple[NDArray[np.float64], bool]:
+    def _factor(self) -> tuple[Array, bool]:
         matrix = self._scale * self._gram.matrix
         matrix.flat[:: matrix.shape[0] + 1] += self._ridge
         try:
-            factor: tuple[NDArray[np.float64], bool] = linalg.cho_factor(
+            factor: tuple[Array, bool] = linalg.cho_factor(
                 matrix.T, lower=True, overwrite_a=True, check_finite=False
             )
         except linalg.LinAlgError as error:
@@ -126,12 +110,10 @@ class RidgeSystem:
             ) from error
         return factor
 
-    def _solve_iteratively(
-        self, right: NDArray[np.float64], start: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
+    def _solve_iteratively(self, right: Array, start: Array | None) -> Array:
         """Run conjugate gradients on all columns of R at once, as one long vector."""
 
-        def times(flat: NDArray[np.float64]) -> NDArray[np.float64]:
+        def times(flat: Array) -> Array:
             weights = flat.reshape(right.shape)
             product = self._scale * (self._gram @ weights)
             return (product + self._ridge[:, np.newaxis] * weights).ravel()

@@ -11,15 +11,13 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from complabel.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FORMAT = "complabel model"
 VERSION = 1
@@ -102,7 +100,6 @@ def _checked(text: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
 
 
 def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Return one checksum of everything in the file."""
     found = hashlib.sha256(_canonical(header).encode())
     for name in sorted(arrays):
         array = arrays[name]
@@ -113,7 +110,6 @@ def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> st
 
 
 def _canonical(header: object) -> str:
-    """Return data as JSON in a fixed form, so that equal data give equal texts."""
     return json.dumps(header, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -150,7 +146,6 @@ def _is_plain(value: object) -> bool:
 
 
 def _pack_array(value: Any, place: str, arrays: dict[str, NDArray[Any]]) -> Any:
-    """Pack an array of numbers, of texts or of plain objects."""
     if isinstance(value, np.ma.MaskedArray):
         # Values under the mask could be anything, even old content of the memory.
         nothing: Any = np.zeros((), value.dtype)
@@ -176,7 +171,6 @@ def _pack_array(value: Any, place: str, arrays: dict[str, NDArray[Any]]) -> Any:
 
 
 def _state_of(generator: np.random.Generator, place: str) -> dict[str, Any]:
-    """Return the state of a random generator, which is plain."""
     state: dict[str, Any] = dict(generator.bit_generator.state)
     if state.pop("bit_generator") != "PCG64":
         kind = type(generator.bit_generator).__name__

@@ -32,7 +32,7 @@ _WITH_SETTINGS = re.compile(r"(?P<base>.+?):(?P<settings>\w+=.*)")
 
 @dataclass(frozen=True)
 class Method:
-    """One method of the registry: its names, the place of its class, and its settings.
+    """One method of the registry.
 
     Attributes
     ----------
@@ -86,9 +86,8 @@ def get_method(name: str) -> Method:
     Parameters
     ----------
     name : str
-        A key of :data:`METHODS`; or the name of an entry point in the group ``complabel.methods``
-        of another installed package; or ``"package.module:Class"``, your own class, derived from
-        :class:`ComplementaryClassifier`. Settings may follow: ``"lift:solver=libsvm"``,
+        A key of :data:`METHODS`; the name of an entry point in the group ``complabel.methods``; or
+        ``"package.module:Class"``, your own :class:`ComplementaryClassifier`. Settings may follow:
         ``"pml-lrs:fit_intercept=false,eta=0.1"``.
 
     Returns
@@ -98,8 +97,7 @@ def get_method(name: str) -> Method:
     Raises
     ------
     InputError
-        If there is no such method, or it has no such parameter. The message suggests the nearest
-        name.
+        If there is no such method, or it has no such parameter.
 
     Examples
     --------
@@ -130,7 +128,6 @@ def make_classifier(name: str, *, dataset: str = "", **parameters: Any) -> Compl
     Returns
     -------
     ComplementaryClassifier
-        The classifier, not fitted.
 
     Examples
     --------

@@ -29,8 +29,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 class Numbers:
     """A finite array with named axes and values from ``at_least`` to ``below`` (excluded).
 
-    ``below`` may also be the name of an axis; its length is then the bound. If ``dtype`` is None,
-    any type is allowed.
+    ``below`` may name an axis, whose length is the bound. A ``dtype`` of None allows any type.
     """
 
     def __init__(
@@ -76,7 +75,6 @@ class Rows(Numbers):
         self._may_be_sparse = may_be_sparse
 
     def _check_values(self, value: Any, place: str, sizes: Mapping[str, int]) -> None:
-        """Also check that distances stay finite."""
         del sizes
         if sparse.issparse(value) and not self._may_be_sparse:
             raise InputError(f"{place} is a sparse matrix, but must be dense")
@@ -89,11 +87,10 @@ class Rows(Numbers):
 
 
 def check_part(value: Any, allowed: Any, place: str, sizes: dict[str, int]) -> None:
-    """Refuse a value that is not as declared.
+    """Refuse a value that is not as declared; ``sizes`` holds the lengths of axes.
 
-    It may be declared by :class:`Numbers`, by a mapping of names to declarations, by a constraint
-    as in :mod:`complabel._parameters`, or by a tuple of alternatives. ``sizes`` holds the lengths
-    of axes.
+    A declaration is :class:`Numbers`, a mapping of names to declarations, a constraint as in
+    :mod:`complabel._parameters`, or a tuple of alternatives.
     """
     *others, last = allowed if isinstance(allowed, tuple) else (allowed,)
     for each in others:
@@ -126,10 +123,7 @@ def check_names(value: Any, place: str, names: Mapping[str, Any]) -> None:
 
 
 def parts_of(model: Any, *, unfitted_for: Mapping[str, int] | None = None) -> dict[str, Any]:
-    """Return a classifier as its name, its parameters and, if it is fitted, its state.
-
-    ``unfitted_for`` has the numbers of labels K and of features d if it is not fitted itself.
-    """
+    """Return a classifier's name, parameters and state; without it if ``unfitted_for`` has K, d."""
     made = type(model)
     place = f"{made.__module__}:{made.__qualname__}"
     name = next((name for name, known in PLACES.items() if known == place), None)
@@ -147,10 +141,7 @@ def parts_of(model: Any, *, unfitted_for: Mapping[str, int] | None = None) -> di
 
 
 def model_of(parts: Any, *, fitted: bool = True, sizes: Mapping[str, int] | None = None) -> Any:
-    """Make a classifier from what ``parts_of`` returned; refuse all that is not as declared.
-
-    ``sizes`` holds the numbers of labels K and of features d, if they are known.
-    """
+    """Make a classifier from what ``parts_of`` returned; ``sizes`` holds K and d if known."""
     names = ("method", "parameters", "state") if fitted else ("method", "parameters")
     check_names(parts, "the model", dict.fromkeys(names))
     name, parameters = parts["method"], parts["parameters"]
@@ -220,8 +211,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     dict of str to object
-        ``"method"``, ``"parameters"``, ``"state"`` and ``"provenance"`` as plain data, with the
-        names of arrays in the place of the arrays.
+        ``"method"``, ``"parameters"``, ``"state"`` and ``"provenance"``; arrays as their names.
 
     Raises
     ------

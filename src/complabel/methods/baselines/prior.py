@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from complabel import metrics
 from complabel._parameters import Constraints
+from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_around_half
 from complabel.methods._saving import Numbers
-
-if TYPE_CHECKING:
-    from complabel.methods._arrays import Array, Features, Indicator
 
 
 class PriorClassifier(ComplementaryClassifier):
     """Rank labels by how rarely each was chosen as complementary, in the same way for all rows.
 
-    The score of label k is (1 - r_k)^(K - 1), where r_k is its share of the complementary labels.
-    This is the probability that none of K - 1 further choices is label k. Every method that uses
-    the features should be better than this baseline.
+    The score of label k is (1 - r_k)^(K - 1), where r_k is its share of the complementary labels:
+    the probability that none of K - 1 further choices is label k.
 
     Attributes
     ----------
@@ -30,9 +27,8 @@ class PriorClassifier(ComplementaryClassifier):
 
     Notes
     -----
-    It takes O(n K) time. For the log-likelihood of ``score``, one more choice is added to the
-    counts, spread evenly over the labels. So a label that was never chosen in training has a
-    positive probability.
+    For the log-likelihood of ``score``, one more choice is spread evenly over the labels. So a
+    label that was never chosen in training has a positive probability.
 
     Examples
     --------
@@ -50,8 +46,7 @@ class PriorClassifier(ComplementaryClassifier):
         "_smoothed_rate": Numbers("K", at_least=0),
     }
 
-    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
-        del X, relevant
+    def _fit(self, _X: Features, complementary: Indicator, _: Indicator | None, /) -> None:
         counts = complementary.sum(axis=0, dtype=np.float64)
         total = counts.sum()
         self.choice_rate_ = counts / total

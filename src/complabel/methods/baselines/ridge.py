@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 from sklearn.model_selection import KFold
 
 from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel.errors import InputError
+from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_of_regression
 from complabel.methods._features import refuse_overflow
 from complabel.methods._linear_systems import Gram, RidgeSystem, side_by_side
 from complabel.methods._saving import MISSING, Numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Array, Features, Indicator
 
 # Up to this many features, d x d matrices are formed. One for each part of the data is in memory,
 # and each is factorized for every penalty.
@@ -46,21 +42,18 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
 
         minimize ||Ybar - 1 b^T - X W||^2 / n + alpha ||W||^2  over b and W of rank r
 
-    The regression estimates p(ybar_k = 1 | x). It assumes nothing about how complementary labels
-    are chosen. Labels are ranked by minus the prediction. Penalty and rank are chosen by squared
-    error on held-out complementary labels.
+    The regression estimates p(ybar_k = 1 | x), whatever way the labels are chosen. Labels are
+    ranked by minus the prediction. Squared error on held-out labels chooses penalty and rank.
 
     Parameters
     ----------
     alpha : float or "auto", default="auto"
-        Penalty, positive, in units of the mean variance of a feature. ``"auto"`` tries penalties
-        in half decades. It begins with one so strong that W is almost 0, and goes to weaker ones
-        until the held-out error has clearly passed its minimum.
+        Penalty, positive, in units of the mean variance of a feature. ``"auto"`` tries weaker and
+        weaker ones, in half decades, until the held-out error has clearly passed its minimum.
     rank : int, None or "auto", default="auto"
         r, from 1 to K; ``None`` is full rank.
     cv : int, default=5
-        Number of parts of the training data. To choose what is ``"auto"``, each part is held out
-        once.
+        Number of parts of the training data; each is held out once to choose what is ``"auto"``.
     random_state : int, numpy.random.Generator or None, default=None
         Seed of the division into parts.
     threshold : {"probability", "minmax"}, default="probability"
@@ -68,10 +61,8 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
 
     Attributes
     ----------
-    alpha_ : float
-        The penalty that was given or chosen.
-    rank_ : int
-        The rank that was given or chosen.
+    alpha_, rank_ : float and int
+        Penalty and rank, given or chosen.
     cv_results_ : dict of str to ndarray of shape (number of pairs tried,)
         As in scikit-learn's searches; a score is minus the squared error of held-out instances,
         summed over labels. Only if something was chosen.
@@ -84,18 +75,15 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     -----
     If an irrelevant label is chosen with probability c, the prediction estimates
     c (1 - p(label k is relevant | x)). A label is predicted if this is below c / 2.
-    ``irrelevant_rate_`` is the larger of two lower bounds of c. The first is the rate of the label
-    that is chosen most; it is c if that label is never relevant. The second is m / (K - 1) for m
-    complementary labels per row; it is c if one label is relevant and the choice is uniform. Since
-    these are lower bounds, too few labels are predicted rather than too many. The ranking does not
-    depend on c.
+    ``irrelevant_rate_`` is the larger of two lower bounds of c: the rate of the label that is
+    chosen most (exact if that label is never relevant), and m / (K - 1) for m complementary labels
+    per row (exact if one label is relevant and the choice is uniform). So too few labels are
+    predicted rather than too many. The ranking does not depend on c.
 
     ``predict_proba`` is the logistic curve that agrees with 1 - prediction / c to first order at
-    0.5. Predictions can be negative, so ``score`` is not a likelihood but minus the ranking error.
-    Known relevant labels change nothing: their target is 0 already.
-
-    The fit takes O(n d^2) time for dense features, and O(cv d^3) for each penalty. Above 3000
-    features no d x d matrix is formed, and conjugate gradients take O(K nnz) time per step.
+    0.5. Known relevant labels change nothing: their target is 0 already. The fit takes O(n d^2)
+    time for dense features, and O(cv d^3) for each penalty. Above 3000 features no d x d matrix is
+    formed, and conjugate gradients take O(K nnz) time per step.
 
     References
     ----------
@@ -135,8 +123,7 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
     threshold: str = "probability"
     random_state: int | np.random.Generator | None = None
 
-    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
-        del relevant
+    def _fit(self, X: Features, complementary: Indicator, _: Indicator | None, /) -> None:
         self._forget("cv_results_")
         refuse_overflow(X)
         n_labels = complementary.shape[1]
@@ -236,15 +223,10 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
 class ReducedRankRidge:
     r"""Minimize ||Y - 1 b^T - X W||^2 / n + alpha s^2 ||W||^2 over W (d, K) and b (K,).
 
-    s^2 is the mean variance of a feature, so that alpha has no unit. Let Q (K, K) hold the
-    principal directions of the full-rank prediction of the centred targets. In these coordinates,
-    the minimizer of rank r predicts the first r as at full rank, and the others by their means.
-
-    Conjugate gradients for one penalty start from the solution for the penalty before. So callers
-    should go from strong to weak penalties.
-
-    ``parts`` are the matrices Z^T Z of disjoint sets of rows, with Z = [1, X, Y]. All these rows
-    together are learned from.
+    s^2 is the mean variance of a feature. ``parts`` are the matrices Z^T Z of disjoint sets of
+    rows, Z = [1, X, Y]. In the principal directions Q (K, K) of the full-rank prediction, rank r
+    predicts the first r as at full rank, and the others by their means. Conjugate gradients start
+    from the solution for the penalty before, so callers should go from strong to weak penalties.
     """
 
     def __init__(self, parts: Sequence[Gram], *, n_labels: int) -> None:

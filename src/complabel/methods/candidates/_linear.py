@@ -42,12 +42,10 @@ class LinearCandidateClassifier(ComplementaryClassifier):
     def _rounds(self, X: Features, candidates: Array) -> Rounds:
         """Yield, after each round, the weights (p, K) and whether ``tol`` is met.
 
-        Features are (n, p), candidates (n, K). With ``fit_intercept``, the last feature is
-        constant.
+        Features are (n, p), the last one constant with ``fit_intercept``; candidates are (n, K).
         """
 
-    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
-        del relevant
+    def _fit(self, X: Features, complementary: Indicator, _: Indicator | None, /) -> None:
         refuse_overflow(X)
         features: Features = X.astype(np.float64, copy=False)
         centre = None

@@ -33,12 +33,9 @@ class FPMLClassifier(CandidateRegressor):
     ----------
     rank : int or None, default=None
         k, the number of columns of S, from 1 to K; ``None`` is K / 2, rounded up. The paper's
-        value is unknown. No other parameter matters as much: search 2, K / 3, K / 2, K - 1. Rank 1
-        ranks labels nearly alike for all instances, as published results do.
-    lambda1 : float, default=1.0
-        Weight of the factorization of X; search 0.1, 1, 10.
-    lambda2 : float, default=1.0
-        Weight of the linear map's error; search 0.1, 1, 10.
+        value is unknown. No other parameter matters as much: search 2, K / 3, K / 2, K - 1.
+    lambda1, lambda2 : float, default=1.0
+        Weights of the factorization of X and of the linear map's error; search 0.1, 1, 10.
     lambda3 : float, default=10.0
         Weight of the squared norms, positive; search 1, 10, 100.
     random_state : int, numpy.random.Generator or None, default=None
@@ -59,24 +56,19 @@ class FPMLClassifier(CandidateRegressor):
         The objective after each round; it never increases.
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
         W, transposed. The intercept is zero without ``fit_intercept``.
-    n_iter_ : int
-        Number of rounds.
-    converged_ : bool
-        Whether ``tol`` was met.
+    n_iter_, converged_ : int and bool
+        Number of rounds, and whether ``tol`` was met.
 
     Notes
     -----
     We did not have the text of the paper. The objective is a reconstruction from its abstract and
     from later papers, which also report the lambdas (1, 1, 10). The order of the lambdas, the signs
-    of the factors and the solver may differ. Results published for fPML agree with
-    ``fit_intercept=True``.
+    of the factors and the solver may differ.
 
-    S is never formed, and a sweep does not loop over the n instances. A fit takes O(n d^2 + d^3)
-    time once, and O(d^2 (k + K) + K^2 k) per sweep. Two d x d matrices are in memory.
-
-    Known relevant labels are not used, because they are candidates already.
-    ``predict_proba`` is the logistic curve that agrees with the score to first order at 0.5. Above
-    8000 features no d x d matrix is formed. Then conjugate gradients find W in O(nnz K) per step.
+    S is never formed. A fit takes O(n d^2 + d^3) time once, and O(d^2 (k + K) + K^2 k) per sweep.
+    Two d x d matrices are in memory; above 8000 features none, and conjugate gradients find W in
+    O(nnz K) per step. Known relevant labels are candidates already. ``predict_proba`` is the
+    logistic curve that agrees with the score to first order at 0.5.
 
     References
     ----------
@@ -143,11 +135,7 @@ class Moments(NamedTuple):
 
 
 class Factorization:
-    """The problem of fPML for features (n, p) and candidates T (n, K), and its minimization.
-
-    ``lambdas`` weigh the factorization of X, the error of the map, and the squared norms. X^T X is
-    formed if p is at most ``max_columns``.
-    """
+    """The problem of fPML for features (n, p) and candidates T (n, K), and its minimization."""
 
     def __init__(
         self,

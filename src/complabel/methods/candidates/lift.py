@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 from scipy import optimize
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
@@ -20,15 +21,11 @@ from sklearn.svm import SVC, LinearSVC
 from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel._training import one_thread
 from complabel.errors import InputError
+from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._door import warn_user
 from complabel.methods._features import range_of, refuse_lost_distances, refuse_overflow
 from complabel.methods._saving import Numbers, Rows
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Array, Features, Indicator
 
 # The sigmoid of this logit is exactly 1 in float64; that of minus this logit is 0.
 _CERTAIN = 1000.0
@@ -84,12 +81,12 @@ class LIFTClassifier(ComplementaryClassifier):
     solver : {"squared_hinge", "libsvm", "auto"}, default="squared_hinge"
         ``"squared_hinge"`` squares the losses of step 3. It takes time linear in n, but it is
         *another baseline*, see Notes. ``"libsvm"`` is the solver of the authors. ``"auto"`` is
-        LIBSVM for up to 2500 training instances. To compare datasets, name one solver.
+        LIBSVM for up to 2500 training instances.
     svm_max_iter : "auto" or int, default="auto"
         Maximum number of LIBSVM's iterations in each fit. ``"auto"`` is 10,000 per training
-        instance, but at most 10 million. With features far above 1, LIBSVM may never converge.
+        instance, but at most 10 million.
     n_jobs : int or None, default=None
-        Number of labels that joblib learns at the same time. The result does not depend on it.
+        Number of labels that joblib learns at the same time.
     random_state : int, numpy.random.Generator or None, default=None
         Seed of the first centres of k-means, and of the folds of Platt scaling.
     threshold
@@ -103,10 +100,8 @@ class LIFTClassifier(ComplementaryClassifier):
         Centres of all labels, label by label; for each label, those of P come first.
     center_label_ : ndarray of shape (n_centers,)
         The label that each centre belongs to.
-    coef_ : ndarray of shape (n_centers,)
-        Weight of the distance to each centre in its label's logit, after Platt scaling.
-    intercept_ : ndarray of shape (K,)
-        Constant term of each label's logit.
+    coef_, intercept_ : ndarrays of shape (n_centers,) and (K,)
+        Weight of the distance to each centre in its label's logit, and the logit's constant term.
 
     Notes
     -----
@@ -115,18 +110,17 @@ class LIFTClassifier(ComplementaryClassifier):
     the solver's tolerance leaves, enlarged by Platt scaling. The squared hinge loss does not have
     this problem and ranks clearly better. Tables should name the solver.
 
-    *Choices.* k-means has one random start and at most 30 batch updates; an empty cluster moves
-    to a far point. Distances are neither centred nor scaled, as in the authors' code: even
-    centring them changes LIBSVM's error. Platt scaling uses margins from five stratified folds, or
-    as many folds as P or N have instances. If P or N has only one, the margin itself is the logit.
+    *Choices.* k-means has one random start and at most 30 batch updates. Distances are neither
+    centred nor scaled, as in the authors' code: even centring them changes LIBSVM's error. Platt
+    scaling uses margins from five stratified folds, or as many folds as P or N have instances. If P
+    or N has only one, the margin itself is the logit.
 
-    *Cost.* Let M = 2 m, and let d be the mean number of non-zeros of a row. For a label, distances
-    and each iteration of k-means take O(n M d) time. Then follow six fits: about ten Newton steps
-    of O(n M^2) each for "squared_hinge", or at least quadratic time in n for LIBSVM. Memory is
-    O(n M) for the label being learned, and up to 200 MB for LIBSVM's cache.
+    *Cost.* With M = 2 m centres and d non-zeros per row, distances and each iteration of k-means
+    take O(n M d) time per label. Then follow six fits: about ten Newton steps of O(n M^2) each for
+    "squared_hinge", or at least quadratic time in n for LIBSVM.
 
-    *Precision.* Everything is computed in float64. Sparse features are made dense if that takes at
-    most 128 MiB. Larger ones stay sparse; ties of k-means and LIBSVM's error can then differ.
+    *Precision.* Sparse features are made dense if that takes at most 128 MiB. Larger ones stay
+    sparse; ties of k-means and LIBSVM's error can then differ.
 
     References
     ----------
@@ -157,8 +151,7 @@ class LIFTClassifier(ComplementaryClassifier):
     n_jobs: int | None = None
     random_state: int | np.random.Generator | None = None
 
-    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
-        del relevant
+    def _fit(self, X: Features, complementary: Indicator, _: Indicator | None, /) -> None:
         refuse_overflow(X)
         refuse_lost_distances(X)
         X = _for_distances(X)
@@ -223,7 +216,6 @@ class LIFTClassifier(ComplementaryClassifier):
 
 
 def _for_distances(X: Features, *, dense_entries: int = _DENSE_ENTRIES) -> Features:
-    """Return features in float64; sparse ones are made dense if they are small enough."""
     if not isinstance(X, np.ndarray) and X.shape[0] * X.shape[1] <= dense_entries:
         X = X.toarray()
     return X.astype(np.float64, copy=False)
@@ -241,10 +233,7 @@ def _fit_label(
     seed: int,
     svm_max_iter: int = _LIBSVM_LIMIT,
 ) -> tuple[Array, Logit]:
-    """Learn one label; return its centres and its logit.
-
-    ``candidate`` (n,) tells which instances have the label as a candidate.
-    """
+    """Learn one label, which is a candidate of the instances ``candidate`` (n,)."""
     centers = _centers(X, candidate, ratio=ratio, seed=seed)
     if not len(centers):
         return centers, Logit(np.empty(0), _CERTAIN if candidate[0] else -_CERTAIN)
@@ -261,10 +250,7 @@ def _centers(
     seed: int,
     max_iter: int = _KMEANS_ITERATIONS,
 ) -> Array:
-    """Return centres (2 m, d): m of the instances with the candidate label, then m of the others.
-
-    There are no centres if all instances, or none, have the label as a candidate.
-    """
+    """Return centres (2 m, d): m of the candidates, then m of the others."""
     n_centers = int(np.ceil(ratio * min(candidate.sum(), (~candidate).sum())))
     if not n_centers:
         return np.empty((0, X.shape[1]))
@@ -329,11 +315,7 @@ def fit_logit(
     max_iter: int,
     seed: int,
 ) -> Logit:
-    """Fit a machine to one label, and return its margin after Platt scaling.
-
-    ``features`` (n, M) are distances to cluster centres; ``candidate`` (n,) tells whether each row
-    has the label as a candidate. Features so large that the solver would overflow are refused.
-    """
+    """Fit a machine to one label's distances (n, M), and return its margin after Platt scaling."""
     # The greatest squared norm of a row is compared.
     if np.einsum("ij,ij->i", features, features).max() > _LARGEST_PRODUCTS[solver]:
         raise InputError(

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.utils.extmath import row_norms
 
 from complabel._parameters import Constraints, Integer, Real
 from complabel.errors import InputError
+from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import log_odds_around_half
 from complabel.methods._features import refuse_lost_distances, refuse_overflow
 from complabel.methods._saving import Numbers, Rows
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from complabel.methods._arrays import Array, Features, Indicator
 
 # MiB of distances in memory at once. The speed is the same from 16 to 64, and lower below.
 _WORKING_MEMORY = 64
@@ -61,18 +57,15 @@ class MLKNNClassifier(ComplementaryClassifier):
     candidate_likelihood_, other_likelihood_ : ndarrays of shape (K, n_neighbors + 1)
         p1 and p0; rows sum to 1.
     X_, candidates_ : ndarray or CSR of shape (n_samples, n_features), ndarray (n_samples, K)
-        The training instances, in which predictions search for neighbours. If ``fit`` was given
-        float64 features, ``X_`` is not a copy of them.
+        The training instances. ``X_`` is not a copy of float64 features.
 
     Notes
     -----
-    Distances are Euclidean, computed in float64 by brute force. A fit takes O(n^2 d) time, where d
-    is the mean number of non-zeros of a row. Prediction of m rows takes O(m n d) time. Counting
-    adds O(n k K). At most 64 MiB of distances are in memory at once, never an n x n matrix.
+    Distances are Euclidean, computed by brute force. A fit takes O(n^2 d) time for d non-zeros per
+    row, and prediction of m rows O(m n d). At most 64 MiB of distances are in memory at once.
 
     Distances that are equal up to rounding error are ties. Among tied instances, those that come
-    first in ``fit`` are taken. So with duplicate rows, the result does not depend on chance or on
-    the size of a batch.
+    first in ``fit`` are taken.
 
     References
     ----------
@@ -96,8 +89,7 @@ class MLKNNClassifier(ComplementaryClassifier):
     smoothing: float = 1.0
     threshold: str = "probability"
 
-    def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
-        del relevant
+    def _fit(self, X: Features, complementary: Indicator, _: Indicator | None, /) -> None:
         self._fit_labels(X, 1 - complementary)
 
     def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
@@ -128,10 +120,7 @@ class MLKNNClassifier(ComplementaryClassifier):
     def _count_neighbours(
         self, X: Features, *, exclude_self: bool, working_memory: float = _WORKING_MEMORY
     ) -> NDArray[np.int64]:
-        """Return D (m, K): how many of the nearest training instances have each label.
-
-        With ``exclude_self``, X must be the training set, and no row is its own neighbour.
-        """
+        """Return D (m, K); with ``exclude_self``, no row of X, the training set, is its own."""
         norms = row_norms(X, squared=True)
         precision = X.shape[1] * np.finfo(np.float64).eps
 
@@ -179,8 +168,7 @@ class MLKNNClassifier(ComplementaryClassifier):
 def _smallest(distances: Array, count: int, norms: Array, *, precision: float) -> NDArray[np.int64]:
     """Return the columns (m, count) of each row's smallest entries; of ties, the first columns.
 
-    The entries are squared distances from rows of squared norm ``norms`` (m, 1), computed as
-    differences. They are ties if they agree up to ``precision`` times the size of the terms.
+    The entries are squared distances from rows of squared norm ``norms`` (m, 1).
     """
     last = np.partition(distances, count - 1, axis=1)[:, count - 1, None]
     rounding = precision * (norms + last)

@@ -95,8 +95,7 @@ class PMLLCClassifier(ConfidenceRanker):
         subject to  0 <= P_ij <= 1,  P_ij = 0 for j in B_i,  sum_j P_ij >= 1
 
     A_i and B_i are the candidates and the complementary labels of instance i, and # is their
-    number. In each round, L-BFGS finds W, then projected gradient steps find P. Rounds end when the
-    objective changes little.
+    number. In each round, L-BFGS finds W, then projected gradient steps find P.
 
     The term R makes the confidences of two labels similar if they often are candidates together::
 
@@ -110,10 +109,8 @@ class PMLLCClassifier(ConfidenceRanker):
         Weight of the correlation term; search 1e-3, 1e-2, 0.1, 1, 10.
     C1 : float, default=1.0
         Weight of the rank loss; the paper fixes it at 1.
-    weight_iterations : int, default=50
-        Maximum number of L-BFGS iterations per round.
-    confidence_iterations : int, default=100
-        Maximum number of projected gradient steps per round.
+    weight_iterations, confidence_iterations : int, default=50 and 100
+        Maximum numbers of L-BFGS iterations and of projected gradient steps per round.
     fit_intercept, max_iter, tol
         As in :class:`FPMLClassifier`.
 
@@ -133,12 +130,10 @@ class PMLLCClassifier(ConfidenceRanker):
     the paper may have a plain one. Tables should call this method a reimplementation.
 
     The paper defines no rule of prediction. Here a label is predicted if its score exceeds the
-    middle of the row's range. ``predict_proba`` is the sigmoid of the distance from this middle: it
-    is a score for ranking, not a probability. ``relevant`` labels given to ``fit`` are ignored.
+    middle of the row's range. ``predict_proba`` is the sigmoid of the distance from this middle,
+    not a probability. Known relevant labels are ignored.
 
-    A fit takes O(rounds iterations n (d K + K log K)) time, where d is the mean number of non-zeros
-    per row. A copy of the features, sparse if they are sparse, and a dozen (n, K) matrices are in
-    memory.
+    A fit takes O(rounds iterations n (d K + K log K)) time, for d non-zeros per row.
 
     References
     ----------
@@ -159,14 +154,13 @@ class PMLFPClassifier(ConfidenceRanker):
 
         R(P) = min over U of C2/2 ||X - P U||^2
 
-    Row j of U (K, n_features) is the prototype of label j. After each step for P, U is found in
-    closed form.
+    Row j of U (K, n_features) is the prototype of label j, found in closed form.
 
     Parameters
     ----------
     C2 : float, default=1e-3
         Weight of the reconstruction; search 1e-3, 1e-2, 0.1, 1, 10. The term grows with the
-        squared scale of the features. With large weights, the ranking is neglected.
+        squared scale of the features.
     C1, weight_iterations, confidence_iterations, fit_intercept, max_iter, tol
         As in :class:`PMLLCClassifier`.
 
@@ -177,10 +171,9 @@ class PMLFPClassifier(ConfidenceRanker):
 
     Notes
     -----
-    The form of the reconstruction is ours; the constant feature is rebuilt, too. The paper can
-    also be read as sum_ij P_ij ||x_i - u_j||^2. This is linear in P, so it would choose only one
-    label per instance. What is ours and what the paper says is the same as in
-    :class:`PMLLCClassifier`, and so is the cost.
+    The form of the reconstruction is ours. The paper can also be read as
+    sum_ij P_ij ||x_i - u_j||^2, which would choose only one label per instance. See also the Notes
+    of :class:`PMLLCClassifier`.
     """
 
     def _structure(self, X: Features, candidates: Array) -> Structure:
@@ -218,10 +211,7 @@ def fit_weights(
 
 
 def correlation_laplacian(candidates: Array) -> Array:
-    """Return L (K, K): the Laplacian of the cosines between columns of candidates.
-
-    The cosines are divided by their mean row sum.
-    """
+    """Return L (K, K) of the cosines between columns of candidates, divided by mean row sums."""
     together = candidates.T @ candidates  # (K, K)
     sizes = np.sqrt(np.maximum(together.diagonal(), 1.0))
     similarity = together / np.outer(sizes, sizes)
@@ -241,13 +231,10 @@ def label_prototypes(X: Features, confidences: Array) -> Array:
 
 @dataclass(frozen=True)
 class Quadratic:
-    """The convex function constant + <linear, P> + <P matrix, P> / 2 of confidences P (n, K).
+    """The convex function constant + <linear, P> + <P matrix, P> / 2 of confidences P (n, K)."""
 
-    ``matrix`` (K, K) is symmetric; ``linear`` is (n, K) or 0.
-    """
-
-    matrix: Array
-    linear: Array | float = 0.0
+    matrix: Array  # (K, K), symmetric
+    linear: Array | float = 0.0  # (n, K)
     constant: float = 0.0
 
     def value(self, confidences: Array) -> float:
@@ -262,11 +249,7 @@ class Quadratic:
     def minimize(
         self, start: Array, candidates: NDArray[np.bool_], *, steps: int, tolerance: float = 1e-9
     ) -> Array:
-        """Minimize the function by projected gradient steps, none of which increases it.
-
-        The start (n, K) must be in the allowed set. The search ends after ``steps`` steps, or when
-        no confidence changes by more than ``tolerance``.
-        """
+        """Minimize the function by projected gradient steps from an allowed start (n, K)."""
         curvature = float(np.linalg.eigvalsh(self.matrix)[-1]) + _CURVATURE_FLOOR
         confidences = start
         for _ in range(steps):
@@ -306,10 +289,8 @@ def _project_simplex(values: Array, candidates: NDArray[np.bool_]) -> Array:
 class RankLoss:
     """The rank loss for scores F (n, K): each candidate should be above each other label by 1.
 
-    T (n, K) is the indicator of candidates; each row has zeros and ones. The margin is subtracted
-    from the candidates' scores: u = F - T. Then a pair costs max(0, u_k - u_j)^2. In a sorted row
-    of u, the sums over all k above a j, and over all j below a k, are cumulative sums. So the code
-    never loops over pairs.
+    With the indicator T of candidates and u = F - T, a pair costs max(0, u_k - u_j)^2. In a sorted
+    row of u, sums over all k above a j, and over all j below a k, are cumulative sums.
     """
 
     def __init__(self, candidates: Array, *, weight: float) -> None:

@@ -20,7 +20,7 @@ _IMBALANCE = 4.0
 _STEP = 2.0
 _ITERATIONS_BETWEEN_STEPS = 10
 # If the sides have at least this ratio, eigenvectors of the smaller Gram matrix cost less than an
-# SVD.
+# SVD. They halve the digits of small singular values, but these become 0 anyway.
 _SLENDER = 2
 
 
@@ -41,10 +41,9 @@ class PMLLRSClassifier(CandidateRegressor):
     Parameters
     ----------
     gamma : float, default=10.0
-        Weight of the map's trace norm; search 0.01, 0.1, 1, 5, 10, 20, 50, 100. It matters more
-        than the others, and a good value grows with the scale of X and with sqrt(n). The default
-        gives nearly the results published for scene. The paper's own value is unknown (0.01 has
-        been reported).
+        Weight of the map's trace norm; search 0.01, 0.1, 1, 5, 10, 20, 50, 100. It matters most,
+        and a good value grows with the scale of X and with sqrt(n). The default gives nearly the
+        results published for scene. The paper's own value is unknown (0.01 has been reported).
     beta : float, default=1.0
         Weight of the truth's trace norm; search 0.1, 1, 5.
     eta : float, default=1.0
@@ -67,12 +66,10 @@ class PMLLRSClassifier(CandidateRegressor):
     constraints on C or E (here there are none). Results published for PML-LRS agree with
     ``fit_intercept=False``. On features of mean zero, that ranks worse than a constant.
 
-    The problem is convex. A penalty that increases in every iteration, as is usual, can stop moving
-    before the optimum. Here it is adapted to the residuals in the first half of the iterations, and
-    constant afterwards, which converges.
+    The problem is convex. The penalty is adapted to the residuals in the first half of the
+    iterations, and constant afterwards, so the method converges.
 
-    A fit takes O(n d^2 + d^3) time once, and an iteration O(nnz K + d^2 K + (n + d) K^2). Two d x d
-    matrices and about a dozen n x K matrices are in memory.
+    A fit takes O(n d^2 + d^3) time once, and an iteration O(nnz K + d^2 K + (n + d) K^2).
 
     References
     ----------
@@ -92,16 +89,8 @@ class PMLLRSClassifier(CandidateRegressor):
     max_iter: int = 500
 
     def _rounds(self, X: Features, candidates: Array) -> Rounds:
-        iterations = decompositions(
-            X,
-            candidates,
-            gamma=self.gamma,
-            beta=self.beta,
-            eta=self.eta,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
-        for split in iterations:
+        names = ("gamma", "beta", "eta", "max_iter", "tol")
+        for split in decompositions(X, candidates, **{n: getattr(self, n) for n in names}):
             yield split.mapping, split.settled
 
 
@@ -128,10 +117,8 @@ def decompositions(
 ) -> Iterator[Decomposition]:
     """Yield the state after each iteration, for features (n, p) and candidates (n, K).
 
-    The trace norms are those of copies, J of W and Z of C. So the problem in the first block,
-    (W, C), is smooth, and that in the second, (J, Z, E), has three independent parts. U_J, U_Z and
-    U_E are the multipliers of W = J, C = Z and T = C + E. X^T X is formed if p is at most
-    ``max_columns``.
+    The trace norms are those of copies, J of W and Z of C. U_J, U_Z and U_E are the multipliers of
+    W = J, C = Z and T = C + E.
     """
     gram = Gram.of(X, max_columns=max_columns)
     W = J = np.zeros((X.shape[1], T.shape[1]))
@@ -179,8 +166,6 @@ def _joint_norm(*matrices: Array) -> float:
 def soft_threshold(values: Array, amount: float) -> Array:
     """Shrink every entry towards zero by ``amount``: the proximal operator of the l1 norm.
 
-    ``amount`` may be ``inf``; then the result is 0.
-
     >>> soft_threshold(np.array([-3.0, 0.5, 2.0]), 1.0)
     array([-2.,  0.,  1.])
     """
@@ -191,9 +176,7 @@ def singular_value_threshold(matrix: Array, amount: float) -> Array:
     """Shrink every singular value of a matrix (m, q) towards zero by ``amount``.
 
     This is the proximal operator of the trace norm; see Cai, Candes and Shen, "A singular value
-    thresholding algorithm for matrix completion", 2010, Theorem 2.1. If one side is much longer,
-    the eigenvectors of the smaller Gram matrix are used. This halves the digits of small singular
-    values, but these become 0 anyway.
+    thresholding algorithm for matrix completion", 2010, Theorem 2.1.
 
     >>> singular_value_threshold(np.diag([3.0, 1.0]), 2.0)
     array([[1., 0.],

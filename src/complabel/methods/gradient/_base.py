@@ -6,10 +6,11 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
@@ -30,16 +31,12 @@ from complabel._training import (
     trained_network,
 )
 from complabel.errors import InputError
-from complabel.methods._arrays import Features
+from complabel.losses import LogitLoss
+from complabel.methods._arrays import Array, Features
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._door import warn_user
 from complabel.methods._features import FAR, far_centre, range_of, refuse_beyond_single
 from complabel.methods._saving import Numbers
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from complabel.losses import LogitLoss
 
 NetworkFactory = Callable[[Any, int], torch.nn.Module]
 """Makes a network for a number of features (or the shape of an item) and a number of labels."""
@@ -57,7 +54,6 @@ _CHECKED_ROWS = 4096
 class GradientClassifier(ComplementaryClassifier):
     """Base class of methods whose scores are the sigmoid of a trained linear map or network.
 
-    A method's ``_fit`` calls ``_train`` and stores the result as ``model_``. The docstring of
     :class:`ComplementaryLossClassifier` describes the parameters and the attributes.
     """
 
@@ -83,17 +79,16 @@ class GradientClassifier(ComplementaryClassifier):
     _item_shape: tuple[int, ...] = dataclasses.field(init=False)
 
     @property
-    def coef_(self) -> NDArray[np.float64]:
+    def coef_(self) -> Array:
         """Weights of the linear map, of shape (K, n_features); only without ``network``."""
         return self._linear_map().coef
 
     @property
-    def intercept_(self) -> NDArray[np.float64]:
+    def intercept_(self) -> Array:
         """Biases of the linear map, of shape (K,); only without ``network``."""
         return self._linear_map().intercept
 
     def _linear_map(self) -> LinearMap:
-        """Return the fitted linear map, or raise AttributeError as a missing attribute would."""
         model = getattr(self, "model_", None)
         if not isinstance(model, LinearMap):
             raise AttributeError("only a fitted linear model has coef_ and intercept_")
@@ -136,7 +131,6 @@ class GradientClassifier(ComplementaryClassifier):
         return self.learning_rate
 
     def _generator(self) -> torch.Generator:
-        """Return the generator of all random numbers of a fit, seeded by ``random_state``."""
         seed = int(check_random_state(self.random_state).integers(2**62))
         return torch.Generator(device="cpu").manual_seed(seed)
 
@@ -150,10 +144,9 @@ class GradientClassifier(ComplementaryClassifier):
         stage: str,
         initial_bias: float | None = None,
     ) -> Model:
-        """Train a new linear map or network for the ``stage`` that callback and messages name.
+        """Train a new linear map or network; ``labels`` (n, K) are named like the loss's arguments.
 
-        ``labels`` (n, K) have the names of the loss's arguments. ``initial_bias`` is where the
-        biases of the outputs start; None leaves them random.
+        The biases start at ``initial_bias``; None leaves them random.
         """
         settings = self._settings(X, generator, stage)
         model: Model
@@ -195,11 +188,7 @@ class GradientClassifier(ComplementaryClassifier):
     def _new_network(
         self, X: Features, n_labels: int, generator: torch.Generator
     ) -> Iterator[torch.nn.Module]:
-        """Make the network for the rows of X; inside the block, torch draws its random numbers.
-
-        A factory and layers such as dropout draw from torch's global generator. It is seeded for
-        the block, and restored after it.
-        """
+        """Make the network for the rows of X; torch's global generator is seeded for the block."""
         with torch.random.fork_rng(), torch_as_released():
             torch.manual_seed(int(torch.randint(2**62, (), generator=generator, device="cpu")))
             shape: Any = X.shape[1] if len(X.shape) == 2 else tuple(X.shape[1:])
@@ -211,11 +200,8 @@ class GradientClassifier(ComplementaryClassifier):
         for rows in gen_batches(X.shape[0], _CHECKED_ROWS):
             row = _infinite_row(self._raw_outputs(model, X[rows]))
             if row is not None:
-                raise not_learnable(
-                    X,
-                    f"the training of the {stage} diverged: row {rows.start + row} of X has"
-                    " scores that are not finite",
-                )
+                found = f"the training of the {stage} diverged: row {rows.start + row} of X"
+                raise not_learnable(X, f"{found} has scores that are not finite")
 
     def _validate_new(self, X: ArrayLike) -> Features:
         shape = getattr(self, "_item_shape", None)
@@ -235,11 +221,8 @@ class GradientClassifier(ComplementaryClassifier):
         tags.input_tags.three_d_array = self.network is not None
         return tags
 
-    def _centre(self, X: Features) -> NDArray[np.float64] | None:
-        """Return means (d,) to subtract for the training; None if X is not far from 0.
-
-        Warn if X is far from 0 and cannot be centred here.
-        """
+    def _centre(self, X: Features) -> Array | None:
+        """Return means (d,) to subtract if X is far from 0; warn if that cannot be done here."""
         centre = far_centre(X)
         if centre is None or (self.network is None and not sparse.issparse(X)):
             return centre
@@ -251,10 +234,10 @@ class GradientClassifier(ComplementaryClassifier):
         )
         return None
 
-    def _decision(self, X: Features) -> NDArray[np.float64]:
+    def _decision(self, X: Features) -> Array:
         return self._outputs(self.model_, X)
 
-    def _outputs(self, model: Model, X: Features) -> NDArray[np.float64]:
+    def _outputs(self, model: Model, X: Features) -> Array:
         """Return a trained model's logits (n, K); refuse features that make them infinite."""
         outputs = self._raw_outputs(model, X)
         row = _infinite_row(outputs)
@@ -265,7 +248,7 @@ class GradientClassifier(ComplementaryClassifier):
             )
         return outputs
 
-    def _raw_outputs(self, model: Model, X: Features) -> NDArray[np.float64]:
+    def _raw_outputs(self, model: Model, X: Features) -> Array:
         if isinstance(model, torch.nn.Module):
             return network_outputs(model, X, device=resolve_device(self.device))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -280,8 +263,7 @@ def not_learnable(X: Features, found: str) -> InputError:
     )
 
 
-def _infinite_row(outputs: NDArray[np.float64]) -> int | None:
-    """Return the number of the first row with a value that is not finite, or None."""
+def _infinite_row(outputs: Array) -> int | None:
     finite = np.isfinite(outputs).all(axis=1)
     return None if finite.all() else int(np.argmin(finite))
 

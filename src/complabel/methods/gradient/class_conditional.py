@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from complabel._parameters import Constraints, Real
+from complabel.answers import Answers
 from complabel.errors import AnnotationError
 from complabel.frequencies import (
     check_auto_or_given,
@@ -18,25 +20,18 @@ from complabel.frequencies import (
     judged_at_random,
 )
 from complabel.losses import CCMNLoss, COMESHammingLoss, COMESRankingLoss, LogitLoss
+from complabel.methods._arrays import Array, Features
 from complabel.methods._door import warn_assumed
 from complabel.methods._saving import Numbers
 from complabel.methods.gradient._base import GradientClassifier
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from complabel.answers import Answers
-    from complabel.methods._arrays import Array, Features
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ClassConditionalClassifier(GradientClassifier):
-    """Base of methods whose loss needs naming rates. Subclasses make the loss in ``_loss``.
+    """Base of methods whose loss needs naming rates.
 
-    The optimizer and its settings are those of the ComRank paper, the same as for the other
-    methods with a single loss. So only the loss differs. On scene and yeast, held-out
-    *complementary* labels rank lower with them than with Adam and the weight decay of the MLCL
-    paper, 1e-4.
+    The settings are those of the ComRank paper. On scene and yeast, held-out *complementary* labels
+    rank lower with them than with Adam and the weight decay of the MLCL paper, 1e-4.
     """
 
     understands_answers = True
@@ -79,7 +74,6 @@ class ClassConditionalClassifier(GradientClassifier):
         )
 
     def _set_rates(self, shares: Array, answers: Answers) -> None:
-        """Set frequencies and naming rates, from the shares (K,) of rows with each label named."""
         self.label_frequencies_errors_ = None
         if not isinstance(self.label_frequencies, str):
             frequencies = given_frequencies(
@@ -97,26 +91,18 @@ class ClassConditionalClassifier(GradientClassifier):
                     " named equally readily where it does not: give label_frequencies, or ask"
                     " yes/no questions about random labels of some items (see docs/asking.md)",
                 )
-            rates = _one_rate(shares)
+            # the greater of two lower bounds, see CCMNClassifier
+            bound = max(shares.max(), shares.sum() / (len(shares) - 1))
+            rates = np.full(len(shares), min(1.0, bound))
             frequencies = 1 - shares / rates
         self.naming_rates_, self.label_frequencies_ = rates, frequencies
 
 
 def _rates_of(shares: Array, frequencies: Array) -> Array:
-    """Return naming rates (K,) from the shares of rows with each label named, and frequencies.
-
-    A rate is at most 1, also if a label is named more often than pi allows. A label that is never
-    named gets the rate 1, which has no effect on the loss.
-    """
+    """Return naming rates (K,), at most 1; that of a label which is never named has no effect."""
     wrong = 1 - frequencies
     rates = np.divide(shares, wrong, out=np.ones_like(shares), where=shares < wrong)
     return np.where(shares > 0, rates, 1.0)
-
-
-def _one_rate(shares: Array) -> Array:
-    """Return the naming rate that all labels share, (K,): the greater of two lower bounds."""
-    n_labels = len(shares)
-    return np.full(n_labels, min(1.0, max(shares.max(), shares.sum() / (n_labels - 1))))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -134,12 +120,11 @@ class CCMNClassifier(ClassConditionalClassifier):
         [0, 1]. p_j is the share of rows for which label j is named, divided by 1 - pi_j.
         ``"auto"`` estimates pi if y is Answers with at least K yes/no answers about random labels.
         Otherwise p is assumed to be the same for all labels and as small as possible, see Notes.
-        *True* frequencies come from true training labels, which no real user has. If an experiment
-        uses them, mark its figures, as a plan with ``label_frequencies = "true"`` does.
-    network, learning_rate, weight_decay, batch_size, epochs, threshold, cut, optimizer
+        *True* frequencies come from true training labels, which no real user has.
+    network, learning_rate, weight_decay, batch_size, epochs, threshold, cut, optimizer, momentum
         As in :class:`ComplementaryLossClassifier`. No paper states a learning rate for these
         datasets. ``complabel tune`` chooses one by held-out answers.
-    momentum, milestones, device, random_state, callback
+    milestones, device, random_state, callback
         As in :class:`ComplementaryLossClassifier`.
 
     Attributes
@@ -160,26 +145,23 @@ class CCMNClassifier(ClassConditionalClassifier):
 
     Notes
     -----
-    If nothing tells how often labels apply, all labels share one p. It is the greater of two lower
-    bounds. The first is the share of rows for which the label that is named most is named; it
-    equals p if that label never applies. The second is m / (K - 1) for m labels named per row; it
-    equals p if one label applies to each row, so it is exact for one class per row. In other cases
-    pi tends to be too small.
+    One p for all labels is the greater of two lower bounds: the share of rows for which the label
+    that is named most is named (exact if that label never applies), and m / (K - 1) for m labels
+    named per row (exact if one label applies to each row). In other cases pi tends to be too small.
 
     If y is Answers, every label that somebody named, excluded or judged not to apply is
     complementary, and each item with an answer is unlabelled. Answers that a label applies are only
     used for ``label_frequencies``. Known relevant labels have no effect.
 
     The estimate has no lower bound. If p_j is small, a linear map of many features overfits, and
-    only ``weight_decay`` limits this. The paper's noise rates are
-    p(not a candidate | relevant) = 0 and p(candidate | irrelevant) = 1 - p_j.
+    only ``weight_decay`` limits this.
 
     References
     ----------
     M.-K. Xie and S.-J. Huang, "CCMN: A General Framework for Learning with Class-Conditional
-    Multi-Label Noise", IEEE TPAMI 2023, the estimator for single labels. The paper's text was not
-    available. By its abstract and by later papers, it extends the estimator of Natarajan et al.,
-    "Learning with Noisy Labels", NIPS 2013, which is the one used here. The settings are ours.
+    Multi-Label Noise", IEEE TPAMI 2023. Its text was not available. By later papers, it extends the
+    estimator of Natarajan et al., "Learning with Noisy Labels", NIPS 2013, which is the one used
+    here. The settings are ours.
 
     Examples
     --------
@@ -202,14 +184,14 @@ class CCMNClassifier(ClassConditionalClassifier):
 class COMESHammingClassifier(ClassConditionalClassifier):
     """COMES-HL: minimize the corrected risk of negative and unlabelled instances, by label.
 
-    The instances for which label j was named are a sample of those to which it does not apply. All
-    instances are unlabelled. Both samples together give the cross-entropy under full supervision,
-    if the label frequencies ("class priors") are known. The part of the relevant labels cannot be
-    negative, but its estimate can, so the loss takes the absolute value of the estimate.
+    The instances for which label j was named are a sample of those to which it does not apply; all
+    instances are unlabelled. With known label frequencies, both samples give the cross-entropy
+    under full supervision. The part of the relevant labels cannot be negative, but its estimate
+    can, so the loss takes the absolute value of the estimate.
 
     Parameters and attributes are those of :class:`CCMNClassifier`, and its Notes on p hold here,
-    too. According to its reviews, the paper gives the true class priors to its method. The paper
-    says that they can be estimated. Its optimizer and learning rates are not known here.
+    too. According to its reviews, the paper gives the true class priors to its method. Its
+    optimizer and learning rates are not known here.
 
     References
     ----------
@@ -227,8 +209,7 @@ class COMESRankingClassifier(ClassConditionalClassifier):
 
     The expected loss is the ranking loss under full supervision plus a constant, where sigmoids of
     differences of logits replace counts. Only differences between labels are learned, so f is a
-    score and not a probability. A label is predicted if f, scaled to [0, 1] within its row, is
-    above the cut.
+    score and not a probability.
 
     The other parameters and the attributes are those of :class:`CCMNClassifier`, and its Notes on p
     hold here, too.
@@ -236,9 +217,8 @@ class COMESRankingClassifier(ClassConditionalClassifier):
     Parameters
     ----------
     flooding : float, default=0.0
-        The flood level. If L is the mean loss of a batch, the batch contributes
-        \|L - flooding\| + flooding, so training does not lower L below the level. The paper
-        tunes it.
+        The flood level, tuned in the paper. A batch of mean loss L contributes
+        \|L - flooding\| + flooding, so training does not lower L below the level.
 
     References
     ----------

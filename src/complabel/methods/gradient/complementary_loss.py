@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -22,10 +22,8 @@ from complabel.losses import (
     loss_of,
     loss_parts,
 )
+from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods.gradient._base import GradientClassifier
-
-if TYPE_CHECKING:
-    from complabel.methods._arrays import Array, Features, Indicator
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -39,24 +37,20 @@ class ComplementaryLossClassifier(GradientClassifier):
     Parameters
     ----------
     network : callable or None, default=None
-        A function: ``network(n_features, n_labels)`` returns a ``torch.nn.Module`` with K outputs.
-        X may then have more axes, such as (n, 1, 28, 28) for pictures; the first argument is the
-        shape of an item, here (1, 28, 28). None trains a linear map, as the papers do.
+        ``network(n_features, n_labels)`` returns a ``torch.nn.Module`` with K outputs. X may then
+        have more axes, such as (n, 1, 28, 28) for pictures; the first argument is the shape of an
+        item, here (1, 28, 28). None trains a linear map, as the papers do.
     learning_rate : float, default=0.01
-        Step size of the optimizer. The papers choose it per dataset from 0.1, 0.01 and 0.001;
+        The papers choose it per dataset from 0.1, 0.01 and 0.001;
         :func:`complabel.methods.make_classifier` uses their choice.
     weight_decay : float, default=1e-3
         This multiple of weights and biases is added to their gradient, as in ``torch.optim.Adam``.
-    batch_size : int, default=256
-        Number of instances per step.
-    epochs : int, default=200
-        Number of passes over the data.
+    batch_size, epochs : int, default=256 and 200
+        Number of instances per step, and of passes over the data.
     threshold : {"probability", "minmax"}, default="minmax"
-        What ``predict`` compares with the cut: f, or f scaled to [0, 1] within each row. The cut
-        is 0.5, unless the class has a parameter ``cut``.
+        What ``predict`` compares with the cut: f, or f scaled to [0, 1] within each row.
     device : str, default="auto"
-        The device to train on: ``"auto"`` is CUDA if available, else the CPU; or a device name of
-        torch.
+        ``"auto"`` is CUDA if available, else the CPU; or a device name of torch.
     random_state : int, numpy.random.Generator or None, default=None
         Seed of the initial weights and of the order of the instances.
     callback : callable or None, default=None
@@ -66,13 +60,13 @@ class ComplementaryLossClassifier(GradientClassifier):
         It takes ``complementary`` after the logits, and ``relevant`` if it uses known relevant
         labels. A class is called without arguments. ``fit`` refuses None.
     optimizer : {"sgd", "adam"}, default="sgd"
-        SGD with momentum, or Adam.
     momentum : float, default=0.9
         Only used with ``optimizer="sgd"``.
     milestones : sequence of int, default=(100, 150)
         The learning rate is multiplied by 0.1 after each of these numbers of epochs.
     cut : float, default=0.5
-        ``predict`` returns a label if its value is above the cut; in (0, 1).
+        ``predict`` returns a label if its value is above the cut; in (0, 1). It is 0.5 for a class
+        without this parameter.
 
     Attributes
     ----------
@@ -86,9 +80,9 @@ class ComplementaryLossClassifier(GradientClassifier):
     :class:`complabel.losses.LogitLoss` says what a loss must offer. The derived methods (GDF, CTL
     and others) check known relevant labels but do not use them.
 
-    Training takes O(epochs n d K) time, where d is the mean number of non-zeros per row, and
-    memory for one copy of the features. The model of the last epoch is kept. The released code of
-    the derived methods keeps the epoch that is best on the test fold, which needs true labels.
+    Training takes O(epochs n d K) time, for d non-zeros per row. The model of the last epoch is
+    kept. The released code of the derived methods keeps the epoch that is best on the test fold,
+    which needs true labels.
 
     Examples
     --------
@@ -119,7 +113,6 @@ class ComplementaryLossClassifier(GradientClassifier):
         return loss is not None and bool(loss.models_the_choice)
 
     def _loss(self) -> Any:
-        """Return the parameter, or else the loss of the subclass."""
         return type(self).loss if self.loss is None else self.loss
 
     def _check_parameters(self) -> None:
@@ -170,9 +163,8 @@ class ComplementaryLossClassifier(GradientClassifier):
 class GDFClassifier(ComplementaryLossClassifier):
     """Minimize the gradient-descent-friendly loss of complementary labels.
 
-    It is binary cross-entropy on the candidate labels. The paper derives it from the unbiased risk
-    estimator, by giving more weight to the terms that pull candidates towards 1. The cut is that
-    of the released code.
+    It is binary cross-entropy on the candidate labels: the unbiased risk estimator with more weight
+    on the terms that pull candidates towards 1. The cut is that of the released code.
 
     Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
 
@@ -193,10 +185,9 @@ class GDFClassifier(ComplementaryLossClassifier):
 class BCEClassifier(ComplementaryLossClassifier):
     """Minimize binary cross-entropy with every candidate label taken as relevant.
 
-    **The loss is that of** :class:`GDFClassifier`. The two papers define the same function, except
-    for the factor K of a mean over labels. Only the settings differ. Here they are usual ones for
-    multi-label networks, the same as for :class:`LUWClassifier` and :class:`SupervisedClassifier`:
-    Adam, no milestones, and a label is predicted if f > 0.5. With
+    **The loss is that of** :class:`GDFClassifier`, except for the factor K of a mean over labels.
+    The settings are usual ones for multi-label networks: Adam, no milestones, and a label is
+    predicted if f > 0.5. With
     ``optimizer="sgd", weight_decay=1e-3, milestones=(100, 150), threshold="minmax", cut=0.8`` the
     result equals GDF bit for bit.
 
@@ -236,8 +227,7 @@ class UnbiasedBCEClassifier(ComplementaryLossClassifier):
 class CTLClassifier(ComplementaryLossClassifier):
     """Minimize a weighted loss in which low-ranked candidates also count as irrelevant.
 
-    It is made for several complementary labels per instance, which have the greatest weight. A
-    candidate whose current score is low within its row counts as relevant and as irrelevant. The
+    A candidate whose current score is low within its row counts as relevant and as irrelevant. The
     constants and the cut are those of the released code.
 
     Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
@@ -274,18 +264,16 @@ class LUWClassifier(ComplementaryLossClassifier):
     """Model the complementary label as Q = sigmoid(1 - f(x)), where f(x) is the label's score.
 
     The papers that use L-UW for several labels say that sigmoid and binary cross-entropy replace
-    softmax and cross-entropy. No released code shows how. Of the forms that fit this description,
-    only this one keeps both nested functions and comes near the numbers of the GDF paper. Without
-    the outer sigmoid, the method would be :class:`GDFClassifier` again.
+    softmax and cross-entropy; no released code shows how. Of the forms that fit this, only this one
+    keeps both nested functions and comes near the numbers of the GDF paper.
 
     Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
 
     The defaults are the settings of the MLCL paper. Those of the GDF paper are
     ``optimizer="sgd", weight_decay=1e-3, milestones=(100, 150)``.
 
-    The loss pulls all scores towards 1. So the method learns only the order of scores within a
-    row, and is weak by construction. ``score`` is the log-likelihood of Q after each row is divided
-    by its sum.
+    The loss pulls all scores towards 1, so the method is weak by construction. ``score`` is the
+    log-likelihood of Q after each row is divided by its sum.
 
     References
     ----------
@@ -302,15 +290,14 @@ class LUWClassifier(ComplementaryLossClassifier):
 class SupervisedBCEClassifier(GradientClassifier):
     """Linear model or network trained by binary cross-entropy on the *relevant* labels.
 
-    It is a reference of the paper, not a method for complementary labels. Its ``fit`` takes the
-    true labels as ``y``, which ``learns_from = "relevant"`` declares. Nobody chose its settings
-    for true labels, so true labels can teach more than it learns.
+    It is a reference of the paper, not a method for complementary labels: ``fit`` takes the true
+    labels as ``y``. Nobody chose its settings for true labels.
 
     Parameters
     ----------
-    network, learning_rate, weight_decay, batch_size, epochs
+    network, learning_rate, weight_decay, batch_size, epochs, threshold, device, random_state
         As in :class:`ComplementaryLossClassifier`; here with Adam.
-    threshold, device, random_state, callback
+    callback
         As in :class:`ComplementaryLossClassifier`.
 
     Attributes
@@ -325,8 +312,7 @@ class SupervisedBCEClassifier(GradientClassifier):
 
     learns_from: ClassVar[Literal["complementary", "relevant"]] = "relevant"
 
-    def _fit(self, X: Features, true_labels: Indicator, relevant: Indicator | None, /) -> None:
-        del relevant
+    def _fit(self, X: Features, true_labels: Indicator, _: Indicator | None, /) -> None:
         labels = {"true_labels": true_labels}
         self.model_ = self._train(
             X, BinaryCrossEntropy(), labels, generator=self._generator(), stage="classifier"

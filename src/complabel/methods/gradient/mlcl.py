@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from sklearn.model_selection import KFold
 
@@ -15,13 +16,9 @@ from complabel import transition as matrices
 from complabel._parameters import Constraints, Real
 from complabel.errors import InputError
 from complabel.losses import ComplementaryCrossEntropy, MLCLLoss
+from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._saving import MISSING, Numbers
 from complabel.methods.gradient._base import GradientClassifier, not_learnable
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from complabel.methods._arrays import Array, Features, Indicator
 
 RATES = (0.1, 0.01, 0.001)
 """The learning rates that are tried: the grid of the MLCL paper."""
@@ -36,10 +33,9 @@ class MLCLClassifier(GradientClassifier):
     r"""Multi-label classifier that is trained with an estimated transition matrix (MLCL).
 
     Step one trains a softmax model g of the complementary label. Row k of the matrix S is the mean
-    of g over the instances that have label k as a candidate. S is corrected by the co-occurrence
-    rates C of candidate labels: T = S C^T, with its diagonal set to 0 and its rows normalized.
-    Step two trains scores f(x) so that :math:`\bar f = T^T f` explains the complementary labels.
-    It minimizes the mean over instances of
+    of g over the instances that have label k as a candidate. With the co-occurrence rates C of
+    candidate labels, T = S C^T, with its diagonal set to 0 and its rows normalized. Step two trains
+    scores f(x), with :math:`\bar f = T^T f`, to minimize the mean over instances of
 
     .. math:: - \sum_j [\bar y_j \log \bar f_j + (1 - \bar y_j) \log(1 - \bar f_j)]
         + \beta ||\bar y - \bar f||^2.
@@ -55,13 +51,11 @@ class MLCLClassifier(GradientClassifier):
     beta : float, default=1.0
         Weight of the MSE regularizer; 0 is the ablation "without MSE".
     learning_rate : "auto" or float, default="auto"
-        ``"auto"`` takes 1e-2, unless 1e-1 or 1e-3 (the paper's grid) is better by more than one
-        standard error. The criterion is how low held-out complementary labels rank, in three
-        folds. This takes ten trainings, nine of them on two thirds of the rows.
+        ``"auto"`` takes 1e-2, unless held-out complementary labels rank lower with 1e-1 or 1e-3
+        (the paper's grid) by more than one standard error, in three folds: ten trainings.
     bias_init : {"random", "prior"}, default="random"
-        Start values of the biases of f. ``"random"`` starts as torch.nn.Linear and the paper do,
-        with f near 1/2. ``"prior"`` starts at the log-odds of 1/K, so that the scores of an
-        instance sum to about 1, as they do after training. See Notes.
+        Start values of the biases of f: as in torch.nn.Linear and the paper, with f near 1/2; or
+        the log-odds of 1/K, with scores that sum to about 1, as after training. See Notes.
     network, weight_decay, batch_size, epochs, threshold, device, random_state, callback
         As in :class:`ComplementaryLossClassifier`; here with Adam. The first argument of the
         callback is ``"transition"``, ``"classifier"`` or ``"search"``. For ``"search"``, the
@@ -89,16 +83,14 @@ class MLCLClassifier(GradientClassifier):
 
     Notes
     -----
-    Each training takes O(epochs n d K) time, where d is the mean number of non-zeros per row, and
-    memory for one copy of the features. ``network`` makes one network for g and one for f.
+    ``network`` makes one network for g and one for f.
 
     Rows of T sum to 1, so the scores of an instance sum to about 1. Therefore the paper's rule
     ``threshold="probability"`` predicts few labels. Its released code uses ``"minmax"``.
 
     If features are not centred, all scores first fall together, and a label that falls too far can
-    stay near 0 for the whole training, because the gradient of the sigmoid is small there. Such a
-    fit has a higher training loss than others. ``bias_init="prior"`` avoids this, and so do
-    features of mean 0.
+    stay near 0 for the whole training, because the gradient of the sigmoid is small there.
+    ``bias_init="prior"`` avoids this, and so do features of mean 0.
 
     References
     ----------
@@ -199,11 +191,8 @@ class MLCLClassifier(GradientClassifier):
         self.initial_transition_ = matrices.initial_transition(predicted, complementary)
         # A softmax is positive, except where it underflows.
         if not self.initial_transition_.any(axis=1).all():
-            found = (
-                "the predicted probabilities of complementary labels are all 0 or 1, so no"
-                " transition matrix can be estimated"
-            )
-            raise not_learnable(X, found)
+            found = "the predicted probabilities of complementary labels are all 0 or 1"
+            raise not_learnable(X, f"{found}, so no transition matrix can be estimated")
         if self.correlation is None:
             self.transition_ = matrices.corrected_transition(self.initial_transition_)
             return
@@ -233,16 +222,10 @@ def choose_rate(
     *,
     seed: int,
 ) -> tuple[float, dict[str, NDArray[Any]]]:
-    """Choose the learning rate under which held-out complementary labels rank lowest.
+    """Return the learning rate with the least held-out ranking error, and ``cv_results_``.
 
-    The choice is 0.01, unless another rate is better by more than one standard error. It is also
-    0.01 if there are too few rows for the folds, or if training fails with every rate.
-
-    The criterion is the ranking error, not the likelihood of the labels. The likelihood depends on
-    the transition matrix, which is an estimate itself; on simulated data it chose worse.
-
-    Copies of the classifier are trained. Returned are the rate and the attribute ``cv_results_``,
-    whose error is infinite if the training failed.
+    It is 0.01 if there are too few rows, or if training fails with every rate. The likelihood as
+    the criterion chose worse on simulated data: it depends on the estimated transition matrix.
     """
     by_row = np.full((len(RATES), len(complementary)), np.inf)
     if len(complementary) >= _FOLDS:
@@ -265,10 +248,7 @@ def choose_rate(
 
 
 def _better_than_usual(by_row: Array) -> int:
-    """Return the position of the rate with the least mean error, or of the usual rate.
-
-    The usual rate is taken if the gain is within one standard error.
-    """
+    """Return the position of the best rate; of the usual one if it is within a standard error."""
     best = int(by_row.mean(axis=1).argmin())
     if not np.isfinite(by_row[[best, _USUAL]]).all():
         return best if np.isfinite(by_row[best]).all() else _USUAL
@@ -285,9 +265,7 @@ def _held_out_errors(
 ) -> Array:
     """Return the ranking error (n,) of each row, by a model that was not trained on it.
 
-    All errors are infinite if a training fails: it diverges, a label is no candidate in the
-    training rows, or the network cannot process a small batch. If all trainings fail, the final
-    training raises the error.
+    All errors are infinite if a training fails. If all trainings fail, the final one raises.
     """
     scores = np.empty(complementary.shape)
     for train, test in folds:

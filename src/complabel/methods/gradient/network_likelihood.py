@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from complabel._parameters import Constraints, Real
 from complabel._training import LinearMap, descend
 from complabel.answers import Answers
 from complabel.losses import AnswersLikelihood, answers_log_likelihood, check_rates
+from complabel.methods._arrays import Array, Features
 from complabel.methods._kinds import (
     AnswerKinds,
     given_propensities,
@@ -20,11 +22,6 @@ from complabel.methods._kinds import (
 )
 from complabel.methods._saving import MISSING, Numbers
 from complabel.methods.gradient._base import GradientClassifier
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from complabel.methods._arrays import Array, Features
 
 # Standard deviation of the prior of log-propensities: at 1, one label in twenty comes to mind five
 # times as readily as a usual one. It matters only where answers say little.
@@ -35,19 +32,16 @@ _SPREAD = 1.0
 class NetworkLikelihoodClassifier(GradientClassifier):
     """Multi-label classifier that trains any torch network by the exact likelihood of answers.
 
-    ``fit`` takes :class:`complabel.answers.Answers` of any kinds, or an indicator of labels
-    that were named freely. X may have any number of axes: with pictures of shape (n, 1, 28, 28),
-    the network gets batches (b, 1, 28, 28). The likelihood is that of
-    :class:`SelectionLikelihoodClassifier`. A batch costs as much as the answers in it.
+    X may have any number of axes: with pictures of shape (n, 1, 28, 28), the network gets batches
+    (b, 1, 28, 28). The likelihood is that of :class:`SelectionLikelihoodClassifier`.
 
     Parameters
     ----------
     propensities : None, "auto", "equal" or array-like of shape (K,), default=None
-        How readily each label comes to mind when a person names one, relative to the others. With
-        ``"auto"``, they are trained together with the network; this is refused if the answers do
-        not determine them (see :class:`SelectionLikelihoodClassifier`). With None, they are trained
-        if the answers determine them; if not, all labels are treated as alike, with a warning if
-        labels were named freely. ``"equal"`` treats all labels as alike.
+        How readily each label comes to mind when a person names one, relative to the others.
+        ``"auto"`` trains them with the network, and is refused if the answers do not determine
+        them (see :class:`SelectionLikelihoodClassifier`); then None treats all labels as alike,
+        with a warning if labels were named freely. ``"equal"`` always treats them as alike.
     error_rate : float, default=0.0
         The probability, in [0, 1), that an answer is a mistake: drawn at random from all answers
         that the question allows. It must be above 0 if answers contradict each other.
@@ -56,19 +50,17 @@ class NetworkLikelihoodClassifier(GradientClassifier):
         must be given if the answers hold exclusions.
     cardinality : float or None, default=None
         c, the expected number of relevant labels per row: the mean of (sum_k p_k - c)^2 is added to
-        the loss. None leaves this out. Labels that were named freely say little about this number;
-        with such answers alone, take ``cardinality_`` of a :class:`SelectionLikelihoodClassifier`.
-        If ``y`` is one class per row, None is 1.
-    network, learning_rate, weight_decay, batch_size, epochs
+        the loss. None leaves this out, but is 1 for one class per row. If all labels were named
+        freely, take ``cardinality_`` of a :class:`SelectionLikelihoodClassifier`.
+    network, learning_rate, weight_decay, batch_size, epochs, threshold, device, random_state
         As in :class:`ComplementaryLossClassifier`; here with Adam.
-    threshold, device, random_state, callback
+    callback
         As in :class:`ComplementaryLossClassifier`.
 
     Attributes
     ----------
     propensities_ : ndarray of shape (K,)
-        The propensities that were given or trained; trained ones have a geometric mean of 1. Only
-        if there are some.
+        Propensities, given or trained (with a geometric mean of 1). Only if there are some.
     model_, coef_, intercept_
         As in :class:`ComplementaryLossClassifier`.
 
@@ -79,13 +71,12 @@ class NetworkLikelihoodClassifier(GradientClassifier):
 
     Notes
     -----
-    The model of the last epoch is kept. Choose ``epochs``, ``learning_rate`` and ``weight_decay``
-    by held-out answers, with :func:`held_out_score` or a search of scikit-learn. X is copied in
-    double precision unless its type is float32; the network gets float32.
+    Choose ``epochs``, ``learning_rate`` and ``weight_decay`` by held-out answers, with
+    :func:`held_out_score` or a search of scikit-learn. X is copied in double precision unless its
+    type is float32; the network gets float32.
 
-    ``save`` writes networks of usual layers, as its errors say. A network with layers such as
-    convolutions is a class of your code: keep the code, and save ``model_.state_dict()`` with
-    ``torch.save``.
+    ``save`` writes networks of usual layers. If yours has others, such as convolutions, keep its
+    code, and save ``model_.state_dict()`` with ``torch.save``.
 
     Examples
     --------
@@ -121,9 +112,11 @@ class NetworkLikelihoodClassifier(GradientClassifier):
     epochs: int = 50
 
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
-        """Train the network, and propensities if the answers determine them."""
         self._forget("propensities_")
         log_w, trains = self._start_of_propensities(answers)
+        rates = self.exclusion_rates
+        if rates is not None:
+            rates = check_rates("exclusion_rates", rates, answers.n_labels, "label")
         generator = self._generator()
         settings = self._settings(X, generator, "classifier")
         centre = self._centre(X)
@@ -135,7 +128,7 @@ class NetworkLikelihoodClassifier(GradientClassifier):
             objective = _Objective(
                 AnswersLikelihood(
                     answers,
-                    exclusion_rates=self._rates_of_exclusion(answers),
+                    exclusion_rates=rates,
                     with_error_rates=self.error_rate > 0,
                     dtype=torch.float32,
                     device=settings["device"],
@@ -174,11 +167,6 @@ class NetworkLikelihoodClassifier(GradientClassifier):
             warn_of_free_namings()
         return None, False
 
-    def _rates_of_exclusion(self, answers: Answers) -> Array | None:
-        if self.exclusion_rates is None:
-            return None
-        return check_rates("exclusion_rates", self.exclusion_rates, answers.n_labels, "label")
-
     def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> Array:
         found = answers_log_likelihood(
             torch.from_numpy(self._decision(X)),
@@ -201,7 +189,6 @@ class _Objective:
 
     @property
     def trained(self) -> list[torch.nn.Parameter]:
-        """The log-propensities, if they are trained."""
         log_w = self.log_propensities
         return [] if log_w is None or not log_w.requires_grad else [log_w]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from complabel._parameters import Constraints, Integer, Real
@@ -18,26 +20,18 @@ from complabel.frequencies import (
     given_frequencies,
     rates_of_exclusion,
 )
+from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._saving import MISSING, Numbers, model_of, parts_of
 from complabel.methods.matched._matching import (
-    LogLikelihood,
     class_shifts,
     evidence_of,
-    evidence_of_classes,
     label_shifts,
     likeliest_scale,
     log_chances_of_classes,
     log_likelihood_of,
     unit_scale,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from complabel.methods._arrays import Array, Features, Indicator
 
 # Frequencies are kept this far from 0 and 1, because only infinite scores have means of 0 or 1.
 _RAREST = 1e-6
@@ -47,29 +41,27 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
     r"""Any classifier of the package, with its scores matched to how often each label applies.
 
     The label that comes to mind first is not always the label that applies least. Methods that
-    assume so rank whole labels wrongly, even if they rank the items of each label well. Let s be
-    the scores of the trained ``classifier``. The log-odds here are ::
+    assume so rank whole labels wrongly, even if they rank the items of each label well. If s are
+    the scores of the trained ``classifier``, the log-odds here are ::
 
         z_k(x) = a s_k(x) + b_k
 
-    The shift b_k is chosen so that the mean of sigmoid(z_k) over the training rows is the frequency
-    of label k. So the order of items within a label stays; the order of labels within an item can
-    change. The scale a is the same for all labels. It is the one under which the answers are
-    likeliest, with scores of classifiers that did not learn from these answers.
+    The shift b_k makes the mean of sigmoid(z_k) over the training rows the frequency of label k, so
+    the order of labels within an item can change. The scale a is the one under which the answers
+    are likeliest, with scores of classifiers that did not learn from these answers.
 
     Parameters
     ----------
     classifier : ComplementaryClassifier
         Any method. It is cloned, and fitted to the same data as this classifier.
     label_frequencies : "auto" or array-like of shape (K,), default="auto"
-        The share of rows to which each label applies, in [0, 1]. Values are kept 1e-6 away from 0
-        and 1. ``"auto"`` estimates the shares by
+        The share of rows to which each label applies, in [0, 1]. ``"auto"`` estimates it by
         :func:`complabel.frequencies.estimate_label_frequencies`. This needs Answers with yes/no
         answers about random labels; about a hundred in all are enough.
     cv : int or None, default=3
-        Number of parts of the rows. Each part is scored by a clone that is fitted to the other
-        parts; these scores are used for the scale and the estimate. None fits no such clones. Then
-        the scale is one over the standard deviation of scores around their labels' means.
+        Number of parts of the rows, each scored by a clone that is fitted to the others, for the
+        scale and the estimate. Without them (None), the scale is one over the standard deviation
+        of scores around their labels' means.
 
     Attributes
     ----------
@@ -81,17 +73,14 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         Standard errors of the estimate; None if frequencies were given.
     propensities_ : ndarray of shape (K,)
         How readily each label comes to mind. Only if they were estimated.
-    scale_ : float
-        The scale a.
-    shift_ : ndarray of shape (K,)
-        The shifts b.
+    scale_, shift_ : float and ndarray of shape (K,)
+        a and b.
 
     Notes
     -----
-    A fit trains the classifier ``cv + 1`` times; the matching takes seconds. ``score`` is the mean
-    log-likelihood of answers, with labels that are independent given x. It exists even if the
-    classifier itself has no likelihood. For exclusions, the rates e_k are taken from the observed
-    shares e_k (1 - pi_k) of excluded labels.
+    A fit trains the classifier ``cv + 1`` times. ``score`` is the mean log-likelihood of answers,
+    with labels that are independent given x, also if the classifier itself has no likelihood. For
+    exclusions, the rates e_k come from the observed shares e_k (1 - pi_k) of excluded labels.
 
     With one class per row, probabilities are a softmax of z, and frequencies add up to 1.
 
@@ -137,8 +126,8 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         "_exclusion_rates": (None, Numbers("K", at_least=0)),
     }
 
-    label_frequencies_: NDArray[np.float64]
-    label_frequencies_errors_: NDArray[np.float64] | None
+    label_frequencies_: Array
+    label_frequencies_errors_: Array | None
 
     def __init__(
         self,
@@ -178,7 +167,7 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
     def _learn(self, X: Features, y: Any, relevant: Indicator | None, answers: Answers) -> None:
         """Fit clones of the classifier to ``y``, and match their scores by ``answers``."""
         frequencies = self._frequencies(answers)
-        self.classifier_ = _fitted(self.classifier, X, y, relevant)
+        self.classifier_ = clone(self.classifier).fit(X, y, relevant=relevant)
         scores = _scores(self.classifier_, X)
         self.scale_ = unit_scale(scores)
         if self.cv is not None:
@@ -230,7 +219,6 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
     def _held_out_scores(
         self, X: Features, y: Any, relevant: Indicator | None, *, cv: int
     ) -> Array:
-        """Return scores (n, K) of rows from clones that were not fitted to these rows."""
         n = X.shape[0]
         if n < cv:
             raise InputError(f"n_samples={n} is less than cv={cv}; give more rows, or cv=None")
@@ -241,7 +229,7 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
             known = None if relevant is None else relevant[rest]
             with warnings.catch_warnings():  # the fit to all rows has warned
                 warnings.simplefilter("ignore")
-                fitted = _fitted(self.classifier, X[rest], y[rest], known)
+                fitted = clone(self.classifier).fit(X[rest], y[rest], relevant=known)
             found = _scores(fitted, X[rows])
             # A class of a single row is unknown to a fit to the others: give it the mean score.
             scores[rows] = found.mean(axis=1, keepdims=True)
@@ -250,17 +238,18 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         return scores
 
     def _likeliest_scale(self, scores: Array, frequencies: Array, answers: Answers) -> float:
-        """Return the scale that makes the answers likeliest, given held-out scores (n, K)."""
-        if self._single:
-            applies = self.learns_from == "relevant"
-            marks = answers.known_relevant if applies else answers.complementary
-            evidence: LogLikelihood | None = evidence_of_classes(marks, applies=applies)
-        else:
-            evidence = evidence_of(answers, self._log_propensities)
-        return likeliest_scale(scores, partial(self._shifts, frequencies=frequencies), evidence)
+        shifts = partial(self._shifts, frequencies=frequencies)
+        if not self._single:
+            return likeliest_scale(scores, shifts, evidence_of(answers, self._log_propensities))
+        applies = self.learns_from == "relevant"
+        marks = answers.known_relevant if applies else answers.complementary
+
+        def evidence(logits: Array) -> float:
+            return float(log_chances_of_classes(logits, marks, applies=applies).sum())
+
+        return likeliest_scale(scores, shifts, evidence)
 
     def _shifts(self, scaled: Array, frequencies: Array) -> Array:
-        """Return the shifts (K,) that give scaled scores (n, K) these mean probabilities."""
         return (class_shifts if self._single else label_shifts)(scaled, frequencies)
 
     def _decision(self, X: Features) -> Array:
@@ -279,10 +268,7 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
 
 
 def _parts(classes: NDArray[Any] | None, n: int, cv: int) -> NDArray[np.intp]:
-    """Assign rows to parts at random, and return the part of each row (n,).
-
-    If ``classes`` (n,) are given, each class is spread evenly over the parts.
-    """
+    """Return the part (n,) of each row, at random; each class is spread evenly, if given."""
     rows = np.random.default_rng(0).permutation(n)
     if classes is not None:
         rows = rows[np.argsort(classes[rows], kind="stable")]
@@ -291,15 +277,7 @@ def _parts(classes: NDArray[Any] | None, n: int, cv: int) -> NDArray[np.intp]:
     return part
 
 
-def _fitted(
-    classifier: ComplementaryClassifier, X: Features, y: Any, relevant: Indicator | None
-) -> ComplementaryClassifier:
-    copy: ComplementaryClassifier = clone(classifier)
-    return copy.fit(X, y, relevant=relevant)
-
-
 def _scores(classifier: ComplementaryClassifier, X: Features) -> Array:
-    """Return the scores (n, K) of a fitted classifier; refuse scores that are not finite."""
     scores = np.asarray(classifier._decision(X), dtype=np.float64)
     finite = np.isfinite(scores).all(axis=1)
     if not finite.all():

@@ -7,15 +7,13 @@ searches find them up to rounding. The scale makes the answers likeliest.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import optimize, special
 
 from complabel.answers import Answers
-
-if TYPE_CHECKING:
-    from complabel.methods._arrays import Array, Indicator
+from complabel.methods._arrays import Array, Indicator
 
 # The means must match the frequencies up to this relative error.
 _TOLERANCE = 1e-12
@@ -35,18 +33,15 @@ _MANY_ITEMS = 10_000
 # Deviations below this share of the largest score are rounding.
 _CONSTANT = 1e-12
 
-LogLikelihood = Callable[["Array"], float]
+LogLikelihood = Callable[[Array], float]
 """Returns the log-likelihood of all answers, given the logits (n, K)."""
 
 
 def label_shifts(scores: Array, frequencies: Array, *, tolerance: float = _TOLERANCE) -> Array:
-    """Return the shifts b for which sigmoid(scores + b) has the given means over the rows.
+    """Return the shifts b (K,) for which sigmoid(scores + b) has the given means over the rows.
 
     Newton's method is applied to the log-odds of the means, because these are linear in b if
     scores are constant. If a step leaves the bracket or gains little, the bracket is halved.
-
-    Scores are (n, K), and frequencies (K,) are in (0, 1). A mean has at most the relative error
-    ``tolerance``.
 
     Examples
     --------
@@ -82,10 +77,8 @@ def label_shifts(scores: Array, frequencies: Array, *, tolerance: float = _TOLER
 def class_shifts(scores: Array, frequencies: Array, *, tolerance: float = _TOLERANCE) -> Array:
     """Return the shifts b, of mean 0, for which softmax(scores + b) has the given means.
 
-    The shifts minimize a convex function: the mean of logsumexp(scores + b), minus
-    frequencies @ b. The search is Newton's method with step halving. If no part of a step gains
-    enough, the classes are matched one after the other, each like a label. Frequencies are positive
-    and add up to 1.
+    They minimize a convex function, the mean of logsumexp(scores + b) minus frequencies @ b, by
+    Newton's method. If no part of a step gains enough, each class is matched like a label.
     """
     shifts = np.log(frequencies) - scores.mean(axis=0)
     p, value = _softmax(scores, frequencies, shifts)
@@ -121,17 +114,13 @@ def _each_matched(scores: Array, frequencies: Array, shifts: Array, *, tolerance
 
 
 def _softmax(scores: Array, frequencies: Array, shifts: Array) -> tuple[Array, float]:
-    """Return the probabilities (n, K), and the value of the function to minimize."""
     logits = scores + shifts
     total = special.logsumexp(logits, axis=1, keepdims=True)
     return np.exp(logits - total), float(total.mean() - frequencies @ shifts)
 
 
 def unit_scale(scores: Array) -> float:
-    """Return one over the standard deviation of scores (n, K) around their labels' means.
-
-    The result is 1 if the scores of each label are constant.
-    """
+    """Return one over the deviation of scores (n, K) around their labels' means; 1 if that is 0."""
     largest = float(np.abs(scores).max())
     if largest == 0:
         return 1.0
@@ -144,8 +133,7 @@ def likeliest_scale(
 ) -> float:
     """Return the scale a of scores (n, K) that makes the answers likeliest.
 
-    It maximizes the log-likelihood of the logits ``a * scores + shifts_of(a * scores)`` plus the
-    log of the prior. Without a likelihood, it is the scale of ``unit_scale``.
+    The logits are ``a * scores + shifts_of(a * scores)``; a has a prior around ``unit_scale``.
     """
     unit = unit_scale(scores)
     if log_likelihood is None:
@@ -162,12 +150,9 @@ def likeliest_scale(
 
 
 def evidence_of(answers: Answers, log_propensities: Array | None) -> LogLikelihood | None:
-    """Return the log-likelihood of answers with independent labels; None if no answer is left.
-
-    Two kinds of answers are left out. Exclusions follow rules, which features can predict even
-    where they do not predict the labels. And answers about items with contradictions are mistakes
-    in part.
-    """
+    """Return the log-likelihood of answers with independent labels; None if no answer is left."""
+    # Features can predict the rules of exclusions even where they do not predict the labels. Items
+    # with contradictions are mistakes in part.
     kept = _without_exclusions(answers)
     if kept is None:
         return None
@@ -199,15 +184,6 @@ def log_likelihood_of(
     return of_items
 
 
-def evidence_of_classes(marks: Indicator, *, applies: bool) -> LogLikelihood:
-    """Return the log-likelihood of marks (n, K), if exactly one class applies to each row."""
-
-    def log_likelihood(logits: Array) -> float:
-        return float(log_chances_of_classes(logits, marks, applies=applies).sum())
-
-    return log_likelihood
-
-
 def log_chances_of_classes(logits: Array, marks: Indicator, *, applies: bool) -> Array:
     """Return the log-probability (n,) that a row's marked class applies, or does not apply."""
     impossible = (marks == 0) if applies else (marks != 0)
@@ -216,7 +192,6 @@ def log_chances_of_classes(logits: Array, marks: Indicator, *, applies: bool) ->
 
 
 def _without_exclusions(answers: Answers) -> Answers | None:
-    """Return the answers without exclusions; None if all are exclusions."""
     rows = np.flatnonzero(answers.question != "excluded")
     if len(rows) in (0, answers.n_answers):
         return answers if len(rows) else None
