@@ -143,11 +143,7 @@ def _read(
 
     if files:
         return own.read_own_answers(
-            files,
-            items,
-            label_names=label_names,
-            question=question,
-            contradictions=contradictions,
+            files, items, label_names=label_names, question=question, contradictions=contradictions
         )
     if items is None or label_names is None:
         lacking = ["--label-names"] * (label_names is None) + ["--features or --items"] * (

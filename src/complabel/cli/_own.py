@@ -99,11 +99,7 @@ def read_quietly(
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
         warnings.simplefilter("ignore", UnlistedLabelsWarning)
         return read_answers(
-            paths,
-            items=items,
-            label_names=names,
-            question=question,
-            contradictions=contradictions,
+            paths, items=items, label_names=names, question=question, contradictions=contradictions
         )
 
 

@@ -76,10 +76,7 @@ class Progress(Monitor):
         )
         self._task = self._bar.add_task(name, total=None, state="reading datasets")
         self._live = Live(
-            get_renderable=self._display,
-            console=errors(),
-            transient=True,
-            refresh_per_second=4,
+            get_renderable=self._display, console=errors(), transient=True, refresh_per_second=4
         )
 
     def __enter__(self) -> Self:

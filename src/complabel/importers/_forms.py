@@ -101,11 +101,7 @@ def settle(
 
 
 def rows_of(
-    form: Form,
-    controls: Controls,
-    options: Options,
-    tally: Tally,
-    probability: float | None = None,
+    form: Form, controls: Controls, options: Options, tally: Tally, probability: float | None = None
 ) -> list[Row]:
     """Return the rows of a form; no rows if nothing was chosen in the controls that are read.
 
