@@ -142,13 +142,10 @@ def _read(
     from complabel.files import read_label_names
 
     if files:
-        return own.read_own_answers(
-            files, items, label_names=label_names, question=question, contradictions=contradictions
-        )
+        return own.read_own_answers(files, items, label_names, question, contradictions)
     if items is None or label_names is None:
-        lacking = ["--label-names"] * (label_names is None) + ["--features or --items"] * (
-            not items
-        )
+        lacking = ["--label-names"] * (label_names is None)
+        lacking += ["--features or --items"] * (not items)
         raise InputError(
             "there are no answers yet, so the items and the labels are not known: also give"
             f" {' and '.join(lacking)}"

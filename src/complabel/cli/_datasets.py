@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import complain, errors, explain, new_table, say, show
 from complabel.cli._outputs import Output
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 # With two labels, "this one does not apply" would name the other one.
 _FEWEST_LABELS = 3

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from rich.text import Text
+
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import (
@@ -36,10 +38,7 @@ _MOST_LABELS = 20
 )
 def evaluate(
     model: options.ModelFile,
-    features: Annotated[
-        Path,
-        options.argument("FEATURES", "Features of the items: .csv, .parquet, .npy, .npz or .svm."),
-    ],
+    features: options.ModelFeatures,
     truth: Annotated[
         Path | None,
         options.option(
@@ -103,8 +102,6 @@ def _on_truth(classifier: ComplementaryClassifier, found: Features, path: Path) 
 
 def _show_labels(labels: Mapping[str, Mapping[str, float | None]]) -> None:
     """Print the figures of each label; with many labels, only the worst and the best."""
-    from rich.text import Text
-
     shown, title = list(labels), ""
     if len(labels) > _MOST_LABELS:
         measured = {
@@ -147,13 +144,7 @@ def _on_answers(
     from complabel.metrics import complementary_ranking_error
 
     names = [str(name) for name in classifier.classes_]
-    said = own.read_own_answers(
-        [path],
-        list(found.items),
-        label_names=names,
-        question=question,
-        contradictions=contradictions,
-    )
+    said = own.read_own_answers([path], list(found.items), names, question, contradictions)
     X = own.for_model(_part(found, said.answered), classifier)
     answers = said[said.answered]
     explains = classifier.models_the_choice and classifier.understands_answers

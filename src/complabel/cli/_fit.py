@@ -80,13 +80,7 @@ def fit(
     if "random_state" in classifier.get_params():
         classifier.set_params(random_state=seed)
     found = own.read_own_features(features, items)
-    said = own.read_own_answers(
-        answers,
-        list(found.items),
-        label_names=label_names,
-        question=question,
-        contradictions=contradictions,
-    )
+    said = own.read_own_answers(answers, list(found.items), label_names, question, contradictions)
     started = time.monotonic()
     with working(f"fitting {method}") as far, warnings.catch_warnings():
         # The number of items with answers is printed already.

@@ -112,14 +112,9 @@ def _read(
     question: str | None,
 ) -> tuple[Answers, Any]:
     found = None if features is None else own.read_own_features(features, items)
-    said = own.read_own_answers(
-        [Path(path) for path in paths],
-        None if found is None else list(found.items),
-        label_names=label_names,
-        question=question,
-        contradictions="keep",
-        says=False,
-    )
+    tables = [Path(path) for path in paths]
+    known = None if found is None else list(found.items)
+    said = own.read_own_answers(tables, known, label_names, question, "keep", says=False)
     return said, None if found is None else found.X
 
 

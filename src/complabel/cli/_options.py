@@ -109,10 +109,10 @@ def _one_of(*words: str) -> dict[str, Any]:
 AnswersFiles = Annotated[
     list[Path], argument("ANSWERS", "Tables of answers, as complabel import writes.")
 ]
+_FEATURES = "Features of the items: .csv, .parquet, .npy, .npz or .svm."
+ModelFeatures = Annotated[Path, argument("FEATURES", _FEATURES)]
 ModelFile = Annotated[Path, argument("MODEL", "File that complabel fit wrote.")]
-FeaturesFile = Annotated[
-    Path, option("FILE", "Features of the items: .csv, .parquet, .npy, .npz or .svm.", "--features")
-]
+FeaturesFile = Annotated[Path, option("FILE", _FEATURES, "--features")]
 ItemsFile = Annotated[
     Path | None,
     option(

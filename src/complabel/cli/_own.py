@@ -25,10 +25,10 @@ _MOST_SHOWN = 5
 def read_own_answers(
     paths: Sequence[Path],
     items: Sequence[str] | None,
-    *,
     label_names: Path | Sequence[str] | None = None,
     question: str | None = None,
     contradictions: str = "error",
+    *,
     says: bool = True,
 ) -> Answers:
     """Read answers about some items, and print what each file holds.
@@ -217,13 +217,7 @@ def _say_what_is_read(entry: Mapping[str, Any], contradictions: str) -> None:
         lacking = "" if answers else "; the others are left out" * (n_known < len(found.items))
         say(f"{truth}: true labels of {n_known:,} of {len(found.items):,} items{lacking}")
     if answers:
-        read_own_answers(
-            answers,
-            list(found.items),
-            label_names=names,
-            question=entry.get("question"),
-            contradictions=contradictions,
-        )
+        read_own_answers(answers, list(found.items), names, entry.get("question"), contradictions)
 
 
 def hint_at_other_half(names: Sequence[str]) -> None:

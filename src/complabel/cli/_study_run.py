@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
 from complabel.cli import _options as options
 from complabel.cli._console import command, complain, duration, errors, new_table, save, say, show
 from complabel.cli._outputs import Output, claim_folder, claim_store
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from complabel.studies import Plan, RunSummary, StudyResults, Unit
 
 # A dry run prints a line for each of this many draws; how-to-ask has over 30.
@@ -112,8 +112,6 @@ def _find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
 
 def _show_plan(plan: Plan, data_dir: Path | None) -> list[Unit]:
     """Print what a plan would run, and return its units."""
-    from rich.text import Text
-
     from complabel.cli import _running as running
     from complabel.studies import plan_units
 
@@ -213,8 +211,6 @@ def export(
 
 
 def _table(results: StudyResults) -> Table:
-    from rich.text import Text
-
     columns = list(dict.fromkeys((unit.dataset, unit.draw) for unit in results.units))
     table = new_table("", "", numbers=(f"{dataset}\n{draw}" for dataset, draw in columns))
     for row in dict.fromkeys(unit.row for unit in results.units):

@@ -7,6 +7,8 @@ import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
@@ -14,8 +16,6 @@ from complabel.cli._console import complain, new_table, save, say, show
 from complabel.cli._outputs import claim_store
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from complabel.studies import TunedSetting, TuningResult
 
 
@@ -148,8 +148,6 @@ def _on(result: TuningResult) -> str:
 
 def _table(result: TuningResult, asked: str) -> Table:
     """Return a table of the settings, the best first and failed ones last."""
-    from rich.text import Text
-
     best = result.best
     table = new_table(
         f"{result.method}{', matched frequencies,' if result.match_frequencies else ''} on"
