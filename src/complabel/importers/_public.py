@@ -174,7 +174,6 @@ def _read_open_images(path: Path, options: Options, tally: Tally) -> Iterator[An
 
 
 def _verdict(confidence: str) -> str | None:
-    """Return "yes" or "no"; None for other numbers."""
     try:
         return {1.0: "yes", 0.0: "no"}.get(float(confidence))
     except ValueError:
@@ -326,10 +325,7 @@ PML = Format(
 
 
 def _class_names(path: Path) -> dict[str, str]:
-    """Read a table of codes and names, or a JSON object of names and numbers.
-
-    If several codes have the same name, the code is added to it, so that the labels differ.
-    """
+    """Read names by code; if several codes have the same name, the code is added to it."""
     existing("class_names", path)
     pairs = _pairs_of_json(path) if path.suffix.lower() == ".json" else _pairs_of_csv(path)
     names: dict[str, str] = {}

@@ -78,7 +78,6 @@ def _blank(rows: Any, name: str) -> Any:
 
 
 def _meant(table: Table, name: str, column: Any) -> Any:
-    """Return a column of words as what they mean, or refuse an unknown one."""
     allowed = {"": "", **_WORDS[name]}
     meant = column.map(lambda text: allowed.get(text.strip().casefold()))
     table.check(
@@ -92,7 +91,7 @@ def _meant(table: Table, name: str, column: Any) -> Any:
 def _not_answered(rows: Any, has_answers: bool) -> Any:
     """Return which rows are open yes/no questions, (R,).
 
-    Without a column of answers each row says "no". But a random question waits for its answer.
+    Without a column of answers, each row says "no" unless it is a random question.
     """
     named = ~_blank(rows, "offered") | ~_blank(rows, "asked_for")
     asked = (rows["question"] == "asked") | ((rows["question"] == "") & ~named)
@@ -101,10 +100,9 @@ def _not_answered(rows: Any, has_answers: bool) -> Any:
 
 
 class _Untold:
-    """Finds rows for which nothing says what was asked; the first is refused at the end.
+    """Finds rows for which nothing says what was asked, by the rules of ``Answers.from_table``.
 
-    Other rows of the same answer may say it. Or a row without a question says "yes": then people
-    were asked about each label. ``Answers.from_table`` has the same rules.
+    Other rows of the answer may say it; or a row without a question says "yes": all were asked.
     """
 
     def __init__(self) -> None:
@@ -141,7 +139,6 @@ class _Untold:
 
 
 def _check(table: Table, rows: Any) -> None:
-    """Refuse rows without an item or label, and numbers that cannot be read."""
     says_no = rows["answer"].isin(("no", ""))
     no_label = _blank(rows, "label") & (says_no | (rows["question"] == "asked"))
     for faulty, name in ((_blank(rows, "item"), "item"), (no_label, "label")):
@@ -156,17 +153,9 @@ def _check(table: Table, rows: Any) -> None:
         table.check(rows[name], ~fits, f"has {name} {{}}; it must be {advice}, or empty")
 
 
-def _is_count(number: float) -> bool:
-    return 1 <= number <= 2**31 and number.is_integer()
-
-
-def _is_chance(number: float) -> bool:
-    return 0 < number <= 1
-
-
 _NUMBERS: dict[str, tuple[Callable[[float], bool], str]] = {
-    "asked_for": (_is_count, "a whole number of at least 1"),
-    "probability": (_is_chance, "above 0 and at most 1"),
+    "asked_for": (lambda x: 1 <= x <= 2**31 and x.is_integer(), "a whole number of at least 1"),
+    "probability": (lambda x: 0 < x <= 1, "above 0 and at most 1"),
 }
 
 

@@ -1,9 +1,8 @@
 """Read wide tables: a row an item, and a column for each label, or for each person.
 
-A column of a label holds codes, as in CheXpert; a column of a person holds labels. Nothing is
-guessed of the second kind: ``absent`` and ``present`` name the columns with answers, and say what
-their labels mean. ``COLUMN=PERSON`` says who filled in a column; by default the person is called as
-the column.
+A column of a label holds codes, as in CheXpert; a column of a person holds labels. ``absent`` and
+``present`` name the latter, and say what their labels mean. ``COLUMN=PERSON`` says who filled in a
+column; by default the person is called as the column.
 """
 
 from __future__ import annotations
@@ -39,10 +38,7 @@ def _recognizes(head: Head) -> bool:
 
 
 def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
-    """Read the cells of the label columns, item by item.
-
-    Labels are the columns that the user gave, else those that hold only codes.
-    """
+    """Read the cells of the columns that the user gave, else of those that hold only codes."""
     codes = _codes(options)
     table = open_table(
         path, *([options.item] if options.item else []), *(options.label_names or ())
@@ -81,7 +77,6 @@ def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
 
 
 def _first(column: Any, marked: Any) -> tuple[int, str]:
-    """Return the number and the content of the first cell that is marked."""
     row = int(column.index[marked.argmax()])
     return row, column[row]
 
@@ -139,7 +134,6 @@ def _plain(text: str) -> str:
 
 
 def _meaning(cell: str, codes: Mapping[str, int]) -> int:
-    """Return the meaning of a cell: a position in ``WORDS``, ``_BLANK`` or ``_UNKNOWN``."""
     plain = _plain(cell)
     return codes.get(plain, _BLANK if plain in _BLANKS else _UNKNOWN)
 
@@ -157,7 +151,6 @@ def _read_cells(path: Path, options: Options, tally: Tally) -> Iterator[dict[str
 def _rows(
     table: Table, item: str, people: dict[str, Controls], options: Options, tally: Tally
 ) -> Iterator[Row]:
-    """Yield the answers of all people about all items, and count rows and cells."""
     columns = [*dict.fromkeys(name for each in people.values() for name in sum(each, ()))]
     for piece in table.frames([item, *columns]):
         for row, cells in piece.astype(object).to_dict("index").items():
@@ -227,13 +220,8 @@ def _people(table: Table, item: str, options: Options) -> dict[str, Controls]:
     return people
 
 
-CODED = Format(
-    name="coded",
-    title="a table of items x labels that holds codes (CheXpert, any wide table)",
-    recognizes=_recognizes,
-    read=_read_codes,
-)
-"""CSV or Parquet. ``yes``, ``no`` and ``unsure`` give the codes; a blank is no answer."""
+_TITLE = "a table of items x labels that holds codes (CheXpert, any wide table)"
+CODED = Format("coded", _TITLE, _recognizes, _read_codes)
 
 CELLS = Format(
     name="columns",
@@ -242,4 +230,3 @@ CELLS = Format(
     read=_read_cells,
     takes_question=True,
 )
-"""CSV, Parquet or .xlsx. A blank cell is no answer."""
