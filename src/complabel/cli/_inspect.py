@@ -58,23 +58,27 @@ def inspect(
     own.refuse_lone_items(items, features)
     is_table = all(Path(name).suffix in _TABLES for name in answers)
     if is_table:
-        said, X = _read(answers, features, items, label_names, question)
+        found = None if features is None else own.read_own_features(features, items)
+        tables = [Path(path) for path in answers]
+        known = None if found is None else list(found.items)
+        said = own.read_own_answers(tables, known, label_names, question, "keep", says=False)
+        X = None if found is None else found.X
     else:
         said, X = _of_dataset(answers, features, label_names, data_dir)
     with working("looking at the answers"):
-        found = inspect_answers(
+        inspection = inspect_answers(
             said,
             X,
             labels_listed=not is_table or label_names is not None,
             source=_typed(answers, items, label_names, question) if is_table else "",
             features="" if features is None else shlex.quote(str(features)),
         )
-    for line in inspection_lines(found, min(output().width, _MOST_COLUMNS)):
+    for line in inspection_lines(inspection, min(output().width, _MOST_COLUMNS)):
         say(line)
     if html is not None:
-        write_inspection_page(found, html)
+        write_inspection_page(inspection, html)
         say(f"wrote {html}")
-    save_json(json_file, found.as_json())
+    save_json(json_file, inspection.as_json())
 
 
 def _of_dataset(
@@ -102,20 +106,6 @@ def _of_dataset(
         excluded=data.excluded, question="excluded", label_names=data.label_names
     )
     return said, data.X
-
-
-def _read(
-    paths: Sequence[str],
-    features: Path | None,
-    items: Path | None,
-    label_names: Path | None,
-    question: str | None,
-) -> tuple[Answers, Any]:
-    found = None if features is None else own.read_own_features(features, items)
-    tables = [Path(path) for path in paths]
-    known = None if found is None else list(found.items)
-    said = own.read_own_answers(tables, known, label_names, question, "keep", says=False)
-    return said, None if found is None else found.X
 
 
 def _typed(
