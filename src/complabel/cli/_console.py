@@ -121,10 +121,7 @@ def _least_width(table: Table) -> int:
 
 @contextlib.contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Show a task and its time until the block ends.
-
-    The block gets a function; its text says how far the task is.
-    """
+    """Show a task and its time until the block ends; the block gets a function to say how far."""
     if not errors().is_terminal:
         yield _Log(what)
         return
@@ -151,7 +148,7 @@ class _Log:
         self._started = self._logged = time.monotonic()
 
     def __call__(self, far: str) -> None:
-        """Print how far the task is, and for how long it has run."""
+        """Say how far the task is."""
         now = time.monotonic()
         if now - self._logged > LOG_SECONDS:
             self._logged = now

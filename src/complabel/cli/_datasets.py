@@ -17,8 +17,7 @@ from complabel.cli._outputs import Output
 
 # With two labels, "this one does not apply" would name the other one.
 _FEWEST_LABELS = 3
-# Most label names shown for one dataset.
-_SHOWN = 12
+_SHOWN = 12  # most label names of a dataset
 
 
 @options.with_examples("datasets", "datasets mine.arff", "datasets --download scene")
@@ -120,7 +119,6 @@ def _short(file: Path) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Join names; of many, only the first ones and the number of the others."""
     more = len(names) - _SHOWN
     return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
@@ -147,7 +145,6 @@ def _table(described: list[dict[str, Any]]) -> Table:
 
 
 def _size(value: float | int | None) -> str:
-    """Format a count or a label cardinality; ``?`` if it is not known."""
     if value is None:
         return "?"
     return f"{value:.2f}" if isinstance(value, float) else str(value)

@@ -15,6 +15,7 @@ from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, duration, remark, say, working
 from complabel.cli._outputs import Output
+from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.methods import ComplementaryClassifier, HeldOutScore
@@ -74,7 +75,10 @@ def fit(
     from complabel.methods import FrequencyMatchedClassifier, held_out_score, make_classifier
 
     classifier: Any = make_classifier(method)
-    own.refuse_reference(classifier, method)
+    if classifier.learns_from != "complementary":
+        raise InputError(
+            f"{method} learns from true labels, not from answers; choose one of 'complabel methods'"
+        )
     if match_frequencies:
         classifier = FrequencyMatchedClassifier(classifier)
     if "random_state" in classifier.get_params():
@@ -86,7 +90,7 @@ def fit(
         # The number of items with answers is printed already.
         warnings.simplefilter("ignore", UnansweredRowWarning)
         _tell(classifier, far)
-        classifier.fit(own.with_names(found), said)
+        classifier.fit(own.framed(found.X, found.feature_names), said)
     seconds = time.monotonic() - started
     _tell(classifier, None)
     # Save the model before scoring: Ctrl-C during the score then loses nothing.

@@ -143,7 +143,7 @@ def import_(
     say(f"wrote {out}")
     names = told.label_names or tuple(tally.label_names)
     if labels_out is not None:
-        names = names or _mentioned(out)
+        names = names or own.read_quietly([out]).answers.label_names or ()
         if any(len(name.splitlines()) != 1 for name in names):
             raise InputError(
                 f"{labels_out}: this file holds one name on each line, but a label's name is empty"
@@ -159,13 +159,7 @@ def import_(
     say(f"next: {command('inspect', out, label_names=labels_out or label_names)}")
 
 
-def _mentioned(path: Path) -> tuple[str, ...]:
-    """Return the labels that a table of answers mentions."""
-    return own.read_quietly([path]).answers.label_names or ()
-
-
 def _show(file: Path, tally: Tally) -> None:
-    """Print the counts of what the file holds, and notes on what was assumed."""
     counts = {what: f"{count:,}" for what, count in tally.counts.items() if count}
     widest = max(map(len, counts.values()), default=0)
     say(f"{file}:")

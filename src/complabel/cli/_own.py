@@ -33,9 +33,8 @@ def read_own_answers(
 ) -> Answers:
     """Read answers about some items, and print what each file holds.
 
-    Without ``label_names``, the labels are those that any of the files mentions. Contradictions are
-    settled among all files together; "keep" leaves them as they are. With ``says=False``, only
-    files with answers about unknown items are reported.
+    Without ``label_names``, the labels are those that any of the files mentions. With
+    ``says=False``, only files with answers about unknown items are reported.
     """
     from complabel.files import read_label_names
 
@@ -103,23 +102,6 @@ def read_quietly(
         )
 
 
-def refuse_reference(classifier: ComplementaryClassifier, method: str) -> None:
-    """Refuse a method that learns from true labels, because here are only answers."""
-    if classifier.learns_from != "complementary":
-        raise InputError(
-            f"{method} learns from true labels, not from answers; choose one of 'complabel methods'"
-        )
-
-
-def refuse_lone_items(items: Path | None, features: Path | None) -> None:
-    """Refuse ``--items`` without ``--features``."""
-    if items is not None and features is None:
-        raise InputError(
-            "--items is given without --features; it names the rows of the features, so give both"
-            " or neither"
-        )
-
-
 def read_own_features(
     path: Path, items: Path | None = None, n_features: int | None = None
 ) -> Features:
@@ -128,11 +110,6 @@ def read_own_features(
 
     with working(f"reading {path}"):
         return read_features(path, items=items, n_features=n_features)
-
-
-def with_names(found: Features) -> Any:
-    """Return features as a data frame, if the columns have names."""
-    return found.X if found.feature_names is None else _framed(found.X, found.feature_names)
 
 
 def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
@@ -144,7 +121,7 @@ def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
                 f"the features have {found.X.shape[1]} columns, but the model was fitted to"
                 f" {classifier.n_features_in_}; give the same features as in fit"
             )
-        return found.X if wanted is None else _framed(found.X, wanted)
+        return framed(found.X, wanted)
     missing = sorted({*wanted} - {*found.feature_names})
     if missing:
         some = ", ".join(missing[:_MOST_SHOWN]) + ", ..." * (len(missing) > _MOST_SHOWN)
@@ -153,13 +130,14 @@ def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
             " the same features as in fit"
         )
     if tuple(found.feature_names) == tuple(wanted):
-        return _framed(found.X, wanted)
+        return framed(found.X, wanted)
     place = {name: at for at, name in enumerate(found.feature_names)}
-    return _framed(found.X[:, [place[name] for name in wanted]], wanted)
+    return framed(found.X[:, [place[name] for name in wanted]], wanted)
 
 
-def _framed(X: Any, names: Any) -> Any:
-    if hasattr(X, "tocsr"):
+def framed(X: Any, names: Any) -> Any:
+    """Return features as a data frame, if they are dense and the columns have names."""
+    if names is None or hasattr(X, "tocsr"):
         return X
     import pandas as pd  # type: ignore[import-untyped]
 
@@ -171,8 +149,7 @@ def datasets_of(
 ) -> list[str | Mapping[str, Any]]:
     """Return the datasets of a plan: names or files, or one entry for the user's tables.
 
-    Prints what the tables hold, as ``complabel fit`` does. If answers are given, nothing is
-    simulated: ``--question`` then says what people were asked, and no longer belongs to ``draw``.
+    If answers are given, ``--question`` says what people were asked, and leaves ``draw``.
     """
     given, features = list(names or ()), tables.get("features")
     files = {name: tables[name] for name in ("truth", "items", "label_names") if name in tables}

@@ -57,10 +57,7 @@ _MOST_DRAWS = 5  # lines of a dry run about draws; how-to-ask has over 30
 
 @contextlib.contextmanager
 def watched(name: str, store: Path, opened: Store | None = None) -> Iterator[Progress]:
-    """Show progress inside the block; on Ctrl-C, say how to continue.
-
-    With ``opened``, the expected time is shown, too.
-    """
+    """Show progress, with ``opened`` the expected time, too; on Ctrl-C, say how to continue."""
     try:
         with Progress(name, opened) as progress:
             yield progress
@@ -157,7 +154,6 @@ class Progress(Monitor):
         return ", ".join([done, *self._remarks(), f"last {_describe(unit)}"])
 
     def _remarks(self) -> list[str]:
-        """Return the number of failures and the time left, as words."""
         remarks = [f"{self._n_failed} failed"] if self._n_failed else []
         if self._seconds:
             seconds = sum(map(self._expected, list(self._left.values()))) / self._n_jobs
@@ -195,7 +191,6 @@ def said_forecast(expected: Forecast, n_jobs: int) -> str:
 
 
 def _describe(unit: Unit) -> str:
-    """Return a unit's dataset, draw, row and fold, as words."""
     return f"{unit.dataset}, {unit.draw.name}, {unit.row.title}, fold {unit.fold + 1}"
 
 
@@ -373,10 +368,7 @@ def stop_if_failed(results: StudyResults, path: Path) -> None:
 
 
 def opened_results(path: Path, name: str | None, *, with_criteria: bool = False) -> StudyResults:
-    """Return the results of a study in a store, by default of the latest.
-
-    With ``with_criteria``, a study without criteria is refused, such as a search by ``tune``.
-    """
+    """Return a study's results, by default the latest's; ``with_criteria`` refuses it without."""
     with Store(path, create=False) as store:
         names = [name] if name else store.studies()
         if not names:

@@ -112,7 +112,6 @@ def parse_grid(texts: list[str]) -> dict[str, list[Any]]:
 
 
 def _literal(text: str) -> Any:
-    """Return a Python literal's value, or the text itself if it is none."""
     try:
         return ast.literal_eval(text)
     except (SyntaxError, ValueError):
@@ -147,7 +146,6 @@ def _on(result: TuningResult) -> str:
 
 
 def _table(result: TuningResult, asked: str) -> Table:
-    """Return a table of the settings, the best first and failed ones last."""
     best = result.best
     table = new_table(
         f"{result.method}{', matched frequencies,' if result.match_frequencies else ''} on"
@@ -160,10 +158,8 @@ def _table(result: TuningResult, asked: str) -> Table:
     if best.average_precision is not None:
         table.add_column("average precision\n(not used)", justify="right", style="dim")
     table.add_column("seconds", justify="right")
-    worst_last = sorted(
-        result.settings, key=lambda setting: (math.isnan(setting.score), -setting.score)
-    )
-    for setting in worst_last:
+    best_first = sorted(result.settings, key=lambda each: (math.isnan(each.score), -each.score))
+    for setting in best_first:
         chosen = setting is best
         cells = map(Text, _cells(setting, chosen=chosen))  # Text: brackets must not become markup
         table.add_row(*cells, style="bold" if chosen else "")
