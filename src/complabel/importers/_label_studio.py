@@ -15,6 +15,7 @@ and the like asks about something, and a task with a field ``label`` says about 
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -149,11 +150,8 @@ def _records(path: Path) -> list[tuple[str, Any]]:
     if not _is_export(table.columns):
         told = "is not an export of Label Studio, as CSV has annotation_id and annotator"
         raise fault(path, f"{told}, and JSON begins with a bracket; export it again")
-    rows = [
-        row
-        for piece in table.frames(table.columns)
-        for row in piece.astype(object).to_dict("records")
-    ]
+    frames = (piece.astype(object) for piece in table.frames(table.columns))
+    rows = itertools.chain.from_iterable(piece.to_dict("records") for piece in frames)
     return [(f"{path}, row {number}", row) for number, row in enumerate(rows, 1)]
 
 
@@ -223,15 +221,13 @@ def _controls_of(
         name for name in fields if any(_holds_choices(record.get(name)) for record in records)
     ]
     if not controls and not asked:
-        hints = [
-            f"; if {name!r} says whether a label applies, give each task the field 'label'"
-            for name in yes_no[:1]
-        ]
+        hint = f"; if {yes_no[0]!r} says whether a label applies," if yes_no else ""
+        hint += " give each task the field 'label'" * bool(yes_no)
         raise fault(
             path,
             "does not say which of these fields are controls:"
             f" {', '.join(map(shown, list(fields)[:20])) or 'no fields'}; give them as --absent"
-            " FIELD (labels do not apply) or --present FIELD (labels apply)" + "".join(hints),
+            f" FIELD (labels do not apply) or --present FIELD (labels apply){hint}",
         )
     return [*controls, *(name for name in asked if name not in controls)], asked
 
@@ -245,9 +241,8 @@ def _holds_choices(value: Any) -> bool:
 
 
 def _forms(records: Sequence[tuple[str, Any]], options: Options, tally: Tally) -> Iterator[Form]:
-    field = _item_field(
-        [task.get("data") for _, task in records if isinstance(task, dict)], options
-    )
+    data = [task.get("data") for _, task in records if isinstance(task, dict)]
+    field = _item_field(data, options)
     tasks: set[str] = set()
     first: dict[str, str] = {}  # the place of each annotation
     for number, (record_place, value) in enumerate(records, 1):
@@ -441,10 +436,5 @@ def _asked_row(form: Form, control: str) -> Row | None:
     )
 
 
-LABEL_STUDIO = Format(
-    name="label-studio",
-    title="Label Studio: JSON, JSON-MIN, CSV, TSV",
-    recognizes=_recognizes,
-    read=_read,
-    takes_question=True,
-)
+_TITLE = "Label Studio: JSON, JSON-MIN, CSV, TSV"
+LABEL_STUDIO = Format("label-studio", _TITLE, _recognizes, _read, takes_question=True)

@@ -196,9 +196,8 @@ def _recognizes(head: Head) -> bool:
         first = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return (
-        isinstance(first, dict) and "id" in first and ("reply" in first or "answer_form" in first)
-    )
+    keys = first.keys() if isinstance(first, dict) else set()
+    return "id" in keys and not keys.isdisjoint(("reply", "answer_form"))
 
 
 def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:

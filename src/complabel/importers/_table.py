@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from complabel.files import COLUMNS
 from complabel.importers._format import Format, Head, Options, Tally, some
 from complabel.importers._tabular import Table, open_table
 
-_WORDS: dict[str, dict[str, str]] = {
+_WORDS: dict[str, Mapping[str, str]] = {
     "answer": ANSWER_WORDS,
     "question": {name: name for name in QUESTIONS},
 }
@@ -61,9 +61,8 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     untold.refuse(table)
     left = [name for name in table.columns if name not in (item, *there)]
     if left:
-        tally.remark(
-            f"Columns that do not belong to a table of answers were left out: {some(left)}"
-        )
+        told = "Columns that do not belong to a table of answers were left out"
+        tally.remark(f"{told}: {some(left)}")
     if drawn_at_random:
         tally.remark(
             f"{drawn_at_random:,} random questions are not answered. If somebody stopped early, "
@@ -80,11 +79,8 @@ def _blank(rows: Any, name: str) -> Any:
 def _meant(table: Table, name: str, column: Any) -> Any:
     allowed = {"": "", **_WORDS[name]}
     meant = column.map(lambda text: allowed.get(text.strip().casefold()))
-    table.check(
-        column,
-        meant.isna(),
-        f"has {name} {{}}; it must be one of {', '.join(_WORDS[name])}, or empty",
-    )
+    told = f"has {name} {{}}; it must be one of {', '.join(_WORDS[name])}, or empty"
+    table.check(column, meant.isna(), told)
     return meant.astype(object)
 
 
@@ -142,11 +138,8 @@ def _check(table: Table, rows: Any) -> None:
     says_no = rows["answer"].isin(("no", ""))
     no_label = _blank(rows, "label") & (says_no | (rows["question"] == "asked"))
     for faulty, name in ((_blank(rows, "item"), "item"), (no_label, "label")):
-        table.check(
-            rows[name],
-            faulty,
-            f"has no {name}; fill in the {name} that the row is about, or leave the row out",
-        )
+        told = f"has no {name}; fill in the {name} that the row is about, or leave the row out"
+        table.check(rows[name], faulty, told)
     for name, (allows, advice) in _NUMBERS.items():
         numbers = rows[name].map(_number).astype(float)
         fits = _blank(rows, name) | numbers.map(allows)
@@ -166,11 +159,5 @@ def _number(text: str) -> float:
         return float("nan")
 
 
-TABLE = Format(
-    name="table",
-    title="the table of answers itself: CSV or Parquet with item, label, answer, ...",
-    recognizes=_recognizes,
-    read=_read,
-    takes_question=True,
-)
-"""Yes/no questions without an answer are left out."""
+_TITLE = "the table of answers itself: CSV or Parquet with item, label, answer, ..."
+TABLE = Format("table", _TITLE, _recognizes, _read, takes_question=True)

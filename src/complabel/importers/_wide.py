@@ -40,9 +40,8 @@ def _recognizes(head: Head) -> bool:
 def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read the cells of the columns that the user gave, else of those that hold only codes."""
     codes = _codes(options)
-    table = open_table(
-        path, *([options.item] if options.item else []), *(options.label_names or ())
-    )
+    needed = [options.item] if options.item else []
+    table = open_table(path, *needed, *(options.label_names or ()))
     item = options.item or ("item" if "item" in table.columns else table.columns[0])
     columns = [name for name in options.label_names or table.columns if name != item]
     coded = set(options.label_names or ())  # columns with a code so far
@@ -56,7 +55,8 @@ def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
             said[:, k] = piece[name].map(lambda cell: _meaning(cell, codes)).astype(np.int8)
             unknown = said[:, k] == _UNKNOWN
             if unknown.any():
-                others.setdefault(name, _first(piece[name], unknown))
+                row = int(piece.index[unknown.argmax()])
+                others.setdefault(name, (row, piece[name][row]))
             if (said[:, k] >= 0).any():
                 coded.add(name)
         mixed = [name for name in columns if name in coded and name in others]
@@ -74,11 +74,6 @@ def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         yield found
     _remark(table, item, columns, coded, options, tally)
     tally.counts["blank cells"] = tally.counts["rows of the file"] * len(coded) - n_told
-
-
-def _first(column: Any, marked: Any) -> tuple[int, str]:
-    row = int(column.index[marked.argmax()])
-    return row, column[row]
 
 
 def _remark(
@@ -164,13 +159,8 @@ def _rows(
                 continue
             _remark_on_signs(chosen, options, tally)
             for person, controls in people.items():
-                form = Form(
-                    place=f"{table.path}, row {row + 1}",
-                    answer_id=f"{row + 1}-{person}",
-                    item=cells[item],
-                    chosen=chosen,
-                    annotator=person,
-                )
+                place, answer_id = f"{table.path}, row {row + 1}", f"{row + 1}-{person}"
+                form = Form(place, answer_id, cells[item], chosen, annotator=person)
                 yield from rows_of(form, controls, options, tally)
 
 
