@@ -153,11 +153,9 @@ def _table(
 
 def _scores(results: StudyResults, records: Sequence[Mapping[str, Any]]) -> Table:
     plan, first = results.plan, records[0]
-    table = new_table(
-        f"{first['dataset']}: {plan.title_of(plan.draws[0])}, {first['folds']} folds, seed"
-        f" {first['seed']}",
-        "method",
-    )
+    size = f"{first['folds']} folds, seed {first['seed']}"
+    title = f"{first['dataset']}: {plan.title_of(plan.draws[0])}, {size}"
+    table = new_table(title, "method")
     table.add_column("held-out answers", justify="right", no_wrap=True)
     table.add_column("seconds", justify="right")
     for record in records:
@@ -168,11 +166,8 @@ def _scores(results: StudyResults, records: Sequence[Mapping[str, Any]]) -> Tabl
 
 
 def _say_best(records: Sequence[Mapping[str, Any]]) -> None:
-    scores = {
-        record["row"]: record["metrics"][_RANKING]["mean"]
-        for record in records
-        if _RANKING in record["metrics"]
-    }
+    figures = {record["row"]: record["metrics"].get(_RANKING) for record in records}
+    scores = {row: figure["mean"] for row, figure in figures.items() if figure}
     if not scores:
         remark(
             "methods cannot be compared: in one fold at least, no answer says that a label does not"

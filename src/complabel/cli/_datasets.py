@@ -130,10 +130,8 @@ def _table(described: list[dict[str, Any]]) -> Table:
     table.add_column("where", overflow="fold")
     for entry in described:
         prefix = "" if entry["available"] and not entry["problem"] else "expected_"
-        found = [
-            _size(entry[prefix + key])
-            for key in ("n_samples", "n_features", "n_labels", "label_cardinality")
-        ]
+        keys = ("n_samples", "n_features", "n_labels", "label_cardinality")
+        found = [_size(entry[prefix + key]) for key in keys]
         table.add_row(
             entry["name"],
             "yes" if entry["available"] else "no",

@@ -62,9 +62,8 @@ def watched(name: str, store: Path, opened: Store | None = None) -> Iterator[Pro
         with Progress(name, opened) as progress:
             yield progress
     except KeyboardInterrupt:
-        remark(
-            f"stopped; finished units are safe in {store}: give the same command again to continue"
-        )
+        told = f"stopped; finished units are safe in {store}"
+        remark(f"{told}: give the same command again to continue")
         raise
 
 
@@ -161,9 +160,8 @@ class Progress(Monitor):
         return remarks
 
     def _expected(self, unit: Unit) -> float:
-        return fmean(
-            next(self._seconds[like] for like in _likenesses(unit) if like in self._seconds)
-        )
+        alike = (like for like in _likenesses(unit) if like in self._seconds)
+        return fmean(self._seconds[next(alike)])
 
 
 def _likenesses(unit: Unit) -> list[tuple[str, ...]]:
