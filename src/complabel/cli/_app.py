@@ -162,10 +162,9 @@ def main() -> None:
 
 
 def _as_typed(text: str) -> str:
-    """Return a message of the library's with the names of options in place of parameters.
+    """Return a message with options in place of parameters: of ``--items (items)``, the former.
 
-    ``question="named"`` becomes ``--question named``. A message that has both, such as
-    ``--items (items)``, keeps the option.
+    ``question="named"`` becomes ``--question named``.
     """
     parameters = {"format": "--from", "n_folds": "--folds", "n_jobs": "--jobs"}
     for info in [*app.registered_commands, *study.registered_commands]:

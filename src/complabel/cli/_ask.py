@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,11 +80,18 @@ def ask(
     For the next round, give all answers so far and another --out.
     """
     from complabel.asking import suggest_questions
-    from complabel.files import AnswerWriter, read_texts
+    from complabel.files import AnswerWriter, read_item_names, read_texts
     from complabel.importers import write_prompts
 
     files = [path for path in answers or () if not _is_blank(path)]
-    said = _read(files, _items(features, items), label_names, question, contradictions)
+    if features is not None:
+        known: list[str] | None = list(own.read_own_features(features, items).items)
+    else:  # without items, those that the answers mention
+        known = None if items is None else read_item_names(items)
+    if files:
+        said = own.read_own_answers(files, known, label_names, question, contradictions)
+    else:
+        said = _no_answers(known, label_names)
     table = suggest_questions(said, n, random_state=seed)
     given = None if texts is None else read_texts(texts, items=table["item"])
     if prompts is not None:
@@ -97,9 +103,9 @@ def ask(
     with AnswerWriter(out, more=("text",) if given is not None else ()) as writer:
         writer.write(columns)
     say(f"wrote {out}: {'1 question' if n == 1 else f'{n:,} questions'} in random order")
-    known = len(table) - n
-    if known:
-        counted = "1 row" if known == 1 else f"{known:,} rows"
+    more = len(table) - n
+    if more:
+        counted = "1 row" if more == 1 else f"{more:,} rows"
         say(f"  and {counted} with known answers: leave them in, they also count")
     answered = unused(_answered(out))
     fit = command(
@@ -121,38 +127,13 @@ def ask(
     say(f"  {fit}")
 
 
-def _items(features: Path | None, items: Path | None) -> list[str] | None:
-    """Return all items to ask about; None: those that the answers mention."""
-    from complabel.files import read_item_names
-
-    if features is None:
-        return None if items is None else read_item_names(items)
-    return list(own.read_own_features(features, items).items)
-
-
-def _read(
-    files: Sequence[Path],
-    items: list[str] | None,
-    label_names: Path | None,
-    question: str | None,
-    contradictions: str,
-) -> Answers:
-    """Read the answers so far; with none, there are the items and the labels."""
+def _no_answers(items: list[str] | None, label_names: Path | None) -> Answers:
     from complabel.answers import Answers
     from complabel.files import read_label_names
 
-    if files:
-        return own.read_own_answers(
-            files,
-            items,
-            label_names=label_names,
-            question=question,
-            contradictions=contradictions,
-        )
     if items is None or label_names is None:
-        lacking = ["--label-names"] * (label_names is None) + ["--features or --items"] * (
-            not items
-        )
+        lacking = ["--label-names"] * (label_names is None)
+        lacking += ["--features or --items"] * (not items)
         raise InputError(
             "there are no answers yet, so the items and the labels are not known: also give"
             f" {' and '.join(lacking)}"

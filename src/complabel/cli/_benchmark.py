@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
@@ -14,8 +16,6 @@ from complabel.cli._console import command, explain, new_table, remark, save_jso
 from complabel.cli._outputs import claim_store
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from complabel.studies import StudyResults
 
 _RANKING = "held_out_ranking"
@@ -119,8 +119,6 @@ def _table(
     results: StudyResults, records: Sequence[Mapping[str, Any]], data_dir: Path | None
 ) -> Table:
     """Return a table of one dataset's results; the paper's figures stand below each method."""
-    from rich.text import Text
-
     from complabel.metrics import METRIC_TITLES
     from complabel.reports import summarize_study
     from complabel.studies import fetch
@@ -154,14 +152,10 @@ def _table(
 
 
 def _scores(results: StudyResults, records: Sequence[Mapping[str, Any]]) -> Table:
-    from rich.text import Text
-
     plan, first = results.plan, records[0]
-    table = new_table(
-        f"{first['dataset']}: {plan.title_of(plan.draws[0])}, {first['folds']} folds, seed"
-        f" {first['seed']}",
-        "method",
-    )
+    size = f"{first['folds']} folds, seed {first['seed']}"
+    title = f"{first['dataset']}: {plan.title_of(plan.draws[0])}, {size}"
+    table = new_table(title, "method")
     table.add_column("held-out answers", justify="right", no_wrap=True)
     table.add_column("seconds", justify="right")
     for record in records:
@@ -172,11 +166,8 @@ def _scores(results: StudyResults, records: Sequence[Mapping[str, Any]]) -> Tabl
 
 
 def _say_best(records: Sequence[Mapping[str, Any]]) -> None:
-    scores = {
-        record["row"]: record["metrics"][_RANKING]["mean"]
-        for record in records
-        if _RANKING in record["metrics"]
-    }
+    figures = {record["row"]: record["metrics"].get(_RANKING) for record in records}
+    scores = {row: figure["mean"] for row, figure in figures.items() if figure}
     if not scores:
         remark(
             "methods cannot be compared: in one fold at least, no answer says that a label does not"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import os
 import re
 import shlex
@@ -12,14 +13,15 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
 
+from complabel._writing import write_text
 from complabel.cli._outputs import unused
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 _FOLDED = 10  # least width of a column whose words may be broken
 _WIDTH_OF_FILES = 120  # columns of a table in a pipe or a file, which have no width of their own
@@ -58,16 +60,12 @@ def explain(text: str) -> None:
 
 def save(path: Path, text: str) -> None:
     """Write a file and say so."""
-    from complabel._writing import write_text
-
     write_text(path, text)
     say(f"wrote {path}")
 
 
 def save_json(path: Path | None, found: object) -> None:
     """Write what was found to a file, if one is given and something was found, and say so."""
-    import json
-
     if path is not None and found is not None:
         save(path, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
 
@@ -84,10 +82,6 @@ def complain(text: str) -> None:
 
 def new_table(title: str, *headings: str, numbers: Iterable[str] = ()) -> Table:
     """Return an empty table in the style of all commands: columns of text, then of numbers."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
     shown = Text(title) if title else None
     table = Table(*headings, title=shown, title_justify="left", box=SIMPLE_HEAD)
     for heading in numbers:
@@ -97,9 +91,6 @@ def new_table(title: str, *headings: str, numbers: Iterable[str] = ()) -> Table:
 
 def show(table: Table) -> None:
     """Print a table; on a terminal too narrow for it, print each cell on a line of its own."""
-    from rich.padding import Padding
-    from rich.text import Text
-
     console = output()
     if _least_width(table) <= console.width:
         console.print(table)
@@ -130,19 +121,10 @@ def _least_width(table: Table) -> int:
 
 @contextlib.contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Show a task and its time until the block ends.
-
-    The block gets a function; its text says how far the task is.
-    """
-    if errors().is_terminal:
-        with _moving(what) as far:
-            yield far
-    else:
+    """Show a task and its time until the block ends; the block gets a function to say how far."""
+    if not errors().is_terminal:
         yield _Log(what)
-
-
-@contextlib.contextmanager
-def _moving(what: str) -> Iterator[Callable[[str], None]]:
+        return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     line = Progress(
@@ -166,7 +148,7 @@ class _Log:
         self._started = self._logged = time.monotonic()
 
     def __call__(self, far: str) -> None:
-        """Print how far the task is, and for how long it has run."""
+        """Say how far the task is."""
         now = time.monotonic()
         if now - self._logged > LOG_SECONDS:
             self._logged = now

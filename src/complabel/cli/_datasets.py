@@ -5,22 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import complain, errors, explain, new_table, say, show
 from complabel.cli._outputs import Output
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
 # With two labels, "this one does not apply" would name the other one.
 _FEWEST_LABELS = 3
-# Most label names shown for one dataset.
-_SHOWN = 12
+_SHOWN = 12  # most label names of a dataset
 
 
 @options.with_examples("datasets", "datasets mine.arff", "datasets --download scene")
@@ -122,7 +119,6 @@ def _short(file: Path) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Join names; of many, only the first ones and the number of the others."""
     more = len(names) - _SHOWN
     return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
@@ -134,10 +130,8 @@ def _table(described: list[dict[str, Any]]) -> Table:
     table.add_column("where", overflow="fold")
     for entry in described:
         prefix = "" if entry["available"] and not entry["problem"] else "expected_"
-        found = [
-            _size(entry[prefix + key])
-            for key in ("n_samples", "n_features", "n_labels", "label_cardinality")
-        ]
+        keys = ("n_samples", "n_features", "n_labels", "label_cardinality")
+        found = [_size(entry[prefix + key]) for key in keys]
         table.add_row(
             entry["name"],
             "yes" if entry["available"] else "no",
@@ -149,7 +143,6 @@ def _table(described: list[dict[str, Any]]) -> Table:
 
 
 def _size(value: float | int | None) -> str:
-    """Format a count or a label cardinality; ``?`` if it is not known."""
     if value is None:
         return "?"
     return f"{value:.2f}" if isinstance(value, float) else str(value)

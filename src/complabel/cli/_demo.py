@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
+from complabel._writing import write_text
 from complabel.cli import _options as options
 from complabel.cli._console import command, errors, new_table, output, remark, say
 from complabel.cli._outputs import Output
@@ -25,7 +26,6 @@ def demo(
     The pictures show handwritten digits and come with complabel. The answers are simulated. The
     demo takes about 20 seconds.
     """
-    from complabel._writing import write_text
     from complabel.reports import render_demo, run_demo
 
     with errors().status("composing pictures") as status:

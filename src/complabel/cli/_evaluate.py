@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+
+from rich.text import Text
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
@@ -36,10 +39,7 @@ _MOST_LABELS = 20
 )
 def evaluate(
     model: options.ModelFile,
-    features: Annotated[
-        Path,
-        options.argument("FEATURES", "Features of the items: .csv, .parquet, .npy, .npz or .svm."),
-    ],
+    features: options.ModelFeatures,
     truth: Annotated[
         Path | None,
         options.option(
@@ -103,37 +103,28 @@ def _on_truth(classifier: ComplementaryClassifier, found: Features, path: Path) 
 
 def _show_labels(labels: Mapping[str, Mapping[str, float | None]]) -> None:
     """Print the figures of each label; with many labels, only the worst and the best."""
-    from rich.text import Text
-
-    shown, title = list(labels), ""
+    shown = list(labels)
     if len(labels) > _MOST_LABELS:
-        measured = {
-            name: value
-            for name, each in labels.items()
-            if (value := each["average_precision"]) is not None
-        }
-        ranked = sorted(measured, key=measured.__getitem__)
-        few = _MOST_LABELS // 2
-        title = (
-            f"by average precision, the lowest {few} and the highest {few} of {len(ranked):,}"
-            " labels that apply to some items"
-        )
+        figures = ((each["average_precision"], name) for name, each in labels.items())
+        measured = {name: value for value, name in figures if value is not None}
+        shown = ranked = sorted(measured, key=measured.__getitem__)
         if len(ranked) <= _MOST_LABELS:
-            title = f"the {len(ranked)} labels that apply to some items, by average precision"
-            few = len(ranked)
-        shown = list(dict.fromkeys([*ranked[:few], *ranked[-few:]])) if ranked else []
-    if title:
-        explain(f"{title}:")
+            explain(f"the {len(ranked)} labels that apply to some items, by average precision:")
+        else:
+            few = _MOST_LABELS // 2
+            shown = [*ranked[:few], *ranked[-few:]]
+            explain(
+                f"by average precision, the lowest {few} and the highest {few} of {len(ranked):,}"
+                " labels that apply to some items:"
+            )
     headings = (heading.replace("_", " ") for heading in next(iter(labels.values()), {}))
     table = new_table("", "label", numbers=("F1" if each == "f1" else each for each in headings))
     for name in shown:
         table.add_row(Text(name), *(_shown(*each) for each in labels[name].items()))
     show(table)
     if len(shown) < len(labels):
-        say(
-            f"{len(labels) - len(shown):,} more labels are not shown; --json FILE writes all of"
-            " them"
-        )
+        left = len(labels) - len(shown)
+        say(f"{left:,} more labels are not shown; --json FILE writes all of them")
 
 
 def _on_answers(
@@ -143,23 +134,15 @@ def _on_answers(
     question: str | None,
     contradictions: str,
 ) -> dict[str, Any]:
-    """Print and return scores on answers, beside those of the same guess for all items."""
     from complabel.metrics import complementary_ranking_error
 
     names = [str(name) for name in classifier.classes_]
-    said = own.read_own_answers(
-        [path],
-        list(found.items),
-        label_names=names,
-        question=question,
-        contradictions=contradictions,
-    )
+    said = own.read_own_answers([path], list(found.items), names, question, contradictions)
     X = own.for_model(_part(found, said.answered), classifier)
     answers = said[said.answered]
     explains = classifier.models_the_choice and classifier.understands_answers
-    values = {
-        "ranking_error": complementary_ranking_error(answers, classifier.decision_function(X))
-    }
+    scores = classifier.decision_function(X)
+    values = {"ranking_error": complementary_ranking_error(answers, scores)}
     if explains:
         values["log_likelihood"] = classifier.score(X, answers)
     constant = _constant(answers, explains=explains)
@@ -234,13 +217,10 @@ def _by_label(
 
 
 def _part(found: Features, rows: Any) -> Features:
-    from complabel.files import Features
-
-    return Features(found.X[rows], found.items[rows], found.feature_names)
+    return replace(found, X=found.X[rows], items=found.items[rows])
 
 
 def _shown(name: str, value: float | None) -> str:
-    """Format a number of items or a share; a dash if there is none."""
     if value is None:
         return "-"
     return f"{value:,.0f}" if name == "judged" else f"{value:.3f}"

@@ -15,6 +15,7 @@ from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, duration, remark, say, working
 from complabel.cli._outputs import Output
+from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.methods import ComplementaryClassifier, HeldOutScore
@@ -74,25 +75,22 @@ def fit(
     from complabel.methods import FrequencyMatchedClassifier, held_out_score, make_classifier
 
     classifier: Any = make_classifier(method)
-    own.refuse_reference(classifier, method)
+    if classifier.learns_from != "complementary":
+        raise InputError(
+            f"{method} learns from true labels, not from answers; choose one of 'complabel methods'"
+        )
     if match_frequencies:
         classifier = FrequencyMatchedClassifier(classifier)
     if "random_state" in classifier.get_params():
         classifier.set_params(random_state=seed)
     found = own.read_own_features(features, items)
-    said = own.read_own_answers(
-        answers,
-        list(found.items),
-        label_names=label_names,
-        question=question,
-        contradictions=contradictions,
-    )
+    said = own.read_own_answers(answers, list(found.items), label_names, question, contradictions)
     started = time.monotonic()
     with working(f"fitting {method}") as far, warnings.catch_warnings():
         # The number of items with answers is printed already.
         warnings.simplefilter("ignore", UnansweredRowWarning)
         _tell(classifier, far)
-        classifier.fit(own.with_names(found), said)
+        classifier.fit(own.framed(found.X, found.feature_names), said)
     seconds = time.monotonic() - started
     _tell(classifier, None)
     # Save the model before scoring: Ctrl-C during the score then loses nothing.
@@ -134,21 +132,15 @@ def fit(
 
 
 def _tell(classifier: Any, far: Callable[[str], None] | None) -> None:
+    """Let a classifier put its progress into words, or stop that."""
     settings = classifier.get_params()
     names = [name for name in settings if name == "callback" or name.endswith("__callback")]
-    if not names:
-        return
     told = None if far is None else _as_callback(far)
     classifier.set_params(**dict.fromkeys(names, told))
 
 
 def _as_callback(far: Callable[[str], None]) -> Callable[..., None]:
-    """Return a callback that puts a method's progress into words.
-
-    It is a function, so that clones of a classifier share it: scikit-learn's ``clone`` copies other
-    objects.
-    """
-
+    # A function, because scikit-learn's clone copies other objects.
     def told(stage: str, number: int, most: int | None, loss: float) -> None:
         del loss
         if stage == "search":
@@ -161,8 +153,10 @@ def _as_callback(far: Callable[[str], None]) -> Callable[..., None]:
 
 def chosen(classifier: ComplementaryClassifier, path: Path, seconds: float) -> list[str]:
     """Return lines that describe a fitted classifier: what it chose and what it estimated."""
+    kernel, scaling = (getattr(classifier, name, "") for name in ("kernel_", "scaling_"))
+    kernel = f"{kernel}, scaling {scaling}" if kernel and scaling else str(kernel)
     shown = (
-        ("features", _kernel(classifier)),
+        ("features", kernel),
         ("penalty", _number(classifier, "alpha_")),
         ("labels that apply to an item, on average", _number(classifier, "mean_cardinality_")),
         ("share of mistakes", _number(classifier, "error_rate_")),
@@ -179,8 +173,8 @@ def _frequencies(classifier: Any, path: Path) -> list[str]:
         return []
     errors = getattr(classifier, "label_frequencies_errors_", None)
     names = [str(name) for name in classifier.classes_]
-    cut = len(names) > _MOST_LABELS
     places = list(range(len(names)))
+    cut = len(names) > _MOST_LABELS
     if cut:
         places = sorted(places, key=lambda at: -found[at])[:_MOST_LABELS]
     widest = max(len(names[at]) for at in places)
@@ -196,17 +190,9 @@ def _frequencies(classifier: Any, path: Path) -> list[str]:
     return lines
 
 
-def _kernel(classifier: ComplementaryClassifier) -> str:
-    """Return the kernel and the scaling that were chosen, if any."""
-    kernel = getattr(classifier, "kernel_", "")
-    scaling = getattr(classifier, "scaling_", "")
-    return f"{kernel}, scaling {scaling}" if kernel and scaling else str(kernel)
-
-
 def _number(classifier: ComplementaryClassifier, name: str) -> str:
-    """Format a fitted number; empty if the classifier has none of this name."""
     value = getattr(classifier, name, None)
-    return "" if value is None or not isinstance(value, int | float) else f"{value:.3g}"
+    return f"{value:.3g}" if isinstance(value, int | float) else ""
 
 
 def scored(score: HeldOutScore) -> list[str]:

@@ -31,69 +31,62 @@ NAMES = (
     "import sheet.csv --from columns --absent anna --absent ben --separator ';' --out answers.csv",
 )
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File with the answers.")],
+    file: Annotated[Path, options.argument("FILE", "File with the answers.")],
     out: Annotated[
         Path,
-        typer.Option(
-            "--out", metavar="FILE", help="Write the table here: .csv, .csv.gz or .parquet."
-        ),
+        options.option("FILE", "Write the table here: .csv, .csv.gz or .parquet.", "--out"),
         Output((".csv", ".csv.gz", ".parquet")),
     ],
     from_: Annotated[
         str | None,
-        typer.Option(
+        options.option(
+            "FORMAT",
+            f"Format of the file: {', '.join(NAMES)}. [default: found from the content]",
             "--from",
-            metavar="FORMAT",
             autocompletion=lambda incomplete: [n for n in NAMES if n.startswith(incomplete)],
-            help=f"Format of the file: {', '.join(NAMES)}. [default: found from the content]",
         ),
     ] = None,
     absent: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="CONTROL",
-            help="Labels chosen in this control, question or column do not apply; repeat for more.",
+        options.option(
+            "CONTROL",
+            "Labels chosen in this control, question or column do not apply; repeat for more.",
         ),
     ] = None,
     present: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="CONTROL",
-            help="Labels chosen in this control, question or column apply; repeat for more.",
+        options.option(
+            "CONTROL", "Labels chosen in this control, question or column apply; repeat for more."
         ),
     ] = None,
     item: Annotated[
         str | None,
-        typer.Option(
-            metavar="FIELD", help="Field with the item's name. [default: depends on the format]"
-        ),
+        options.option("FIELD", "Field with the item's name. [default: depends on the format]"),
     ] = None,
     yes: Annotated[
         list[str] | None,
-        typer.Option(metavar="CODE", help='Code for "applies"; repeat for more. [default: 1]'),
+        options.option("CODE", 'Code for "applies"; repeat for more. [default: 1]'),
     ] = None,
     no: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="CODE", help='Code for "does not apply"; repeat for more. [default: 0]'
-        ),
+        options.option("CODE", 'Code for "does not apply"; repeat for more. [default: 0]'),
     ] = None,
     unsure: Annotated[
-        list[str] | None, typer.Option(metavar="CODE", help='Code for "unsure"; repeat for more.')
+        list[str] | None, options.option("CODE", 'Code for "unsure"; repeat for more.')
     ] = None,
     unselected: Annotated[
         str,
-        typer.Option(
-            metavar="unknown|no",
-            help="Meaning of labels that were shown but not chosen, if the file does not tell.",
+        options.option(
+            "unknown|no",
+            "Meaning of labels that were shown but not chosen, if the file does not tell.",
         ),
     ] = "unknown",
     question: options.Question = None,
     separator: Annotated[
         str | None,
-        typer.Option(
-            metavar="SIGN",
-            help="Only with --from columns: what separates the labels in a cell, such as ';'."
+        options.option(
+            "SIGN",
+            "Only with --from columns: what separates the labels in a cell, such as ';'."
             " [default: a cell holds one label]",
         ),
     ] = None,
@@ -105,20 +98,18 @@ def import_(
         ),
     ] = False,
     label_names: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="All labels, one on each line.")
+        Path | None, options.option("FILE", "All labels, one on each line.")
     ] = None,
     class_names: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="CSV file with a code and a name per label, if the labels are codes.",
+        options.option(
+            "FILE", "CSV file with a code and a name per label, if the labels are codes."
         ),
     ] = None,
     labels_out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Also write the names of all labels to this file, for --label-names.",
+        options.option(
+            "FILE", "Also write the names of all labels to this file, for --label-names."
         ),
         Output(),
     ] = None,
@@ -152,7 +143,7 @@ def import_(
     say(f"wrote {out}")
     names = told.label_names or tuple(tally.label_names)
     if labels_out is not None:
-        names = names or _mentioned(out)
+        names = names or own.read_quietly([out]).answers.label_names or ()
         if any(len(name.splitlines()) != 1 for name in names):
             raise InputError(
                 f"{labels_out}: this file holds one name on each line, but a label's name is empty"
@@ -168,13 +159,7 @@ def import_(
     say(f"next: {command('inspect', out, label_names=labels_out or label_names)}")
 
 
-def _mentioned(path: Path) -> tuple[str, ...]:
-    """Return the labels that a table of answers mentions."""
-    return own.read_quietly([path]).answers.label_names or ()
-
-
 def _show(file: Path, tally: Tally) -> None:
-    """Print the counts of what the file holds, and notes on what was assumed."""
     counts = {what: f"{count:,}" for what, count in tally.counts.items() if count}
     widest = max(map(len, counts.values()), default=0)
     say(f"{file}:")

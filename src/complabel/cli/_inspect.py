@@ -11,6 +11,7 @@ from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import output, save_json, say, working
 from complabel.cli._outputs import Output
+from complabel.errors import DatasetNotFoundError, InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
@@ -55,26 +56,40 @@ def inspect(
     from complabel.asking import inspect_answers
     from complabel.reports import inspection_lines, write_inspection_page
 
-    own.refuse_lone_items(items, features)
+    if items is not None and features is None:
+        raise InputError(
+            "--items is given without --features; it names the rows of the features, so give both"
+            " or neither"
+        )
     is_table = all(Path(name).suffix in _TABLES for name in answers)
     if is_table:
-        said, X = _read(answers, features, items, label_names, question)
+        found = None if features is None else own.read_own_features(features, items)
+        tables = [Path(path) for path in answers]
+        known = None if found is None else list(found.items)
+        said = own.read_own_answers(tables, known, label_names, question, "keep", says=False)
+        X = None if found is None else found.X
+        given = {"--items": items, "--label-names": label_names, "--question": question}
+        words = [*answers]
+        for option, value in given.items():
+            words += [] if value is None else [option, str(value)]
+        source = shlex.join(words)
     else:
         said, X = _of_dataset(answers, features, label_names, data_dir)
+        source = ""
     with working("looking at the answers"):
-        found = inspect_answers(
+        inspection = inspect_answers(
             said,
             X,
             labels_listed=not is_table or label_names is not None,
-            source=_typed(answers, items, label_names, question) if is_table else "",
+            source=source,
             features="" if features is None else shlex.quote(str(features)),
         )
-    for line in inspection_lines(found, min(output().width, _MOST_COLUMNS)):
+    for line in inspection_lines(inspection, min(output().width, _MOST_COLUMNS)):
         say(line)
     if html is not None:
-        write_inspection_page(found, html)
+        write_inspection_page(inspection, html)
         say(f"wrote {html}")
-    save_json(json_file, found.as_json())
+    save_json(json_file, inspection.as_json())
 
 
 def _of_dataset(
@@ -82,7 +97,6 @@ def _of_dataset(
 ) -> tuple[Answers, Any]:
     from complabel.answers import Answers
     from complabel.datasets import load_dataset, load_file
-    from complabel.errors import DatasetNotFoundError, InputError
 
     if len(names) > 1 or features is not None or label_names is not None:
         raise InputError(
@@ -102,32 +116,3 @@ def _of_dataset(
         excluded=data.excluded, question="excluded", label_names=data.label_names
     )
     return said, data.X
-
-
-def _read(
-    paths: Sequence[str],
-    features: Path | None,
-    items: Path | None,
-    label_names: Path | None,
-    question: str | None,
-) -> tuple[Answers, Any]:
-    found = None if features is None else own.read_own_features(features, items)
-    said = own.read_own_answers(
-        [Path(path) for path in paths],
-        None if found is None else list(found.items),
-        label_names=label_names,
-        question=question,
-        contradictions="keep",
-        says=False,
-    )
-    return said, None if found is None else found.X
-
-
-def _typed(
-    answers: Sequence[str], items: Path | None, label_names: Path | None, question: str | None
-) -> str:
-    words = [*answers]
-    given = {"--items": items, "--label-names": label_names, "--question": question}
-    for option, value in given.items():
-        words += [] if value is None else [option, str(value)]
-    return shlex.join(words)

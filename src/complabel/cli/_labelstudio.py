@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from complabel.cli import _options as options
 from complabel.cli._console import command, remark, save, say
 from complabel.cli._outputs import Output
@@ -19,31 +17,25 @@ from complabel.cli._outputs import Output
 def labelstudio_config(
     labels: Annotated[
         Path | None,
-        typer.Argument(metavar="LABELS", help="File with all labels, one on each line."),
+        options.argument("LABELS", "File with all labels, one on each line."),
     ] = None,
     question: Annotated[
         str,
-        typer.Option(
-            metavar="named|ticked|both|asked",
-            help="What to ask. named: one label that does not apply. ticked: all labels that do not"
+        options.option(
+            "named|ticked|both|asked",
+            "What to ask. named: one label that does not apply. ticked: all labels that do not"
             " apply. both: one label that does not apply, and some that do. asked: whether the"
             " label in the task applies.",
         ),
     ] = "named",
-    show: Annotated[
-        str, typer.Option(metavar="image|text|audio", help="Kind of the items.")
-    ] = "image",
+    show: Annotated[str, options.option("image|text|audio", "Kind of the items.")] = "image",
     field: Annotated[
         str | None,
-        typer.Option(
-            metavar="FIELD", help="Field of a task that holds the item. [default: as --show]"
-        ),
+        options.option("FIELD", "Field of a task that holds the item. [default: as --show]"),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", metavar="FILE", help="Write to this file. [default: print to the terminal]"
-        ),
+        options.option("FILE", "Write to this file. [default: print to the terminal]", "--out"),
         Output(),
     ] = None,
 ) -> None:

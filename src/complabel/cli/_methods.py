@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
 
 from complabel.cli import _options as options
 from complabel.cli._console import complain, errors, explain, new_table, show
@@ -81,8 +82,6 @@ def _plain(text: str) -> str:
 
 def _show(described: list[dict[str, Any]]) -> None:
     """Print the table, and say what else --method accepts."""
-    from rich.text import Text
-
     table = new_table("", "method", "learns from", "references")
     table.columns[0].no_wrap = True
     for entry in described:

@@ -97,7 +97,6 @@ QUESTIONS = ("named", "asked", "ticked", "excluded")
 
 
 def _one_of(*words: str) -> dict[str, Any]:
-
     def check(given: str | None) -> str | None:
         if given is not None and given not in words:
             raise typer.BadParameter(f"{given!r} is none of {', '.join(words)}")
@@ -109,10 +108,10 @@ def _one_of(*words: str) -> dict[str, Any]:
 AnswersFiles = Annotated[
     list[Path], argument("ANSWERS", "Tables of answers, as complabel import writes.")
 ]
+_FEATURES = "Features of the items: .csv, .parquet, .npy, .npz or .svm."
+ModelFeatures = Annotated[Path, argument("FEATURES", _FEATURES)]
 ModelFile = Annotated[Path, argument("MODEL", "File that complabel fit wrote.")]
-FeaturesFile = Annotated[
-    Path, option("FILE", "Features of the items: .csv, .parquet, .npy, .npz or .svm.", "--features")
-]
+FeaturesFile = Annotated[Path, option("FILE", _FEATURES, "--features")]
 ItemsFile = Annotated[
     Path | None,
     option(
@@ -295,10 +294,7 @@ def _draw(
 
 
 def with_tables_and_draw(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace two parameters by options: ``tables``, the user's own, and ``draw``, what is asked.
-
-    The command gets dictionaries of those options that are not None.
-    """
+    """Replace the parameters ``tables`` and ``draw`` by options; the command gets those given."""
     groups = {"tables": _options_of(_tables), "draw": _options_of(_draw)}
 
     def called(**given: Any) -> None:

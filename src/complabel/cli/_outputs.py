@@ -32,21 +32,11 @@ Force = Annotated[bool, typer.Option("--force", help="Replace output files that 
 
 @dataclass(frozen=True)
 class Output:
-    """Marks an option in ``Annotated``: the command writes the file that it names.
+    """Marks an option in ``Annotated``: the command writes the file that it names."""
 
-    Attributes
-    ----------
-    endings : tuple of str
-        How the name may end; empty: as it likes.
-    page : bool
-        Whether the file is a web page of complabel's, which may replace an earlier one.
-    later : bool
-        Whether the command itself claims what it writes, when it knows the names.
-    """
-
-    endings: tuple[str, ...] = ()
-    page: bool = False
-    later: bool = False
+    endings: tuple[str, ...] = ()  # how the name may end; empty: as it likes
+    page: bool = False  # a web page of complabel's may replace an earlier one
+    later: bool = False  # the command itself claims what it writes, when it knows the names
 
 
 @dataclass
@@ -178,14 +168,17 @@ def _claim(path: Path, option: str, mark: Output) -> None:
 
 
 def _refuse_odd(path: Path, shown: str, claims: _Claims) -> None:
+    problem = ""
     if path.is_dir():
-        raise OutputError(f"{shown}: this is a folder; give the name of a file")
-    if any(_same(path, other) for other in claims.read):
-        raise OutputError(f"{shown}: the command also reads this file; give another name")
-    if any(_same(path, other) for other in claims.written):
-        raise OutputError(f"{shown}: two outputs have this name; give each its own")
-    if path.exists() and not path.is_file():
-        raise OutputError(f"{shown}: this is no plain file; give another name")
+        problem = "this is a folder; give the name of a file"
+    elif any(_same(path, other) for other in claims.read):
+        problem = "the command also reads this file; give another name"
+    elif any(_same(path, other) for other in claims.written):
+        problem = "two outputs have this name; give each its own"
+    elif path.exists() and not path.is_file():
+        problem = "this is no plain file; give another name"
+    if problem:
+        raise OutputError(f"{shown}: {problem}")
 
 
 def _refuse_folder(path: Path, shown: str) -> None:

@@ -25,17 +25,16 @@ _MOST_SHOWN = 5
 def read_own_answers(
     paths: Sequence[Path],
     items: Sequence[str] | None,
-    *,
     label_names: Path | Sequence[str] | None = None,
     question: str | None = None,
     contradictions: str = "error",
+    *,
     says: bool = True,
 ) -> Answers:
     """Read answers about some items, and print what each file holds.
 
-    Without ``label_names``, the labels are those that any of the files mentions. Contradictions are
-    settled among all files together; "keep" leaves them as they are. With ``says=False``, only
-    files with answers about unknown items are reported.
+    Without ``label_names``, the labels are those that any of the files mentions. With
+    ``says=False``, only files with answers about unknown items are reported.
     """
     from complabel.files import read_label_names
 
@@ -99,28 +98,7 @@ def read_quietly(
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
         warnings.simplefilter("ignore", UnlistedLabelsWarning)
         return read_answers(
-            paths,
-            items=items,
-            label_names=names,
-            question=question,
-            contradictions=contradictions,
-        )
-
-
-def refuse_reference(classifier: ComplementaryClassifier, method: str) -> None:
-    """Refuse a method that learns from true labels, because here are only answers."""
-    if classifier.learns_from != "complementary":
-        raise InputError(
-            f"{method} learns from true labels, not from answers; choose one of 'complabel methods'"
-        )
-
-
-def refuse_lone_items(items: Path | None, features: Path | None) -> None:
-    """Refuse ``--items`` without ``--features``."""
-    if items is not None and features is None:
-        raise InputError(
-            "--items is given without --features; it names the rows of the features, so give both"
-            " or neither"
+            paths, items=items, label_names=names, question=question, contradictions=contradictions
         )
 
 
@@ -134,11 +112,6 @@ def read_own_features(
         return read_features(path, items=items, n_features=n_features)
 
 
-def with_names(found: Features) -> Any:
-    """Return features as a data frame, if the columns have names."""
-    return found.X if found.feature_names is None else _framed(found.X, found.feature_names)
-
-
 def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
     """Return the columns that a model needs, matched by name if both sides have names."""
     wanted = getattr(classifier, "feature_names_in_", None)
@@ -148,7 +121,7 @@ def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
                 f"the features have {found.X.shape[1]} columns, but the model was fitted to"
                 f" {classifier.n_features_in_}; give the same features as in fit"
             )
-        return found.X if wanted is None else _framed(found.X, wanted)
+        return framed(found.X, wanted)
     missing = sorted({*wanted} - {*found.feature_names})
     if missing:
         some = ", ".join(missing[:_MOST_SHOWN]) + ", ..." * (len(missing) > _MOST_SHOWN)
@@ -157,13 +130,14 @@ def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
             " the same features as in fit"
         )
     if tuple(found.feature_names) == tuple(wanted):
-        return _framed(found.X, wanted)
+        return framed(found.X, wanted)
     place = {name: at for at, name in enumerate(found.feature_names)}
-    return _framed(found.X[:, [place[name] for name in wanted]], wanted)
+    return framed(found.X[:, [place[name] for name in wanted]], wanted)
 
 
-def _framed(X: Any, names: Any) -> Any:
-    if hasattr(X, "tocsr"):
+def framed(X: Any, names: Any) -> Any:
+    """Return features as a data frame, if they are dense and the columns have names."""
+    if names is None or hasattr(X, "tocsr"):
         return X
     import pandas as pd  # type: ignore[import-untyped]
 
@@ -175,8 +149,7 @@ def datasets_of(
 ) -> list[str | Mapping[str, Any]]:
     """Return the datasets of a plan: names or files, or one entry for the user's tables.
 
-    Prints what the tables hold, as ``complabel fit`` does. If answers are given, nothing is
-    simulated: ``--question`` then says what people were asked, and no longer belongs to ``draw``.
+    If answers are given, ``--question`` says what people were asked, and leaves ``draw``.
     """
     given, features = list(names or ()), tables.get("features")
     files = {name: tables[name] for name in ("truth", "items", "label_names") if name in tables}
@@ -221,13 +194,7 @@ def _say_what_is_read(entry: Mapping[str, Any], contradictions: str) -> None:
         lacking = "" if answers else "; the others are left out" * (n_known < len(found.items))
         say(f"{truth}: true labels of {n_known:,} of {len(found.items):,} items{lacking}")
     if answers:
-        read_own_answers(
-            answers,
-            list(found.items),
-            label_names=names,
-            question=entry.get("question"),
-            contradictions=contradictions,
-        )
+        read_own_answers(answers, list(found.items), names, entry.get("question"), contradictions)
 
 
 def hint_at_other_half(names: Sequence[str]) -> None:

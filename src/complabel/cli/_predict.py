@@ -18,10 +18,7 @@ from complabel.cli._outputs import Output
 )
 def predict(
     model: options.ModelFile,
-    features: Annotated[
-        Path,
-        options.argument("FEATURES", "Features of the items: .csv, .parquet, .npy, .npz or .svm."),
-    ],
+    features: options.ModelFeatures,
     out: Annotated[
         Path,
         options.option("FILE", "Write here: .csv, .csv.gz, .parquet or .jsonl.", "--out"),

@@ -8,16 +8,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Self
+from typing import Any, Self
 
+import typer
 from rich import progress
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from complabel.cli import _options as options
 from complabel.cli._console import (
     LOG_SECONDS,
+    command,
     complain,
     duration,
     errors,
@@ -25,31 +28,42 @@ from complabel.cli._console import (
     output,
     remark,
     say,
+    show,
 )
-from complabel.studies import Forecast, Monitor, Outcome, Unit, forecast
-
-if TYPE_CHECKING:
-    from complabel.reports import Summary
-    from complabel.studies import Store, StudyResults
+from complabel.cli._outputs import claim_folder, claim_store
+from complabel.datasets import describe_datasets
+from complabel.errors import InputError, StoreError
+from complabel.reports import FORMATS, Summary, headline, summarize_study, write_report
+from complabel.studies import (
+    Forecast,
+    Monitor,
+    Outcome,
+    Plan,
+    RunSummary,
+    Store,
+    StudyResults,
+    Unit,
+    forecast,
+    plan_units,
+    read_plan,
+    run_study,
+)
 
 _CRITERION = "average_precision"
 _NONE = "n/a"
 _PARTIAL = " *"
+_MOST_DRAWS = 5  # lines of a dry run about draws; how-to-ask has over 30
 
 
 @contextlib.contextmanager
 def watched(name: str, store: Path, opened: Store | None = None) -> Iterator[Progress]:
-    """Show progress inside the block; on Ctrl-C, say how to continue.
-
-    With ``opened``, the expected time is shown, too.
-    """
+    """Show progress, with ``opened`` the expected time, too; on Ctrl-C, say how to continue."""
     try:
         with Progress(name, opened) as progress:
             yield progress
     except KeyboardInterrupt:
-        remark(
-            f"stopped; finished units are safe in {store}: give the same command again to continue"
-        )
+        told = f"stopped; finished units are safe in {store}"
+        remark(f"{told}: give the same command again to continue")
         raise
 
 
@@ -76,10 +90,7 @@ class Progress(Monitor):
         )
         self._task = self._bar.add_task(name, total=None, state="reading datasets")
         self._live = Live(
-            get_renderable=self._display,
-            console=errors(),
-            transient=True,
-            refresh_per_second=4,
+            get_renderable=self._display, console=errors(), transient=True, refresh_per_second=4
         )
 
     def __enter__(self) -> Self:
@@ -142,7 +153,6 @@ class Progress(Monitor):
         return ", ".join([done, *self._remarks(), f"last {_describe(unit)}"])
 
     def _remarks(self) -> list[str]:
-        """Return the number of failures and the time left, as words."""
         remarks = [f"{self._n_failed} failed"] if self._n_failed else []
         if self._seconds:
             seconds = sum(map(self._expected, list(self._left.values()))) / self._n_jobs
@@ -150,9 +160,8 @@ class Progress(Monitor):
         return remarks
 
     def _expected(self, unit: Unit) -> float:
-        return fmean(
-            next(self._seconds[like] for like in _likenesses(unit) if like in self._seconds)
-        )
+        alike = (like for like in _likenesses(unit) if like in self._seconds)
+        return fmean(self._seconds[next(alike)])
 
 
 def _likenesses(unit: Unit) -> list[tuple[str, ...]]:
@@ -180,7 +189,6 @@ def said_forecast(expected: Forecast, n_jobs: int) -> str:
 
 
 def _describe(unit: Unit) -> str:
-    """Return a unit's dataset, draw, row and fold, as words."""
     return f"{unit.dataset}, {unit.draw.name}, {unit.row.title}, fold {unit.fold + 1}"
 
 
@@ -199,8 +207,6 @@ def say_failed(results: StudyResults) -> None:
 
 def show_outcome(results: StudyResults) -> None:
     """Print average precision over finished folds; nothing if the study has no criteria."""
-    from complabel.reports import headline, summarize_study
-
     if not (results.plan.criteria and results.having("done")):
         return
     summary = summarize_study(results)
@@ -244,3 +250,148 @@ def _table(
         if set(values) != {_NONE}:
             table.add_row(Text(name), *values)
     return table
+
+
+def find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
+    """Read a plan; with ``quick``, cut it down to datasets that are at hand."""
+    plan = read_plan(name)
+    if not quick:
+        return plan
+    return plan.quick([e["name"] for e in describe_datasets(data_dir) if e["available"]])
+
+
+def show_plan(plan: Plan, data_dir: Path | None) -> list[Unit]:
+    """Print what a plan would run, and return its units."""
+    units, missing = plan_units(plan, data_dir=data_dir)
+    table = new_table(f"{plan.name}: {len(units)} units", "row", "method", "settings")
+    for row in plan.expanded_rows():
+        told = {
+            f" + {row.relevant_per_row} relevant per row": row.relevant_per_row,
+            f" + {row.relevant_share:.0%} of the relevant": row.relevant_share,
+            " + the true label frequencies": row.label_frequencies,
+            " + matched to label frequencies": row.match_frequencies,
+        }
+        settings = ", ".join(f"{name}={value!r}" for name, value in row.settings.items())
+        settings += "".join(text for text, is_so in told.items() if is_so)
+        table.add_row(Text(row.title), Text(row.method), Text(settings.lstrip()))
+    show(table)
+    at_hand = [name for name in plan.datasets if name not in missing]
+    say(f"on {', '.join(at_hand) or 'no dataset'}; {plan.folds} folds, seed {plan.seed}")
+    _show_draws(plan)
+    say_missing(missing)
+    return units
+
+
+def _show_draws(plan: Plan) -> None:
+    n_draws = len(plan.draws)
+    say("1 draw:" if n_draws == 1 else f"{n_draws} draws:")
+    for draw in plan.draws[:_MOST_DRAWS]:
+        say(f"  {draw.name}: {plan.title_of(draw)}")
+    if n_draws > _MOST_DRAWS:
+        say(f"  and {n_draws - _MOST_DRAWS} more")
+
+
+def show_forecast(units: list[Unit], path: Path, jobs: int) -> None:
+    """Say how many units are to run, and how long that may take."""
+    import joblib
+
+    distinct = {unit.key: unit for unit in units}
+    n_jobs = jobs if jobs > 0 else joblib.cpu_count()
+    if not path.is_file():
+        say(said_forecast(Forecast(len(distinct), 0, 0.0), n_jobs))
+        return
+    with Store(path, create=False) as store:
+        finished = store.statuses([*distinct])
+        todo = [unit for key, unit in distinct.items() if key not in finished]
+        if finished:
+            say(f"{len(finished)} of {len(distinct)} units are already in {path}")
+        if todo:
+            say(said_forecast(forecast(store, todo), n_jobs))
+
+
+def table_of_units(results: StudyResults) -> Table:
+    """Return how many folds are done and failed, by row, dataset and draw."""
+    columns = list(dict.fromkeys((unit.dataset, unit.draw) for unit in results.units))
+    table = new_table("", "", numbers=(f"{dataset}\n{draw}" for dataset, draw in columns))
+    for row in dict.fromkeys(unit.row for unit in results.units):
+        cells = []
+        for column in columns:
+            units = [u for u in results.units if (u.row, u.dataset, u.draw) == (row, *column)]
+            n_done = sum(unit.status == "done" for unit in units)
+            n_failed = sum(unit.status == "failed" for unit in units)
+            failed = f" [red]{n_failed} failed[/red]" if n_failed else ""
+            cells.append(f"{n_done}/{len(units)}{failed}")
+        table.add_row(Text(row), *cells)
+    return table
+
+
+def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **how: Any) -> None:
+    """Run a plan with its progress, and say what was run and left out."""
+    claim_store(path)
+    with Store(path) as store, watched(plan.name, path, store) as progress:
+        summary = run_study(plan, store, data_dir=data_dir, n_jobs=jobs, monitor=progress, **how)
+    say_missing(summary.missing)
+    _say_done(plan.name, summary, path)
+
+
+def _say_done(name: str, summary: RunSummary, store: Path) -> None:
+    ran = f"{name}: ran {summary.n_ran} of {summary.n_units} units"
+    remarks = [ran, f"in {duration(summary.seconds)}"]
+    if summary.n_failed:
+        remarks.append(f"{summary.n_failed} failed")
+    if summary.n_by_other_code:
+        remarks.append(
+            f"{summary.n_by_other_code} older results in {store} were not used: other code or"
+            " versions made them"
+        )
+    say(", ".join(remarks))
+
+
+def stop_if_failed(results: StudyResults, path: Path) -> None:
+    """If units failed, in this run or before, say which and what to do, and exit 1."""
+    failed = results.having("failed")
+    if not failed:
+        return
+    say_failed(results)
+    name = results.plan.name
+    if results.plan.criteria:
+        shown = command("study", "report", name, store=options.at(path))
+    else:
+        shown = command("study", "export", f"{name}.json", study=name, store=options.at(path))
+    complain(
+        f"{len(failed)} of {len(results.units)} units failed. Their tracebacks: {shown}. To run"
+        " them again, add --retry-failed to this command"
+    )
+    raise typer.Exit(1)
+
+
+def opened_results(path: Path, name: str | None, *, with_criteria: bool = False) -> StudyResults:
+    """Return a study's results, by default the latest's; ``with_criteria`` refuses it without."""
+    with Store(path, create=False) as store:
+        names = [name] if name else store.studies()
+        if not names:
+            raise StoreError(f"{path} holds no study yet; run one with: complabel study run PLAN")
+        results = store.results(names[0])
+    if with_criteria and not results.plan.criteria:
+        raise InputError(
+            f"{names[0]} has scores but no criteria on true labels: it is a search by complabel"
+            " tune, or its data have no true labels; give the command that made it to see the"
+            " scores again, or write them to a .json file with study export"
+        )
+    return results
+
+
+def claim_report(name: str, folder: Path | None) -> Path:
+    """Return the folder for a study's report, if it can be written there and nothing is lost."""
+    folder = folder or Path(f"{name}-report")
+    claim_folder(folder, [*FORMATS])
+    return folder
+
+
+def write_reports(results: StudyResults, folder: Path) -> None:
+    """Write all files of a report, and say so."""
+    with errors().status("drawing the report"):
+        paths = write_report(results, folder)
+    for path in paths:
+        say(f"wrote {path}")
+    say(f"next: open {paths[0]} in a browser")

@@ -7,6 +7,8 @@ import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
@@ -14,8 +16,6 @@ from complabel.cli._console import complain, new_table, save, say, show
 from complabel.cli._outputs import claim_store
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from complabel.studies import TunedSetting, TuningResult
 
 
@@ -112,7 +112,6 @@ def parse_grid(texts: list[str]) -> dict[str, list[Any]]:
 
 
 def _literal(text: str) -> Any:
-    """Return a Python literal's value, or the text itself if it is none."""
     try:
         return ast.literal_eval(text)
     except (SyntaxError, ValueError):
@@ -147,9 +146,6 @@ def _on(result: TuningResult) -> str:
 
 
 def _table(result: TuningResult, asked: str) -> Table:
-    """Return a table of the settings, the best first and failed ones last."""
-    from rich.text import Text
-
     best = result.best
     table = new_table(
         f"{result.method}{', matched frequencies,' if result.match_frequencies else ''} on"
@@ -162,10 +158,8 @@ def _table(result: TuningResult, asked: str) -> Table:
     if best.average_precision is not None:
         table.add_column("average precision\n(not used)", justify="right", style="dim")
     table.add_column("seconds", justify="right")
-    worst_last = sorted(
-        result.settings, key=lambda setting: (math.isnan(setting.score), -setting.score)
-    )
-    for setting in worst_last:
+    best_first = sorted(result.settings, key=lambda each: (math.isnan(each.score), -each.score))
+    for setting in best_first:
         chosen = setting is best
         cells = map(Text, _cells(setting, chosen=chosen))  # Text: brackets must not become markup
         table.add_row(*cells, style="bold" if chosen else "")

@@ -45,15 +45,12 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
 
 @dataclass
 class _Person:
-    """The responses of one user to one record."""
-
     name: str | None
     status: str | None = None
     chosen: dict[str, list[str]] = field(default_factory=dict)
 
 
 def _forms(path: Path, options: Options, tally: Tally) -> Iterator[Form]:
-    """Yield a form for each user who submitted a response to a record."""
     item = options.item or "id"
     for number, (place, value) in enumerate(records(path), 1):
         record = checked_as(dict[str, Any], value, place, "it")
@@ -75,7 +72,6 @@ def _forms(path: Path, options: Options, tally: Tally) -> Iterator[Form]:
 
 
 def _people(record: dict[str, Any], place: str, tally: Tally) -> list[_Person]:
-    """Return the users who responded to a record, with their responses."""
     people: dict[str, _Person] = {}
     for key, responses in record.items():
         if not key.endswith(_END) or responses is None:
@@ -117,10 +113,5 @@ def _labels(value: Any, place: str, what: str) -> list[str]:
     return list(dict.fromkeys(checked_as(list[Text], values, place, what)))
 
 
-ARGILLA = Format(
-    "argilla",
-    "Argilla 2: flattened records, a JSON list or JSON lines",
-    _recognizes,
-    _read,
-    takes_question=True,
-)
+_TITLE = "Argilla 2: flattened records, a JSON list or JSON lines"
+ARGILLA = Format("argilla", _TITLE, _recognizes, _read, takes_question=True)

@@ -30,25 +30,24 @@ class Options:
     absent, present : tuple of str
         Names of controls, questions or columns: labels chosen in them do not apply (``absent``),
         or do (``present``).
-    item : str or None, default=None
-        The field that names the item; by default it depends on the format.
-    yes, no, unsure : tuple of str, default=("1",), ("0",) and ()
+    item : str or None
+        The field that names the item; None: it depends on the format.
+    yes, no, unsure : tuple of str
         The codes with these meanings in a table of codes.
-    unselected : {"unknown", "no"}, default="unknown"
-        Whether labels that were shown and not chosen are unknown, or do not apply. Only used if
-        the format does not say it.
-    question : {"named", "asked", "ticked", "excluded"} or None, default=None
+    unselected : {"unknown", "no"}
+        Meaning of labels that were shown and not chosen, if the format does not say it.
+    question : {"named", "asked", "ticked", "excluded"} or None
         The question of answers for which the file does not say it. Labels chosen in ``absent`` are
         "named" by default; a table of answers has no default.
-    separator : str or None, default=None
-        What separates several labels in a cell of a wide table; by default a cell is one label.
-    random_questions : bool, default=False
+    separator : str or None
+        What separates several labels in a cell of a wide table; None: a cell is one label.
+    random_questions : bool
         Whether all questions were drawn at random, with equal chances for all labels and items.
-    label_names : tuple of str, or None, default=None
+    label_names : tuple of str, or None
         All labels, in the order of the columns of the answers.
-    class_names : Path or None, default=None
+    class_names : Path or None
         A table of codes and label names, for files that hold codes.
-    prompts : Path or None, default=None
+    prompts : Path or None
         The file of prompts, for replies that only hold the ids of their prompts.
     """
 
@@ -69,11 +68,10 @@ class Options:
 
 @dataclass
 class Tally:
-    """Counts of what was read and left out of a file, and remarks for the user.
+    """Counts of what was read and left out of a file, and remarks on what was assumed.
 
-    ``counts`` has words in the plural as keys, in the order in which they are shown; ``remarks``
-    are sentences on what was assumed, each only once; ``label_names`` are the labels that the file
-    lists, in its order. Some may be in no answer.
+    The keys of ``counts`` are words in the plural, in the order in which they are shown.
+    ``label_names`` are the labels that the file lists; some may be in no answer.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -109,10 +107,9 @@ class Head:
     start: bytes
 
     def keys(self) -> tuple[str, set[str]]:
-        """Return the first character of a JSON file, "[" or "{", and the keys of its first object.
+        """Return the first character of JSON, "[" or "{", and the first object's keys seen so far.
 
-        The beginning may end anywhere, so keys may be missing. Of other files, "" and an empty set
-        are returned.
+        Of other files, "" and an empty set.
         """
         text = self.start.removeprefix(b"\xef\xbb\xbf").lstrip()
         root = text[:1].decode("ascii", "replace")
@@ -141,7 +138,7 @@ class Head:
             return []
 
     def columns(self) -> list[str]:
-        """Return the header of a CSV file; an empty list if it is not text."""
+        """Return the first of the rows; an empty list if there is none."""
         return next(iter(self.rows()), [])
 
 
@@ -161,11 +158,9 @@ def delimiter_of(header: str) -> str:
 class Format:
     """A kind of file that can be imported.
 
-    ``name`` is for ``--from``, and ``title`` is one line for help texts. ``recognizes`` returns
-    whether a file is of this kind, and never raises. ``read(path, options, tally)`` yields the
-    neutral table in pieces of at most about 100,000 rows, and reads the file only once. A piece is
-    a data frame, or a mapping of columns of :data:`complabel.files.COLUMNS` to lists or arrays;
-    columns without content may be left out. A DatasetFormatError names the place in the file.
+    ``recognizes`` never raises. ``read`` reads the file once, and yields the neutral table in
+    pieces of at most about 100,000 rows: data frames, or columns of
+    :data:`complabel.files.COLUMNS` as lists or arrays, without those that have no content.
     ``takes_question``: whether ``read`` uses ``options.question``.
     """
 
@@ -206,11 +201,8 @@ def as_json(labels: tuple[str, ...]) -> str:
 
 
 def chance(n_labels: int, size: int) -> float:
-    """Return the probability of a menu of this size, drawn at random from all labels.
-
-    Only ratios between menus of the same size matter, so a tiny probability may be replaced by the
-    smallest normal float.
-    """
+    """Return the probability of a menu of this size, drawn at random from all labels."""
+    # Only ratios between menus of the same size matter, so a tiny one may become the least float.
     return max(1 / math.comb(n_labels, size), sys.float_info.min)
 
 

@@ -1,16 +1,12 @@
 """Turn the choices that one person made in a form into answers.
 
-A form may have several controls: one for labels that do not apply, one for labels that do. No
-export says which is which, so the user must say it.
+A form may have a control for labels that do not apply, and one for labels that do. No export says
+which is which, so the user must.
 
-Choices in both controls of a form become one answer: "named", with relevant labels. The choice
-among the labels that do not apply is the naming; the labels that apply are additional knowledge.
-In the likelihood, two separate answers about the item would give the same product. But a mistake of
-the annotator concerns the whole form, and answers are counted, weighted and held out one by one.
-
-If somebody chooses one label in both controls, the form becomes two answers. Then this is a
-contradiction between answers, which is resolved when the table is read. In one answer, it would
-make the whole file unreadable.
+Choices in both controls become one answer, "named" with relevant labels: a mistake concerns the
+whole form, and answers are counted, weighted and held out one by one. Only if somebody chooses a
+label in both controls, the form becomes two answers. Their contradiction is resolved when the table
+is read; within one answer, it would make the file unreadable.
 """
 
 from __future__ import annotations
@@ -27,7 +23,7 @@ from complabel.importers._json import shown
 
 
 class Controls(NamedTuple):
-    """Which controls hold labels that do not apply, and which hold labels that do."""
+    """Controls with labels that do not apply, and with labels that do."""
 
     absent: tuple[str, ...] = ()
     present: tuple[str, ...] = ()
@@ -61,10 +57,7 @@ def settle(
     *,
     word: str = "control",
 ) -> Controls:
-    """Decide which controls hold labels that do not apply, and which hold labels that do.
-
-    ``asked`` is a control that holds no labels.
-    """
+    """Decide what the labels in each control mean; ``asked`` is a control that holds no labels."""
     found = Counter(name for form in forms for name, labels in form.chosen.items() if labels)
     listed = ", ".join(f"{shown(name)} (used {count:,} times)" for name, count in found.items())
     told = (*options.absent, *options.present)
@@ -101,16 +94,9 @@ def settle(
 
 
 def rows_of(
-    form: Form,
-    controls: Controls,
-    options: Options,
-    tally: Tally,
-    probability: float | None = None,
+    form: Form, controls: Controls, options: Options, tally: Tally, probability: float | None = None
 ) -> list[Row]:
-    """Return the rows of a form; no rows if nothing was chosen in the controls that are read.
-
-    ``probability`` is that of the form's menu.
-    """
+    """Return the rows of a form, if any; ``probability`` is that of its menu."""
     absent, present = (
         list(dict.fromkeys(label for name in names for label in form.chosen.get(name, ())))
         for names in controls

@@ -79,7 +79,7 @@ def import_answers(
     path : path
         A file in one of the formats that ``complabel import`` knows.
     format : str, Format or None, default=None
-        The format or its name; by default it is recognized.
+        The format or its name; None: it is recognized.
     options : Options or None, default=None
         What the file does not say itself.
 
@@ -87,10 +87,10 @@ def import_answers(
     -------
     table : pandas.DataFrame
         The neutral table for :meth:`complabel.answers.Answers.from_table`, with all
-        :data:`complabel.files.COLUMNS`. Items and labels are text, as they would be in a file.
-        Columns without content are empty.
+        :data:`complabel.files.COLUMNS`. Items and labels are text. Contradictions stay in it.
     tally : Tally
-        Counts of what was read and left out, and remarks on what was assumed.
+        Counts of what was read and left out, also of contradictory pairs of item and label, and
+        remarks on what was assumed.
 
     Raises
     ------
@@ -100,11 +100,6 @@ def import_answers(
         If the file is missing or cannot be read.
     InputError
         If an option does not fit, or if pandas or pyarrow are missing.
-
-    Notes
-    -----
-    Contradictions stay in the table. The tally counts the pairs of item and label that have both a
-    yes and a no. What to do with them is chosen when the table is read.
 
     Examples
     --------
@@ -138,13 +133,15 @@ def import_file(
 ) -> Tally:
     """Import a file of answers into a file, piece by piece.
 
+    The memory holds some pieces, and about 16 bytes for each row, to find contradictions. Formats
+    that are one JSON document need more.
+
     Parameters
     ----------
     path, format, options
         As in :func:`import_answers`.
     out : path
-        The file to write; it ends in ``.csv``, ``.csv.gz`` or ``.parquet``. It is written as a
-        whole or not at all.
+        The ``.csv``, ``.csv.gz`` or ``.parquet`` file to write, as a whole or not at all.
     progress : callable or None, default=None
         Called after each piece with the number of rows so far.
 
@@ -156,13 +153,7 @@ def import_file(
     Raises
     ------
     OutputError
-        If ``out`` cannot be written. What was there before is unchanged. The other errors are those
-        of :func:`import_answers`.
-
-    Notes
-    -----
-    The memory holds some pieces, and about 16 bytes for each row, to find contradictions. Formats
-    that are one JSON document need more.
+        If ``out`` cannot be written. Other errors are those of :func:`import_answers`.
     """
     _need_pandas()
     source, target = Path(path), Path(out)
@@ -231,10 +222,7 @@ def _refuse_unlisted(path: Path, table: Any, found: set[str], listed: Sequence[s
 
 
 class _Totals:
-    """Counts rows, answers, items and labels, and finds pairs with both a yes and a no.
-
-    The pieces are gone when the pairs are compared, so 64-bit hashes of them are kept.
-    """
+    """Counts what was read, and finds pairs with a yes and a no by hashes, as pieces are gone."""
 
     def __init__(self) -> None:
         self.rows: Counter[str] = Counter()  # by answer

@@ -86,10 +86,7 @@ def _refusal(error: ValidationError, place: str, what: str = "") -> DatasetForma
 
 
 def records(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the values of a JSON list or of JSON lines, with their places in words.
-
-    Lines are read one by one, so that a file of them may be larger than the memory.
-    """
+    """Yield the values of a JSON list, or of JSON lines one by one, with their places in words."""
     with open_binary(path) as file:
         start = file.peek(2**16).removeprefix(_BOM).lstrip()  # type: ignore[attr-defined]
         if start[:1] == b"[":

@@ -4,9 +4,9 @@ A task has annotations, an annotation has results, and a result of a control "Ch
 has a list of choices. If a choice has an ``alias``, the export has it instead of the value. A
 choice with parents is a path. It becomes one label, "root / leaf", as Label Studio shows it.
 
-JSON-MIN, CSV and TSV have a flat record for each annotation, with the task's data. The field of a
-control has a plain text for one choice, and JSON for several. So a control that allows only one
-choice looks like a field of data. Each record is turned into a task of the JSON form.
+JSON-MIN, CSV and TSV have a flat record for each annotation, with the task's data. A control's
+field has a plain text for one choice, as data have, and JSON for several. Each record is turned
+into a task of the JSON form.
 
 An export does not say what a control means. But a control in which people chose only "yes", "no"
 and the like asks about something, and a task with a field ``label`` says about what.
@@ -15,6 +15,7 @@ and the like asks about something, and a task with a field ``label`` says about 
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -60,13 +61,11 @@ _WORDS = {word: answer for word, answer in ANSWER_WORDS.items() if len(word) > 1
 
 
 def _label(choice: Any) -> str:
-    """Return the name of a choice; a path of parents and choice becomes one name."""
     steps = choice if isinstance(choice, list) else [choice]
     return SEPARATOR.join(map(text_of, steps or [""]))
 
 
 def _person(value: Any) -> Any:
-    """Return the annotator's email, id or user name; the value is a number or an object."""
     if isinstance(value, dict):
         return next((value[key] for key in ("email", "id", "username") if value.get(key)), None)
     return value
@@ -151,11 +150,8 @@ def _records(path: Path) -> list[tuple[str, Any]]:
     if not _is_export(table.columns):
         told = "is not an export of Label Studio, as CSV has annotation_id and annotator"
         raise fault(path, f"{told}, and JSON begins with a bracket; export it again")
-    rows = [
-        row
-        for piece in table.frames(table.columns)
-        for row in piece.astype(object).to_dict("records")
-    ]
+    frames = (piece.astype(object) for piece in table.frames(table.columns))
+    rows = itertools.chain.from_iterable(piece.to_dict("records") for piece in frames)
     return [(f"{path}, row {number}", row) for number, row in enumerate(rows, 1)]
 
 
@@ -198,7 +194,6 @@ def _values(cell: Any, place: str) -> list[Any]:
 
 
 def _decoded(value: Any, place: str) -> Any:
-    """Return the value of a cell; parse it if it begins like JSON."""
     if isinstance(value, str) and value.replace(" ", "")[:2] in ('{"', "[{", '["'):
         return parse(value, place)
     return value
@@ -207,12 +202,9 @@ def _decoded(value: Any, place: str) -> Any:
 def _controls_of(
     records: Sequence[Mapping[str, Any]], options: Options, path: Path
 ) -> tuple[list[str], list[str]]:
-    """Return the fields of flat records that hold choices, and those among them that say yes or no.
+    """Return the fields of flat records that hold choices, and those of them that say yes or no.
 
-    A record does not tell the choice in a control from the task's data. So the controls are those
-    that the user told, else those with several choices or parents, which are objects. If several
-    fields hold only "yes", "no" and the like, one with the name that ``label_studio_config`` gives
-    is the control.
+    The former are those that the user told, else those with objects: several choices, or parents.
     """
     fields = dict.fromkeys(name for record in records for name in record if name not in _OWN)
     annotated = [each for each in records if each["annotation_id"] not in (None, "")]
@@ -229,15 +221,13 @@ def _controls_of(
         name for name in fields if any(_holds_choices(record.get(name)) for record in records)
     ]
     if not controls and not asked:
-        hints = [
-            f"; if {name!r} says whether a label applies, give each task the field 'label'"
-            for name in yes_no[:1]
-        ]
+        hint = f"; if {yes_no[0]!r} says whether a label applies," if yes_no else ""
+        hint += " give each task the field 'label'" * bool(yes_no)
         raise fault(
             path,
             "does not say which of these fields are controls:"
             f" {', '.join(map(shown, list(fields)[:20])) or 'no fields'}; give them as --absent"
-            " FIELD (labels do not apply) or --present FIELD (labels apply)" + "".join(hints),
+            f" FIELD (labels do not apply) or --present FIELD (labels apply){hint}",
         )
     return [*controls, *(name for name in asked if name not in controls)], asked
 
@@ -251,10 +241,8 @@ def _holds_choices(value: Any) -> bool:
 
 
 def _forms(records: Sequence[tuple[str, Any]], options: Options, tally: Tally) -> Iterator[Form]:
-    """Yield a form for each annotation that was not cancelled."""
-    field = _item_field(
-        [task.get("data") for _, task in records if isinstance(task, dict)], options
-    )
+    data = [task.get("data") for _, task in records if isinstance(task, dict)]
+    field = _item_field(data, options)
     tasks: set[str] = set()
     first: dict[str, str] = {}  # the place of each annotation
     for number, (record_place, value) in enumerate(records, 1):
@@ -288,7 +276,7 @@ def _forms(records: Sequence[tuple[str, Any]], options: Options, tally: Tally) -
 
 
 def _chosen(annotation: _Annotation, place: str, tally: Tally) -> dict[str, list[str]]:
-    """Return the labels that were chosen about the whole item, by control."""
+    """Return the choices about the whole item, by control."""
     chosen: dict[str, list[str]] = {}
     for result in annotation.result or []:
         value = result.value if isinstance(result.value, dict) else {}
@@ -305,10 +293,8 @@ def _chosen(annotation: _Annotation, place: str, tally: Tally) -> dict[str, list
 
 
 def _item_field(data: Sequence[Any], options: Options) -> str | None:
-    """Return the field of data that names the item; None if the task's id names it.
-
-    The whole file uses one field, because ids of two kinds could be equal by accident.
-    """
+    """Return the field of data that names the item; None if the task's id names it."""
+    # The whole file uses one field, because ids of two kinds could be equal by accident.
     if options.item is not None:
         return options.item.removeprefix("data.")
     for field in ("item", "id"):
@@ -376,12 +362,10 @@ def _rows(
 
 
 def _answer_of(choice: str) -> str | None:
-    """Return "yes", "no" or "unsure"; None if a choice is no such word."""
     return _WORDS.get(choice.strip().casefold())
 
 
 def _told(form: Form, name: str) -> Any:
-    """Return a field of the task's data; None if it is missing or blank."""
     value = form.task.get(name)
     return None if isinstance(value, str) and not value.strip() else value
 
@@ -389,8 +373,7 @@ def _told(form: Form, name: str) -> Any:
 def _asked_control(forms: Sequence[Form], options: Options, path: Path) -> str | None:
     """Return the control with answers to the question about each task's label, if there is one.
 
-    Choices such as "yes" are labels only if the user listed them as labels. If they are not, and
-    tasks have no label or the control has other choices, too, the control is not understood.
+    Choices such as "yes" are labels only if the user listed them.
     """
     chosen: dict[str, Counter[str]] = {}
     for form in forms:
@@ -431,7 +414,6 @@ def _some(words: Iterable[str]) -> str:
 
 
 def _asked_row(form: Form, control: str) -> Row | None:
-    """Return the answer that a form gives in this control; None if there is none."""
     words = {_answer_of(choice) for choice in form.chosen.get(control, ())}
     if not words:
         return None
@@ -454,11 +436,5 @@ def _asked_row(form: Form, control: str) -> Row | None:
     )
 
 
-LABEL_STUDIO = Format(
-    name="label-studio",
-    title="Label Studio: JSON, JSON-MIN, CSV, TSV",
-    recognizes=_recognizes,
-    read=_read,
-    takes_question=True,
-)
-"""Exports of Label Studio."""
+_TITLE = "Label Studio: JSON, JSON-MIN, CSV, TSV"
+LABEL_STUDIO = Format("label-studio", _TITLE, _recognizes, _read, takes_question=True)

@@ -30,7 +30,7 @@ def label_studio_config(
     Parameters
     ----------
     label_names : sequence of str
-        All labels. The question "asked" needs none: each task names its label.
+        All labels; for the question "asked" none.
     question : {"named", "ticked", "both", "asked"}, default="named"
         "named": name one label that does not apply, in the control ``not_this``. "ticked": tick all
         that do not apply, in ``not_this``. "both": name one in ``not_this``, and mark labels that
@@ -39,7 +39,7 @@ def label_studio_config(
     show : {"image", "text", "audio"}, default="image"
         What a task shows.
     field : str or None, default=None
-        The field of a task that holds the image, text or audio; by default the value of ``show``.
+        The field of a task that holds it; None: named as ``show``.
 
     Returns
     -------

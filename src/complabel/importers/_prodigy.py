@@ -47,7 +47,6 @@ _MARKS = {"_input_hash", "_task_hash", "_view_id", "_annotator_id", "_session_id
 
 
 def _key_and_name(option: Any) -> tuple[str, str]:
-    """Return the id of an option, and the name of its label."""
     if not isinstance(option, dict):
         raise ValueError("it must be an object")
     key = option.get("id")
@@ -87,10 +86,8 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
 
 
 def _chance(row: Row, options: Options, tally: Tally) -> float | None:
-    """Return the probability of a question, if all labels were equally likely.
-
-    Labels that were accepted among several were volunteered, not drawn, and have none.
-    """
+    """Return the probability of a question, if all labels were equally likely."""
+    # Labels that were accepted among several were volunteered, not drawn, and have none.
     n_labels = len(options.label_names or tally.label_names)
     size = 1 if row.offered is None else min(n_labels, len(json.loads(row.offered)))
     drawn = row.question != "asked" or size == 1
@@ -131,7 +128,6 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
 
 
 def _check_labels(task: _Task, place: str) -> None:
-    """Refuse a task without labels, or with the same one twice."""
     if task.options is None and task.label is None:
         raise fault(place, "has neither a label nor options; export only classification tasks")
     if not task.labels:
@@ -175,7 +171,6 @@ def _said(
 
 
 def _item(task: dict[str, Any], field: str, place: str) -> str:
-    """Return the item of a task; the field may also be in ``meta``."""
     meta = task.get("meta")
     inside = meta if isinstance(meta, dict) else {}
     value = task.get(field, inside.get(field.removeprefix("meta.")))

@@ -145,21 +145,18 @@ def _read_open_images(path: Path, options: Options, tally: Tally) -> Iterator[An
             " with Source machine may have other values",
         )
         for name in ("ImageID", "LabelName"):
-            table.check(
-                piece[name], piece[name] == "", f"has no {name}; fill it in or leave the row out"
-            )
+            told = f"has no {name}; fill it in or leave the row out"
+            table.check(piece[name], piece[name] == "", told)
         tally.counts["verified labels"] += int((~machine).sum())
         tally.counts["machine-generated labels"] += int(machine.sum())
         label = piece["LabelName"]
         if names is not None:
-            nameless.update(
-                dict.fromkeys(each for each in label.cat.categories if each not in names)
-            )
+            codes = label.cat.categories
+            nameless.update(dict.fromkeys(code for code in codes if code not in names))
             label = label.map(lambda code: names.get(code, code))
         found = {"item": piece["ImageID"], "label": label, "answer": answer, "question": "asked"}
-        yield {
-            name: column[~machine] for name, column in piece.assign(**found)[list(found)].items()
-        }
+        rows = piece.assign(**found)[list(found)]
+        yield {name: column[~machine] for name, column in rows.items()}
     tally.remark(
         "A machine proposed the labels that people verified, so the questions are not random: "
         "these answers do not say how often labels apply"
@@ -174,7 +171,6 @@ def _read_open_images(path: Path, options: Options, tally: Tally) -> Iterator[An
 
 
 def _verdict(confidence: str) -> str | None:
-    """Return "yes" or "no"; None for other numbers."""
     try:
         return {1.0: "yes", 0.0: "no"}.get(float(confidence))
     except ValueError:
@@ -225,11 +221,8 @@ def _openmic_arrays(
         raise fault(path, f"has no array {missing[0]!r}; found {', '.join(there) or 'none'}")
     arrays = read_arrays(path, _LABELS)
     likely, mask = (arrays[name] for name in _LABELS)
-    if (
-        likely.shape != mask.shape
-        or likely.ndim != 2
-        or {*"US"} & {likely.dtype.kind, mask.dtype.kind}
-    ):
+    has_text = {*"US"} & {likely.dtype.kind, mask.dtype.kind}
+    if likely.shape != mask.shape or likely.ndim != 2 or has_text:
         shapes = f"Y_true has shape {likely.shape}, Y_mask {mask.shape}"
         raise fault(path, f"{shapes}; both must hold numbers, in items x labels")
     judged = mask == 1
@@ -271,25 +264,21 @@ def _openmic_names(n_labels: int, options: Options, tally: Tally) -> tuple[str, 
             raise InputError(f"class_names has no name for label {missing[0]}; give one for each")
         return tuple(known[str(number)] for number in range(n_labels))
     if options.label_names is None:
-        tally.remark(
-            "The file has no label names, so labels are numbers from 0; give class-map.json as "
-            "class_names"
-        )
+        told = "The file has no label names, so labels are numbers from 0"
+        tally.remark(f"{told}; give class-map.json as class_names")
     return _names_or_numbers(options, n_labels)
 
 
 def _names_or_numbers(options: Options, n_labels: int) -> tuple[str, ...]:
     names = options.label_names or tuple(map(str, range(n_labels)))
     if len(names) != n_labels:
-        raise InputError(
-            f"label_names has {len(names)} names, the file {n_labels} labels; give one for each"
-        )
+        told = f"label_names has {len(names)} names, the file {n_labels} labels"
+        raise InputError(f"{told}; give one for each")
     return names
 
 
-OPENMIC = Format(
-    "openmic", "OpenMIC-2018: .npz with Y_true, Y_mask and sample_key", _is_openmic, _read_openmic
-)
+_OPENMIC_TITLE = "OpenMIC-2018: .npz with Y_true, Y_mask and sample_key"
+OPENMIC = Format("openmic", _OPENMIC_TITLE, _is_openmic, _read_openmic)
 
 # ---- partial multi-label data ----
 
@@ -318,18 +307,14 @@ def _read_pml(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         yield piece.assign(answer_id=piece["item"])
 
 
-PML = Format(
-    "pml", "partial multi-label data: .mat with data, partial_labels and target", _is_pml, _read_pml
-)
+_PML_TITLE = "partial multi-label data: .mat with data, partial_labels and target"
+PML = Format("pml", _PML_TITLE, _is_pml, _read_pml)
 
 # ---- names of labels ----
 
 
 def _class_names(path: Path) -> dict[str, str]:
-    """Read a table of codes and names, or a JSON object of names and numbers.
-
-    If several codes have the same name, the code is added to it, so that the labels differ.
-    """
+    """Read names by code; if several codes have the same name, the code is added to it."""
     existing("class_names", path)
     pairs = _pairs_of_json(path) if path.suffix.lower() == ".json" else _pairs_of_csv(path)
     names: dict[str, str] = {}

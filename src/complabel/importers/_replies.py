@@ -46,13 +46,12 @@ def write_prompts(
     Parameters
     ----------
     table : pandas.DataFrame, or mapping of column names to columns
-        Questions as :func:`complabel.asking.suggest_questions` returns them: ``item``, ``label``,
-        ``answer``, ``question``, ``probability``. A row with the question "named" has ``offered``
-        instead of a label, and may have ``asked_for``.
+        Questions as :func:`complabel.asking.suggest_questions` returns them. A row with the
+        question "named" has ``offered`` instead of ``label``, and may have ``asked_for``.
     path : path
         The file to write.
     item_texts : mapping of item to str, or None, default=None
-        The text of each item, for the field ``text`` of its prompts.
+        Texts for the field ``text`` of the prompts.
     label_names : sequence of str, or None, default=None
         All labels; they are offered by "named" questions without ``offered``.
 
@@ -67,13 +66,12 @@ def write_prompts(
         If the table has other questions, one without labels, a naming that is already answered, or
         an item without a text.
     OutputError
-        If the file cannot be written. What was there before is unchanged.
+        If the file cannot be written.
 
     Notes
     -----
-    Return each line with an added field ``reply``, which is free text or JSON. The field
-    ``annotator`` is optional. Keep the lines that already have a ``reply``: they are known answers
-    that belong to the random sample.
+    Return each line with a field ``reply``, free text or JSON, and if you like ``annotator``. Keep
+    lines that already have a ``reply``: known answers belong to the random sample.
 
     Examples
     --------
@@ -187,8 +185,6 @@ class _Prompt(BaseModel):
 
 
 class _Line(BaseModel):
-    """What a line adds to its prompt."""
-
     id: Text
     annotator: OptionalText = None
     reply: Any = None
@@ -200,13 +196,11 @@ def _recognizes(head: Head) -> bool:
         first = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return (
-        isinstance(first, dict) and "id" in first and ("reply" in first or "answer_form" in first)
-    )
+    keys = first.keys() if isinstance(first, dict) else set()
+    return "id" in keys and not keys.isdisjoint(("reply", "answer_form"))
 
 
 def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
-    """Read replies; unclear replies are counted and left out."""
     tally.start("replies", "replies that do not parse", "repeated replies")
     unclear: list[str] = []
     yield from pieces(_rows(path, options, tally, unclear))
@@ -224,7 +218,6 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
 
 
 def _rows(path: Path, options: Options, tally: Tally, unclear: list[str]) -> Iterator[Row]:
-    """Yield the rows of all replies that are clear, each once."""
     seen: dict[str, list[list[Row]]] = {}  # the answers so far, by id
     for place, value, line in _with_prompts(path, options):
         prompt = checked(_Prompt, value, place)
@@ -251,10 +244,7 @@ def _rows(path: Path, options: Options, tally: Tally, unclear: list[str]) -> Ite
 
 
 def _with_prompts(path: Path, options: Options) -> Iterator[tuple[str, Any, _Line]]:
-    """Yield each reply with its prompt and its place, and then the prompts without a line.
-
-    Those have an answer that was known before, or none.
-    """
+    """Yield each reply with its place and prompt, then the prompts without a line of replies."""
     prompts: dict[str, tuple[str, Any, _Line]] = {}
     for place, value in () if options.prompts is None else records(options.prompts):
         line = checked(_Line, value, place)
@@ -340,9 +330,5 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         at = text.find("{", end)
 
 
-REPLIES = Format(
-    "replies",
-    "replies of a language model: the JSON lines of --prompts, each with a reply",
-    _recognizes,
-    _read,
-)
+_TITLE = "replies of a language model: the JSON lines of --prompts, each with a reply"
+REPLIES = Format("replies", _TITLE, _recognizes, _read)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from complabel.files import COLUMNS
 from complabel.importers._format import Format, Head, Options, Tally, some
 from complabel.importers._tabular import Table, open_table
 
-_WORDS: dict[str, dict[str, str]] = {
+_WORDS: dict[str, Mapping[str, str]] = {
     "answer": ANSWER_WORDS,
     "question": {name: name for name in QUESTIONS},
 }
@@ -61,9 +61,8 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     untold.refuse(table)
     left = [name for name in table.columns if name not in (item, *there)]
     if left:
-        tally.remark(
-            f"Columns that do not belong to a table of answers were left out: {some(left)}"
-        )
+        told = "Columns that do not belong to a table of answers were left out"
+        tally.remark(f"{told}: {some(left)}")
     if drawn_at_random:
         tally.remark(
             f"{drawn_at_random:,} random questions are not answered. If somebody stopped early, "
@@ -78,21 +77,17 @@ def _blank(rows: Any, name: str) -> Any:
 
 
 def _meant(table: Table, name: str, column: Any) -> Any:
-    """Return a column of words as what they mean, or refuse an unknown one."""
     allowed = {"": "", **_WORDS[name]}
     meant = column.map(lambda text: allowed.get(text.strip().casefold()))
-    table.check(
-        column,
-        meant.isna(),
-        f"has {name} {{}}; it must be one of {', '.join(_WORDS[name])}, or empty",
-    )
+    told = f"has {name} {{}}; it must be one of {', '.join(_WORDS[name])}, or empty"
+    table.check(column, meant.isna(), told)
     return meant.astype(object)
 
 
 def _not_answered(rows: Any, has_answers: bool) -> Any:
     """Return which rows are open yes/no questions, (R,).
 
-    Without a column of answers each row says "no". But a random question waits for its answer.
+    Without a column of answers, each row says "no" unless it is a random question.
     """
     named = ~_blank(rows, "offered") | ~_blank(rows, "asked_for")
     asked = (rows["question"] == "asked") | ((rows["question"] == "") & ~named)
@@ -101,10 +96,9 @@ def _not_answered(rows: Any, has_answers: bool) -> Any:
 
 
 class _Untold:
-    """Finds rows for which nothing says what was asked; the first is refused at the end.
+    """Finds rows for which nothing says what was asked, by the rules of ``Answers.from_table``.
 
-    Other rows of the same answer may say it. Or a row without a question says "yes": then people
-    were asked about each label. ``Answers.from_table`` has the same rules.
+    Other rows of the answer may say it; or a row without a question says "yes": all were asked.
     """
 
     def __init__(self) -> None:
@@ -141,32 +135,20 @@ class _Untold:
 
 
 def _check(table: Table, rows: Any) -> None:
-    """Refuse rows without an item or label, and numbers that cannot be read."""
     says_no = rows["answer"].isin(("no", ""))
     no_label = _blank(rows, "label") & (says_no | (rows["question"] == "asked"))
     for faulty, name in ((_blank(rows, "item"), "item"), (no_label, "label")):
-        table.check(
-            rows[name],
-            faulty,
-            f"has no {name}; fill in the {name} that the row is about, or leave the row out",
-        )
+        told = f"has no {name}; fill in the {name} that the row is about, or leave the row out"
+        table.check(rows[name], faulty, told)
     for name, (allows, advice) in _NUMBERS.items():
         numbers = rows[name].map(_number).astype(float)
         fits = _blank(rows, name) | numbers.map(allows)
         table.check(rows[name], ~fits, f"has {name} {{}}; it must be {advice}, or empty")
 
 
-def _is_count(number: float) -> bool:
-    return 1 <= number <= 2**31 and number.is_integer()
-
-
-def _is_chance(number: float) -> bool:
-    return 0 < number <= 1
-
-
 _NUMBERS: dict[str, tuple[Callable[[float], bool], str]] = {
-    "asked_for": (_is_count, "a whole number of at least 1"),
-    "probability": (_is_chance, "above 0 and at most 1"),
+    "asked_for": (lambda x: 1 <= x <= 2**31 and x.is_integer(), "a whole number of at least 1"),
+    "probability": (lambda x: 0 < x <= 1, "above 0 and at most 1"),
 }
 
 
@@ -177,11 +159,5 @@ def _number(text: str) -> float:
         return float("nan")
 
 
-TABLE = Format(
-    name="table",
-    title="the table of answers itself: CSV or Parquet with item, label, answer, ...",
-    recognizes=_recognizes,
-    read=_read,
-    takes_question=True,
-)
-"""Yes/no questions without an answer are left out."""
+_TITLE = "the table of answers itself: CSV or Parquet with item, label, answer, ..."
+TABLE = Format("table", _TITLE, _recognizes, _read, takes_question=True)

@@ -23,13 +23,9 @@ class Table(files.Table):
     """A table of which only the names of the columns have been read."""
 
     def frames(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Yield some columns, in pieces of many rows.
+        """Yield pieces of some columns as data frames of categories of text.
 
-        Yields
-        ------
-        pandas.DataFrame
-            The columns as categories of text; cells without a value are blank. The index has the
-            numbers of the rows, from 0.
+        Cells without a value are blank. The index has the numbers of the rows, from 0.
         """
         import pyarrow as pa  # type: ignore[import-untyped]
 
@@ -81,7 +77,7 @@ def _of_csv(path: Path) -> Table:
 
 
 def long_form(items: Any, labels: Sequence[str], said: Any, question: str) -> Any:
-    """Return a data frame with a row for each label of which something was said.
+    """Return a row for each label of which something was said.
 
     ``said`` (n, K) holds positions in ``WORDS``, or a negative number where nothing was said.
     """

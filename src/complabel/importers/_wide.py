@@ -1,9 +1,8 @@
 """Read wide tables: a row an item, and a column for each label, or for each person.
 
-A column of a label holds codes, as in CheXpert; a column of a person holds labels. Nothing is
-guessed of the second kind: ``absent`` and ``present`` name the columns with answers, and say what
-their labels mean. ``COLUMN=PERSON`` says who filled in a column; by default the person is called as
-the column.
+A column of a label holds codes, as in CheXpert; a column of a person holds labels. ``absent`` and
+``present`` name the latter, and say what their labels mean. ``COLUMN=PERSON`` says who filled in a
+column; by default the person is called as the column.
 """
 
 from __future__ import annotations
@@ -39,14 +38,10 @@ def _recognizes(head: Head) -> bool:
 
 
 def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
-    """Read the cells of the label columns, item by item.
-
-    Labels are the columns that the user gave, else those that hold only codes.
-    """
+    """Read the cells of the columns that the user gave, else of those that hold only codes."""
     codes = _codes(options)
-    table = open_table(
-        path, *([options.item] if options.item else []), *(options.label_names or ())
-    )
+    needed = [options.item] if options.item else []
+    table = open_table(path, *needed, *(options.label_names or ()))
     item = options.item or ("item" if "item" in table.columns else table.columns[0])
     columns = [name for name in options.label_names or table.columns if name != item]
     coded = set(options.label_names or ())  # columns with a code so far
@@ -60,7 +55,8 @@ def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
             said[:, k] = piece[name].map(lambda cell: _meaning(cell, codes)).astype(np.int8)
             unknown = said[:, k] == _UNKNOWN
             if unknown.any():
-                others.setdefault(name, _first(piece[name], unknown))
+                row = int(piece.index[unknown.argmax()])
+                others.setdefault(name, (row, piece[name][row]))
             if (said[:, k] >= 0).any():
                 coded.add(name)
         mixed = [name for name in columns if name in coded and name in others]
@@ -78,12 +74,6 @@ def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         yield found
     _remark(table, item, columns, coded, options, tally)
     tally.counts["blank cells"] = tally.counts["rows of the file"] * len(coded) - n_told
-
-
-def _first(column: Any, marked: Any) -> tuple[int, str]:
-    """Return the number and the content of the first cell that is marked."""
-    row = int(column.index[marked.argmax()])
-    return row, column[row]
 
 
 def _remark(
@@ -139,7 +129,6 @@ def _plain(text: str) -> str:
 
 
 def _meaning(cell: str, codes: Mapping[str, int]) -> int:
-    """Return the meaning of a cell: a position in ``WORDS``, ``_BLANK`` or ``_UNKNOWN``."""
     plain = _plain(cell)
     return codes.get(plain, _BLANK if plain in _BLANKS else _UNKNOWN)
 
@@ -157,7 +146,6 @@ def _read_cells(path: Path, options: Options, tally: Tally) -> Iterator[dict[str
 def _rows(
     table: Table, item: str, people: dict[str, Controls], options: Options, tally: Tally
 ) -> Iterator[Row]:
-    """Yield the answers of all people about all items, and count rows and cells."""
     columns = [*dict.fromkeys(name for each in people.values() for name in sum(each, ()))]
     for piece in table.frames([item, *columns]):
         for row, cells in piece.astype(object).to_dict("index").items():
@@ -171,13 +159,8 @@ def _rows(
                 continue
             _remark_on_signs(chosen, options, tally)
             for person, controls in people.items():
-                form = Form(
-                    place=f"{table.path}, row {row + 1}",
-                    answer_id=f"{row + 1}-{person}",
-                    item=cells[item],
-                    chosen=chosen,
-                    annotator=person,
-                )
+                place, answer_id = f"{table.path}, row {row + 1}", f"{row + 1}-{person}"
+                form = Form(place, answer_id, cells[item], chosen, annotator=person)
                 yield from rows_of(form, controls, options, tally)
 
 
@@ -227,13 +210,8 @@ def _people(table: Table, item: str, options: Options) -> dict[str, Controls]:
     return people
 
 
-CODED = Format(
-    name="coded",
-    title="a table of items x labels that holds codes (CheXpert, any wide table)",
-    recognizes=_recognizes,
-    read=_read_codes,
-)
-"""CSV or Parquet. ``yes``, ``no`` and ``unsure`` give the codes; a blank is no answer."""
+_TITLE = "a table of items x labels that holds codes (CheXpert, any wide table)"
+CODED = Format("coded", _TITLE, _recognizes, _read_codes)
 
 CELLS = Format(
     name="columns",
@@ -242,4 +220,3 @@ CELLS = Format(
     read=_read_cells,
     takes_question=True,
 )
-"""CSV, Parquet or .xlsx. A blank cell is no answer."""
