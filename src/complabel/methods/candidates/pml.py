@@ -174,6 +174,10 @@ class PMLFPClassifier(ConfidenceRanker):
     The form of the reconstruction is ours. The paper can also be read as
     sum_ij P_ij ||x_i - u_j||^2, which would choose only one label per instance. See also the Notes
     of :class:`PMLLCClassifier`.
+
+    References
+    ----------
+    M.-K. Xie and S.-J. Huang, "Partial Multi-Label Learning", AAAI 2018.
     """
 
     def _structure(self, X: Features, candidates: Array) -> Structure:

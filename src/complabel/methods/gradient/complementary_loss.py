@@ -214,9 +214,13 @@ class UnbiasedBCEClassifier(ComplementaryLossClassifier):
 
     It is unbiased if all non-empty label sets without the instance's complementary labels are
     equally likely. With many labels, the method learns only from the complementary ones. The cut
-    is that of the released code, and the paper that of :class:`GDFClassifier`.
+    is that of the released code.
 
     Parameters and attributes are those of :class:`ComplementaryLossClassifier`, without ``loss``.
+
+    References
+    ----------
+    The paper of :class:`GDFClassifier`.
     """
 
     loss: Any = field(init=False, default=UnbiasedBCELoss)
