@@ -129,8 +129,7 @@ SIZES = {
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name == "corel16k")) for name in SIZES],
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "corel16k")) for name in SIZES]
 )
 def test_sizes_after_preprocessing(data_dir, name):
     found = load_dataset(name, data_dir=data_dir)

@@ -131,10 +131,7 @@ NOT_SOUND = {
     "cut off": (SMALL[:-30], "a variable is cut off"),
     "cut off, packed": (PACKED[:-30], "a variable is cut off"),
     "version 4": (OLD, r"found no header .* save it in MATLAB with save\(\.\.\., '-v7'"),
-    "damaged, packed": (
-        PACKED[:150] + b"\0\0\0\0" + PACKED[154:],
-        "a variable does not unpack",
-    ),
+    "damaged, packed": (PACKED[:150] + b"\0\0\0\0" + PACKED[154:], "a variable does not unpack"),
     "a variable twice": (mat({"data": X}) + SMALL[128:], "variable data is there twice"),
     "indices beyond the shape": (
         mat(SPARSE).replace(INDICES, b"\x63" + INDICES[1:]),

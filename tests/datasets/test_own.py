@@ -217,10 +217,7 @@ def test_the_layouts_of_matlab_files(tmp_path, matrices):
 @pytest.mark.parametrize(
     ("matrices", "message"),
     [
-        (
-            {"X": X, "target": np.transpose(Y)},
-            "X, target; expected data, target, or X, Y",
-        ),
+        ({"X": X, "target": np.transpose(Y)}, "X, target; expected data, target, or X, Y"),
         ({**MATRICES["rows"], **MATRICES["columns"]}, "expected data, target, or X, Y"),
         ({"data": X, "target": np.array(Y)[:, :2]}, r"target has shape \(3, 2\); data has 3 rows"),
         ({"X": X, "Y": Y[:2]}, r"Y has shape \(2, 3\)"),

@@ -65,9 +65,7 @@ LABEL_STUDIO = [
 ]
 MENUS = [
     task(
-        1,
-        {"image": "/a.jpg", "id": 5, "options": MENU},
-        annotation(10, choices("not_this", "sky")),
+        1, {"image": "/a.jpg", "id": 5, "options": MENU}, annotation(10, choices("not_this", "sky"))
     ),
     task(
         2,
@@ -80,7 +78,7 @@ TREES = [
         1,
         {"text": "x"},
         annotation(10, choices("not_this", ["animal", "cat"], ["plant"], kind="taxonomy")),
-    ),
+    )
 ]
 JSON_MIN = [
     {

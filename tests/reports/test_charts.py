@@ -8,13 +8,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from complabel.reports._charts import (
-    Bar,
-    Scale,
-    bar_chart,
-    heat_map,
-    matrix_charts,
-)
+from complabel.reports._charts import Bar, Scale, bar_chart, heat_map, matrix_charts
 from complabel.reports._demo import _grey_image
 
 NAMES = ("a", "b", "c")

@@ -121,9 +121,7 @@ def test_p_values_are_as_likely_as_they_say():
     Y = correlated(250)
     found = [
         estimate_sharpness(
-            Y,
-            draw_complementary(Y, scheme="biased", sharpness=1.0, random_state=seed),
-            against=1.0,
+            Y, draw_complementary(Y, scheme="biased", sharpness=1.0, random_state=seed), against=1.0
         )
         for seed in range(300)
     ]

@@ -107,10 +107,7 @@ def test_tables_of_a_plan_are_meant_from_its_folder(tables, tmp_path, monkeypatc
 @pytest.mark.parametrize(
     ("own", "message"),
     [
-        (
-            'features = "X.csv"',
-            "'mine', X.csv: features without labels tell nothing; also",
-        ),
+        ('features = "X.csv"', "'mine', X.csv: features without labels tell nothing; also"),
         ('features = "X.csv", truth = 5', "the dataset 'mine', truth: Input should be a valid"),
         ('features = "X.csv", answers = [""]', "the dataset 'mine', answers: "),
         (

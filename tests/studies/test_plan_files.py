@@ -81,11 +81,7 @@ def test_what_a_plan_leaves_out_is_the_papers_protocol(write):
         (SMALL.replace('method = "mlcl"', 'title = "x"'), "row 2, method", "this key is missing"),
         (SMALL.replace("title", "titel"), "titel", "known are name, title"),
         (SMALL.replace("title", "titel"), "title", "this key is missing; every plan needs it"),
-        (
-            SMALL + 'draws = [{ name = "a", menu = 3 }]',
-            "draw 1 (a), menu",
-            "question",
-        ),
+        (SMALL + 'draws = [{ name = "a", menu = 3 }]', "draw 1 (a), menu", "question"),
         (SMALL + 'draws = [{ name = "a", xyz = 1 }]', "draw 1 (a), xyz", "known are name, scheme"),
         (SMALL + 'draws = [{ scheme = "biased" }]', "draw 1, name", "every draw needs it"),
         (SMALL + 'draws = ["biased"]', "draw 1", "dictionary"),
