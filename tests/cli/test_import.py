@@ -112,10 +112,7 @@ def test_people_with_a_column_each(run, folder):
         (["labels.txt", "--out", "a.csv"], "labels.txt: the format was not recognized"),
         (["export.json", "--out", "a.csv", "--absent", "x"], "has no choice in a control 'x'"),
         (["export.json", "--out", "export.json"], "end it in"),
-        (
-            ["named.csv", "--out", "named.csv"],
-            "the command also reads this file; give another name",
-        ),
+        (["named.csv", "--out", "named.csv"], "the command also reads this file; give another"),
     ],
 )
 def test_what_cannot_be_read_is_said_and_nothing_is_written(run, folder, arguments, message):

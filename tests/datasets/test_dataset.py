@@ -41,10 +41,7 @@ def test_sizes_dense_and_sparse(convert):
         ({"X": np.ones(2)}, "2-D float64"),
         ({"X": np.ones((0, 2))}, "no rows"),
         ({"X": np.array([[0.5, np.nan], [1, 1]])}, "X holds (nan|inf) at row 0, column 1"),
-        (
-            {"X": sparse.csr_array(np.array([[0.5, np.inf], [1, 1]]))},
-            "X holds (nan|inf) at row 0, column 1",
-        ),
+        ({"X": sparse.csr_array(np.array([[0.5, np.inf], [1, 1]]))}, "X holds (nan|inf) at row 0"),
         ({"Y": Y.astype(int)}, "2-D uint8"),
         ({"Y": Y[:1]}, r"Y has shape \(1, 3\); X has 2 rows"),
         ({"Y": Y * 2}, "Y holds 2"),

@@ -82,15 +82,9 @@ def test_features_that_are_mostly_zeros_become_sparse(tmp_path, n_nonzero, is_sp
     [
         ({"data": X, "target": Y.T}, "found the variables data, target; expected data, partial_"),
         ({}, r"found the variables \(none\); expected"),
-        (
-            {**SOUND, "target": Y},
-            r"partial_labels has shape \(2, 4\); data has 4 rows and target 4",
-        ),
+        ({**SOUND, "target": Y}, r"partial_labels has shape \(2, 4\); data has 4 rows and target"),
         ({**SOUND, "data": X[:3]}, r"partial_labels has shape \(2, 4\); data has 3 rows"),
-        (
-            {**SOUND, "target": Y.T[:, 1:]},
-            r"target has shape \(2, 3\); data has 4 rows and target 2",
-        ),
+        ({**SOUND, "target": Y.T[:, 1:]}, r"target has shape \(2, 3\); data has 4 rows and target"),
         ({**SOUND, "partial_labels": CANDIDATES.T * 2}, "partial_labels holds 2 at row 0, label 0"),
         ({**SOUND, "target": Y.T * 0.5}, r"target holds 0\.5 at row 0, label 0"),
         ({**SOUND, "target": SPARSE["target"] * 3}, r"target holds 3\.0 at row 0, label 0"),
@@ -137,10 +131,7 @@ NOT_SOUND = {
         mat(SPARSE).replace(INDICES, b"\x63" + INDICES[1:]),
         "data is a damaged sparse matrix",
     ),
-    "falling starts": (
-        mat(SPARSE).replace(STARTS, FALLING),
-        "data is a damaged sparse matrix: indptr must be",
-    ),
+    "falling starts": (mat(SPARSE).replace(STARTS, FALLING), "data is a damaged sparse matrix"),
 }
 
 

@@ -171,10 +171,7 @@ def test_the_same_seed_gives_the_same_labels_on_every_machine(draw, options, exp
         ({"asked_for": 0}, "asked_for must be an integer of at least 1, got 0"),
         ({"asked_for": 1.5}, "asked_for must be an integer of at least 1, got 1.5"),
         ({"random_state": "now"}, "random_state must be a non-negative integer, .*, got 'now'"),
-        (
-            {"scheme": "biased", "sharpness": -1.0},
-            "sharpness must be a finite number of at least 0",
-        ),
+        ({"scheme": "biased", "sharpness": -1.0}, "sharpness must be a finite number of at least"),
         ({"scheme": "biased", "sharpness": np.inf}, "sharpness must be .*, got inf"),
     ],
 )
