@@ -164,19 +164,6 @@ def test_scene_is_training_then_test_part(data_dir):
     )
 
 
-def test_liac_arff_reads_the_same_sparse_rows(data_dir):
-    import arff
-
-    with (data_dir / "corel5k" / "Corel5k-sparse.arff").open() as file:
-        oracle = arff.load(file, return_type=arff.LOD)
-    found = load_dataset("corel5k", data_dir=data_dir, preprocessed=False)
-    names = [name for name, _ in oracle["attributes"]]
-    assert (*found.feature_names, *found.label_names) == tuple(names)
-    joined = sparse.hstack([found.X, sparse.csr_array(found.Y)], format="csr")
-    for row, expected in zip(joined, oracle["data"], strict=True):
-        assert sorted(row.nonzero()[-1]) == sorted(expected)
-
-
 def test_descriptions_measure_what_is_there(data_dir):
     for d in describe_datasets(data_dir, names=["scene", "yeast"]):
         assert (d["n_samples"], d["n_features"], d["n_labels"]) == SIZES[d["name"]][0]

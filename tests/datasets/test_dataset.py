@@ -96,19 +96,6 @@ def dataset(Y, *, groups=None, convert=np.asarray, excluded=None):
     return MultiLabelDataset("toy", convert(X), Y, names, ("x", "y"), groups, excluded)
 
 
-def test_by_hand():
-    # Positives are 1, 3, 2, 2: l1 first, and of the equally frequent l2 and l3 the earlier.
-    data = dataset(
-        [[1, 0, 0, 0], [0, 1, 1, 0], [0, 1, 0, 1], [0, 1, 1, 1], [0, 0, 0, 0]],
-        groups=np.array([5, 6, 7, 8, 9]),
-    )
-    found = preprocess(data, max_labels=2)
-    assert found.label_names == ("l1", "l2")
-    np.testing.assert_array_equal(found.Y, [[1, 0]])
-    np.testing.assert_array_equal(found.X, [[4, 5]])
-    np.testing.assert_array_equal(found.groups, [7])
-
-
 def test_sparse_features_stay_sparse():
     found = preprocess(dataset([[1, 0, 0], [0, 0, 0], [1, 0, 1]], convert=sparse.csr_array))
     assert isinstance(found.X, sparse.csr_array)

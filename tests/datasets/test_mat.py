@@ -59,14 +59,6 @@ def test_dense_and_sparse_plain_and_compressed(tmp_path, form, compressed):
     assert read_pml(str(path), name="other").name == "other"
 
 
-@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int16, np.float32, ">f8"])
-def test_any_type_of_number(tmp_path, dtype):
-    changed = {"data": X.astype(dtype), "target": Y.T.astype(dtype)}
-    found = read_pml(saved(tmp_path, {**SOUND, **changed}))
-    np.testing.assert_array_equal(found.X, X.astype(dtype).astype(float))
-    np.testing.assert_array_equal(found.Y, Y)
-
-
 @pytest.mark.parametrize(("n_nonzero", "is_sparse"), [(0, True), (4, True), (5, False)])
 def test_features_that_are_mostly_zeros_become_sparse(tmp_path, n_nonzero, is_sparse):
     data = np.zeros((4, 10), dtype=np.uint8)

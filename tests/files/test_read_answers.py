@@ -242,13 +242,6 @@ def test_files_that_are_no_table_of_answers(tmp_path):
         read_answers(write_text(tmp_path / "a.json", "[]"))
 
 
-def test_contradictions_may_be_kept(tmp_path):
-    path = write_text(tmp_path / "a.csv", "item,label,answer\na,sea,no\na,sea,yes\n")
-    found = read_answers(path, contradictions="keep")
-    assert found.n_contradictions == 1
-    assert found.answers.n_answers == 2
-
-
 def test_labels_that_nobody_mentions(tmp_path):
     path = write_text(tmp_path / "a.csv", "item,label,question\na,sea,named\n")
     names = read_label_names(write_text(tmp_path / "labels.txt", "sky\nsea\ncity\n"))

@@ -186,13 +186,6 @@ def test_rows_without_a_choice_are_refused(draw):
         draw([[1, 0, 0], [1, 1, 1]], random_state=0)
 
 
-def test_cooccurrence_by_hand():
-    # Label 0 in rows 0, 1, 2; label 1 in rows 0, 3; label 2 in rows 0, 1.
-    indicator = [[1, 1, 1], [1, 0, 1], [1, 0, 0], [0, 1, 0]]
-    expected = [[1, 1 / 3, 2 / 3], [1 / 2, 1, 1 / 2], [1, 1 / 2, 1]]
-    np.testing.assert_allclose(cooccurrence(indicator), expected, rtol=1e-15)
-
-
 @examples(25)
 @given(
     hnp.arrays(
