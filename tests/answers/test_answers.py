@@ -10,15 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from tests.answers.records import (
-    MASKS,
-    back,
-    make,
-    records,
-    same,
-    what_applies,
-    what_is_denied,
-)
+from tests.answers.records import MASKS, back, make, records, same, what_applies, what_is_denied
 from tests.examples import examples
 
 from complabel.answers import Answers, check_indicator

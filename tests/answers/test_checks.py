@@ -16,10 +16,7 @@ VALID = np.array([[0, 1, 0, 0], [1, 0, 0, 1], [0, 0, 1, 0]])
 
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.float32, object])
-@pytest.mark.parametrize(
-    "container",
-    [np.asarray, np.asfortranarray, np.ndarray.tolist],
-)
+@pytest.mark.parametrize("container", [np.asarray, np.asfortranarray, np.ndarray.tolist])
 def test_every_dense_form_gives_the_same_matrix(dtype, container):
     checked = check_complementary(container(VALID.astype(dtype)))
     assert checked.dtype == np.uint8

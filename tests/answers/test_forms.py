@@ -6,11 +6,7 @@ from scipy import sparse
 from sklearn.preprocessing import MultiLabelBinarizer
 from tests.examples import examples
 
-from complabel.answers import (
-    indicator_from_indices,
-    indicator_from_names,
-    names_from_indicator,
-)
+from complabel.answers import indicator_from_indices, indicator_from_names, names_from_indicator
 from complabel.errors import AnnotationError
 
 NAMES = ["beach", "sunset", "fall foliage", "field", "mountain", "urban"]

@@ -123,19 +123,6 @@ def test_an_unequal_choice_does_not_count_as_one_that_depends():
     assert seen.finding("choice-depends") is None
 
 
-@pytest.mark.parametrize(("K", "sd"), [(5, 1.0), (8, 2.0)])
-@pytest.mark.parametrize("seed", range(1))
-def test_propensities_alone_are_not_a_choice_that_depends(K, sd, seed):
-    Y = draw_labels(5000, n_labels=K, seed=seed)
-    w = np.exp(sd * np.random.default_rng(seed).normal(size=K))
-    named = draw_answers(Y, propensities=w, random_state=seed + 1)
-    seen = inspect_answers(
-        Answers.concatenate([named, draw_answers(Y, question="ticked", random_state=seed)])
-    )
-    assert seen.finding("choice-not-uniform") is not None
-    assert seen.finding("choice-depends") is None
-
-
 def test_scores_and_information_are_those_of_enumeration():
     could = np.array([[1, 1, 1, 0], [1, 0, 1, 1], [1, 1, 1, 1]], dtype=bool)
     n_offered, log_w, r = np.array([4, 4, 4]), np.array([0.3, -1.0, 0.5, 0.2]), 0.3

@@ -210,12 +210,3 @@ def test_without_pandas_the_columns_come_alone(named, monkeypatch):
     columns["answer"] = ["unsure" if answer is None else answer for answer in columns["answer"]]
     read = Answers.from_table(columns, items=range(60), label_names=["0", "1", "2", "3", "4"])
     assert read.n_answers == len(frame) - 20
-
-
-def test_many_items_and_labels():
-    labels = np.random.default_rng(0).integers(80, size=100_000)
-    named = Answers.from_arrays(named=np.eye(80, dtype=np.uint8)[labels], all_apply="never")
-    table = suggest_questions(named, 10_000, random_state=0)
-    assert to_ask(table)["label"].value_counts().eq(125).all()
-    told = len(table) - 10_000
-    assert abs(told - 10_000 / 79) < 5 * np.sqrt(10_000 / 79)

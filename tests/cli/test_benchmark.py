@@ -5,7 +5,6 @@ import json
 import pytest
 
 from complabel.cli._tune import parse_grid
-from complabel.datasets import CATALOG
 from complabel.metrics import METRIC_NAMES
 
 
@@ -101,25 +100,6 @@ def test_benchmark_shows_published_figures(run, data_dir):
     published = next(line for line in out.splitlines() if "published" in line)
     for figure in ("0.235±0.008", "0.211±0.013", "0.251±0.023", "0.525±0.021", "0.718±0.019"):
         assert figure in published
-
-
-@pytest.mark.slow
-def test_datasets_json_lists_everything(run, data_dir):
-    code, out, _ = run("datasets", "--data-dir", data_dir, "--json")
-    assert code == 0
-    described = {entry["name"]: entry for entry in json.loads(out)}
-    assert described.keys() == {*CATALOG, "digits", "synthetic"}
-    sizes = {
-        name: tuple(described[name][key] for key in ("n_samples", "n_features", "n_labels"))
-        for name in ("scene", "yeast", "corel5k", "corel16k", "delicious")
-    }
-    assert sizes == {
-        "scene": (2407, 294, 6),
-        "yeast": (2417, 103, 14),
-        "corel5k": (4194, 499, 15),
-        "corel16k": (11103, 500, 15),
-        "delicious": (14784, 500, 15),
-    }
 
 
 def test_datasets_table_names_what_is_missing(run, tmp_path, monkeypatch):

@@ -108,17 +108,11 @@ def test_people_with_a_column_each(run, folder):
         (["none.json", "--out", "a.csv"], "none.json: no such file; check the path"),
         (["export.json", "--out", "none/a.csv"], "--out none/a.csv: there is no folder none"),
         (["export.json", "--out", "a.txt"], "end it in .csv, .csv.gz or .parquet"),
-        (
-            ["export.json", "--out", "a.csv", "--from", "labels"],
-            "--from is 'labels'",
-        ),
+        (["export.json", "--out", "a.csv", "--from", "labels"], "--from is 'labels'"),
         (["labels.txt", "--out", "a.csv"], "labels.txt: the format was not recognized"),
         (["export.json", "--out", "a.csv", "--absent", "x"], "has no choice in a control 'x'"),
         (["export.json", "--out", "export.json"], "end it in"),
-        (
-            ["named.csv", "--out", "named.csv"],
-            "the command also reads this file; give another name",
-        ),
+        (["named.csv", "--out", "named.csv"], "the command also reads this file; give another"),
     ],
 )
 def test_what_cannot_be_read_is_said_and_nothing_is_written(run, folder, arguments, message):

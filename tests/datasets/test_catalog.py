@@ -129,8 +129,7 @@ SIZES = {
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name == "corel16k")) for name in SIZES],
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "corel16k")) for name in SIZES]
 )
 def test_sizes_after_preprocessing(data_dir, name):
     found = load_dataset(name, data_dir=data_dir)
@@ -163,19 +162,6 @@ def test_scene_is_training_then_test_part(data_dir):
     np.testing.assert_array_equal(
         np.r_[found.X[0], found.Y[0]], np.array(first.split("\n")[0].split(","), dtype=float)
     )
-
-
-def test_liac_arff_reads_the_same_sparse_rows(data_dir):
-    import arff
-
-    with (data_dir / "corel5k" / "Corel5k-sparse.arff").open() as file:
-        oracle = arff.load(file, return_type=arff.LOD)
-    found = load_dataset("corel5k", data_dir=data_dir, preprocessed=False)
-    names = [name for name, _ in oracle["attributes"]]
-    assert (*found.feature_names, *found.label_names) == tuple(names)
-    joined = sparse.hstack([found.X, sparse.csr_array(found.Y)], format="csr")
-    for row, expected in zip(joined, oracle["data"], strict=True):
-        assert sorted(row.nonzero()[-1]) == sorted(expected)
 
 
 def test_descriptions_measure_what_is_there(data_dir):

@@ -291,16 +291,3 @@ def test_labels_alone_are_no_dataset(tmp_path):
     assert read_svmlight(svmlight, n_features=4).n_features == 4
     with pytest.raises(InputError, match="X has no column"):
         MultiLabelDataset("none", np.zeros((2, 0)), np.eye(2, dtype=np.uint8), ("a", "b"), ())
-
-
-@pytest.mark.parametrize("lost", ["kauai", "hawaii"], ids=["in the middle", "last"])
-def test_corel5k_without_one_of_its_labels(data_dir, tmp_path, lost, caplog):
-    names = (data_dir / "corel5k" / "Corel5k.xml").read_text()
-    (tmp_path / "c.xml").write_text(names.replace(f'<label name="{lost}"></label>', ""))
-    paths = data_dir / "corel5k" / "Corel5k-sparse.arff", tmp_path / "c.xml"
-    if lost == "hawaii":
-        assert read_mulan(*paths).n_labels == 373
-        assert "attribute 'hawaii' holds only 0 and 1" in caplog.text
-        return
-    with pytest.raises(DatasetFormatError, match=f"attribute '{lost}' holds only 0 and 1"):
-        read_mulan(*paths)

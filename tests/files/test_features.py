@@ -172,29 +172,17 @@ FAULTS = {
     "not a number": ("item,a,b\nx,1,2\ny,1,nan\n", "line 3: column 'b' is missing or NaN"),
     "infinite": ("item,a,b\nx,1,-inf\n", "line 2: column 'b' is infinite"),
     "too large": ("item,a\nx,1e999\n", "line 2: column 'a' is infinite"),
-    "text": (
-        "item,a,colour,b\nx,1,red,2\ny,2,blue,3\n",
-        "line 2: column 'colour' must hold numbers; .*turn text .*TfidfVectorizer.*; found 'red'",
-    ),
-    "two columns of text": (
-        "item,a,b\nx,1,2\ny,u,2\nz,1,v\n",
-        "line 3: 2 columns 'a', 'b' must hold numbers; .* found 'u'",
-    ),
+    "text": ("item,a,colour,b\nx,1,red,2\ny,2,blue,3\n", "line 2: column 'colour' must hold"),
+    "two columns of text": ("item,a,b\nx,1,2\ny,u,2\nz,1,v\n", "line 3: 2 columns 'a', 'b' must"),
     "a line too short": ("item,a,b\nx,1,2\n\ny,1\n", "line 4: found 2 values for 3 columns; give"),
     "a line too long": ("item,a\nx,1\ny,1,2\n", "line 3: found 3 values for 2 columns"),
     "after a line break in quotes": ('item,a\n"x\ny",1\nz,\n', "line 4: column 'a' is missing"),
     "blank id": ("item,a\nx,1\n ,2\n", "line 3: 'item' is blank; give the item"),
     "repeated id": ("item,a\nx,1\ny,2\nx,3\n", "item 'x' occurs more than once, in line 2 and l"),
-    "repeated ids": (
-        "item,a\nx,1\ny,2\nx,3\ny,2\ny,1\n",
-        "2 items occur more than once: 'x', 'y'; the first is in line 2 and line 4; give each",
-    ),
+    "repeated ids": ("item,a\nx,1\ny,2\nx,3\ny,2\ny,1\n", "2 items occur more than once: 'x', 'y'"),
     "repeated column": ("item,a,a\nx,1,2\n", "line 1: 2 columns are named 'a'; give each its own"),
     "column without a name": (",item,a\n0,x,1\n", "line 1: column 1 has no name; .*index=False"),
-    "another separator": (
-        "item;a;b\nx;1;2\n",
-        "line 1: found only one column, 'item;a;b'; separate values",
-    ),
+    "another separator": ("item;a;b\nx;1;2\n", "line 1: found only one column, 'item;a;b'"),
     "no features": ("item\nx\n", "there are no features, only ids"),
     "no rows": ("item,a\n", "there are no rows; add one for each item"),
     "empty": ("", "the file is empty; give a line of column names"),
@@ -227,25 +215,13 @@ def test_a_byte_order_mark_and_windows_line_ends(tmp_path):
 PARQUET_FAULTS = {
     "text": ({"item": ["x"], "a": ["red"]}, "column 'a' must hold numbers; .* found type"),
     "null": ({"item": ["x", "y"], "a": [1.5, None]}, ", row 1: column 'a' is missing or NaN"),
-    "list and numbers": (
-        {"item": ["x"], "a": [[1.0]], "b": [1]},
-        "column 'a' must .* or keep one column of lists alone",
-    ),
-    "uneven lists": (
-        {"item": ["x", "y"], "e": [[1.0], [1.0, 2]]},
-        ", row 1: the list in column 'e",
-    ),
+    "list and numbers": ({"item": ["x"], "a": [[1.0]], "b": [1]}, "column 'a' must .* or keep one"),
+    "uneven lists": ({"item": ["x", "y"], "e": [[1.0], [1.0, 2]]}, ", row 1: the list in column"),
     "missing list": ({"item": ["x", "y"], "e": [[1.0], None]}, ", row 1: the list in column 'e'"),
     "gap in a list": ({"item": ["x", "y"], "e": [[1.0], [None]]}, ", row 1: column 0 is missing"),
     "missing id": ({"item": ["x", None], "a": [1, 2]}, ", row 1: 'item' is blank"),
-    "ids that are no names": (
-        {"item": [0.5], "a": [1]},
-        "column 'item' holds values of type double",
-    ),
-    "repeated ids": (
-        {"item": [1, 1], "a": [1, 2]},
-        "item '1' occurs more than once, in row 0 and row",
-    ),
+    "ids that are no names": ({"item": [0.5], "a": [1]}, "column 'item' holds values of type"),
+    "repeated ids": ({"item": [1, 1], "a": [1, 2]}, "item '1' occurs more than once, in row 0 and"),
 }
 
 

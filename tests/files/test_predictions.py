@@ -192,10 +192,7 @@ def test_a_label_called_item_where_it_can_be_told(tmp_path):
         ([[0.5, np.nan, 0, 0]], "item 'a' has nan for label 'a \"sky\"'; give probabilities from"),
         ([[0.5, 0, 0, 1.5]], "has 1.5 for label"),
         ([[0.5, 0, 0, -0.1]], "has -0.1 for label"),
-        (
-            [[0.5, 0, 0]],
-            r"shape \(1, 3\); give a row for each of 1 items, and a column for each of",
-        ),
+        ([[0.5, 0, 0]], r"shape \(1, 3\); give a row for each of 1 items, and a column for each"),
     ],
     ids=["NaN", "above", "below", "shape"],
 )

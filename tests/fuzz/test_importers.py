@@ -40,34 +40,6 @@ def test_mutants_are_read_or_cleanly_refused(unguarded, capsys):
     assert counts["finds"] == 0
 
 
-def test_the_same_seed_and_index_give_the_same_mutant():
-    first, again, other = (
-        [importers.make_mutant(seed, index)[1] for index in range(100)] for seed in (0, 0, 1)
-    )
-    assert first == again
-    assert first != other
-    assert len(set(first)) > 90
-
-
-BAD_PIECES = {
-    "a column that is none": {"item": ["a"], "label": ["b"], "answer": ["no"], "more": [1]},
-    "columns of two lengths": {"item": ["a"], "label": ["b", "c"], "answer": ["no"]},
-    "a word that is none": {"item": ["a"], "label": ["b"], "answer": ["perhaps"]},
-    "a number as a name": {"item": [1], "label": ["b"], "answer": ["no"]},
-    "half a character": {"item": ["\ud800"], "label": ["b"], "answer": ["no"]},
-}
-
-
-@pytest.mark.parametrize("piece", BAD_PIECES)
-def test_a_table_that_is_none_is_a_find(unguarded, monkeypatch, capsys, piece):
-    def read(path, options, tally):
-        yield BAD_PIECES[piece]
-
-    watch(monkeypatch, read)
-    assert importers.main(["--mutants", "1"]) == 1
-    assert "1 finds, " in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("raised", "told"),
     [

@@ -22,12 +22,6 @@ def test_the_files_that_are_mutated_are_sound(tmp_path):
         assert models.attempt(content, tmp_path / "m") == "read"
 
 
-def test_the_same_seed_and_index_give_the_same_mutant():
-    first, again = ([models.make_mutant(0, index) for index in range(30)] for _ in range(2))
-    assert first == again
-    assert len(set(first)) > 25
-
-
 @pytest.mark.parametrize(
     ("raised", "shown"),
     [(IndexError("out of range"), "IndexError: out of range"), (ModelFileError("no"), "say where")],

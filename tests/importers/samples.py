@@ -65,9 +65,7 @@ LABEL_STUDIO = [
 ]
 MENUS = [
     task(
-        1,
-        {"image": "/a.jpg", "id": 5, "options": MENU},
-        annotation(10, choices("not_this", "sky")),
+        1, {"image": "/a.jpg", "id": 5, "options": MENU}, annotation(10, choices("not_this", "sky"))
     ),
     task(
         2,
@@ -80,7 +78,7 @@ TREES = [
         1,
         {"text": "x"},
         annotation(10, choices("not_this", ["animal", "cat"], ["plant"], kind="taxonomy")),
-    ),
+    )
 ]
 JSON_MIN = [
     {
@@ -215,23 +213,12 @@ LVIS = {
     ],
     "images": [
         {
-            "id": 50,
-            "file_name": "50.jpg",
-            "neg_category_ids": [1, 3],
-            "not_exhaustive_category_ids": [2],
-        },
-        {
-            "id": 60,
-            "file_name": "60.jpg",
-            "neg_category_ids": [],
-            "not_exhaustive_category_ids": [],
-        },
-        {
-            "id": 70,
-            "file_name": "70.jpg",
-            "neg_category_ids": [2],
-            "not_exhaustive_category_ids": [],
-        },
+            "id": number,
+            "file_name": f"{number}.jpg",
+            "neg_category_ids": absent,
+            "not_exhaustive_category_ids": partial,
+        }
+        for number, absent, partial in ((50, [1, 3], [2]), (60, [], []), (70, [2], []))
     ],
 }
 BOTH = {"absent": ("not_this",), "present": ("this",)}

@@ -68,12 +68,7 @@ def _cell(chosen):
 
 def _task(number, data, form):
     results = [
-        {
-            "from_name": control,
-            "to_name": "item",
-            "type": "choices",
-            "value": {"choices": chosen},
-        }
+        {"from_name": control, "to_name": "item", "type": "choices", "value": {"choices": chosen}}
         for control, chosen in (form or {}).items()
         if chosen
     ]

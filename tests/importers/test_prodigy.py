@@ -37,11 +37,7 @@ def test_choices_row_by_row(tmp_path):
         ("3", "city", "yes", "ticked", None),
     ]
     assert set(table["offered"]) == {'["sea", "sky", "city"]'}
-    assert dict(tally.counts) == {
-        "tasks": 5,
-        "ignored tasks": 1,
-        "tasks without a selection": 1,
-    }
+    assert dict(tally.counts) == {"tasks": 5, "ignored tasks": 1, "tasks without a selection": 1}
     assert list(tally.label_names) == ["sea", "sky", "city"]
     answers, found = masks(table, ["sea", "sky", "city"])
     assert answers.question.tolist() == ["asked", "named", "ticked"]

@@ -267,10 +267,7 @@ def test_a_repeated_reply_counts_once_and_another_one_stays(tmp_path):
         ('{"id": "x", "item": "a", "reply": "no"}', "line 2: has neither a label nor offered"),
         ('{"id": "x", "item": "", "label": "b", "reply": "no"}', "line 2: item is ''"),
         ('{"id": "x", "item": [1], "label": "b", "reply": "no"}', "line 2: item is a list"),
-        (
-            '{"id": "x", "item": "a", "label": "\\ud800", "reply": "no"}',
-            "line 2: label is",
-        ),
+        ('{"id": "x", "item": "a", "label": "\\ud800", "reply": "no"}', "line 2: label is"),
         ('{"id": "x", "item": "a", "label": "b", "probability": 7}', "probability is 7"),
         ('{"id": "x", "item": "a", "offered": "sea"}', "offered is 'sea'"),
         ('{"id": "x", "item": "a", "label": "b", "asked_for": 0.5}', "asked_for is 0.5"),

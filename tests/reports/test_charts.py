@@ -1,21 +1,12 @@
 from __future__ import annotations
 
-import base64
-import io
 import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
 
-from complabel.reports._charts import (
-    Bar,
-    Scale,
-    bar_chart,
-    heat_map,
-    matrix_charts,
-)
-from complabel.reports._demo import _grey_image
+from complabel.reports._charts import Bar, Scale, bar_chart, heat_map, matrix_charts
 
 NAMES = ("a", "b", "c")
 SCALE = Scale(0.5, "= 1/2", ("relevant", "chosen"))
@@ -83,17 +74,6 @@ def test_figures_describe_themselves():
     assert root.get("viewBox")
 
 
-def test_ids_are_unique_on_a_page_and_every_reference_resolves():
-    svgs = [draw_heat_map(ident="first"), draw_heat_map(ident="second")]
-    ids = [element.get("id") for svg in svgs for element in ET.fromstring(svg).iter()]
-    ids = [ident for ident in ids if ident is not None]
-    assert ids
-    assert len(ids) == len(set(ids))
-    for svg in svgs:
-        references = re.findall(r"url\(#([^)]+)\)|href=\"#([^\"]+)\"", svg)
-        assert {a or b for a, b in references} <= set(ids)
-
-
 def test_figures_are_the_same_under_any_matplotlibrc_and_leave_it_alone():
     import matplotlib as mpl
 
@@ -102,17 +82,6 @@ def test_figures_are_the_same_under_any_matplotlibrc_and_leave_it_alone():
         before = dict(mpl.rcParams)
         assert draw_heat_map() == expected
         assert dict(mpl.rcParams) == before
-
-
-def test_grey_image_holds_every_pixel():
-    from matplotlib.image import imread
-
-    pixels = np.linspace(0, 1, 12).reshape(3, 4)
-    kind, _, data = _grey_image(pixels).partition(",")
-    assert kind == "data:image/png;base64"
-    read = imread(io.BytesIO(base64.b64decode(data)))  # (3, 4, RGBA)
-    assert np.abs(read[..., 0] - (1 - pixels)).max() <= 1.5 / 255
-    assert (read[..., 3] == 1).all()
 
 
 def test_bars_are_as_long_as_their_values():

@@ -201,12 +201,6 @@ def test_what_cannot_be_is_refused(given, message):
         run_demo(**given)
 
 
-def test_titles_number_the_ways(summary):
-    titles = summary["titles"]
-    assert list(titles) == [*WAYS, "prior", "supervised"]
-    assert titles["audited"] == "4 named, with a bias, and 50 asked"
-
-
 def test_advice_stands_only_where_figures_bear_it_out(summary):
     usual = with_precisions(summary, free=0.9, asked=0.95, biased=0.5, audited=0.8)
     assert _demo._meaning(usual) == (
@@ -221,11 +215,6 @@ def test_advice_stands_only_where_figures_bear_it_out(summary):
     assert "“named, with a bias”: average precision 0.970" in _demo._meaning(
         with_precisions(usual, biased=0.97)
     )
-
-
-def test_the_bias_is_said_in_numbers(summary):
-    changed = {**summary, "propensities": [1.0, 0.5, 2.0, 4.0, 1.0, 1.0]}
-    assert "3 comes 8 times as readily as 1." in _demo._about(changed)["biased"]
 
 
 def test_bars_have_the_summarys_figures_beside_them(page, summary):

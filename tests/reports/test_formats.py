@@ -8,15 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.reports.small import (
-    DATASETS,
-    ROWS,
-    Page,
-    failing,
-    make_plan,
-    make_results,
-    the_cell,
-)
+from tests.reports.small import DATASETS, ROWS, Page, failing, make_plan, make_results, the_cell
 
 from complabel import reports
 from complabel.metrics import METRIC_NAMES

@@ -3,15 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
-from tests.reports.small import (
-    DETAILS,
-    ROWS,
-    Page,
-    folds_of,
-    make_plan,
-    make_results,
-    the_cell,
-)
+from tests.reports.small import DETAILS, ROWS, Page, folds_of, make_plan, make_results, the_cell
 
 from complabel.metrics import METRIC_NAMES
 from complabel.paper import Published, published_cells
@@ -133,11 +125,7 @@ def test_a_single_fold_has_no_spread_and_no_test(without_charts):
 
 def test_costs_scalars_settings_and_machines(summary):
     cost = summary.costs[0]
-    assert (cost.fit_seconds, cost.predict_seconds, cost.peak_memory_mb) == (
-        2.5,
-        0.25,
-        302,
-    )
+    assert (cost.fit_seconds, cost.predict_seconds, cost.peak_memory_mb) == (2.5, 0.25, 302)
     number, text = summary.fitted[:2]
     assert (number.mean, number.min, number.max) == pytest.approx((0.2, 0.1, 0.3))
     assert text.counts == {"top": 3}
@@ -252,11 +240,7 @@ THREE = ({"name": "a"}, {"name": "b", "error_rate": 0.1}, {"name": "c", "error_r
             MORE[:2],
             "The best by average precision: MLCL on scene; Prior on yeast.",
         ),
-        (
-            [(0.8, 0.8)],
-            MORE[:1],
-            "MLCL and Prior have the highest average precision on scene.",
-        ),
+        ([(0.8, 0.8)], MORE[:1], "MLCL and Prior have the highest average precision on scene."),
         (
             [(0.8, 0.5), (0.8, 0.9), (0.8, 0.5), (0.8, 0.5)],
             MORE,

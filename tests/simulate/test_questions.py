@@ -290,10 +290,7 @@ def test_a_data_frame_names_the_labels():
         ({"propensities": [1, 2, np.nan, 3, 4]}, "propensities must be finite"),
         ({"exclusion_rates": 0.5}, "exclusion_rates are for the question 'excluded'"),
         ({"question": "excluded"}, "exclusion_rates are for .* needs one rate"),
-        (
-            {"question": "excluded", "exclusion_rates": [0.5, 0.5]},
-            "exclusion_rates has 2 entries for 5 labels",
-        ),
+        ({"question": "excluded", "exclusion_rates": [0.5, 0.5]}, "exclusion_rates has 2 entries"),
         ({"random_state": "a"}, "random_state must be"),
     ],
 )

@@ -259,16 +259,6 @@ def test_answers_and_seconds_by_hand(case):
     assert seconds_of(draw, 120, 6, Seconds()) == pytest.approx(seconds)
 
 
-def test_each_kind_of_question_has_its_seconds():
-    used = Seconds(named=7, menu=11, asked=13, ticked=17)
-    took = {
-        question: seconds_of(Draw(name="d", question=question), 1, 3, used)
-        for question in ("free", "menu-2", "asked", "ticked")
-    }
-    assert took == {"free": 7, "menu-2": 11, "asked": 13, "ticked": 51}
-    assert seconds_of(Draw(name="d", question="none", audit=2), 1, 3, used) == 26
-
-
 def test_nobody_was_asked_for_a_datasets_own_labels():
     own = Draw(name="own", scheme="own")
     assert answers_of(own, 10) is None

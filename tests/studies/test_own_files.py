@@ -87,10 +87,7 @@ def test_files_of_a_plan_are_meant_from_its_folder(tmp_path, monkeypatch):
         ('{ name = "a", file = [] }', "is no dataset"),
         ('{ name = "a", file = 5 }', "is no dataset"),
         ('{ name = 5, file = "x.arff" }', "is no dataset"),
-        (
-            '{ name = "a", file = "x.arff", labels = "y.xml" }',
-            "the dataset 'a' has the unknown key 'labels'; write tables of your own as",
-        ),
+        ('{ name = "a", file = "x.arff", labels = "y.xml" }', "the dataset 'a' has the unknown"),
         ('{ name = "scene", file = "x.arff" }', "the catalog has a dataset 'scene'"),
         ('"mine.arff"', "write a file of your own as { name"),
     ],
@@ -108,11 +105,7 @@ def test_what_is_no_dataset_in_a_plan_is_said(tmp_path, own, message):
     [
         ("none.arff", DatasetNotFoundError, r"none\.arff: no such file"),
         ("bare.arff", DatasetFormatError, r"bare\.arff: nothing says which attributes are labels"),
-        (
-            "two.npz",
-            InputError,
-            r"two\.npz: this dataset has only the labels label_0, label_1; .* 3",
-        ),
+        ("two.npz", InputError, r"two\.npz: this dataset has only the labels label_0, label_1"),
         ("plan.toml", DatasetFormatError, r"plan\.toml: the name of a .* must end in \.npz"),
     ],
 )

@@ -107,16 +107,10 @@ def test_tables_of_a_plan_are_meant_from_its_folder(tables, tmp_path, monkeypatc
 @pytest.mark.parametrize(
     ("own", "message"),
     [
-        (
-            'features = "X.csv"',
-            "'mine', X.csv: features without labels tell nothing; also",
-        ),
+        ('features = "X.csv"', "'mine', X.csv: features without labels tell nothing; also"),
         ('features = "X.csv", truth = 5', "the dataset 'mine', truth: Input should be a valid"),
         ('features = "X.csv", answers = [""]', "the dataset 'mine', answers: "),
-        (
-            'features = "X.csv", labels = "l"',
-            "the dataset 'mine' has the unknown key 'labels'; write",
-        ),
+        ('features = "X.csv", labels = "l"', "the dataset 'mine' has the unknown key 'labels'"),
         ('answers = "a.csv"', "or tables as { name = "),
         ('features = "X.csv", truth = "t", contradictions = "x"', "'mine', contradictions: "),
     ],
@@ -214,10 +208,7 @@ def test_settings_are_chosen_by_held_out_answers_alone(tables):
     ("change", "message"),
     [
         ({"draws": [Draw(name="u")]}, "drawn labels need the true labels of all rows"),
-        (
-            {"draws": [Draw(name="o", scheme="own", audit=5)]},
-            "an audit needs the true labels of all rows, but mine has them for 40 of its 60 rows",
-        ),
+        ({'draws': [Draw(name='o', scheme='own', audit=5)]}, 'an audit needs the true labels of'),
         ({"rows": [{"method": "prior", "relevant_share": 0.1}]}, "is told relevant labels"),
         ({"rows": [{"method": "prior", "relevant_per_row": 1}]}, "is told relevant labels"),
         (

@@ -20,6 +20,11 @@ rows = [{ method = "prior" }, { method = "mlcl" }]
 """
 
 
+def mlcl(more):
+    """A plan whose second row says more."""
+    return SMALL.replace('"mlcl"', f'"mlcl", {more}')
+
+
 @pytest.fixture
 def write(tmp_path):
     def write(text):
@@ -50,46 +55,30 @@ def test_what_a_plan_leaves_out_is_the_papers_protocol(write):
             "row 2 (*), leave_out[0]",
             "no method 'x'",
         ),
-        (SMALL.replace('"mlcl"', '"mlcl", settings = { bta = 1 }'), "row 2 (mlcl)", "bta"),
-        (SMALL.replace('"mlcl"', '"mlcl", none = ["bta"]'), "row 2 (mlcl)", "bta"),
-        (
-            SMALL.replace('"mlcl"', '"mlcl", grid = { beta = [] }'),
-            "row 2 (mlcl), grid.beta",
-            "at least 1",
-        ),
-        (SMALL.replace('"mlcl"', '"mlcl", title = "{gamma}"'), "row 2 (mlcl)", "gamma"),
+        (mlcl("settings = { bta = 1 }"), "row 2 (mlcl)", "bta"),
+        (mlcl('none = ["bta"]'), "row 2 (mlcl)", "bta"),
+        (mlcl("grid = { beta = [] }"), "row 2 (mlcl), grid.beta", "at least 1"),
+        (mlcl('title = "{gamma}"'), "row 2 (mlcl)", "gamma"),
         (SMALL.replace('"mlcl"', '"prior"'), "the plan", "two rows called 'Prior'"),
-        (SMALL.replace('"mlcl"', '"mlcl", title = "A {b"'), "row 2 (mlcl)", "write two"),
-        (SMALL.replace('"mlcl"', '"mlcl", title = "sets {1, 2}"'), "row 2 (mlcl)", "write two"),
-        (SMALL.replace('"mlcl"', '"mlcl", published = "}"'), "row 2 (mlcl)", "'}}'"),
+        (mlcl('title = "A {b"'), "row 2 (mlcl)", "write two"),
+        (mlcl('title = "sets {1, 2}"'), "row 2 (mlcl)", "write two"),
+        (mlcl('published = "}"'), "row 2 (mlcl)", "'}}'"),
         (
-            SMALL.replace('"mlcl"', '"mlcl", title = "{beta.x}", settings = { beta = 1.0 }'),
+            mlcl('title = "{beta.x}", settings = { beta = 1.0 }'),
             "row 2 (mlcl)",
             "must be a setting of the row (beta)",
         ),
-        (
-            SMALL.replace('"mlcl"', '"mlcl", epochs = 20'),
-            "row 2 (mlcl), epochs",
-            "known are method, leave_out, title, published, settings",
-        ),
-        (
-            SMALL.replace('"mlcl"', '"mlcl", params = {}'),
-            "row 2 (mlcl), params",
-            "known are method",
-        ),
+        (mlcl("epochs = 20"), "row 2 (mlcl), epochs", "known are method, leave_out, title"),
+        (mlcl("params = {}"), "row 2 (mlcl), params", "known are method"),
         (SMALL.replace('method = "mlcl"', 'methd = "mlcl"'), "row 2, methd", "known are method"),
         (SMALL.replace('method = "mlcl"', 'title = "x"'), "row 2, method", "this key is missing"),
         (SMALL.replace("title", "titel"), "titel", "known are name, title"),
         (SMALL.replace("title", "titel"), "title", "this key is missing; every plan needs it"),
-        (
-            SMALL + 'draws = [{ name = "a", menu = 3 }]',
-            "draw 1 (a), menu",
-            "question",
-        ),
+        (SMALL + 'draws = [{ name = "a", menu = 3 }]', "draw 1 (a), menu", "question"),
         (SMALL + 'draws = [{ name = "a", xyz = 1 }]', "draw 1 (a), xyz", "known are name, scheme"),
         (SMALL + 'draws = [{ scheme = "biased" }]', "draw 1, name", "every draw needs it"),
         (SMALL + 'draws = ["biased"]', "draw 1", "dictionary"),
-        (SMALL.replace('"mlcl"', '"mlcl", settings = { btea = 1 }'), "row 2 (mlcl)", "'beta'?"),
+        (mlcl("settings = { btea = 1 }"), "row 2 (mlcl)", "'beta'?"),
         ('reference = "LIFT"' + SMALL, "the plan", "Prior, MLCL"),
         (SMALL + 'draws = [{ name = "a b" }]', "draw 1 (a b), name", "use letters"),
         (SMALL + 'draws = [{ name = "a", scheme = "odd" }]', "draw 1 (a), scheme", "uniform"),
