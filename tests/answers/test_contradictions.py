@@ -5,6 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 from tests.answers.records import MASKS, back, make, records, same
 from tests.examples import examples
@@ -164,6 +165,35 @@ def test_afterwards_there_are_no_contradictions_and_nothing_new_is_said(given_re
         assert resolved is answers
 
 
+@each_policy
+@given(given_records=records())
+@examples(25)
+def test_what_is_left_passes_the_checks_of_new_answers(given_records, policy):
+    resolved = resolve_contradictions(make(*given_records), policy)
+    again = Answers.from_arrays(
+        **{name: getattr(resolved, name) for name in MASKS},
+        question=resolved.question,
+        item=resolved.item,
+        annotator=resolved.annotator,
+        asked_for=resolved.asked_for,
+        probability=resolved.probability,
+        n_items=resolved.n_items,
+    )
+    for name in MASKS:
+        assert (getattr(again, name) != getattr(resolved, name)).nnz == 0
+
+
+@examples(25)
+@given(given_records=records(), data=st.data())
+def test_answers_about_other_items_do_not_matter(given_records, data):
+    n_items, n_labels, found = given_records
+    policy = data.draw(st.sampled_from(RESOLVING))
+    item = data.draw(st.integers(0, n_items - 1))
+    all_at_once = resolve_contradictions(make(n_items, n_labels, found), policy)[[item]]
+    alone = resolve_contradictions(make(n_items, n_labels, found)[[item]], policy)
+    assert same(back(all_at_once), back(alone))
+
+
 def example():
     """Three people about one photograph, one about another; two disagree about the sea."""
     return Answers.from_table(
@@ -178,6 +208,22 @@ def example():
     )
 
 
+@pytest.mark.parametrize(
+    ("policy", "applies", "does_not"),
+    [
+        ("drop", [[0, 1], [0, 0]], [[0, 0], [0, 1]]),
+        ("majority", [[0, 1], [0, 0]], [[0, 0], [1, 1]]),
+        ("trust-relevant", [[0, 1], [1, 0]], [[0, 0], [0, 1]]),
+    ],
+)
+def test_an_example_by_hand(policy, applies, does_not):
+    resolved = resolve_contradictions(example(), policy)
+    assert resolved.known_relevant.tolist() == applies
+    assert resolved.complementary.tolist() == does_not
+    assert resolved.item_names.tolist() == ["a.jpg", "b.jpg"]
+    assert resolved.label_names == ("sea", "sky")
+
+
 def test_the_error_names_item_label_and_people():
     with pytest.raises(AnnotationError) as refusal:
         resolve_contradictions(example())
@@ -186,6 +232,17 @@ def test_the_error_names_item_label_and_people():
         "does not apply: 'bob') (1 in all); correct them, or choose how to resolve them: "
         'contradictions="drop", "majority" or "trust-relevant"'
     )
+
+
+def test_the_table_lists_both_sides():
+    assert contradictions_table(example()) == {
+        "item": ["b.jpg"],
+        "label": ["sea"],
+        "n_applies": [1],
+        "n_denied": [2],
+        "applies_by": [("ann",)],
+        "denied_by": [("bob",)],
+    }
 
 
 @examples(25)

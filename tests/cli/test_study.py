@@ -4,9 +4,11 @@ import json
 import os
 import pty
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -211,6 +213,30 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(run, tmp_path, s
     code, _, err = run(*COMMANDS[name])
     assert code == 0
     assert f"{done} of {6 if name == 'study run' else 4} units are already in the store" in err
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+def test_a_signal_stops_a_run_and_what_is_done_is_kept(run, tmp_path):
+    # The units of MLCL take minutes: the run cannot end before it is told to.
+    (tmp_path / "plan.toml").write_text(PLAN.replace("= 3 }", "= 1000000 }"), encoding="utf-8")
+    process = subprocess.Popen(
+        [*COMMAND, "study", "run", "plan.toml", "--jobs", "1"],
+        cwd=tmp_path,
+        env={**os.environ, "COMPLABEL_DATA": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 120
+    while process.poll() is None and time.monotonic() < deadline:
+        time.sleep(1)
+        if "3 of 6 units done" in run("study", "status")[1]:
+            break
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "3 of 6 units done" in run("study", "status")[1]
 
 
 def test_titles_are_no_markup_for_the_terminal(run, tmp_path):

@@ -187,7 +187,10 @@ def test_contradictions_about_items_without_features_do_not_matter(tmp_path):
 
 
 FAULTS = {
-    "unknown word": (HEADER + "a,sea,no,\n\nb,sea,perhaps,\n", "line 4 has answer 'perhaps'; it"),
+    "unknown word": (
+        HEADER + "a,sea,no,\n\nb,sea,perhaps,\n",
+        "line 4 has answer 'perhaps'; it must",
+    ),
     "after a line break": (
         'item,label,answer\n"a\nb",sea,no\nb,sea,maybe\n',
         "line 4 has answer 'm",
@@ -197,7 +200,10 @@ FAULTS = {
     "unknown question": ("item,label,question\na,sea,guessed\n", "line 2 has question 'guessed'"),
     "bad list": ("item,label,offered\na,sea,sea|sky\n", "line 2 has offered .* JSON list"),
     "bad number": ("item,label,asked_for\na,sea,two\n", "line 2 has asked_for 'two'; it must be a"),
-    "a number beyond all counts": ("item,label,asked_for\na,sea,1e300\n", "line 2 has asked_for"),
+    "a number beyond all counts": (
+        "item,label,asked_for\na,sea,1e300\n",
+        "line 2 has asked_for '1e300'; it must be a whole number",
+    ),
     "rows that disagree": (
         "answer_id,item,label\n1,a,sea\n2,a,sea\n1,b,sky\n",
         "answer '1' has item 'a' in line 2 and 'b' in line 4; the rows of one answer must agree",
@@ -242,6 +248,13 @@ def test_files_that_are_no_table_of_answers(tmp_path):
         read_answers(write_text(tmp_path / "a.json", "[]"))
 
 
+def test_contradictions_may_be_kept(tmp_path):
+    path = write_text(tmp_path / "a.csv", "item,label,answer\na,sea,no\na,sea,yes\n")
+    found = read_answers(path, contradictions="keep")
+    assert found.n_contradictions == 1
+    assert found.answers.n_answers == 2
+
+
 def test_labels_that_nobody_mentions(tmp_path):
     path = write_text(tmp_path / "a.csv", "item,label,question\na,sea,named\n")
     names = read_label_names(write_text(tmp_path / "labels.txt", "sky\nsea\ncity\n"))
@@ -258,7 +271,10 @@ def test_labels_that_nobody_mentions(tmp_path):
     [
         ("", "labels.txt: the file is empty; give the names of the labels, one on each line"),
         ("sea\n\nsky\n", "labels.txt: line 2 is blank"),
-        ("sea\nsky\nsea\n", "labels.txt, line 3: label 'sea' is already on line 1; give each"),
+        (
+            "sea\nsky\nsea\n",
+            "labels.txt, line 3: label 'sea' is already on line 1; give each label once",
+        ),
     ],
     ids=["empty", "blank", "repeated"],
 )

@@ -1,10 +1,14 @@
 """How sharply labels were chosen: recovered from draws, and against loops, SciPy and simulation."""
 
+import dataclasses
 import math
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize, sparse, stats
+from tests.examples import examples
 
 from complabel.answers import indicator_from_indices
 from complabel.errors import AnnotationError, InputError
@@ -110,6 +114,37 @@ def test_a_known_sharpness_is_found_again(sharpness):
     assert low < sharpness < high
     other = estimate_sharpness(Y, drawn, against=sharpness + 2)
     assert other.p_value < 1e-6
+
+
+@pytest.mark.slow
+def test_p_values_are_as_likely_as_they_say():
+    Y = correlated(250)
+    found = [
+        estimate_sharpness(
+            Y,
+            draw_complementary(Y, scheme="biased", sharpness=1.0, random_state=seed),
+            against=1.0,
+        )
+        for seed in range(300)
+    ]
+    for name in ("p_value", "fit_p_value"):
+        assert stats.kstest([getattr(each, name) for each in found], "uniform").pvalue > 1e-3
+    standardized = [(each.sharpness - 1) / each.standard_error for each in found]
+    assert stats.kstest(standardized, "norm").pvalue > 1e-3
+
+
+@examples(30)
+@given(seed=st.integers(0, 2**32 - 1), sharpness=st.floats(0, 3))
+def test_order_and_form_play_no_part(seed, sharpness):
+    Y = correlated(80, seed=seed)
+    drawn = draw_complementary(Y, scheme="biased", sharpness=sharpness, random_state=seed)
+    found = estimate_sharpness(Y, drawn)
+    rng = np.random.default_rng(seed)
+    rows, labels = rng.permutation(80), rng.permutation(6)
+    other = estimate_sharpness(
+        sparse.csr_array(Y[rows][:, labels]), sparse.csr_array(drawn[rows][:, labels])
+    )
+    assert dataclasses.astuple(other) == pytest.approx(dataclasses.astuple(found), rel=1e-6)
 
 
 def test_a_label_that_occurs_often_with_the_relevant_ones_gives_a_negative_sharpness():

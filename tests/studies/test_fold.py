@@ -95,6 +95,25 @@ def test_no_true_label_is_in_reach_of_fit(dataset, seen):
             assert array.base is not dataset.Y
 
 
+def test_what_fit_is_given_does_not_change_with_the_true_labels(dataset, seen):
+    drawn = draw_labels(dataset, UNIFORM, seed=0)
+    rng = np.random.default_rng(1)
+    others = MultiLabelDataset(
+        "others",
+        dataset.X,
+        rng.permuted(dataset.Y, axis=1),
+        dataset.label_names,
+        dataset.feature_names,
+    )
+    assert (others.Y != dataset.Y).mean() > 0.2
+    for data in (dataset, others):
+        for fold in range(3):
+            fit_fold(data, drawn, row_of("prior"), fold=fold, folds=3, seed=0)
+    for (first, _, _), (second, _, _) in zip(seen[:3], seen[3:], strict=True):
+        for one, other in zip(first, second, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 def test_a_reference_that_declares_it_learns_from_relevant_labels(dataset, monkeypatch):
     seen = []
     fit = SupervisedBCEClassifier.fit
@@ -304,7 +323,11 @@ def test_a_row_may_be_matched_to_what_an_audit_tells():
 @pytest.mark.parametrize(
     ("row", "complaint"),
     [
-        ({"method": "prior", "label_frequencies": "true"}, "prior has no parameter"),
+        (
+            {"method": "prior", "label_frequencies": "true"},
+            "prior has no parameter label_frequencies; add match_frequencies = true, or leave"
+            " label_frequencies out",
+        ),
         (
             {"method": "*", "label_frequencies": "true", "leave_out": ["selection-likelihood"]},
             "mlcl has no parameter label_frequencies; add match_frequencies = true, or leave"
@@ -319,9 +342,19 @@ def test_a_row_may_be_matched_to_what_an_audit_tells():
             },
             "label_frequencies is given twice",
         ),
-        ({"method": "supervised", "match_frequencies": True}, "supervised learns from true labels"),
-        ({"method": "*", "match_frequencies": True}, "leave match_frequencies out, or write"),
-        ({"method": "prior", "match_frequencies": True}, "in all draws labels are named freely"),
+        (
+            {"method": "supervised", "match_frequencies": True},
+            "supervised learns from true labels, so nothing is to be matched; leave"
+            " match_frequencies out",
+        ),
+        (
+            {"method": "*", "match_frequencies": True},
+            'leave match_frequencies out, or write leave_out = ["supervised"]',
+        ),
+        (
+            {"method": "prior", "match_frequencies": True},
+            "in all draws labels are named freely; add an audit, such as audit = 200",
+        ),
     ],
 )
 def test_what_cannot_be_told_or_matched_is_refused(row, complaint):
@@ -339,6 +372,24 @@ def test_a_study_needs_random_questions_in_one_of_its_draws_to_match_by():
         benchmark_plan(["synthetic"], ["prior"], match_frequencies=True)
     with pytest.raises(PlanError, match="add an audit"):
         tune("synthetic", "ridge", grid={"alpha": [1.0]}, match_frequencies=True)
+
+
+def test_titles_say_what_a_row_is_told():
+    every = make_plan(
+        {"method": "ridge"},
+        {"method": "ridge", "label_frequencies": "true", "match_frequencies": True},
+        {"method": "ridge", "match_frequencies": True},
+        {"method": TOLD, "label_frequencies": "true"},
+        {"method": "mlcl", "match_frequencies": True, "grid": {"beta": [0.5]}},
+        draws=[{"name": "a", "audit": 9}],
+    ).expanded_rows()
+    assert [(row.title, row.learns_from) for row in every] == [
+        ("Ridge", "complementary"),
+        ("Ridge, matched to true frequencies", "frequencies"),
+        ("Ridge, matched frequencies", "complementary"),
+        ("ToldClassifier, true frequencies", "frequencies"),
+        ("MLCL, beta = 0.5, matched frequencies", "complementary"),
+    ]
 
 
 def units(row, method="ridge"):

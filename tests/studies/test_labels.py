@@ -349,6 +349,19 @@ def test_fit_is_given_the_draw_as_it_was_and_the_audit_of_its_fold(seen, setting
                 assert not np.shares_memory(array, DATASET.Y)
 
 
+@QUIET
+def test_what_an_audit_says_changes_with_the_truth_about_its_pairs_alone(seen):
+    labels = draw_labels(DATASET, make_draw({"question": "none", "audit": 40}), seed=3)
+    pairs = judged(audit(40))
+    Y = 1 - DATASET.Y
+    Y[tuple(np.array([*pairs]).T)] = [said == "yes" for said in pairs.values()]
+    for dataset in (DATASET, dataclasses.replace(DATASET, Y=Y)):
+        fit_fold(dataset, labels, PRIOR, fold=0, folds=3, seed=3, audit=40)
+    for name in ("relevant", "absent", "offered"):
+        one, two = (getattr(y, name).toarray() for _, y, _, _ in seen)
+        np.testing.assert_array_equal(one, two)
+
+
 def test_a_reference_is_given_no_audit():
     row = PRIOR.model_copy(update={"method": "supervised-bce", "settings": {"epochs": 2}})
     drawn = draw_labels(DATASET, Draw(name="u"), seed=3)

@@ -123,6 +123,12 @@ def test_a_reference_that_learns_from_true_labels_does_not_depend_on_the_draw():
     assert supervised("uniform") == supervised("biased")
 
 
+def test_edited_code_is_run_again(monkeypatch):
+    before = keys()
+    monkeypatch.setattr(_units, "_computing_code", lambda: "edited")
+    assert not before & keys()
+
+
 def test_the_identity_says_what_the_key_stands_for():
     (unit, *_) = plan_units(plan(rows=[Row(method="mlcl", settings={"epochs": 7})]))[0]
     identity = json.loads(unit.identity)
