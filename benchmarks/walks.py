@@ -116,11 +116,11 @@ def prepare() -> None:
             file.write(f"{item},{chosen},asked,{('yes', 'no')[rng.integers(2)]}\n")
     value = {"choices": ["city"]}
     result = {"from_name": "not", "to_name": "image", "type": "choices", "value": value}
-    annotations = [{"id": 1, "result": [result]}]
-    tasks = [
-        {"id": task, "data": {"image": f"{task}.jpg"}, "annotations": annotations}
-        for task in range(5)
-    ]
+    tasks = []
+    for number in range(5):
+        annotation = {"id": number, "result": [result]}
+        data = {"image": f"{number}.jpg"}
+        tasks.append({"id": number, "data": data, "annotations": [annotation]})
     Path("export.json").write_text(json.dumps(tasks), encoding="utf-8")
 
 
