@@ -8,7 +8,7 @@ from research.theory._theory_charts import power_of_ten
 from research.theory._theory_page import render_theory
 from research.theory._theory_text import STATEMENTS, by_number, counted, said_slope, theory_lines
 from research.theory.tests.results import SIZES, made_up
-from tests.reports.small import Tables
+from tests.reports.small import Page
 
 from complabel.reports._templates import MINUS
 
@@ -24,23 +24,23 @@ def page(results):
 
 
 def test_the_page_is_one_document_that_needs_nothing_from_outside(page):
-    document = Tables(page)
+    document = Page(page)
     assert page.startswith("<!doctype html>")
-    for _, attributes in document.tags:
+    for attributes in document.attributes:
         for name in ("src", "href"):
             assert attributes.get(name, "#").startswith(("#", "data:"))
     assert "url(http" not in page
-    assert not [tag for tag, _ in document.tags if tag in ("script", "b", "i")]
+    assert not [tag for tag, *_ in document.elements if tag in ("script", "b", "i")]
 
 
 def test_names_appear_as_they_are(page):
-    text = "".join(Tables(page).text)
+    text = Page(page).text
     for name in ("<b>mine</b>", "<i>scene</i>", "no file & no folder", "a<b", "sea & sky"):
         assert name in text
 
 
 def test_ids_are_unique_and_links_lead_somewhere(page):
-    attributes = [attrs for _, attrs in Tables(page).tags]
+    attributes = Page(page).attributes
     ids = [attrs["id"] for attrs in attributes if "id" in attrs]
     assert len(ids) == len(set(ids))
     links = {attrs["href"][1:] for attrs in attributes if attrs.get("href", "").startswith("#")}
@@ -49,7 +49,7 @@ def test_ids_are_unique_and_links_lead_somewhere(page):
 
 
 def test_every_chart_is_described(page):
-    charts = [attrs for tag, attrs in Tables(page).tags if tag == "svg"]
+    charts = [attrs for tag, attrs, _ in Page(page).elements if tag == "svg"]
     # gaps, growth, five matrices, three kinds, four risks, two datasets, and their labels by draw
     assert len(charts) == 1 + 1 + 5 + 3 + 4 + 2 + 4
     assert all(attrs["aria-label"] for attrs in charts)
@@ -63,7 +63,7 @@ def test_without_data_nothing_is_said_of_any():
 
 
 def test_tables_have_the_numbers(page, results):
-    rows = [row for table in Tables(page).tables for row in table]
+    rows = [row for table in Page(page).tables for row in table]
     assert ["left side, p(ȳj | x)", "0", "0", "1"] in rows
     assert ["right side", "0", "0", "2"] in rows
     means = ["0.0100"] * len(SIZES)
