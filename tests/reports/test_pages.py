@@ -106,7 +106,9 @@ def test_in_a_browser_nothing_sticks_out(browser, opened, pages, kind, width, sc
     )
     assert all(box["width"] > 100 and box["height"] > 30 for box in shown)
     assert len(shown) > (50 if kind == "report" else 0)
-    tracks = script("return [...document.querySelectorAll('.track')].map(e => e.clientWidth)")
+    tracks = script(
+        "return [...document.querySelectorAll('td.track, div.track')].map(e => e.clientWidth)"
+    )
     assert min(tracks, default=width) > 0.15 * width
     background, ink = script(
         "const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]"
