@@ -68,6 +68,11 @@ def initial_transition(
     -------
     ndarray of shape (K, K), float64
         S. Its rows do not sum to 1, because the diagonal is removed.
+
+    Raises
+    ------
+    TransitionError
+        If a label is complementary for every instance, so it is never a candidate.
     """
     candidates = _candidates(complementary)
     sums: NDArray[np.float64] = candidates.T @ probabilities  # (K, K)
@@ -88,6 +93,11 @@ def label_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     -------
     ndarray of shape (K, K), float64
         ``C[k, j]`` is the share of the instances with candidate k that also have candidate j.
+
+    Raises
+    ------
+    TransitionError
+        If a label is complementary for every instance.
     """
     candidates = _candidates(complementary)
     together = candidates.T @ candidates  # (K, K), exact counts
@@ -111,6 +121,12 @@ def phi_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     -------
     ndarray of shape (K, K), float64
         The coefficients; each row sums to 1.
+
+    Raises
+    ------
+    TransitionError
+        If a label is complementary for no instance or for all, or if the coefficients of a label
+        sum to 0. In both cases the result is undefined.
     """
     chosen = complementary.mean(axis=0)
     _refuse_labels(
@@ -144,6 +160,11 @@ def corrected_transition(
     -------
     ndarray of shape (K, K), float64
         T. A row that is 0 outside the diagonal, or has a negative entry, is a TransitionError.
+
+    Raises
+    ------
+    TransitionError
+        If a row is 0 outside the diagonal, or has a negative entry. The message names the label.
     """
     transition = initial.copy() if correlation is None else np.asarray(initial @ correlation.T)
     np.fill_diagonal(transition, 0.0)

@@ -37,6 +37,8 @@ from complabel.answers._statements import (
 )
 from complabel.answers._statements import ContradictionPolicy as ContradictionPolicy
 from complabel.answers._statements import sure_statements as sure_statements
+from complabel.answers._table import COLUMNS as COLUMNS
+from complabel.answers._table import USED_COLUMNS as USED_COLUMNS
 from complabel.answers._table import UnlistedLabelsWarning
 
 __all__ = [

@@ -181,6 +181,12 @@ def indicator_from_names(names: Iterable[Any], label_names: Sequence[str]) -> ND
     ndarray of shape (n_samples, n_labels), dtype uint8
         See :func:`indicator_from_indices`.
 
+    Raises
+    ------
+    AnnotationError
+        If a row has an unknown label or anything but names, or if ``label_names`` has a name
+        twice.
+
     Examples
     --------
     >>> indicator_from_names(["water", ["desert", "city"], None], ["city", "desert", "water"])

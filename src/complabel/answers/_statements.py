@@ -152,6 +152,13 @@ def resolve_contradictions(answers: A, contradictions: ContradictionPolicy = "er
         ``answers`` itself, if there are no contradictions. Otherwise new answers about the same
         items and labels, without contradictions.
 
+    Raises
+    ------
+    AnnotationError
+        If ``contradictions`` is "error" and there are contradictions.
+    InputError
+        If ``contradictions`` is none of these words.
+
     Notes
     -----
     A label that is removed from an answer is no longer offered there, as if nobody had asked

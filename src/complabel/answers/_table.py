@@ -24,17 +24,16 @@ from complabel.answers._names import (
 )
 from complabel.errors import AnnotationError
 
-_COLUMNS = (
-    "answer_id",
-    "item",
-    "label",
-    "answer",
-    "question",
-    "offered",
-    "asked_for",
-    "annotator",
-    "probability",
+COLUMNS = (
+    *("answer_id", "item", "label", "answer", "question", "offered", "asked_for"),
+    *("annotator", "time", "probability"),
 )
+"""Columns of a table of answers, as :meth:`complabel.answers.Answers.from_table` reads them.
+
+``time`` is when the answer was given, in the words of the tool; it is never used in computations.
+"""
+
+USED_COLUMNS = tuple(name for name in COLUMNS if name != "time")
 _NO, _YES, _UNSURE = range(3)
 _WORDS = ("no", "yes", "unsure")
 _NAMED, _ASKED, _TICKED, _EXCLUDED = range(4)  # in the order of QUESTIONS
@@ -147,7 +146,7 @@ def _read_columns(table: Any) -> dict[str, _Column]:
             raise AnnotationError(
                 f"the table has no column {name!r}; it has {', '.join(map(str, found)) or 'none'}"
             )
-    columns = {name: _factorize(name, table[name]) for name in _COLUMNS if name in found}
+    columns = {name: _factorize(name, table[name]) for name in USED_COLUMNS if name in found}
     n_rows = len(columns["item"].codes)
     for name, column in columns.items():
         if len(column.codes) != n_rows:
@@ -156,7 +155,7 @@ def _read_columns(table: Any) -> dict[str, _Column]:
                 "all columns must have the same length"
             )
     gaps = np.full(n_rows, -1, dtype=np.intp)
-    return {name: columns.get(name, _Column(name, gaps, [])) for name in _COLUMNS}
+    return {name: columns.get(name, _Column(name, gaps, [])) for name in USED_COLUMNS}
 
 
 def _factorize(name: str, values: Any) -> _Column:

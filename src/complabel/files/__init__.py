@@ -4,8 +4,9 @@ Every table of answers has the same columns, :data:`COLUMNS`; importers make suc
 files of other tools.
 """
 
-from complabel.files._answers import COLUMNS, UnmatchedItemsWarning, read_answers
+from complabel.answers import COLUMNS
 from complabel.files._answers import AnswerFile as AnswerFile
+from complabel.files._answers import UnmatchedItemsWarning, read_answers
 from complabel.files._arrays import array_names as array_names
 from complabel.files._arrays import as_texts as as_texts
 from complabel.files._arrays import matrix_of as matrix_of

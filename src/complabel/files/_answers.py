@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from complabel._opening import StrPaths, existing_ones, explained, fault
 from complabel._parameters import check_choice
 from complabel.answers import (
+    COLUMNS,
     CONTRADICTION_POLICIES,
+    USED_COLUMNS,
     Answers,
     ContradictionPolicy,
     Question,
@@ -26,24 +28,6 @@ from complabel.answers import (
 from complabel.errors import AnnotationError
 from complabel.files._table import Table, pyarrow, some_of
 
-COLUMNS = (
-    "answer_id",
-    "item",
-    "label",
-    "answer",
-    "question",
-    "offered",
-    "asked_for",
-    "annotator",
-    "time",
-    "probability",
-)
-"""Columns of a table of answers, as :meth:`complabel.answers.Answers.from_table` reads them.
-
-``time`` is when the answer was given, in the words of the tool; it is never used in computations.
-"""
-
-_USED = tuple(name for name in COLUMNS if name != "time")
 _TEXTS = ("answer_id", "item", "label", "answer", "question", "annotator")
 
 
@@ -217,7 +201,7 @@ class _Sheet:
                     f"there is no column {name!r}; a table of answers needs item and label, and may"
                     f" have all of {', '.join(COLUMNS)}",
                 )
-        names = [name for name in _USED if name in table.columns]
+        names = [name for name in USED_COLUMNS if name in table.columns]
         texts = [name for name in names if name in _TEXTS or table.delimiter]
         others = [name for name in names if name not in texts]
         pieces: dict[str, list[Any]] = {name: [] for name in names}

@@ -14,8 +14,8 @@ from typing import Any, Self
 
 from complabel._opening import StrPath, as_path, ending_of
 from complabel._writing import explained, replacing
+from complabel.answers import COLUMNS
 from complabel.errors import InputError
-from complabel.files._answers import COLUMNS
 from complabel.files._table import PARQUET, pyarrow
 
 _ENDINGS = (".csv", ".csv.gz", PARQUET)

@@ -60,6 +60,12 @@ def selection_log_likelihood(
         log q_S in nats, plus the sum of log p_k over labels known to be relevant. Only first
         derivatives are available.
 
+    Raises
+    ------
+    InputError
+        If an indicator has another shape than the logits, or propensities are not one positive
+        number per label.
+
     See Also
     --------
     answers_log_likelihood : The same for any mix of answers.

@@ -35,6 +35,11 @@ def complementary_ranking_error(complementary: IndicatorLike | Answers, scores: 
         and complementary labels j. A random order has 0.5. A constant order can have less, because
         some labels are chosen as complementary more often.
 
+    Raises
+    ------
+    AnnotationError, InputError
+        If a row marks none or all labels, the shapes differ, or a score is not finite.
+
     Examples
     --------
     >>> complementary_ranking_error([[1, 0, 0]], [[0.3, 0.1, 0.7]])
@@ -114,6 +119,12 @@ def complementary_log_likelihood(complementary: IndicatorLike, probabilities: Ar
     float
         Mean over rows of log q_j, in nats; for several complementary labels, of the mean of their
         log q_j. A complementary label with probability 0 counts as log 1e-12.
+
+    Raises
+    ------
+    AnnotationError, InputError
+        If a row marks none or all labels, the shapes differ, a probability is negative or not
+        finite, or a row of probabilities is all 0.
 
     Examples
     --------

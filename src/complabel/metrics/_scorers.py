@@ -79,6 +79,12 @@ def complementary_ranking_scorer(estimator: Any, X: Any, y: Any) -> float:
         Minus :func:`complementary_ranking_error`; higher is better. All methods can be compared by
         it.
 
+    Raises
+    ------
+    AnnotationError, InputError
+        If ``y`` has no complementary labels, other labels than in ``fit``, or other rows than
+        ``X``.
+
     Examples
     --------
     >>> import numpy as np
