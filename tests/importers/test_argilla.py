@@ -77,6 +77,11 @@ def test_what_was_not_chosen_does_not_apply_if_this_is_told(tmp_path):
     assert found["absent"] == [[1, 0, 1, 1], [1, 1, 0, 1]]
 
 
+def test_a_draft_beside_a_submitted_response_is_not_read(tmp_path):
+    records = changed(ARGILLA, (0, "applicable.responses.status"), ["draft"])
+    assert load(tmp_path, records, **BOTH)[0]["label"] == ["sea", "city", "city"]
+
+
 def test_another_field_names_the_item(tmp_path):
     assert set(load(tmp_path, ARGILLA, **BOTH, item="text")[0]["item"]) == {"x", "y"}
 

@@ -156,7 +156,9 @@ def test_the_other_forms_come_back(tmp_path, question, name):
         assert all(set(form[control]) <= set(offered) for form in filled)
     tasks = [{"image": f"/{n}.jpg", "item": f"{n}.jpg"} for n in range(len(filled))]
     path = export(tmp_path, name, tasks, filled)
-    found, _ = import_answers(path, options=Options(label_names=LABELS, **told))
+    found, tally = import_answers(path, options=Options(label_names=LABELS, **told))
+    nothing_ticked = any(each.startswith("Where nothing was ticked") for each in tally.remarks)
+    assert nothing_ticked == ((None, "yes", "ticked") in rows)
     said = found[["label", "answer", "question"]].astype(object).where(found.notna(), None)
     assert list(map(tuple, said.to_numpy())) == rows
     assert set(found["item"]) == {task["item"] for task in tasks}
