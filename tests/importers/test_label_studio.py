@@ -360,6 +360,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path, path, value, part):
         ('[{"id": 1, "data": {}}]', "has no annotations"),
         ('[{"id": 1, "data": {}, "annotations": []}]', "has no choice in any control: nothing"),
         ('[{"annotation_id": 1}, {}]', ", record 2: has no annotation_id"),
+        ('[{"annotation_id": null, "x": {"choices": ["a"]}}]', "has choices, but no annotation_id"),
         ('[{"annotation_id": 1}]', "does not say which of these fields are"),
         ("annotation_id,annotator,lead_time\n", "has no tasks"),
         ("annotation_id,annotator,lead_time\n1,2\n", ", line 2: found 2 values for 3"),
