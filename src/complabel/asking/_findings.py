@@ -93,12 +93,12 @@ def all_findings(context: Context) -> tuple[Finding, ...]:
 class _Writer(string.Formatter):
     """Writes ``{n:label}`` as "1 label" or "2,000 labels", and of a list only the first names."""
 
-    def format_field(self, value: Any, format_spec: str) -> str:
+    def format_field(self, value: Any, format_spec: str) -> Any:
         if isinstance(value, list):
             return _some(value)
         if re.fullmatch("[a-z ]{3,}", format_spec):
             return f"{value:,} {format_spec}" + "s" * (value != 1)
-        return str(super().format_field(value, format_spec))
+        return super().format_field(value, format_spec)
 
 
 def _some(names: Sequence[str], between: str = ", ") -> str:

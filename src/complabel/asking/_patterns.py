@@ -176,29 +176,25 @@ def look_at_features(X: ArrayLike, said: Said) -> FeatureSummary:
 
 def _checked(X: ArrayLike, n_items: int) -> Any:
     """Return features as finite float64, dense or CSR, or raise an InputError."""
-    features: Any
-    if sparse.issparse(X):
-        features = sparse.csr_array(X, dtype=np.float64)
+    is_sparse = sparse.issparse(X)
+    made: Any = sparse.csr_array if is_sparse else np.asarray
+    try:
+        features = made(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"X must hold numbers only ({error})") from error
+    if is_sparse:
         features.sum_duplicates()
         features.eliminate_zeros()
-    else:
-        try:
-            features = np.asarray(X, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"X must hold numbers only ({error})") from error
     if features.ndim != 2 or features.shape[0] != n_items:
         raise InputError(
             f"X has shape {features.shape}, but the answers are about {n_items} items; give a"
             " matrix with one row for each item, in the same order"
         )
-    is_sparse = sparse.issparse(X)
-    values = features.data if is_sparse else features
-    finite = np.isfinite(values)
+    finite = np.isfinite(features.data if is_sparse else features)
     if not finite.all():
-        if is_sparse:
-            row = int(np.searchsorted(features.indptr, np.argmin(finite), side="right")) - 1
-        else:
-            row = int(np.argmin(finite.all(axis=1)))
+        at = np.argmin(finite)
+        ends = features.indptr[1:] if is_sparse else features.shape[1] * np.arange(1, n_items + 1)
+        row = np.searchsorted(ends, at, side="right")
         raise InputError(
             f"row {row} of X holds NaN or infinity ({np.count_nonzero(~finite):,} values in all);"
             " fill them in, or leave these rows out with their answers"
