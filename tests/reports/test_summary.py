@@ -219,10 +219,6 @@ def valued(values, datasets, draws=({"name": "uniform"},)):
     return make_results(plan, change=change)
 
 
-def said(values, datasets, **draws):
-    return headline(summarize_study(valued(values, datasets, **draws)))
-
-
 MORE = ("scene", "yeast", "corel5k", "delicious")
 THREE = ({"name": "a"}, {"name": "b", "error_rate": 0.1}, {"name": "c", "error_rate": 0.2})
 
