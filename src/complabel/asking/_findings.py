@@ -259,7 +259,8 @@ def _audit_size(context: Context) -> Found:
         yield "audit-too-small", words | {"severity": severity}
 
 
-def _hierarchy(context: Context) -> Found:
+def _alike(context: Context) -> Found:
+    """Labels have the same marks, are excluded together, or have nearly the same name."""
     groups = [_some([*map(repr, group)], " = ") for group in context.seen.identical]
     if groups:
         yield "identical-labels", {"n": len(groups), "groups": groups}
@@ -269,9 +270,6 @@ def _hierarchy(context: Context) -> Found:
     pairs += [f"{a!r} wherever {b!r} is" for a, b in nested if (a, b) not in both]
     if pairs:
         yield "nested-exclusions", {"pairs": pairs}
-
-
-def _names(context: Context) -> Found:
     counts = {label.label: label.mentioned for label in context.seen.labels}
     similar = similar_names(counts, misspelt=not context.labels_listed)
     pairs = [f"{a!r} ({counts[a]:,}) and {b!r} ({counts[b]:,})" for a, b in similar]
@@ -337,8 +335,7 @@ _TESTS = (
     _agreement,
     _features,
     _audit_size,
-    _hierarchy,
-    _names,
+    _alike,
     _labels,
     _people,
 )
