@@ -239,7 +239,7 @@ def cases():
     marks = excluded(np.hstack([Y, Y[:, :1] * 0])).excluded.toarray()
     marks[:, 0], marks[3:, 5] = 0, 0
     yield "never-mentioned", exclusions(marks), "1 of 6 labels are in no answer: '0'", good
-    yield "few-answers", exclusions(marks), "'5'", good
+    yield "few-answers", exclusions(marks), "1 of 6 labels are in fewer than 20 answers: '5'", good
     few = ticked(40, 6, 1)
     yield "few-yes", few, "2 of 3 labels, fewer than 10", ticked(40)
     yield "few-yes", few, "'2' (1), '1' (6)", ticked(40, 10)
