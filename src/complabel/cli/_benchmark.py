@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.table import Table
@@ -13,6 +13,7 @@ from rich.text import Text
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, explain, new_table, remark, save_json, say, show
+from complabel.cli._options import option
 from complabel.cli._outputs import claim_store
 
 if TYPE_CHECKING:
@@ -31,14 +32,11 @@ _RANKING = "held_out_ranking"
 @options.with_tables_and_draw
 def benchmark(
     names: options.Datasets = None,
-    method: Annotated[
-        list[str] | None,
-        options.option(
-            "METHOD",
-            f"Method to run; repeat for more. {options.METHOD_HELP} [default: prior and mlcl]",
-            autocompletion=options.complete_method,
-        ),
-    ] = None,
+    method: list[str] | None = option(
+        "METHOD",
+        f"Method to run; repeat for more. {options.METHOD_HELP} [default: prior and mlcl]",
+        autocompletion=options.complete_method,
+    ),
     *,
     tables: dict[str, Any],
     draw: dict[str, Any],

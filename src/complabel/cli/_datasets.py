@@ -13,6 +13,7 @@ from rich.table import Table
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import complain, errors, explain, new_table, say, show
+from complabel.cli._options import argument, option
 from complabel.cli._outputs import Output
 
 # With two labels, "this one does not apply" would name the other one.
@@ -22,25 +23,19 @@ _SHOWN = 12  # most label names of a dataset
 
 @options.with_examples("datasets", "datasets mine.arff", "datasets --download scene")
 def datasets(
-    names: Annotated[
-        list[str] | None,
-        options.argument(
-            "DATASET",
-            f"{options.DATASET_HELP} [default: all datasets with a name]",
-            autocompletion=options.complete_dataset,
-        ),
-    ] = None,
+    names: list[str] | None = argument(
+        "DATASET",
+        f"{options.DATASET_HELP} [default: all datasets with a name]",
+        default=None,
+        autocompletion=options.complete_dataset,
+    ),
     data_dir: options.DataDir = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-    download: Annotated[
-        list[str] | None,
-        options.option(
-            "NAME",
-            "Download this dataset first; repeat the option for more.",
-            autocompletion=options.complete_catalog,
-        ),
-        Output(later=True),
-    ] = None,
+    as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
+    download: Annotated[list[str] | None, Output(later=True)] = option(
+        "NAME",
+        "Download this dataset first; repeat the option for more.",
+        autocompletion=options.complete_catalog,
+    ),
 ) -> None:
     """List datasets and their sizes, or show how a file of yours is read.
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
@@ -22,6 +22,7 @@ from complabel.cli._console import (
     show,
     working,
 )
+from complabel.cli._options import option
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,16 +41,12 @@ _MOST_LABELS = 20
 def evaluate(
     model: options.ModelFile,
     features: options.ModelFeatures,
-    truth: Annotated[
-        Path | None,
-        options.option(
-            "FILE", "True labels: a table with the column item and a column of 0 and 1 per label."
-        ),
-    ] = None,
-    answers: Annotated[
-        Path | None,
-        options.option("FILE", "Instead of --truth: answers that the model did not learn from."),
-    ] = None,
+    truth: Path | None = option(
+        "FILE", "True labels: a table with the column item and a column of 0 and 1 per label."
+    ),
+    answers: Path | None = option(
+        "FILE", "Instead of --truth: answers that the model did not learn from."
+    ),
     items: options.ItemsFile = None,
     question: options.Question = None,
     contradictions: options.Contradictions = "error",

@@ -14,6 +14,7 @@ import typer
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, duration, remark, say, working
+from complabel.cli._options import option
 from complabel.cli._outputs import Output
 from complabel.errors import InputError
 
@@ -40,31 +41,25 @@ def _folds(given: int) -> int:
 def fit(
     answers: options.AnswersFiles,
     features: options.FeaturesFile,
-    out: Annotated[
-        Path,
-        options.option(
-            "FILE", "Write the model to this file, which ends in .safetensors.", "--out"
-        ),
-        Output((".safetensors",)),
-    ],
-    method: Annotated[
-        str, options.option("METHOD", f"Method to fit. {options.METHOD_HELP}")
-    ] = "selection-likelihood",
+    out: Annotated[Path, Output((".safetensors",))] = option(
+        "FILE", "Write the model to this file, which ends in .safetensors.", "--out", default=...
+    ),
+    method: str = option(
+        "METHOD", f"Method to fit. {options.METHOD_HELP}", default="selection-likelihood"
+    ),
     items: options.ItemsFile = None,
     label_names: options.LabelNames = None,
     question: options.Question = None,
     contradictions: options.Contradictions = "error",
     match_frequencies: options.MatchFrequencies = False,
-    folds: Annotated[
-        int,
-        options.option(
-            "N",
-            "Folds for the score on held-out answers; each fold is one more fit. 0: no score.",
-            min=0,
-            callback=_folds,
-        ),
-    ] = 3,
-    seed: Annotated[int, options.option("N", "Seed of the folds and the method.", min=0)] = 0,
+    folds: int = option(
+        "N",
+        "Folds for the score on held-out answers; each fold is one more fit. 0: no score.",
+        default=3,
+        min=0,
+        callback=_folds,
+    ),
+    seed: int = option("N", "Seed of the folds and the method.", default=0, min=0),
 ) -> None:
     """Learn a model from answers, save it, and score it on held-out answers.
 

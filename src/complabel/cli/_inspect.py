@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import output, save_json, say, working
+from complabel.cli._options import argument, option
 from complabel.cli._outputs import Output
 from complabel.errors import DatasetNotFoundError, InputError
 
@@ -27,25 +28,18 @@ _MOST_COLUMNS = 100
     "inspect mirflickr --data-dir DIR --json found.json",
 )
 def inspect(
-    answers: Annotated[
-        list[str],
-        options.argument(
-            "ANSWERS",
-            "Tables of answers, as complabel import writes; or one dataset in which people"
-            " ruled labels out, such as mirflickr.",
-        ),
-    ],
-    features: Annotated[
-        Path | None, options.option("FILE", "Features of all items, with or without an answer.")
-    ] = None,
+    answers: list[str] = argument(
+        "ANSWERS",
+        "Tables of answers, as complabel import writes; or one dataset in which people"
+        " ruled labels out, such as mirflickr.",
+    ),
+    features: Path | None = option("FILE", "Features of all items, with or without an answer."),
     items: options.ItemsFile = None,
     label_names: options.LabelNames = None,
     question: options.Question = None,
-    html: Annotated[
-        Path | None,
-        options.option("FILE", "Also write a web page with charts to this file."),
-        Output(page=True),
-    ] = None,
+    html: Annotated[Path | None, Output(page=True)] = option(
+        "FILE", "Also write a web page with charts to this file."
+    ),
     json_file: options.JsonFile = None,
     data_dir: options.DataDir = None,
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from complabel.cli import _options as options
 from complabel.cli._console import command, remark, save, say
+from complabel.cli._options import argument, option
 from complabel.cli._outputs import Output
 
 
@@ -15,29 +16,23 @@ from complabel.cli._outputs import Output
     "labelstudio-config --question asked --show text",
 )
 def labelstudio_config(
-    labels: Annotated[
-        Path | None,
-        options.argument("LABELS", "File with all labels, one on each line."),
-    ] = None,
-    question: Annotated[
-        str,
-        options.option(
-            "named|ticked|both|asked",
-            "What to ask. named: one label that does not apply. ticked: all labels that do not"
-            " apply. both: one label that does not apply, and some that do. asked: whether the"
-            " label in the task applies.",
-        ),
-    ] = "named",
-    show: Annotated[str, options.option("image|text|audio", "Kind of the items.")] = "image",
-    field: Annotated[
-        str | None,
-        options.option("FIELD", "Field of a task that holds the item. [default: as --show]"),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        options.option("FILE", "Write to this file. [default: print to the terminal]", "--out"),
-        Output(),
-    ] = None,
+    labels: Path | None = argument(
+        "LABELS", "File with all labels, one on each line.", default=None
+    ),
+    question: str = option(
+        "named|ticked|both|asked",
+        "What to ask. named: one label that does not apply. ticked: all labels that do not"
+        " apply. both: one label that does not apply, and some that do. asked: whether the"
+        " label in the task applies.",
+        default="named",
+    ),
+    show: str = option("image|text|audio", "Kind of the items.", default="image"),
+    field: str | None = option(
+        "FIELD", "Field of a task that holds the item. [default: as --show]"
+    ),
+    out: Annotated[Path | None, Output()] = option(
+        "FILE", "Write to this file. [default: print to the terminal]", "--out"
+    ),
 ) -> None:
     """Write a Label Studio configuration that asks for labels that do not apply."""
     from complabel.files import read_label_names

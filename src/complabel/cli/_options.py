@@ -5,6 +5,7 @@ The shell completes at each press of the Tab key, so nothing here loads NumPy or
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -12,18 +13,25 @@ from typing import Annotated, Any
 
 import typer
 
-from complabel.cli._outputs import Output, with_parameters
+from complabel.cli._outputs import Output
 from complabel.errors import InputError
 
 
-def option(metavar: str, text: str, *names: str, **more: Any) -> Any:
-    """Return an option of a command, with its text of help; its name is that of the parameter."""
-    return typer.Option(*names, metavar=metavar, help=text, **more)
+def option(metavar: str, text: str, *names: str, default: Any = None, **more: Any) -> Any:
+    """Return an option of a command, with its text of help; its name is that of the parameter.
+
+    It may be left out, unless ``default`` is ``...``.
+    """
+    return typer.Option(default, *names, metavar=metavar, help=text, **more)
 
 
-def argument(metavar: str, text: str, **more: Any) -> Any:
-    """Return an argument of a command, with its text of help."""
-    return typer.Argument(metavar=metavar, help=text, **more)
+def argument(metavar: str, text: str, *, default: Any = ..., **more: Any) -> Any:
+    """Return an argument of a command, with its text of help; it must be given."""
+    return typer.Argument(default, metavar=metavar, help=text, **more)
+
+
+# In Annotated, where the parameter has the default.
+_shared = functools.partial(option, default=...)
 
 
 def with_examples(*commands: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -111,10 +119,10 @@ AnswersFiles = Annotated[
 _FEATURES = "Features of the items: .csv, .parquet, .npy, .npz or .svm."
 ModelFeatures = Annotated[Path, argument("FEATURES", _FEATURES)]
 ModelFile = Annotated[Path, argument("MODEL", "File that complabel fit wrote.")]
-FeaturesFile = Annotated[Path, option("FILE", _FEATURES, "--features")]
+FeaturesFile = Annotated[Path, _shared("FILE", _FEATURES, "--features")]
 ItemsFile = Annotated[
     Path | None,
-    option(
+    _shared(
         "FILE",
         "File with the item of each row of the features, one on each line. [default: the"
         " column item of the features, else row numbers from 0]",
@@ -123,14 +131,14 @@ ItemsFile = Annotated[
 ]
 LabelNames = Annotated[
     Path | None,
-    option(
+    _shared(
         "FILE",
         "File with all labels, one on each line. [default: the labels that the answers mention]",
     ),
 ]
 Contradictions = Annotated[
     str,
-    option(
+    _shared(
         "POLICY",
         "What to do if one answer says that a label applies to an item and another denies it."
         " error: stop; drop: drop both; majority: keep what most annotators say; trust-relevant:"
@@ -141,7 +149,7 @@ Contradictions = Annotated[
 
 Question = Annotated[
     str | None,
-    option(
+    _shared(
         "QUESTION",
         "What was asked, where the answers do not say it. named: somebody named a label that"
         " does not apply. asked: somebody was asked about this label. ticked: all labels that do"
@@ -157,12 +165,12 @@ MatchFrequencies = Annotated[
         " answers to random questions.",
     ),
 ]
-Folds = Annotated[int, option("N", "Folds of the cross-validation.", min=2)]
-Seed = Annotated[int, option("N", "Seed of the label draw, the folds and the methods.", min=0)]
-Jobs = Annotated[int, option("N", "Number of processes, one thread each; -1: one for each core.")]
+Folds = Annotated[int, _shared("N", "Folds of the cross-validation.", min=2)]
+Seed = Annotated[int, _shared("N", "Seed of the label draw, the folds and the methods.", min=0)]
+Jobs = Annotated[int, _shared("N", "Number of processes, one thread each; -1: one for each core.")]
 DataDir = Annotated[
     Path | None,
-    option(
+    _shared(
         "FOLDER",
         "Folder with the files of the catalog's datasets; $COMPLABEL_DATA and the user's cache"
         " are searched, too.",
@@ -170,17 +178,17 @@ DataDir = Annotated[
 ]
 STORE = Path("complabel-studies.sqlite")
 """The default store, in the current folder."""
-StorePath = Annotated[Path, option("FILE", "SQLite file that keeps all results.", "--store")]
+StorePath = Annotated[Path, _shared("FILE", "SQLite file that keeps all results.", "--store")]
 JsonFile = Annotated[
-    Path | None, option("FILE", "Also write the results to this file as JSON.", "--json"), Output()
+    Path | None, _shared("FILE", "Also write the results to this file as JSON.", "--json"), Output()
 ]
 ReportFolder = Annotated[
     Path | None,
-    option("FOLDER", "Write the report to this folder. [default: STUDY-report]", "--output"),
+    _shared("FOLDER", "Write the report to this folder. [default: STUDY-report]", "--output"),
     Output(later=True),
 ]
 Dask = Annotated[
-    str | None, option("ADDRESS", "Run on the workers of this Dask scheduler instead.")
+    str | None, _shared("ADDRESS", "Run on the workers of this Dask scheduler instead.")
 ]
 RetryFailed = Annotated[bool, typer.Option(help="Also run the units that failed before.")]
 Quick = Annotated[
@@ -205,24 +213,18 @@ Datasets = Annotated[
 
 
 def _tables(
-    features: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "Features of your items, as for complabel fit. Each DATASET is then a table of answers"
-            " about these items.",
-            "--features",
-        ),
-    ] = None,
-    truth: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "Only with --features: a table of true labels, with the column item and a column of 0"
-            " and 1 per label. Some items may be missing.",
-            "--truth",
-        ),
-    ] = None,
+    features: Path | None = option(
+        "FILE",
+        "Features of your items, as for complabel fit. Each DATASET is then a table of answers"
+        " about these items.",
+        "--features",
+    ),
+    truth: Path | None = option(
+        "FILE",
+        "Only with --features: a table of true labels, with the column item and a column of 0"
+        " and 1 per label. Some items may be missing.",
+        "--truth",
+    ),
     items: ItemsFile = None,
     label_names: LabelNames = None,
     contradictions: Contradictions = "error",
@@ -231,64 +233,52 @@ def _tables(
 
 
 def _draw(
-    scheme: Annotated[
-        str | None,
-        option(
-            "SCHEME",
-            "How complementary labels are drawn. uniform: all that do not apply are equally"
-            " likely; biased: some are more likely; own: use what people really answered or"
-            " excluded. [default: own for tables of answers, else uniform]",
-            "--scheme",
-            **_one_of("uniform", "biased", "own"),
-        ),
-    ] = None,
-    labels: Annotated[
-        str | None,
-        option(
-            "LABELS",
-            "released: the uniform or biased labels that the paper's group released, from"
-            " released/NAME.csv in the data folder. Else another name of --scheme.",
-            "--labels",
-            **_one_of("uniform", "biased", "own", "released"),
-        ),
-    ] = None,
-    question: Annotated[
-        str,
-        option(
-            "QUESTION",
-            "What people are asked. free: name one label that does not apply; menu-2, menu-3,"
-            " ...: the same, but from a menu of 2, 3, ... random labels; asked: does this random"
-            " label apply?; ticked: tick all labels that do not apply; none: only the audit"
-            " questions. With tables of answers: what was asked where they do not say it, named,"
-            " asked, ticked or excluded.",
-        ),
-    ] = "free",
-    propensity_sd: Annotated[
-        float, option("SD", "How unequally labels come to mind; 0: all alike.", min=0)
-    ] = 0.0,
-    error_rate: Annotated[
-        float,
-        option(
-            "SHARE",
-            "Share of answers that are given at random.",
-            "--error-rate",
-            "--mistakes",
-            min=0,
-            max=1,
-        ),
-    ] = 0.0,
-    answers_per_item: Annotated[
-        int, option("N", "Independent answers about each item.", min=1)
-    ] = 1,
-    items_share: Annotated[
-        float, option("SHARE", "Share of the items that people are asked about.", max=1)
-    ] = 1.0,
-    audit: Annotated[
-        int,
-        option(
-            "N", "Also ask N yes/no questions about random labels of random training rows.", min=0
-        ),
-    ] = 0,
+    scheme: str | None = option(
+        "SCHEME",
+        "How complementary labels are drawn. uniform: all that do not apply are equally"
+        " likely; biased: some are more likely; own: use what people really answered or"
+        " excluded. [default: own for tables of answers, else uniform]",
+        "--scheme",
+        **_one_of("uniform", "biased", "own"),
+    ),
+    labels: str | None = option(
+        "LABELS",
+        "released: the uniform or biased labels that the paper's group released, from"
+        " released/NAME.csv in the data folder. Else another name of --scheme.",
+        "--labels",
+        **_one_of("uniform", "biased", "own", "released"),
+    ),
+    question: str = option(
+        "QUESTION",
+        "What people are asked. free: name one label that does not apply; menu-2, menu-3,"
+        " ...: the same, but from a menu of 2, 3, ... random labels; asked: does this random"
+        " label apply?; ticked: tick all labels that do not apply; none: only the audit"
+        " questions. With tables of answers: what was asked where they do not say it, named,"
+        " asked, ticked or excluded.",
+        default="free",
+    ),
+    propensity_sd: float = option(
+        "SD", "How unequally labels come to mind; 0: all alike.", default=0.0, min=0
+    ),
+    error_rate: float = option(
+        "SHARE",
+        "Share of answers that are given at random.",
+        "--error-rate",
+        "--mistakes",
+        default=0.0,
+        min=0,
+        max=1,
+    ),
+    answers_per_item: int = option("N", "Independent answers about each item.", default=1, min=1),
+    items_share: float = option(
+        "SHARE", "Share of the items that people are asked about.", default=1.0, max=1
+    ),
+    audit: int = option(
+        "N",
+        "Also ask N yes/no questions about random labels of random training rows.",
+        default=0,
+        min=0,
+    ),
 ) -> None:
     """Options that describe a draw, as :class:`complabel.studies.Draw` takes them."""
 
@@ -314,7 +304,10 @@ def with_tables_and_draw(command: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for name, parameter in _options_of(command).items():
         parameters += groups[name].values() if name in groups else [parameter]
-    return with_parameters(command, called, parameters)
+    made = functools.wraps(command)(called)
+    keywords = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
+    made.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+    return made
 
 
 def _options_of(function: Callable[..., None]) -> Mapping[str, inspect.Parameter]:

@@ -9,6 +9,7 @@ import typer
 
 from complabel.cli import _options as options
 from complabel.cli._console import command, save, say, show
+from complabel.cli._options import argument, option
 from complabel.cli._outputs import Output
 
 
@@ -18,24 +19,19 @@ from complabel.cli._outputs import Output
     "study run table2 --data-dir data --quick",
 )
 def run(
-    plan: Annotated[
-        str,
-        options.argument(
-            "PLAN",
-            "A TOML file, or the name of a plan that comes with complabel: table2, table3,"
-            " table4, table5, table6, comrank, how-to-ask, more-labels or some-relevant.",
-            autocompletion=options.complete_plan,
-        ),
-    ],
+    plan: str = argument(
+        "PLAN",
+        "A TOML file, or the name of a plan that comes with complabel: table2, table3,"
+        " table4, table5, table6, comrank, how-to-ask, more-labels or some-relevant.",
+        autocompletion=options.complete_plan,
+    ),
     store: options.StorePath = options.STORE,
     data_dir: options.DataDir = None,
     jobs: options.Jobs = -1,
     dask: options.Dask = None,
     retry_failed: options.RetryFailed = False,
     quick: options.Quick = False,
-    dry_run: Annotated[
-        bool, typer.Option(help="Only show what would run, and how long it may take.")
-    ] = False,
+    dry_run: bool = typer.Option(False, help="Only show what would run, and how long it may take."),
 ) -> None:
     """Run all units of a plan that are not in the store yet.
 
@@ -59,14 +55,11 @@ def run(
     "reproduce table2 --data-dir data", "reproduce table2 --data-dir data --quick"
 )
 def reproduce(
-    table: Annotated[
-        str,
-        options.argument(
-            "TABLE",
-            "Table of the paper: table2, table3, table4, table5 or table6.",
-            autocompletion=options.complete_table,
-        ),
-    ],
+    table: str = argument(
+        "TABLE",
+        "Table of the paper: table2, table3, table4, table5 or table6.",
+        autocompletion=options.complete_table,
+    ),
     store: options.StorePath = options.STORE,
     data_dir: options.DataDir = None,
     jobs: options.Jobs = -1,
@@ -123,12 +116,10 @@ def report(
 
 @options.with_examples("study export folds.csv", "study export folds.json --study mine")
 def export(
-    file: Annotated[
-        Path, options.argument("FILE", "File to write: .csv or .json."), Output((".csv", ".json"))
-    ],
-    study_name: Annotated[
-        str | None, options.option("STUDY", "Name of the study. [default: the latest]", "--study")
-    ] = None,
+    file: Annotated[Path, Output((".csv", ".json"))] = argument(
+        "FILE", "File to write: .csv or .json."
+    ),
+    study_name: str | None = option("STUDY", "Name of the study. [default: the latest]", "--study"),
     store: options.StorePath = options.STORE,
 ) -> None:
     """Write the results of every fold: one line for each (CSV), or all details (JSON)."""

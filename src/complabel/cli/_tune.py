@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.table import Table
@@ -13,6 +13,7 @@ from rich.text import Text
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import complain, new_table, save, say, show
+from complabel.cli._options import option
 from complabel.cli._outputs import claim_store
 
 if TYPE_CHECKING:
@@ -27,22 +28,17 @@ if TYPE_CHECKING:
 @options.with_tables_and_draw
 def tune(
     names: options.Datasets = None,
-    method: Annotated[
-        str,
-        options.option(
-            "METHOD",
-            f"Method to tune. {options.METHOD_HELP}",
-            autocompletion=options.complete_method,
-        ),
-    ] = "mlcl",
-    grid: Annotated[
-        list[str] | None,
-        options.option(
-            "NAME=VALUE,...",
-            "Values to try for a parameter; repeat the option for more parameters. [default:"
-            " depends on the method]",
-        ),
-    ] = None,
+    method: str = option(
+        "METHOD",
+        f"Method to tune. {options.METHOD_HELP}",
+        default="mlcl",
+        autocompletion=options.complete_method,
+    ),
+    grid: list[str] | None = option(
+        "NAME=VALUE,...",
+        "Values to try for a parameter; repeat the option for more parameters. [default:"
+        " depends on the method]",
+    ),
     *,
     tables: dict[str, Any],
     draw: dict[str, Any],
@@ -52,13 +48,11 @@ def tune(
     jobs: options.Jobs = 1,
     data_dir: options.DataDir = None,
     store: options.StorePath = options.STORE,
-    reveal: Annotated[
-        bool,
-        typer.Option(
-            "--reveal",
-            help="Also show average precision on true labels; it does not influence the choice.",
-        ),
-    ] = False,
+    reveal: bool = typer.Option(
+        False,
+        "--reveal",
+        help="Also show average precision on true labels; it does not influence the choice.",
+    ),
     json_file: options.JsonFile = None,
 ) -> None:
     """Choose a method's settings by their score on held-out labels or answers.
