@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +19,9 @@ from complabel._writing import explained, replacing
 from complabel.errors import InputError, ModelFileError
 from complabel.methods._model_file import read_parts, read_tree, write_tree
 from complabel.methods._places import PLACES
+
+if TYPE_CHECKING:
+    from complabel.methods._base import ComplementaryClassifier
 
 MISSING = object()
 """Declares that only some fits set an attribute."""
@@ -182,23 +185,43 @@ def save_model(
         tree = {**parts_of(model), "provenance": {**versions, "given": dict(provenance or {})}}
         with explained(target), replacing(target) as partial:
             write_tree(partial, tree)
-            _load(partial)
+            written = read_tree(partial)
+            written.pop("provenance")
+            model_of(written)
     except InputError as refusal:
         raise ModelFileError(f"the classifier cannot be saved: {refusal}") from refusal.__cause__
 
 
-def load_model(path: str | os.PathLike[str]) -> Any:
-    """Load a classifier that ``save_model`` wrote."""
+def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
+    """Load a classifier that ``classifier.save(path)`` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    ComplementaryClassifier
+        On the same machine, its predictions equal those of the saved one exactly. ``callback`` is
+        None, and ``device`` is ``"auto"`` if the saved device does not exist here.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is missing, damaged, from a newer complabel or not a model.
+
+    Notes
+    -----
+    Loading runs no code from the file, and checks parameters and arrays first. So a stranger's file
+    is as safe to load as a table, but its predictions may be whatever the stranger wants.
+    """
     try:
-        return _load(Path(path))
+        tree = read_tree(Path(path))
+        tree.pop("provenance", None)
+        loaded: ComplementaryClassifier = model_of(tree)
     except InputError as refusal:
         raise ModelFileError(f"{path} cannot be loaded: {refusal}") from refusal.__cause__
-
-
-def _load(path: Path) -> Any:
-    tree = read_tree(path)
-    tree.pop("provenance", None)
-    return model_of(tree)
+    return loaded
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
