@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, say
-from complabel.cli._options import argument, option
-from complabel.cli._outputs import Output, unused
+from complabel.cli._options import argument, option, target
+from complabel.cli._outputs import unused
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def ask(
         default=None,
     ),
     *,
-    out: Annotated[Path, Output((".csv", ".csv.gz", ".parquet"))] = option(
-        "FILE", "Write the table of questions to this file.", "--out", default=...
+    out: Path = target(
+        "Write the table of questions to this file.", "--out", default=..., endings=options.TABLE
     ),
     n: int = option("N", "Number of questions.", "-n", "--number", default=200, min=1),
     features: Path | None = option(
@@ -47,12 +47,10 @@ def ask(
         " items, one on each line, or a table with the column item.",
         "--items",
     ),
-    label_names: options.LabelNames = None,
-    question: options.Question = None,
-    contradictions: options.Contradictions = "error",
-    prompts: Annotated[Path | None, Output()] = option(
-        "FILE", "Also write the questions as JSON lines, for a language model."
-    ),
+    label_names: Path | None = options.LABEL_NAMES,
+    question: str | None = options.QUESTION,
+    contradictions: str = options.CONTRADICTIONS,
+    prompts: Path | None = target("Also write the questions as JSON lines, for a language model."),
     texts: Path | None = option(
         "FILE",
         "A table with the columns item and text. The texts of the items are written"

@@ -31,7 +31,7 @@ _RANKING = "held_out_ranking"
 )
 @options.with_tables_and_draw
 def benchmark(
-    names: options.Datasets = None,
+    names: list[str] | None = options.DATASETS,
     method: list[str] | None = option(
         "METHOD",
         f"Method to run; repeat for more. {options.METHOD_HELP} [default: prior and mlcl]",
@@ -40,13 +40,13 @@ def benchmark(
     *,
     tables: dict[str, Any],
     draw: dict[str, Any],
-    match_frequencies: options.MatchFrequencies = False,
-    folds: options.Folds = 10,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = 1,
-    data_dir: options.DataDir = None,
-    store: options.StorePath = options.STORE,
-    json_file: options.JsonFile = None,
+    match_frequencies: bool = options.MATCH_FREQUENCIES,
+    folds: int = options.folds(10),
+    seed: int = options.SEED,
+    jobs: int = options.jobs(1),
+    data_dir: Path | None = options.DATA_DIR,
+    store: Path = options.STORE,
+    json_file: Path | None = options.JSON_FILE,
 ) -> None:
     """Cross-validate methods: train on complementary labels, test on true ones.
 

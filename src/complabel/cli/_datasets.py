@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.table import Table
@@ -13,7 +13,7 @@ from rich.table import Table
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import complain, errors, explain, new_table, say, show
-from complabel.cli._options import argument, option
+from complabel.cli._options import argument, flag, option
 from complabel.cli._outputs import Output
 
 # With two labels, "this one does not apply" would name the other one.
@@ -29,12 +29,13 @@ def datasets(
         default=None,
         autocompletion=options.complete_dataset,
     ),
-    data_dir: options.DataDir = None,
-    as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
-    download: Annotated[list[str] | None, Output(later=True)] = option(
+    data_dir: Path | None = options.DATA_DIR,
+    as_json: bool = flag("Print JSON instead of a table.", "--json"),
+    download: list[str] | None = option(
         "NAME",
         "Download this dataset first; repeat the option for more.",
         autocompletion=options.complete_catalog,
+        output=Output(later=True),
     ),
 ) -> None:
     """List datasets and their sizes, or show how a file of yours is read.

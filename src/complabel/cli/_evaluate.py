@@ -39,18 +39,18 @@ _MOST_LABELS = 20
     "evaluate model.safetensors X.csv --answers held-out.csv",
 )
 def evaluate(
-    model: options.ModelFile,
-    features: options.ModelFeatures,
+    model: Path = options.MODEL,
+    features: Path = options.FEATURES_OF_MODEL,
     truth: Path | None = option(
         "FILE", "True labels: a table with the column item and a column of 0 and 1 per label."
     ),
     answers: Path | None = option(
         "FILE", "Instead of --truth: answers that the model did not learn from."
     ),
-    items: options.ItemsFile = None,
-    question: options.Question = None,
-    contradictions: options.Contradictions = "error",
-    json_file: options.JsonFile = None,
+    items: Path | None = options.ITEMS,
+    question: str | None = options.QUESTION,
+    contradictions: str = options.CONTRADICTIONS,
+    json_file: Path | None = options.JSON_FILE,
 ) -> None:
     """Measure a model on true labels, or on answers that it did not learn from.
 

@@ -7,15 +7,14 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, duration, remark, say, working
-from complabel.cli._options import option
-from complabel.cli._outputs import Output
+from complabel.cli._options import option, target
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,19 +38,22 @@ def _folds(given: int) -> int:
     "fit answers.csv --features X.csv --method ridge:alpha=1 --out ridge.safetensors",
 )
 def fit(
-    answers: options.AnswersFiles,
-    features: options.FeaturesFile,
-    out: Annotated[Path, Output((".safetensors",))] = option(
-        "FILE", "Write the model to this file, which ends in .safetensors.", "--out", default=...
+    answers: list[Path] = options.ANSWERS,
+    features: Path = options.FEATURES,
+    out: Path = target(
+        "Write the model to this file, which ends in .safetensors.",
+        "--out",
+        default=...,
+        endings=(".safetensors",),
     ),
     method: str = option(
         "METHOD", f"Method to fit. {options.METHOD_HELP}", default="selection-likelihood"
     ),
-    items: options.ItemsFile = None,
-    label_names: options.LabelNames = None,
-    question: options.Question = None,
-    contradictions: options.Contradictions = "error",
-    match_frequencies: options.MatchFrequencies = False,
+    items: Path | None = options.ITEMS,
+    label_names: Path | None = options.LABEL_NAMES,
+    question: str | None = options.QUESTION,
+    contradictions: str = options.CONTRADICTIONS,
+    match_frequencies: bool = options.MATCH_FREQUENCIES,
     folds: int = option(
         "N",
         "Folds for the score on held-out answers; each fold is one more fit. 0: no score.",

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, remark, save, say, working
-from complabel.cli._options import argument, option
-from complabel.cli._outputs import Output
+from complabel.cli._options import argument, flag, option, target
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,8 +30,11 @@ NAMES = (
 )
 def import_(
     file: Path = argument("FILE", "File with the answers."),
-    out: Annotated[Path, Output((".csv", ".csv.gz", ".parquet"))] = option(
-        "FILE", "Write the table here: .csv, .csv.gz or .parquet.", "--out", default=...
+    out: Path = target(
+        "Write the table here: .csv, .csv.gz or .parquet.",
+        "--out",
+        default=...,
+        endings=options.TABLE,
     ),
     from_: str | None = option(
         "FORMAT",
@@ -62,23 +62,21 @@ def import_(
         "Meaning of labels that were shown but not chosen, if the file does not tell.",
         default="unknown",
     ),
-    question: options.Question = None,
+    question: str | None = options.QUESTION,
     separator: str | None = option(
         "SIGN",
         "Only with --from columns: what separates the labels in a cell, such as ';'."
         " [default: a cell holds one label]",
     ),
-    random_questions: bool = typer.Option(
-        False,
-        "--random-questions",
-        help="Say that each question was about a random label of a random item.",
+    random_questions: bool = flag(
+        "Say that each question was about a random label of a random item.", "--random-questions"
     ),
     label_names: Path | None = option("FILE", "All labels, one on each line."),
     class_names: Path | None = option(
         "FILE", "CSV file with a code and a name per label, if the labels are codes."
     ),
-    labels_out: Annotated[Path | None, Output()] = option(
-        "FILE", "Also write the names of all labels to this file, for --label-names."
+    labels_out: Path | None = target(
+        "Also write the names of all labels to this file, for --label-names."
     ),
 ) -> None:
     """Read answers from an annotation tool or a public dataset into one table of answers.

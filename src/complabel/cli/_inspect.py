@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import output, save_json, say, working
-from complabel.cli._options import argument, option
-from complabel.cli._outputs import Output
+from complabel.cli._options import argument, option, target
 from complabel.errors import DatasetNotFoundError, InputError
 
 if TYPE_CHECKING:
@@ -34,14 +33,12 @@ def inspect(
         " ruled labels out, such as mirflickr.",
     ),
     features: Path | None = option("FILE", "Features of all items, with or without an answer."),
-    items: options.ItemsFile = None,
-    label_names: options.LabelNames = None,
-    question: options.Question = None,
-    html: Annotated[Path | None, Output(page=True)] = option(
-        "FILE", "Also write a web page with charts to this file."
-    ),
-    json_file: options.JsonFile = None,
-    data_dir: options.DataDir = None,
+    items: Path | None = options.ITEMS,
+    label_names: Path | None = options.LABEL_NAMES,
+    question: str | None = options.QUESTION,
+    html: Path | None = target("Also write a web page with charts to this file.", page=True),
+    json_file: Path | None = options.JSON_FILE,
+    data_dir: Path | None = options.DATA_DIR,
 ) -> None:
     """Check answers for gaps, contradictions and failed assumptions, and suggest what to ask next.
 

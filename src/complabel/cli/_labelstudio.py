@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 from complabel.cli import _options as options
 from complabel.cli._console import command, remark, save, say
-from complabel.cli._options import argument, option
-from complabel.cli._outputs import Output
+from complabel.cli._options import argument, option, target
 
 
 @options.with_examples(
@@ -30,9 +28,7 @@ def labelstudio_config(
     field: str | None = option(
         "FIELD", "Field of a task that holds the item. [default: as --show]"
     ),
-    out: Annotated[Path | None, Output()] = option(
-        "FILE", "Write to this file. [default: print to the terminal]", "--out"
-    ),
+    out: Path | None = target("Write to this file. [default: print to the terminal]", "--out"),
 ) -> None:
     """Write a Label Studio configuration that asks for labels that do not apply."""
     from complabel.files import read_label_names

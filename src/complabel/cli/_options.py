@@ -9,7 +9,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -17,21 +17,42 @@ from complabel.cli._outputs import Output
 from complabel.errors import InputError
 
 
-def option(metavar: str, text: str, *names: str, default: Any = None, **more: Any) -> Any:
+def option(
+    metavar: str,
+    text: str,
+    *names: str,
+    default: Any = None,
+    output: Output | None = None,
+    **more: Any,
+) -> Any:
     """Return an option of a command, with its text of help; its name is that of the parameter.
 
-    It may be left out, unless ``default`` is ``...``.
+    It may be left out, unless ``default`` is ``...``. With ``output``, it names a file to write.
     """
-    return typer.Option(default, *names, metavar=metavar, help=text, **more)
+    made = typer.Option(default, *names, metavar=metavar, help=text, **more)
+    made.output = output
+    return made
 
 
-def argument(metavar: str, text: str, *, default: Any = ..., **more: Any) -> Any:
+def flag(text: str, *names: str) -> Any:
+    """Return an option that is given or not; without names, it also has a form with --no."""
+    return typer.Option(False, *names, help=text)
+
+
+def target(
+    text: str, *names: str, endings: tuple[str, ...] = (), page: bool = False, **more: Any
+) -> Any:
+    """Return an option with the name of a file that the command writes."""
+    return option("FILE", text, *names, output=Output(endings, page), **more)
+
+
+def argument(
+    metavar: str, text: str, *, default: Any = ..., output: Output | None = None, **more: Any
+) -> Any:
     """Return an argument of a command, with its text of help; it must be given."""
-    return typer.Argument(default, metavar=metavar, help=text, **more)
-
-
-# In Annotated, where the parameter has the default.
-_shared = functools.partial(option, default=...)
+    made = typer.Argument(default, metavar=metavar, help=text, **more)
+    made.output = output
+    return made
 
 
 def with_examples(*commands: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -100,6 +121,8 @@ def _files(incomplete: str, endings: tuple[str, ...]) -> Iterator[str]:
                 yield f"{before}{slash}{path.name}"
 
 
+TABLE = (".csv", ".csv.gz", ".parquet")
+"""How the names of tables of answers that are written may end."""
 QUESTIONS = ("named", "asked", "ticked", "excluded")
 """What a table of answers may say was asked."""
 
@@ -113,89 +136,6 @@ def _one_of(*words: str) -> dict[str, Any]:
     return {"callback": check, "autocompletion": lambda: [*words]}
 
 
-AnswersFiles = Annotated[
-    list[Path], argument("ANSWERS", "Tables of answers, as complabel import writes.")
-]
-_FEATURES = "Features of the items: .csv, .parquet, .npy, .npz or .svm."
-ModelFeatures = Annotated[Path, argument("FEATURES", _FEATURES)]
-ModelFile = Annotated[Path, argument("MODEL", "File that complabel fit wrote.")]
-FeaturesFile = Annotated[Path, _shared("FILE", _FEATURES, "--features")]
-ItemsFile = Annotated[
-    Path | None,
-    _shared(
-        "FILE",
-        "File with the item of each row of the features, one on each line. [default: the"
-        " column item of the features, else row numbers from 0]",
-        "--items",
-    ),
-]
-LabelNames = Annotated[
-    Path | None,
-    _shared(
-        "FILE",
-        "File with all labels, one on each line. [default: the labels that the answers mention]",
-    ),
-]
-Contradictions = Annotated[
-    str,
-    _shared(
-        "POLICY",
-        "What to do if one answer says that a label applies to an item and another denies it."
-        " error: stop; drop: drop both; majority: keep what most annotators say; trust-relevant:"
-        " the label applies.",
-        **_one_of("error", "drop", "majority", "trust-relevant"),
-    ),
-]
-
-Question = Annotated[
-    str | None,
-    _shared(
-        "QUESTION",
-        "What was asked, where the answers do not say it. named: somebody named a label that"
-        " does not apply. asked: somebody was asked about this label. ticked: all labels that do"
-        " not apply were ticked. excluded: a rule says that the label does not apply.",
-        **_one_of(*QUESTIONS),
-    ),
-]
-MatchFrequencies = Annotated[
-    bool,
-    typer.Option(
-        "--match-frequencies",
-        help="Adjust each method's scores to the label frequencies; these are estimated from"
-        " answers to random questions.",
-    ),
-]
-Folds = Annotated[int, _shared("N", "Folds of the cross-validation.", min=2)]
-Seed = Annotated[int, _shared("N", "Seed of the label draw, the folds and the methods.", min=0)]
-Jobs = Annotated[int, _shared("N", "Number of processes, one thread each; -1: one for each core.")]
-DataDir = Annotated[
-    Path | None,
-    _shared(
-        "FOLDER",
-        "Folder with the files of the catalog's datasets; $COMPLABEL_DATA and the user's cache"
-        " are searched, too.",
-    ),
-]
-STORE = Path("complabel-studies.sqlite")
-"""The default store, in the current folder."""
-StorePath = Annotated[Path, _shared("FILE", "SQLite file that keeps all results.", "--store")]
-JsonFile = Annotated[
-    Path | None, _shared("FILE", "Also write the results to this file as JSON.", "--json"), Output()
-]
-ReportFolder = Annotated[
-    Path | None,
-    _shared("FOLDER", "Write the report to this folder. [default: STUDY-report]", "--output"),
-    Output(later=True),
-]
-Dask = Annotated[
-    str | None, _shared("ADDRESS", "Run on the workers of this Dask scheduler instead.")
-]
-RetryFailed = Annotated[bool, typer.Option(help="Also run the units that failed before.")]
-Quick = Annotated[
-    bool, typer.Option(help="Try the plan: three folds, and only the first two datasets at hand.")
-]
-StudyName = Annotated[str | None, argument("STUDY", "Name of the study. [default: the latest]")]
-
 METHOD_HELP = (
     "Give a name, such as ridge; a name with settings, such as lift:solver=libsvm; or a class of"
     " yours, such as package.module:Class. 'complabel methods' lists the names."
@@ -205,11 +145,73 @@ DATASET_HELP = (
     " .arff file needs an .xml file of the same name beside it (Mulan), or '-C' in its relation"
     " (MEKA). If you give both mine-train.arff and mine-test.arff, they become one dataset."
 )
+_FEATURES = "Features of the items: .csv, .parquet, .npy, .npz or .svm."
+DEFAULT_STORE = Path("complabel-studies.sqlite")  # in the current folder
+
+ANSWERS = argument("ANSWERS", "Tables of answers, as complabel import writes.")
+MODEL = argument("MODEL", "File that complabel fit wrote.")
+FEATURES_OF_MODEL = argument("FEATURES", _FEATURES)
+DATASETS = argument("DATASET", DATASET_HELP, default=None, autocompletion=complete_dataset)
+STUDY_NAME = argument("STUDY", "Name of the study. [default: the latest]", default=None)
+FEATURES = option("FILE", _FEATURES, "--features", default=...)
+ITEMS = option(
+    "FILE",
+    "File with the item of each row of the features, one on each line. [default: the column item"
+    " of the features, else row numbers from 0]",
+    "--items",
+)
+LABEL_NAMES = option(
+    "FILE", "File with all labels, one on each line. [default: the labels that the answers mention]"
+)
+CONTRADICTIONS = option(
+    "POLICY",
+    "What to do if one answer says that a label applies to an item and another denies it. error:"
+    " stop; drop: drop both; majority: keep what most annotators say; trust-relevant: the label"
+    " applies.",
+    default="error",
+    **_one_of("error", "drop", "majority", "trust-relevant"),
+)
+QUESTION = option(
+    "QUESTION",
+    "What was asked, where the answers do not say it. named: somebody named a label that does not"
+    " apply. asked: somebody was asked about this label. ticked: all labels that do not apply were"
+    " ticked. excluded: a rule says that the label does not apply.",
+    **_one_of(*QUESTIONS),
+)
+MATCH_FREQUENCIES = flag(
+    "Adjust each method's scores to the label frequencies; these are estimated from answers to"
+    " random questions.",
+    "--match-frequencies",
+)
+SEED = option("N", "Seed of the label draw, the folds and the methods.", default=0, min=0)
+DATA_DIR = option(
+    "FOLDER",
+    "Folder with the files of the catalog's datasets; $COMPLABEL_DATA and the user's cache are"
+    " searched, too.",
+)
+STORE = option("FILE", "SQLite file that keeps all results.", "--store", default=DEFAULT_STORE)
+JSON_FILE = target("Also write the results to this file as JSON.", "--json")
+REPORT_FOLDER = option(
+    "FOLDER",
+    "Write the report to this folder. [default: STUDY-report]",
+    "--output",
+    output=Output(later=True),
+)
+DASK = option("ADDRESS", "Run on the workers of this Dask scheduler instead.")
+RETRY_FAILED = flag("Also run the units that failed before.")
+QUICK = flag("Try the plan: three folds, and only the first two datasets at hand.")
 
 
-Datasets = Annotated[
-    list[str] | None, argument("DATASET", DATASET_HELP, autocompletion=complete_dataset)
-]
+def folds(default: int) -> Any:
+    """Return the option ``--folds``."""
+    return option("N", "Folds of the cross-validation.", default=default, min=2)
+
+
+def jobs(default: int) -> Any:
+    """Return the option ``--jobs``."""
+    return option(
+        "N", "Number of processes, one thread each; -1: one for each core.", default=default
+    )
 
 
 def _tables(
@@ -225,9 +227,9 @@ def _tables(
         " and 1 per label. Some items may be missing.",
         "--truth",
     ),
-    items: ItemsFile = None,
-    label_names: LabelNames = None,
-    contradictions: Contradictions = "error",
+    items: Path | None = ITEMS,
+    label_names: Path | None = LABEL_NAMES,
+    contradictions: str = CONTRADICTIONS,
 ) -> None:
     """Options about the user's own tables, for studies."""
 
@@ -316,4 +318,4 @@ def _options_of(function: Callable[..., None]) -> Mapping[str, inspect.Parameter
 
 def at(store: Path) -> Path | None:
     """Return the option ``store`` of the next command; None for the default store."""
-    return None if store == STORE else store
+    return None if store == DEFAULT_STORE else store

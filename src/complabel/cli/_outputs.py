@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import typer
 from typer.core import TyperCommand
@@ -30,7 +30,7 @@ _HEAD = 4096  # bytes of a page in which the mark is looked for
 
 @dataclass(frozen=True)
 class Output:
-    """Marks an option in ``Annotated``: the command writes the file that it names."""
+    """Of an option: the command writes the file that it names."""
 
     endings: tuple[str, ...] = ()  # how the name may end; empty: as it likes
     page: bool = False  # a web page of complabel's may replace an earlier one
@@ -53,12 +53,10 @@ class GuardedCommand(TyperCommand):
 
     def __init__(self, *args: Any, callback: Callable[..., None], **given: Any) -> None:
         super().__init__(*args, callback=callback, **given)
-        found = inspect.signature(callback, eval_str=True).parameters.values()
-        self._outputs = {
-            parameter.name: mark
-            for parameter in found
-            for mark in get_args(parameter.annotation)
-            if isinstance(mark, Output)
+        self._outputs: dict[str | None, Output] = {
+            name: mark
+            for name, parameter in inspect.signature(callback).parameters.items()
+            if (mark := getattr(parameter.default, "output", None))
         }
         if self._outputs:
             self.params.append(_force_option())

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, say, working
-from complabel.cli._options import option
-from complabel.cli._outputs import Output
+from complabel.cli._options import option, target
 
 
 @options.with_examples(
@@ -18,12 +16,15 @@ from complabel.cli._outputs import Output
     "predict model.safetensors X.npy --top 3 --out top.jsonl",
 )
 def predict(
-    model: options.ModelFile,
-    features: options.ModelFeatures,
-    out: Annotated[Path, Output((".csv", ".csv.gz", ".parquet", ".jsonl"))] = option(
-        "FILE", "Write here: .csv, .csv.gz, .parquet or .jsonl.", "--out", default=...
+    model: Path = options.MODEL,
+    features: Path = options.FEATURES_OF_MODEL,
+    out: Path = target(
+        "Write here: .csv, .csv.gz, .parquet or .jsonl.",
+        "--out",
+        default=...,
+        endings=(".csv", ".csv.gz", ".parquet", ".jsonl"),
     ),
-    items: options.ItemsFile = None,
+    items: Path | None = options.ITEMS,
     top: int | None = option("K", "Write only the K most probable labels of each item.", min=1),
     threshold: float | None = option(
         "P",

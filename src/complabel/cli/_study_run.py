@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from complabel.cli import _options as options
 from complabel.cli._console import command, save, say, show
-from complabel.cli._options import argument, option
+from complabel.cli._options import argument, flag, option
 from complabel.cli._outputs import Output
 
 
@@ -25,13 +22,13 @@ def run(
         " table4, table5, table6, comrank, how-to-ask, more-labels or some-relevant.",
         autocompletion=options.complete_plan,
     ),
-    store: options.StorePath = options.STORE,
-    data_dir: options.DataDir = None,
-    jobs: options.Jobs = -1,
-    dask: options.Dask = None,
-    retry_failed: options.RetryFailed = False,
-    quick: options.Quick = False,
-    dry_run: bool = typer.Option(False, help="Only show what would run, and how long it may take."),
+    store: Path = options.STORE,
+    data_dir: Path | None = options.DATA_DIR,
+    jobs: int = options.jobs(-1),
+    dask: str | None = options.DASK,
+    retry_failed: bool = options.RETRY_FAILED,
+    quick: bool = options.QUICK,
+    dry_run: bool = flag("Only show what would run, and how long it may take."),
 ) -> None:
     """Run all units of a plan that are not in the store yet.
 
@@ -60,13 +57,13 @@ def reproduce(
         "Table of the paper: table2, table3, table4, table5 or table6.",
         autocompletion=options.complete_table,
     ),
-    store: options.StorePath = options.STORE,
-    data_dir: options.DataDir = None,
-    jobs: options.Jobs = -1,
-    dask: options.Dask = None,
-    retry_failed: options.RetryFailed = False,
-    quick: options.Quick = False,
-    folder: options.ReportFolder = None,
+    store: Path = options.STORE,
+    data_dir: Path | None = options.DATA_DIR,
+    jobs: int = options.jobs(-1),
+    dask: str | None = options.DASK,
+    retry_failed: bool = options.RETRY_FAILED,
+    quick: bool = options.QUICK,
+    folder: Path | None = options.REPORT_FOLDER,
 ) -> None:
     """Reproduce a table of the paper: run its plan, then write the report."""
     from complabel.cli import _running as running
@@ -85,7 +82,7 @@ def reproduce(
 
 
 @options.with_examples("study status", "study status benchmark-mine-1a2b3c4d")
-def status(study_name: options.StudyName = None, store: options.StorePath = options.STORE) -> None:
+def status(study_name: str | None = options.STUDY_NAME, store: Path = options.STORE) -> None:
     """Show how many units are done, failed and still to do, and which run writes the store."""
     from complabel.cli import _running as running
 
@@ -103,9 +100,9 @@ def status(study_name: options.StudyName = None, store: options.StorePath = opti
 
 @options.with_examples("study report", "study report mine --output report")
 def report(
-    study_name: options.StudyName = None,
-    store: options.StorePath = options.STORE,
-    folder: options.ReportFolder = None,
+    study_name: str | None = options.STUDY_NAME,
+    store: Path = options.STORE,
+    folder: Path | None = options.REPORT_FOLDER,
 ) -> None:
     """Write a study's report: a web page, and its tables as Markdown, LaTeX and CSV."""
     from complabel.cli import _running as running
@@ -116,11 +113,11 @@ def report(
 
 @options.with_examples("study export folds.csv", "study export folds.json --study mine")
 def export(
-    file: Annotated[Path, Output((".csv", ".json"))] = argument(
-        "FILE", "File to write: .csv or .json."
+    file: Path = argument(
+        "FILE", "File to write: .csv or .json.", output=Output((".csv", ".json"))
     ),
     study_name: str | None = option("STUDY", "Name of the study. [default: the latest]", "--study"),
-    store: options.StorePath = options.STORE,
+    store: Path = options.STORE,
 ) -> None:
     """Write the results of every fold: one line for each (CSV), or all details (JSON)."""
     from complabel.cli import _running as running

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import complain, new_table, save, say, show
-from complabel.cli._options import option
+from complabel.cli._options import flag, option
 from complabel.cli._outputs import claim_store
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 )
 @options.with_tables_and_draw
 def tune(
-    names: options.Datasets = None,
+    names: list[str] | None = options.DATASETS,
     method: str = option(
         "METHOD",
         f"Method to tune. {options.METHOD_HELP}",
@@ -42,18 +42,16 @@ def tune(
     *,
     tables: dict[str, Any],
     draw: dict[str, Any],
-    match_frequencies: options.MatchFrequencies = False,
-    folds: options.Folds = 3,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = 1,
-    data_dir: options.DataDir = None,
-    store: options.StorePath = options.STORE,
-    reveal: bool = typer.Option(
-        False,
-        "--reveal",
-        help="Also show average precision on true labels; it does not influence the choice.",
+    match_frequencies: bool = options.MATCH_FREQUENCIES,
+    folds: int = options.folds(3),
+    seed: int = options.SEED,
+    jobs: int = options.jobs(1),
+    data_dir: Path | None = options.DATA_DIR,
+    store: Path = options.STORE,
+    reveal: bool = flag(
+        "Also show average precision on true labels; it does not influence the choice.", "--reveal"
     ),
-    json_file: options.JsonFile = None,
+    json_file: Path | None = options.JSON_FILE,
 ) -> None:
     """Choose a method's settings by their score on held-out labels or answers.
 
