@@ -33,7 +33,7 @@ def ask(
     ),
     *,
     out: Path = target(
-        "Write the table of questions to this file.", "--out", default=..., endings=options.TABLE
+        "Write the table of questions to this file.", default=..., endings=options.TABLE
     ),
     n: int = option("N", "Number of questions.", "-n", "--number", default=200, min=1),
     features: Path | None = option(
@@ -45,7 +45,6 @@ def ask(
         "FILE",
         "With --features: the item of each of its rows, one on each line. Without: all"
         " items, one on each line, or a table with the column item.",
-        "--items",
     ),
     label_names: Path | None = options.LABEL_NAMES,
     question: str | None = options.QUESTION,

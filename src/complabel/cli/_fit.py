@@ -42,7 +42,6 @@ def fit(
     features: Path = options.FEATURES,
     out: Path = target(
         "Write the model to this file, which ends in .safetensors.",
-        "--out",
         default=...,
         endings=(".safetensors",),
     ),

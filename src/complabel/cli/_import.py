@@ -31,10 +31,7 @@ NAMES = (
 def import_(
     file: Path = argument("FILE", "File with the answers."),
     out: Path = target(
-        "Write the table here: .csv, .csv.gz or .parquet.",
-        "--out",
-        default=...,
-        endings=options.TABLE,
+        "Write the table here: .csv, .csv.gz or .parquet.", default=..., endings=options.TABLE
     ),
     from_: str | None = option(
         "FORMAT",

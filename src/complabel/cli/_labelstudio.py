@@ -28,7 +28,7 @@ def labelstudio_config(
     field: str | None = option(
         "FIELD", "Field of a task that holds the item. [default: as --show]"
     ),
-    out: Path | None = target("Write to this file. [default: print to the terminal]", "--out"),
+    out: Path | None = target("Write to this file. [default: print to the terminal]"),
 ) -> None:
     """Write a Label Studio configuration that asks for labels that do not apply."""
     from complabel.files import read_label_names

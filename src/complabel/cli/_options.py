@@ -153,12 +153,11 @@ MODEL = argument("MODEL", "File that complabel fit wrote.")
 FEATURES_OF_MODEL = argument("FEATURES", _FEATURES)
 DATASETS = argument("DATASET", DATASET_HELP, default=None, autocompletion=complete_dataset)
 STUDY_NAME = argument("STUDY", "Name of the study. [default: the latest]", default=None)
-FEATURES = option("FILE", _FEATURES, "--features", default=...)
+FEATURES = option("FILE", _FEATURES, default=...)
 ITEMS = option(
     "FILE",
     "File with the item of each row of the features, one on each line. [default: the column item"
     " of the features, else row numbers from 0]",
-    "--items",
 )
 LABEL_NAMES = option(
     "FILE", "File with all labels, one on each line. [default: the labels that the answers mention]"
@@ -189,7 +188,7 @@ DATA_DIR = option(
     "Folder with the files of the catalog's datasets; $COMPLABEL_DATA and the user's cache are"
     " searched, too.",
 )
-STORE = option("FILE", "SQLite file that keeps all results.", "--store", default=DEFAULT_STORE)
+STORE = option("FILE", "SQLite file that keeps all results.", default=DEFAULT_STORE)
 JSON_FILE = target("Also write the results to this file as JSON.", "--json")
 REPORT_FOLDER = option(
     "FOLDER",
@@ -219,13 +218,11 @@ def _tables(
         "FILE",
         "Features of your items, as for complabel fit. Each DATASET is then a table of answers"
         " about these items.",
-        "--features",
     ),
     truth: Path | None = option(
         "FILE",
         "Only with --features: a table of true labels, with the column item and a column of 0"
         " and 1 per label. Some items may be missing.",
-        "--truth",
     ),
     items: Path | None = ITEMS,
     label_names: Path | None = LABEL_NAMES,
@@ -240,14 +237,12 @@ def _draw(
         "How complementary labels are drawn. uniform: all that do not apply are equally"
         " likely; biased: some are more likely; own: use what people really answered or"
         " excluded. [default: own for tables of answers, else uniform]",
-        "--scheme",
         **_one_of("uniform", "biased", "own"),
     ),
     labels: str | None = option(
         "LABELS",
         "released: the uniform or biased labels that the paper's group released, from"
         " released/NAME.csv in the data folder. Else another name of --scheme.",
-        "--labels",
         **_one_of("uniform", "biased", "own", "released"),
     ),
     question: str = option(

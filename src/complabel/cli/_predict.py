@@ -20,7 +20,6 @@ def predict(
     features: Path = options.FEATURES_OF_MODEL,
     out: Path = target(
         "Write here: .csv, .csv.gz, .parquet or .jsonl.",
-        "--out",
         default=...,
         endings=(".csv", ".csv.gz", ".parquet", ".jsonl"),
     ),
