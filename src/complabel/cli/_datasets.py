@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -86,13 +86,16 @@ def _show(described: list[dict[str, Any]]) -> None:
 
 def _show_own(entry: Mapping[str, Any]) -> None:
     say(f"{entry['name']}: {entry['format']}", style="bold")
-    for file in entry["files"]:
-        say(f"  {_short(Path(file))}")
+    here = Path.cwd()
+    for file in map(Path, entry["files"]):
+        say(f"  {file.relative_to(here) if file.is_relative_to(here) else file}")
     say(
         f"  {entry['n_samples']} instances, {entry['n_features']} features,"
         f" {entry['n_labels']} labels, {entry['label_cardinality']:.2f} of them on average"
     )
-    say(f"  labels: {_some(entry['label_names'])}")
+    more = len(entry["label_names"]) - _SHOWN
+    listed = ", ".join(entry["label_names"][:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    say(f"  labels: {listed}")
     n_left_out = entry["n_samples"] - entry["n_some_labels"]
     if entry["excluded"]:
         say("  people ruled labels out here: --labels own uses that, and keeps all instances")
@@ -106,17 +109,6 @@ def _show_own(entry: Mapping[str, Any]) -> None:
             f"{entry['name']}: it has too few labels; learning from complementary labels needs at"
             " least 3"
         )
-
-
-def _short(file: Path) -> str:
-    """Return a path relative to the current folder, if the file is inside it."""
-    here = Path.cwd()
-    return str(file.relative_to(here) if file.is_relative_to(here) else file)
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _table(described: list[dict[str, Any]]) -> Table:
