@@ -39,7 +39,6 @@ from complabel.studies import (
     Monitor,
     Outcome,
     Plan,
-    RunSummary,
     Store,
     StudyResults,
     Unit,
@@ -193,7 +192,7 @@ def say_failed(results: StudyResults) -> None:
         complain(f"failed: {dataset}, {row}, {count} folds: {reason}")
 
 
-def show_outcome(results: StudyResults) -> None:
+def _show_outcome(results: StudyResults) -> None:
     """Print average precision over finished folds; nothing if the study has no criteria."""
     if not (results.plan.criteria and results.having("done")):
         return
@@ -301,26 +300,25 @@ def table_of_units(results: StudyResults) -> Table:
     return table
 
 
-def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **how: Any) -> None:
-    """Run a plan with its progress, and say what was run and left out."""
+def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **how: Any) -> StudyResults:
+    """Run a plan with its progress, say what was run and left out, and show the results."""
     claim_store(path)
     with Store(path) as store, watched(plan.name, path, store) as progress:
         summary = run_study(plan, store, data_dir=data_dir, n_jobs=jobs, monitor=progress, **how)
     say_missing(summary.missing)
-    _say_done(plan.name, summary, path)
-
-
-def _say_done(name: str, summary: RunSummary, store: Path) -> None:
-    ran = f"{name}: ran {summary.n_ran} of {summary.n_units} units"
+    ran = f"{plan.name}: ran {summary.n_ran} of {summary.n_units} units"
     remarks = [ran, f"in {duration(summary.seconds)}"]
     if summary.n_failed:
         remarks.append(f"{summary.n_failed} failed")
     if summary.n_by_other_code:
         remarks.append(
-            f"{summary.n_by_other_code} older results in {store} were not used: other code or"
+            f"{summary.n_by_other_code} older results in {path} were not used: other code or"
             " versions made them"
         )
     say(", ".join(remarks))
+    results = opened_results(path, plan.name)
+    _show_outcome(results)
+    return results
 
 
 def stop_if_failed(results: StudyResults, path: Path) -> None:

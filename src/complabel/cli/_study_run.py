@@ -41,9 +41,8 @@ def run(
     if dry_run:
         running.show_forecast(running.show_plan(checked, data_dir), store, jobs)
         return
-    running.run_plan(checked, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
-    results = running.opened_results(store, checked.name)
-    running.show_outcome(results)
+    how = {"dask": dask, "retry_failed": retry_failed}
+    results = running.run_plan(checked, store, data_dir, jobs, **how)
     running.stop_if_failed(results, store)
     say(f"next: {command('study', 'report', checked.name, store=options.at(store))}")
 
@@ -74,9 +73,8 @@ def reproduce(
         raise InputError(f"there is no plan for {table!r}; choose one of {', '.join(TABLES)}")
     plan = running.find_plan(table, quick=quick, data_dir=data_dir)
     folder = running.claim_report(plan.name, folder)
-    running.run_plan(plan, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
-    results = running.opened_results(store, plan.name)
-    running.show_outcome(results)
+    how = {"dask": dask, "retry_failed": retry_failed}
+    results = running.run_plan(plan, store, data_dir, jobs, **how)
     running.write_reports(results, folder)
     running.stop_if_failed(results, store)
 
