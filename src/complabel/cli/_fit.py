@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from complabel.methods import ComplementaryClassifier, HeldOutScore
 
 _MOST_LABELS = 12
+_ESTIMATES = {
+    "alpha_": "penalty",
+    "mean_cardinality_": "labels that apply to an item, on average",
+    "error_rate_": "share of mistakes",
+}
 _NORMAL = 1.96  # standard errors of a 95 % interval
 
 
@@ -129,8 +134,7 @@ def fit(
 
 def _tell(classifier: Any, far: Callable[[str], None] | None) -> None:
     """Let a classifier put its progress into words, or stop that."""
-    settings = classifier.get_params()
-    names = [name for name in settings if name == "callback" or name.endswith("__callback")]
+    names = [name for name in classifier.get_params() if f"__{name}".endswith("__callback")]
     told = None if far is None else _as_callback(far)
     classifier.set_params(**dict.fromkeys(names, told))
 
@@ -150,15 +154,13 @@ def _as_callback(far: Callable[[str], None]) -> Callable[..., None]:
 def chosen(classifier: ComplementaryClassifier, path: Path, seconds: float) -> list[str]:
     """Return lines that describe a fitted classifier: what it chose and what it estimated."""
     kernel, scaling = (getattr(classifier, name, "") for name in ("kernel_", "scaling_"))
-    kernel = f"{kernel}, scaling {scaling}" if kernel and scaling else str(kernel)
-    shown = (
-        ("features", kernel),
-        ("penalty", _number(classifier, "alpha_")),
-        ("labels that apply to an item, on average", _number(classifier, "mean_cardinality_")),
-        ("share of mistakes", _number(classifier, "error_rate_")),
-    )
     lines = [f"{type(classifier).__name__}, fitted in {duration(seconds)}:"]
-    lines += [f"  {name}: {value}" for name, value in shown if value]
+    if kernel:
+        lines.append(f"  features: {kernel}" + (f", scaling {scaling}" if scaling else ""))
+    for name, title in _ESTIMATES.items():
+        value = getattr(classifier, name, None)
+        if isinstance(value, int | float):
+            lines.append(f"  {title}: {value:.3g}")
     return lines + _frequencies(classifier, path)
 
 
@@ -184,11 +186,6 @@ def _frequencies(classifier: Any, path: Path) -> list[str]:
             f" complabel.load({str(path)!r}).label_frequencies_"
         )
     return lines
-
-
-def _number(classifier: ComplementaryClassifier, name: str) -> str:
-    value = getattr(classifier, name, None)
-    return f"{value:.3g}" if isinstance(value, int | float) else ""
 
 
 def scored(score: HeldOutScore) -> list[str]:

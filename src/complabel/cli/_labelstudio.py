@@ -43,14 +43,9 @@ def labelstudio_config(
     # On standard error: standard output is the configuration, perhaps redirected to a file.
     remark("next: in Label Studio, paste it at Settings > Labeling Interface > Code. Then export")
     remark("the answers as JSON, and read them with")
-    remark(f"  {_import(question)}")
-
-
-def _import(question: str) -> str:
-    """Return the command that reads the exported answers."""
     told = {
         "named": {"absent": "not_this"},
         "ticked": {"absent": "not_this", "question": "ticked"},
         "both": {"absent": "not_this", "present": "this"},
     }
-    return command("import", "export.json", **told.get(question, {}), out="answers.csv")
+    remark(f"  {command('import', 'export.json', **told.get(question, {}), out='answers.csv')}")

@@ -247,11 +247,10 @@ def _draw(
     ),
     question: str = option(
         "QUESTION",
-        "What people are asked. free: name one label that does not apply; menu-2, menu-3,"
-        " ...: the same, but from a menu of 2, 3, ... random labels; asked: does this random"
-        " label apply?; ticked: tick all labels that do not apply; none: only the audit"
-        " questions. With tables of answers: what was asked where they do not say it, named,"
-        " asked, ticked or excluded.",
+        "What people are asked. free: name one label that does not apply; menu-2, menu-3, ...: the"
+        " same, but from a menu of 2, 3, ... random labels; asked: does this random label apply?;"
+        " ticked: tick all labels that do not apply; none: only the audit questions. With tables of"
+        " answers: what was asked where they do not say it, named, asked, ticked or excluded.",
         default="free",
     ),
     propensity_sd: float = option(
