@@ -51,12 +51,10 @@ def test_labels_that_nobody_mentioned_are_kept_if_asked_for(run, folder):
         "lists 3 labels, but the answers mention only 2 of them; keep all names with --labels-out"
         in err
     )
-    code, out, err = run(
-        "import", "lvis.json", "--out", "all.parquet", "--labels-out", "labels.txt"
-    )
+    code, out, err = run("import", "lvis.json", "--out", "all.parquet", "--labels-out", "all.txt")
     assert (code, err) == (0, "")
-    assert (folder / "labels.txt").read_text(encoding="utf-8") == "cat\ndog\nemu\n"
-    assert "next: complabel inspect all.parquet --label-names labels.txt\n" in out
+    assert (folder / "all.txt").read_text(encoding="utf-8") == "cat\ndog\nemu\n"
+    assert "next: complabel inspect all.parquet --label-names all.txt\n" in out
 
 
 def test_labels_of_a_file_without_a_list_are_those_mentioned(run, folder):
