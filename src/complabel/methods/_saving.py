@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,9 +19,6 @@ from complabel._writing import explained, replacing
 from complabel.errors import InputError, ModelFileError
 from complabel.methods._model_file import read_parts, read_tree, write_tree
 from complabel.methods._places import PLACES
-
-if TYPE_CHECKING:
-    from complabel.methods._base import ComplementaryClassifier
 
 MISSING = object()
 """Declares that only some fits set an attribute."""
@@ -190,38 +187,6 @@ def save_model(
             model_of(written)
     except InputError as refusal:
         raise ModelFileError(f"the classifier cannot be saved: {refusal}") from refusal.__cause__
-
-
-def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
-    """Load a classifier that ``classifier.save(path)`` wrote.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    ComplementaryClassifier
-        On the same machine, its predictions equal those of the saved one exactly. ``callback`` is
-        None, and ``device`` is ``"auto"`` if the saved device does not exist here.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is missing, damaged, from a newer complabel or not a model.
-
-    Notes
-    -----
-    Loading runs no code from the file, and checks parameters and arrays first. So a stranger's file
-    is as safe to load as a table, but its predictions may be whatever the stranger wants.
-    """
-    try:
-        tree = read_tree(Path(path))
-        tree.pop("provenance", None)
-        loaded: ComplementaryClassifier = model_of(tree)
-    except InputError as refusal:
-        raise ModelFileError(f"{path} cannot be loaded: {refusal}") from refusal.__cause__
-    return loaded
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
