@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self, cast
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,12 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from complabel import metrics
 from complabel._parameters import Constraints, Integer, Real, check_parameters, declared
 from complabel.answers import Answers, check_complementary, pair_rows
-from complabel.errors import AnnotationError
+from complabel.errors import AnnotationError, InputError, ModelFileError
 from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._decisions import THRESHOLDS, labels_above
 from complabel.methods._door import Targets, check_new, encode_new, refuse_other_number_of_rows
 from complabel.methods._features import validated
-from complabel.methods._saving import MISSING, Numbers, load_model, save_model
+from complabel.methods._model_file import read_tree
+from complabel.methods._saving import MISSING, Numbers, model_of, save_model
 
 
 class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
@@ -397,4 +399,10 @@ def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
     Loading runs no code from the file, and checks parameters and arrays first. So a stranger's file
     is as safe to load as a table, but its predictions may be whatever the stranger wants.
     """
-    return cast("ComplementaryClassifier", load_model(path))
+    try:
+        tree = read_tree(Path(path))
+        tree.pop("provenance", None)
+        loaded: ComplementaryClassifier = model_of(tree)
+    except InputError as refusal:
+        raise ModelFileError(f"{path} cannot be loaded: {refusal}") from refusal.__cause__
+    return loaded

@@ -182,23 +182,11 @@ def save_model(
         tree = {**parts_of(model), "provenance": {**versions, "given": dict(provenance or {})}}
         with explained(target), replacing(target) as partial:
             write_tree(partial, tree)
-            _load(partial)
+            written = read_tree(partial)
+            written.pop("provenance")
+            model_of(written)
     except InputError as refusal:
         raise ModelFileError(f"the classifier cannot be saved: {refusal}") from refusal.__cause__
-
-
-def load_model(path: str | os.PathLike[str]) -> Any:
-    """Load a classifier that ``save_model`` wrote."""
-    try:
-        return _load(Path(path))
-    except InputError as refusal:
-        raise ModelFileError(f"{path} cannot be loaded: {refusal}") from refusal.__cause__
-
-
-def _load(path: Path) -> Any:
-    tree = read_tree(path)
-    tree.pop("provenance", None)
-    return model_of(tree)
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
