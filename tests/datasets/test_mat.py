@@ -121,16 +121,16 @@ NOT_SOUND = {
     "a variable twice": (mat({"data": X}) + SMALL[128:], "variable data is there twice"),
     "indices beyond the shape": (
         mat(SPARSE).replace(INDICES, b"\x63" + INDICES[1:]),
-        "data is a damaged sparse matrix",
+        "do not fit together",
     ),
-    "falling starts": (mat(SPARSE).replace(STARTS, FALLING), "data is a damaged sparse matrix"),
+    "falling starts": (mat(SPARSE).replace(STARTS, FALLING), r"\(indptr\) decrease"),
 }
 
 
 # A file's bytes hold the time of its making: they must not name the test.
 @pytest.mark.parametrize(("content", "message"), NOT_SOUND.values(), ids=NOT_SOUND)
 def test_what_is_no_sound_file(tmp_path, content, message):
-    with pytest.raises(DatasetFormatError, match=rf"toy\.mat: .*{message}"):
+    with pytest.raises(DatasetFormatError, match=rf"toy\.mat(!data)?: .*{message}"):
         read_pml(saved(tmp_path, content))
 
 

@@ -333,8 +333,6 @@ class BytesPath:
         (lambda: read_mulan(BytesPath()), "arff_path is .*BytesPath"),
         (lambda: read_mulan([1, 2]), r"arff_path\[0\] is 1 \(of type int\); give a path as a str"),
         (lambda: read_meka(5), "path is 5"),
-        (lambda: read_svmlight("a.svm", label_names="sea"), "label_names is 'sea'"),
-        (lambda: read_svmlight("a.svm", label_names=[1]), r"label_names is \[1\] .*; give a list"),
         (lambda: read_svmlight("a.svm", n_features="5"), "n_features must be an integer.*got '5'"),
         (lambda: read_svmlight("a.svm", n_features=0), "n_features must be an integer of at least"),
         (lambda: read_svmlight("a.svm", n_features=2**31), "n_features is 2147483648; give 2,147"),
