@@ -100,8 +100,8 @@ def read_meka(
         found = _LABEL_OPTION.search(tables[0].relation.strip("'\""))
         if found is None:
             raise DatasetFormatError(
-                f"{source}: relation {tables[0].relation[:60]!r} has no '-C n', so nothing says"
-                f" which attributes are labels; put {name}.xml in its folder, with a"
+                f"{source}: nothing says which attributes are labels (relation"
+                f" {tables[0].relation[:60]!r} has no '-C n'); put {name}.xml in its folder, with a"
                 " <label name=\"...\"> element for each label (Mulan). Or write '-C 6' into the"
                 " @relation line if the first 6 attributes are the labels, '-C -6' if the last 6"
                 " are (MEKA); read_meka also takes n_labels=6 or n_labels=-6"
