@@ -51,8 +51,15 @@ class Table:
     schema: Any = None
 
     @classmethod
-    def open(cls, value: object, what: str, endings: Sequence[str] = TABLE_ENDINGS) -> Table:
-        """Open a file; ``what`` says in a message which tables have these endings."""
+    def open(
+        cls,
+        value: object,
+        what: str,
+        needed: Sequence[str] = (),
+        *,
+        endings: Sequence[str] = TABLE_ENDINGS,
+    ) -> Table:
+        """Open a file; ``what`` says in a message which tables have these endings and columns."""
         path = existing("path", value)
         ending = ending_of(path, endings)
         if not ending:
@@ -60,7 +67,15 @@ class Table:
                 path,
                 f"{what} must end in {', '.join(endings)}; save the file in one of these formats",
             )
-        return cls._of_parquet(path) if ending == PARQUET else cls._of_csv(path, ending)
+        table = cls._of_parquet(path) if ending == PARQUET else cls._of_csv(path, ending)
+        for name in needed:
+            if name not in table.columns:
+                raise fault(
+                    path,
+                    f"there is no column {name!r}, only {some_of(table.columns)}; {what} need"
+                    f" {' and '.join(needed)}: rename the column that holds it, or add it",
+                )
+        return table
 
     @classmethod
     def _of_parquet(cls, path: Path) -> Table:
@@ -244,17 +259,20 @@ def _not_numeric(columns: Sequence[str], advice: str) -> str:
     return f"{noun} {some_of(columns)} must hold numbers; {advice}"
 
 
-def refuse_repeated(source: object, ids: Sequence[str], place: Callable[[int], str]) -> None:
+def refuse_repeated(
+    source: object, ids: Sequence[str], place: Callable[[int], str], noun: str = "item"
+) -> None:
     if len(set(ids)) == len(ids):
         return
     repeated = [each for each, count in Counter(ids).items() if count > 1]
     at = [row for row, each in enumerate(ids) if each == repeated[0]][:2]
-    places = f"{place(at[0])} and {place(at[1])}; give each item one row"
+    places = f"{place(at[0])} and {place(at[1])}; give each {noun} one row"
     raise fault(
         source,
-        f"{len(repeated)} items occur more than once: {some_of(repeated)}; the first is in {places}"
+        f"{len(repeated)} {noun}s occur more than once: {some_of(repeated)}; the first is in"
+        f" {places}"
         if len(repeated) > 1
-        else f"item {repeated[0]!r} occurs more than once, in {places}",
+        else f"{noun} {repeated[0]!r} occurs more than once, in {places}",
     )
 
 
