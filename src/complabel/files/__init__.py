@@ -7,6 +7,7 @@ files of other tools.
 from complabel.answers import COLUMNS
 from complabel.files._answers import AnswerFile as AnswerFile
 from complabel.files._answers import UnmatchedItemsWarning, read_answers
+from complabel.files._arrays import CSR_PARTS as CSR_PARTS
 from complabel.files._arrays import array_names as array_names
 from complabel.files._arrays import as_texts as as_texts
 from complabel.files._arrays import matrix_of as matrix_of

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel._opening import StrPaths, existing_ones, explained, fault
+from complabel._opening import StrPaths, existing_ones, explained
 from complabel._parameters import check_choice
 from complabel.answers import (
     CONTRADICTION_POLICIES,
@@ -25,6 +25,7 @@ from complabel.answers import (
     resolve_contradictions,
 )
 from complabel.errors import AnnotationError
+from complabel.files._names import refuse_strangers
 from complabel.files._table import Table, pyarrow, some_of
 
 _TEXTS = ("answer_id", "item", "label", "answer", "question", "annotator")
@@ -271,12 +272,7 @@ def _unmatched_items(sheet: _Sheet, wanted: Sequence[str]) -> tuple[str, ...]:
     known, found = set(wanted), set(column.cat.categories) if len(column) else set()
     found = {each for each in found if each.strip()}
     if found and not found & known:
-        raise fault(
-            sheet.table.path,
-            f"none of its {_count(len(found), 'item')} has features. They are called "
-            f"{some_of(sorted(found))}, but the items with features {some_of(wanted)}; use the "
-            "same names in both files",
-        )
+        refuse_strangers(sheet.table.path, sorted(found), wanted)
     return tuple(sorted(found - known))
 
 

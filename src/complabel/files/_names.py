@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from complabel._opening import StrPath, ending_of, existing, fault, read_text
 from complabel.errors import InputError
-from complabel.files._table import MAX_LISTED, TABLE_ENDINGS, Table, refuse_repeated
+from complabel.files._table import TABLE_ENDINGS, Table, refuse_repeated, some_of
 
 
 def read_label_names(path: StrPath) -> tuple[str, ...]:
@@ -130,20 +130,23 @@ def rows_of(
     """
     place = {item: row for row, item in enumerate(items)}
     missing = [item for item in wanted if item not in place]
-    if not missing:
-        return np.array([place[item] for item in wanted], dtype=np.intp)
-    some = _listed(missing)
-    if len(missing) == len(wanted):
+    if missing:
+        if len(missing) == len(wanted):
+            refuse_strangers(source, wanted, items)
         raise InputError(
-            f"{source}: none of its {len(wanted):,} items has features. They are called {some}, but"
-            f" the items with features {_listed(items)}; use the same names in both files, or name"
-            " the rows of the features with --items"
+            f"{source}: {len(missing):,} of its {len(wanted):,} items have no features:"
+            f" {some_of(missing)}; give features of all of them, or leave these rows out"
         )
-    raise InputError(
-        f"{source}: {len(missing):,} of its {len(wanted):,} items have no features: {some}; give"
-        " features of all of them, or leave these rows out"
+    return np.array([place[item] for item in wanted], dtype=np.intp)
+
+
+def refuse_strangers(
+    source: object, found: Sequence[str] | NDArray[Any], items: Sequence[str] | NDArray[Any]
+) -> None:
+    """Refuse a file if none of the items that were found in it has features."""
+    raise fault(
+        source,
+        f"none of its {len(found):,} item{'s' * (len(found) != 1)} has features. They are called"
+        f" {some_of(found)}, but the items with features {some_of(items)}; use the same names in"
+        " both files, or name the rows of the features with --items",
     )
-
-
-def _listed(names: Sequence[str] | NDArray[Any]) -> str:
-    return ", ".join(names[:MAX_LISTED]) + ", ..." * (len(names) > MAX_LISTED)

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from numpy.typing import NDArray
+
 from complabel._opening import ending_of, existing, explained, fault, open_binary
 from complabel.errors import DatasetFormatError, InputError
 
 PARQUET = ".parquet"
 TABLE_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", PARQUET)
-MAX_LISTED = 5  # names in a message
 
+_MAX_LISTED = 5  # names in a message
 _BLOCK = 1 << 24  # bytes that pyarrow reads at a time; it cannot read a longer row
 _ROWS = 65_536
 _AGAIN = "write the table again"
@@ -250,8 +252,8 @@ class Table:
         return pa.float32() if all(str(kind) in small for kind in kinds.values()) else pa.float64()
 
 
-def some_of(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names[:MAX_LISTED])) + ", ..." * (len(names) > MAX_LISTED)
+def some_of(names: Sequence[str] | NDArray[Any]) -> str:
+    return ", ".join(map(repr, names[:_MAX_LISTED])) + ", ..." * (len(names) > _MAX_LISTED)
 
 
 def _not_numeric(columns: Sequence[str], advice: str) -> str:
