@@ -24,13 +24,19 @@ PIECES = (
         "offered": [["sea", "sky, blue"], ["sea", "sky, blue"], None],
         "asked_for": [2.0, 2.0, np.nan],
     },
-    {"item": np.array(["x"]), "label": ['a "b"'], "probability": [0.1], "time": ["2026-01-01"]},
+    {
+        "item": np.array(["x"]),
+        "label": ['a "b"'],
+        "probability": [0.1],
+        "time": ["2026-01-01"],
+        "seconds": [12.5],
+    },
 )
 ROWS = [
-    ["a", "7", "sea", "no", "named", '["sea", "sky, blue"]', "2", "", "", ""],
-    ["a", "7", "sky, blue", "no", "named", '["sea", "sky, blue"]', "2", "", "", ""],
-    ["", "8", "", "yes", "named", "", "", "", "", ""],
-    ["", "x", 'a "b"', "", "", "", "", "", "2026-01-01", "0.1"],
+    ["a", "7", "sea", "no", "named", '["sea", "sky, blue"]', "2", "", "", "", ""],
+    ["a", "7", "sky, blue", "no", "named", '["sea", "sky, blue"]', "2", "", "", "", ""],
+    ["", "8", "", "yes", "named", "", "", "", "", "", ""],
+    ["", "x", 'a "b"', "", "", "", "", "", "2026-01-01", "0.1", "12.5"],
 ]
 
 
@@ -59,14 +65,15 @@ def test_parquet_holds_the_same_rows_with_numbers_as_numbers(tmp_path):
     assert list(table) == list(COLUMNS)
     assert table["asked_for"].dropna().tolist() == [2, 2]
     assert table["probability"].dropna().tolist() == [0.1]
-    texts = table.drop(columns=["asked_for", "probability"]).astype(object)
+    assert table["seconds"].dropna().tolist() == [12.5]
+    texts = table.drop(columns=["asked_for", "probability", "seconds"]).astype(object)
     wanted = pd.DataFrame(ROWS, columns=COLUMNS)[list(texts)]
     assert texts.where(texts.notna(), "").to_numpy().tolist() == wanted.to_numpy().tolist()
 
 
 def test_text_that_needs_no_quotes_gets_none(tmp_path):
     path = write(tmp_path / "answers.csv", [{"item": ["x"], "label": ["sea"]}])
-    assert path.read_text().splitlines()[1] == ",x,sea,,,,,,,"
+    assert path.read_text().splitlines()[1] == ",x,sea,,,,,,,,"
 
 
 def test_many_small_pieces_are_written_together(tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ from complabel.errors import InputError
 from complabel.files._table import PARQUET, pyarrow
 
 _ENDINGS = (".csv", ".csv.gz", PARQUET)
-_NUMBERS = {"asked_for": "int64", "probability": "float64"}
+_NUMBERS = {"asked_for": "int64", "probability": "float64", "seconds": "float64"}
 _ROWS = 1 << 15  # least number of rows written at a time; files of many small pieces are slow
 
 
@@ -119,8 +119,8 @@ class AnswerWriter(TableWriter):
     >>> with AnswerWriter(path) as writer:
     ...     writer.write({"item": [7], "label": ["sea"], "offered": [["sea", "sky"]]})
     >>> print(path.read_text().strip())
-    answer_id,item,label,answer,question,offered,asked_for,annotator,time,probability
-    ,"7","sea",,,"[""sea"", ""sky""]",,,,
+    answer_id,item,label,answer,question,offered,asked_for,annotator,time,probability,seconds
+    ,"7","sea",,,"[""sea"", ""sky""]",,,,,
     """
 
     def __init__(self, path: StrPath, *, more: Sequence[str] = ()) -> None:
