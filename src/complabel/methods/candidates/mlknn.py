@@ -117,9 +117,7 @@ class MLKNNClassifier(ComplementaryClassifier):
         self.candidate_likelihood_ = self._likelihood(counts, labels == 1)
         self.other_likelihood_ = self._likelihood(counts, labels == 0)
 
-    def _count_neighbours(
-        self, X: Features, *, exclude_self: bool, working_memory: float = _WORKING_MEMORY
-    ) -> NDArray[np.int64]:
+    def _count_neighbours(self, X: Features, *, exclude_self: bool) -> NDArray[np.int64]:
         """Return D (m, K); with ``exclude_self``, no row of X, the training set, is its own."""
         norms = row_norms(X, squared=True)
         precision = X.shape[1] * np.finfo(np.float64).eps
@@ -133,7 +131,7 @@ class MLKNNClassifier(ComplementaryClassifier):
             return np.asarray(self.candidates_[nearest].sum(axis=1, dtype=np.int64))
 
         blocks = pairwise_distances_chunked(
-            X, self.X_, reduce_func=counts, squared=True, working_memory=working_memory
+            X, self.X_, reduce_func=counts, squared=True, working_memory=_WORKING_MEMORY
         )
         return np.vstack(list(blocks))
 

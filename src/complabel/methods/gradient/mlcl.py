@@ -173,9 +173,7 @@ class MLCLClassifier(GradientClassifier):
         if relevant is not None:
             labels["relevant"] = relevant
         start = None if self.bias_init == "random" else float(special.logit(1 / n_labels))
-        self.model_ = self._train(
-            X, loss, labels, generator=generator, stage="classifier", initial_bias=start
-        )
+        self.model_ = self._train(X, loss, labels, generator=generator, initial_bias=start)
 
     def _estimate_transition(
         self, X: Features, complementary: Indicator, generator: torch.Generator
