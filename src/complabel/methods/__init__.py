@@ -14,9 +14,9 @@ from complabel.methods._registry import check_parameter as check_parameter
 
 if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._base import ComplementaryClassifier
+    from complabel.methods._base import load as load
     from complabel.methods._held_out import HeldOutScore as HeldOutScore
     from complabel.methods._held_out import held_out_score
-    from complabel.methods._saving import load as load
     from complabel.methods._saving import read_header as read_header
     from complabel.methods.baselines.prior import PriorClassifier
     from complabel.methods.baselines.ridge import ComplementaryRidgeClassifier
@@ -81,7 +81,7 @@ _PLACES = {place.partition(":")[2]: place for place in PLACES.values()} | {
     "ComplementaryClassifier": "complabel.methods._base:ComplementaryClassifier",
     "HeldOutScore": "complabel.methods._held_out:HeldOutScore",
     "held_out_score": "complabel.methods._held_out:held_out_score",
-    "load": "complabel.methods._saving:load",
+    "load": "complabel.methods._base:load",
     "read_header": "complabel.methods._saving:read_header",
 }
 __getattr__, __dir__ = lazily(__name__, _PLACES)

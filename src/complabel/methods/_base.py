@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._decisions import THRESHOLDS, labels_above
 from complabel.methods._door import Targets, check_new, encode_new, refuse_other_number_of_rows
 from complabel.methods._features import validated
-from complabel.methods._saving import MISSING, Numbers, save_model
+from complabel.methods._saving import MISSING, Numbers, load_model, save_model
 
 
 class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
@@ -207,6 +207,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
 
         Raises
         ------
+        InputError
+            If ``X`` is wrong, or has other rows than ``y``.
         AnnotationError
             If ``y`` has no answer, or is not about the labels of ``fit``.
 
@@ -259,6 +261,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         ------
         ModelFileError
             If the class, network, loss or generator is your own.
+        OutputError
+            If the file cannot be written. A file that was there before is unchanged.
 
         Notes
         -----
@@ -370,3 +374,29 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         # scikit-learn's checks train on true labels, which the method reads as complementary ones.
         tags.classifier_tags.poor_score = True
         return tags
+
+
+def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
+    """Load a classifier that ``classifier.save(path)`` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    ComplementaryClassifier
+        On the same machine, its predictions equal those of the saved one exactly. ``callback`` is
+        None, and ``device`` is ``"auto"`` if the saved device does not exist here.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is missing, damaged, from a newer complabel or not a model.
+
+    Notes
+    -----
+    Loading runs no code from the file, and checks parameters and arrays first. So a stranger's file
+    is as safe to load as a table, but its predictions may be whatever the stranger wants.
+    """
+    return cast("ComplementaryClassifier", load_model(path))

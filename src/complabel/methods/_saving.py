@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,9 +19,6 @@ from complabel._writing import explained, replacing
 from complabel.errors import InputError, ModelFileError
 from complabel.methods._model_file import read_parts, read_tree, write_tree
 from complabel.methods._places import PLACES
-
-if TYPE_CHECKING:
-    from complabel.methods._base import ComplementaryClassifier
 
 MISSING = object()
 """Declares that only some fits set an attribute."""
@@ -140,9 +137,7 @@ def parts_of(model: Any, *, unfitted_for: Mapping[str, int] | None = None) -> di
     return {"method": name, "parameters": parameters, "state": state}
 
 
-def model_of(
-    parts: Any, *, fitted: bool = True, sizes: Mapping[str, int] | None = None
-) -> ComplementaryClassifier:
+def model_of(parts: Any, *, fitted: bool = True, sizes: Mapping[str, int] | None = None) -> Any:
     """Make a classifier from what ``parts_of`` returned; ``sizes`` holds K and d if known."""
     names = ("method", "parameters", "state") if fitted else ("method", "parameters")
     check_names(parts, "the model", dict.fromkeys(names))
@@ -151,7 +146,7 @@ def model_of(
         raise InputError(
             f"it holds the method {name!r:.80}, which this version of complabel does not have"
         )
-    made: type[ComplementaryClassifier] = resolve_name(PLACES[name])
+    made: Any = resolve_name(PLACES[name])
     check_names(parameters, "the parameters", dict.fromkeys(made._get_param_names()))
     if parameters.get("callback") is not None:
         raise InputError("it has a callback, which no file may hold")
@@ -189,36 +184,15 @@ def save_model(
         raise ModelFileError(f"the classifier cannot be saved: {refusal}") from refusal.__cause__
 
 
-def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
-    """Load a classifier that ``classifier.save(path)`` wrote.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    ComplementaryClassifier
-        On the same machine, its predictions equal those of the saved one exactly. ``callback`` is
-        None, and ``device`` is ``"auto"`` if the saved device does not exist here.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is missing, damaged, from a newer complabel or not a model.
-
-    Notes
-    -----
-    Loading runs no code from the file, and checks parameters and arrays first. So a stranger's file
-    is as safe to load as a table, but its predictions may be whatever the stranger wants.
-    """
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Load a classifier that ``save_model`` wrote."""
     try:
         return _load(Path(path))
     except InputError as refusal:
         raise ModelFileError(f"{path} cannot be loaded: {refusal}") from refusal.__cause__
 
 
-def _load(path: Path) -> ComplementaryClassifier:
+def _load(path: Path) -> Any:
     tree = read_tree(path)
     tree.pop("provenance", None)
     return model_of(tree)
