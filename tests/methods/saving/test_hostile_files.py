@@ -69,6 +69,11 @@ HOSTILE = {
     "features": ("ridge", state("n_features_in_", to=6), "n_features_in_"),
     "no features": ("ridge", state("n_features_in_", to=0), "n_features_in_"),
     "feature names": ("ridge", state("feature_names_in_", to={"$texts": ["a"]}), "d = 1"),
+    "odd names": (
+        "ridge",
+        state("feature_names_in_", to={"$objects": [{"a": 1}] * 5}),
+        "no list of plain values",
+    ),
     "shape": ("ridge", array("state.coef_", np.transpose), r"shape \(5, 4\), not \(K, d\)"),
     "huge": (
         "ridge",
