@@ -122,15 +122,13 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         relevant = pair_rows(X, relevant, names=("X", "relevant"))
         features = validated(self, X, y)
         refuse_other_number_of_rows(y, features.shape[0])
-        targets = Targets.read(y, relevant, self)
+        targets = Targets.read(features, y, relevant, self)
         self._check_parameters()
         self.classes_, self._single = targets.classes, targets.single
-        if targets.rows is not None:
-            features = features[targets.rows]
         if targets.answers is None:
-            self._fit(features, targets.complementary, targets.relevant)
+            self._fit(targets.features, targets.complementary, targets.relevant)
         else:
-            self._fit_answers(features, targets.answers)
+            self._fit_answers(targets.features, targets.answers)
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
@@ -211,6 +209,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
 
         Raises
         ------
+        InputError
+            If ``X`` is wrong, or has other rows than ``y``.
         AnnotationError
             If ``y`` has no answer, or is not about the labels of ``fit``.
 
@@ -263,6 +263,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         ------
         ModelFileError
             If the class, network, loss or generator is your own.
+        OutputError
+            If the file cannot be written. A file that was there before is unchanged.
 
         Notes
         -----

@@ -68,16 +68,13 @@ class Numbers:
 
 
 class Rows(Numbers):
-    """Rows of features, in float64 or float32; dense, or sparse if allowed."""
+    """Rows of features, dense or sparse, in float64 or float32."""
 
-    def __init__(self, rows: str, *, may_be_sparse: bool = True) -> None:
+    def __init__(self, rows: str) -> None:
         super().__init__(rows, "d")
-        self._may_be_sparse = may_be_sparse
 
     def _check_values(self, value: Any, place: str, sizes: Mapping[str, int]) -> None:
         del sizes
-        if sparse.issparse(value) and not self._may_be_sparse:
-            raise InputError(f"{place} is a sparse matrix, but must be dense")
         numbers: Any = value.data if sparse.issparse(value) else value  # type: ignore[attr-defined]
         if value.dtype not in (np.float64, np.float32):
             raise InputError(f"{place} holds {value.dtype}, not float64")
