@@ -12,7 +12,7 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,21 @@ from complabel.datasets import MultiLabelDataset
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryClassifier
 from complabel.studies._labels import GivenLabels, draw_audit, draw_known, with_known
-from complabel.studies._outcome import Outcome, fitted_details, fitted_scalars
+from complabel.studies._outcome import (
+    Outcome,
+    describe_machine,
+    fitted_details,
+    fitted_scalars,
+    peak_memory_mb,
+    reset_peak_memory,
+)
 from complabel.studies._rows import Row
 
+# A classifier, features, labels to learn from, known relevant labels, and training and test rows.
+_GivenToFit: TypeAlias = (
+    "tuple[ComplementaryClassifier, Any, GivenLabels, NDArray[np.uint8] | None,"
+    " NDArray[np.intp], NDArray[np.intp]]"
+)
 _CURVE_DIGITS = 6  # enough for a drawn curve, and a small store
 
 
@@ -97,9 +109,11 @@ def run_fold(
     row: Row,
     *,
     fold: int,
+    folds: int,
+    seed: int,
+    audit: int = 0,
     criteria: bool = True,
     score: bool = False,
-    **others: Any,
 ) -> Outcome:
     """Fit a method to the training part of a fold, and measure it on the test part.
 
@@ -112,8 +126,10 @@ def run_fold(
         if stage != "search":  # this stage counts settings, not epochs
             curves.setdefault(stage, []).append(round(loss, _CURVE_DIGITS))
 
+    how: dict[str, Any] = {"fold": fold, "folds": folds, "seed": seed, "audit": audit}
     callback = on_epoch if fold == 0 else None
-    fitted = fit_fold(dataset, labels, row, fold=fold, callback=callback, **others)
+    reset_peak_memory()
+    fitted = fit_fold(*prepare_fold(dataset, labels, row, **how, callback=callback))
     classifier, test = fitted.classifier, fitted.test
     measured = {}
     if criteria:
@@ -140,10 +156,12 @@ def run_fold(
         predict_seconds=fitted.predict_seconds,
         fitted=fitted_scalars(classifier),
         details=fitted_details(classifier, dataset, curves) if fold == 0 else {},
+        peak_memory_mb=peak_memory_mb(),
+        machine=describe_machine(),
     )
 
 
-def fit_fold(
+def prepare_fold(
     dataset: MultiLabelDataset,
     labels: GivenLabels,
     row: Row,
@@ -153,8 +171,8 @@ def fit_fold(
     seed: int,
     audit: int = 0,
     callback: Callable[[str, int, int, float], None] | None = None,
-) -> FittedFold:
-    """Fit a method to the training part of a fold, and predict for the test part.
+) -> _GivenToFit:
+    """Return a classifier and what :func:`fit_fold` may see: no other labels of the dataset.
 
     A reference learns from the relevant labels instead of ``labels``, and gets no audit. Parameters
     that the row does not set are those that the paper states for the dataset.
@@ -169,7 +187,7 @@ def fit_fold(
     if classifier.learns_from == "relevant":
         if dataset.known is not None:
             train = train[dataset.known[train]]
-        return _fit(classifier, dataset.X, dataset.Y, None, train, test)
+        return classifier, dataset.X, dataset.Y, None, train, test
     classifier = _told_frequencies(classifier, row, dataset, train)
     if audit:
         others = labels if isinstance(labels, Answers) else Answers.from_complementary(labels)
@@ -178,7 +196,7 @@ def fit_fold(
     relevant = draw_known(dataset, row, seed=seed)
     if relevant is not None and isinstance(labels, Answers):
         labels, relevant = with_known(labels, relevant), None
-    return _fit(classifier, dataset.X, labels, relevant, train, test)
+    return classifier, dataset.X, labels, relevant, train, test
 
 
 def _told_frequencies(
@@ -199,7 +217,7 @@ def _told_frequencies(
     return classifier
 
 
-def _fit(
+def fit_fold(
     classifier: ComplementaryClassifier,
     X: Any,
     labels: GivenLabels,
@@ -207,7 +225,7 @@ def _fit(
     train: NDArray[np.intp],
     test: NDArray[np.intp],
 ) -> FittedFold:
-    """Fit and predict in a function that has no access to the dataset's other labels."""
+    """Fit a method to the training part of a fold, and predict for the test part."""
     X_train, X_test, labels = X[train], X[test], labels[train]
     known = {} if relevant is None else {"relevant": relevant[train]}
     del relevant

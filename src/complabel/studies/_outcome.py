@@ -127,7 +127,8 @@ def fitted_details(
         details |= {"label_names": list(dataset.label_names), "matrices": matrices}
     if curves:
         details["curves"] = dict(curves)
-    return details
+    # Reports need these numbers to count answers, and do not load the dataset.
+    return {**details, "n_samples": dataset.n_samples, "n_labels": dataset.n_labels}
 
 
 def plain(value: Any) -> Any:
