@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from sklearn.metrics import label_ranking_average_precision_score
+from tests.studies.small import fit_fold, run
 
 from complabel import metrics
 from complabel.datasets import MultiLabelDataset, make_digits, make_synthetic, save_file
@@ -17,16 +18,13 @@ from complabel.studies import (
     Draw,
     Plan,
     Row,
-    Store,
     benchmark_plan,
     plan_units,
     run_fold,
-    run_study,
     split_folds,
     tune,
 )
 from complabel.studies._data import fetch
-from complabel.studies._fold import fit_fold
 from complabel.studies._labels import draw_known, draw_labels
 from complabel.studies._outcome import fitted_scalars
 
@@ -272,14 +270,6 @@ def make_plan(*rows, **changes):
     return Plan.model_validate({**fields, "rows": list(rows), **changes})
 
 
-def run(plan):
-    with Store(":memory:") as store:
-        summary = run_study(plan, store, n_jobs=1)
-        results = store.results(plan.name)
-    assert summary.n_failed == 0, results.having("failed")
-    return results
-
-
 @pytest.mark.parametrize("fold", range(3))
 def test_a_row_may_be_told_the_shares_of_its_training_part(fold):
     classifier = fitted(told_row(TOLD, label_frequencies="true"), fold)
@@ -414,7 +404,7 @@ def test_a_benchmark_matches_every_method_but_references():
     draw = {"question": "asked", "audit": 60}
     methods = ["prior", "ridge", "supervised"]
     plan = benchmark_plan(["synthetic"], methods, draw=draw, match_frequencies=True, n_folds=2)
-    records = run(plan).records()
+    records = run(plan)[1].records()
     assert [(r["row"], r["match_frequencies"], r["learns_from"]) for r in records] == [
         ("Prior, matched frequencies", True, "complementary"),
         ("Ridge, matched frequencies", True, "complementary"),

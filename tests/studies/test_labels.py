@@ -5,6 +5,7 @@ import inspect
 
 import numpy as np
 import pytest
+from tests.studies.small import fit_fold, run
 
 from complabel.answers import Answers, IgnoredAnswersWarning
 from complabel.datasets import MultiLabelDataset, make_synthetic
@@ -15,15 +16,12 @@ from complabel.simulate import draw_answers, draw_complementary, draw_propensiti
 from complabel.studies import (
     Draw,
     Row,
-    Store,
     _data,
     benchmark_plan,
     plan_units,
     run_fold,
-    run_study,
     split_folds,
 )
-from complabel.studies._fold import fit_fold
 from complabel.studies._labels import draw_audit, draw_labels
 from complabel.studies._plan_files import _make_draw as make_draw
 from complabel.studies._results import _fitted_over_folds as fitted_over_folds
@@ -51,12 +49,6 @@ def masks(answers):
         getattr(answers, name).toarray()
         for name in ("offered", "named", "absent", "relevant", "excluded")
     ]
-
-
-def run(plan, **options):
-    with Store(":memory:") as store:
-        summary = run_study(plan, store, n_jobs=1, **options)
-        return summary, store.results(plan.name)
 
 
 @pytest.mark.parametrize("settings", [{}, {"scheme": "biased", "sharpness": 2.0}, {"asked_for": 2}])

@@ -6,6 +6,7 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
+from tests.studies.small import fit_fold
 
 from complabel import metrics
 from complabel.datasets import make_synthetic
@@ -25,7 +26,6 @@ from complabel.studies import (
     split_folds,
     tune,
 )
-from complabel.studies._fold import fit_fold
 from complabel.studies._labels import draw_labels
 
 N, KNOWN = 60, 40

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.studies.small import run
 
 from complabel.errors import DatasetNotFoundError, InputError, PlanError
 from complabel.methods import METHODS, get_method
@@ -178,12 +179,6 @@ def test_a_file_of_ones_own_is_meant_from_the_plans_folder(write, tmp_path):
 def test_a_plan_that_measures_nothing_is_refused(write):
     with pytest.raises(PlanError, match="nothing to measure"):
         read_plan(write("criteria = false" + SMALL))
-
-
-def run(plan, **options):
-    with Store(":memory:") as store:
-        summary = run_study(plan, store, n_jobs=1, **options)
-        return summary, store.results(plan.name)
 
 
 def test_a_plan_holds_what_the_arguments_say():

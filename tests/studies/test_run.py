@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from distributed import Client
+from tests.studies.small import outcome_of
 
 from complabel.datasets import load_dataset
 from complabel.errors import InputError
@@ -166,10 +167,10 @@ def test_a_dataset_of_its_own_on_a_worker_is_refused(store, tmp_path, monkeypatc
 def test_a_worker_with_other_code_is_refused(store, what):
     (unit, *_), _ = plan_units(small())
     said = {**json.loads(unit.identity), what: "another"}
-    outcome = _run.run_unit(dataclasses.replace(unit, identity=json.dumps(said)), None)
+    outcome = outcome_of(dataclasses.replace(unit, identity=json.dumps(said)))
     assert f"for prior, this worker has another {what}" in outcome.error
     assert not outcome.metrics
-    assert _run.run_unit(unit, None).metrics
+    assert outcome_of(unit).metrics
 
 
 def test_an_error_that_is_no_text_is_stored(store):

@@ -75,16 +75,8 @@ def _from_tables(tables: OwnTables, name: str) -> MultiLabelDataset:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnlistedLabelsWarning)
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
-        return datasets.load_tables(
-            tables.features,
-            answers=tables.answers or None,
-            truth=tables.truth,
-            items=tables.items,
-            label_names=tables.label_names,
-            question=tables.question,
-            contradictions=tables.contradictions,
-            name=name,
-        )
+        given = {**dict(tables), "answers": tables.answers or None}
+        return datasets.load_tables(**given, name=name)
 
 
 def refuse_what_it_lacks(

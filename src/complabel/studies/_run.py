@@ -308,21 +308,22 @@ def run_unit(
             warnings.simplefilter("always", category)
         try:
             _refuse_other_code(unit)
-            dataset = _dataset(unit.dataset, unit.file, data_dir, unit.fingerprint)
+            plan, file = unit.plan, unit.plan.file_of(unit.dataset)
+            dataset = _dataset(unit.dataset, file, data_dir, unit.fingerprint)
             checksum = json.loads(unit.identity)["labels"].get("released", "")
             labels = _drawn(
-                dataset, unit.draw, seed=unit.seed, data_dir=data_dir, checksum=checksum
+                dataset, unit.draw, seed=plan.seed, data_dir=data_dir, checksum=checksum
             )
             outcome = run_fold(
                 dataset,
                 labels,
                 unit.row,
                 fold=unit.fold,
-                folds=unit.folds,
-                seed=unit.seed,
+                folds=plan.folds,
+                seed=plan.seed,
                 audit=unit.draw.audit,
-                criteria=unit.criteria,
-                score=unit.score,
+                criteria=plan.criteria,
+                score=plan.score,
             )
         except Exception:
             outcome = Outcome(error=traceback.format_exc(), machine=describe_machine())
