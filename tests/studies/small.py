@@ -1,7 +1,24 @@
 """What several tests of studies need: one fold that is fitted, and runs that are read back."""
 
-from complabel.studies import Store, _fold, run_study
+import numpy as np
+
+from complabel.datasets import MultiLabelDataset
+from complabel.studies import Plan, Row, Store, _fold, run_study
 from complabel.studies._run import run_unit
+
+
+def small(**changes):
+    """Return a small plan of MLCL."""
+    fields = {"name": "small", "title": "A small study", "datasets": ["synthetic"]}
+    return Plan.model_validate({**fields, "rows": [Row(method="mlcl")], "folds": 3, **changes})
+
+
+def assert_out_of_reach(truth, reachable):
+    """Check that what fit can see has neither a dataset nor the array of true labels."""
+    arrays = [value for value in reachable if isinstance(value, np.ndarray)]
+    assert arrays
+    assert not any(np.shares_memory(array, truth) for array in arrays)
+    assert not any(isinstance(value, MultiLabelDataset) for value in reachable)
 
 
 def fit_fold(*given, **how):

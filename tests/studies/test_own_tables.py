@@ -10,7 +10,7 @@ from tests.studies.small import fit_fold
 
 from complabel import metrics
 from complabel.datasets import make_synthetic
-from complabel.errors import InputError, PlanError
+from complabel.errors import InputError
 from complabel.methods import make_classifier
 from complabel.simulate import draw_answers
 from complabel.studies import (
@@ -102,24 +102,6 @@ def test_tables_of_a_plan_are_meant_from_its_folder(tables, tmp_path, monkeypatc
     assert plan.file_of("mine").answers == (tables["answers"],)
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
     assert "answers that people gave" in plan.title_of(plan.draws[0])
-
-
-@pytest.mark.parametrize(
-    ("own", "message"),
-    [
-        ('features = "X.csv"', "'mine', X.csv: features without labels tell nothing; also"),
-        ('features = "X.csv", truth = 5', "the dataset 'mine', truth: Input should be a valid"),
-        ('features = "X.csv", answers = [""]', "the dataset 'mine', answers: "),
-        ('features = "X.csv", labels = "l"', "the dataset 'mine' has the unknown key 'labels'"),
-        ('answers = "a.csv"', "or tables as { name = "),
-        ('features = "X.csv", truth = "t", contradictions = "x"', "'mine', contradictions: "),
-    ],
-)
-def test_what_is_no_table_in_a_plan_is_said(tmp_path, own, message):
-    with pytest.raises(PlanError) as refusal:
-        read_plan(plan_with(tmp_path, own))
-    assert message in str(refusal.value)
-    assert len(str(refusal.value).splitlines()) == 2
 
 
 def test_own_labels_are_the_answers_and_a_share_is_one_of_answered_items(tables):

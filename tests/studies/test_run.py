@@ -1,5 +1,6 @@
 import contextlib
 import dataclasses
+import functools
 import json
 import os
 import signal
@@ -13,12 +14,12 @@ import numpy as np
 import pytest
 from distributed import Client
 from tests.studies.small import outcome_of
+from tests.studies.small import small as small_plan
 
 from complabel.datasets import load_dataset
 from complabel.errors import InputError
 from complabel.studies import (
     Monitor,
-    Plan,
     Row,
     Store,
     _run,
@@ -34,15 +35,8 @@ TIMES = {
 }  # fmt: skip
 
 
-def small(**changes):
-    settings = {
-        "name": "small",
-        "title": "A small study",
-        "datasets": ["synthetic"],
-        "rows": [Row(method="prior"), Row(method="mlcl", settings={"epochs": 3})],
-        "folds": 3,
-    }
-    return Plan.model_validate({**settings, **changes})
+ROWS = [Row(method="prior"), Row(method="mlcl", settings={"epochs": 3})]
+small = functools.partial(small_plan, rows=ROWS)
 
 
 class Record(Monitor):

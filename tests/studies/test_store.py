@@ -42,14 +42,6 @@ def store(path):
         yield store
 
 
-def raw(path, query):
-    connection = sqlite3.connect(path)
-    try:
-        return connection.execute(query).fetchall()
-    finally:
-        connection.close()
-
-
 def test_a_result_comes_back_as_it_was_given(store):
     store.finish(UNITS[1], DONE)
     results = store.results("small")

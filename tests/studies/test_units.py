@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 import pytest
+from tests.studies.small import small
 
 from complabel.methods import MLCLClassifier
 from complabel.metrics import METRIC_NAMES
@@ -22,25 +23,14 @@ from complabel.studies import (
 )
 
 
-def plan(**changes):
-    settings = {
-        "name": "small",
-        "title": "A small study",
-        "datasets": ["synthetic"],
-        "rows": [Row(method="mlcl")],
-        "folds": 3,
-    }
-    return Plan.model_validate({**settings, **changes})
-
-
 def keys(**changes):
-    units, _ = plan_units(plan(**changes))
+    units, _ = plan_units(small(**changes))
     return {unit.key for unit in units}
 
 
 def test_the_units_of_a_plan_are_its_product():
     units, missing = plan_units(
-        plan(
+        small(
             datasets=["synthetic", "digits"],
             rows=[Row(method="prior"), Row(method="mlcl", grid={"beta": [0.0, 1.0]})],
             draws=[Draw(name="u"), Draw(name="b", scheme="biased")],
@@ -61,7 +51,7 @@ def test_nothing_is_matched_where_nothing_is_asked_at_random():
     matched = {"method": "ridge", "match_frequencies": True}
     told = {**matched, "label_frequencies": "true"}
     draws = [Draw(name="free"), Draw(name="audit", audit=20), Draw(name="asked", question="asked")]
-    units, _ = plan_units(plan(draws=draws, rows=[Row(**matched), Row(**told)]))
+    units, _ = plan_units(small(draws=draws, rows=[Row(**matched), Row(**told)]))
     counted = Counter((unit.row.title, unit.draw.name) for unit in units)
     assert counted == {
         ("Ridge, matched frequencies", "audit"): 3,
@@ -130,7 +120,7 @@ def test_edited_code_is_run_again(monkeypatch):
 
 
 def test_the_identity_says_what_the_key_stands_for():
-    (unit, *_) = plan_units(plan(rows=[Row(method="mlcl", settings={"epochs": 7})]))[0]
+    (unit, *_) = plan_units(small(rows=[Row(method="mlcl", settings={"epochs": 7})]))[0]
     identity = json.loads(unit.identity)
     assert identity["parameters"]["epochs"] == 7
     assert identity["parameters"] == json.loads(json.dumps(unit.parameters))
@@ -140,13 +130,7 @@ def test_the_identity_says_what_the_key_stands_for():
 
 
 def test_folds_have_seeds_of_their_own():
-    assert len({unit.parameters["random_state"] for unit in plan_units(plan())[0]}) == 3
-
-
-def test_a_dataset_that_is_not_at_hand_is_reported(tmp_path):
-    units, missing = plan_units(plan(datasets=["bookmark", "synthetic"]), data_dir=tmp_path)
-    assert {unit.dataset for unit in units} == {"synthetic"}
-    assert "--download bookmark" in missing["bookmark"]
+    assert len({unit.parameters["random_state"] for unit in plan_units(small())[0]}) == 3
 
 
 @pytest.fixture
