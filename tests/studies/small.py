@@ -1,5 +1,7 @@
 """What several tests of studies need: one fold that is fitted, and runs that are read back."""
 
+import os
+
 import numpy as np
 
 from complabel.datasets import MultiLabelDataset
@@ -11,6 +13,29 @@ def small(**changes):
     """Return a small plan of MLCL."""
     fields = {"name": "small", "title": "A small study", "datasets": ["synthetic"]}
     return Plan.model_validate({**fields, "rows": [Row(method="mlcl")], "folds": 3, **changes})
+
+
+PLAN = """
+name = "own"
+title = "On files of our own"
+datasets = [{own}]
+folds = 2
+rows = [{{ method = "prior" }}]
+"""
+
+
+def plan_with(folder, own):
+    """Write a plan on datasets of one's own; return its path."""
+    path = folder / "plan.toml"
+    path.write_text(PLAN.format(own=own), encoding="utf-8")
+    return path
+
+
+def rewrite(path, text):
+    """Write a file anew, at a time that its predecessor does not have."""
+    before = path.stat().st_mtime_ns
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, ns=(before + 10**9, before + 10**9))
 
 
 def assert_out_of_reach(truth, reachable):

@@ -3,11 +3,13 @@
 import json
 
 import pytest
+from tests.studies.small import small
 
 from complabel.errors import InputError, PlanError
 from complabel.studies import (
     Draw,
     Plan,
+    Row,
     answers_of,
     benchmark_plan,
     plan_units,
@@ -26,21 +28,9 @@ draws = [{{ name = "a", {settings} }}]
 """
 
 
-def units_of(draw, **changes):
-    fields = {
-        "name": "small",
-        "title": "t",
-        "datasets": ["synthetic"],
-        "rows": [{"method": "prior"}],
-        "folds": 3,
-        "seed": 4,
-        **changes,
-    }
-    return plan_units(Plan.model_validate({**fields, "draws": [draw]}))[0]
-
-
 def key(**settings):
-    return units_of(Draw(name="d", **settings))[0].key
+    plan = small(rows=[Row(method="prior")], draws=[Draw(name="d", **settings)])
+    return plan_units(plan)[0][0].key
 
 
 def test_a_plan_may_say_how_people_are_asked(tmp_path):

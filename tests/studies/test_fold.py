@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from sklearn.metrics import label_ranking_average_precision_score
-from tests.studies.small import assert_out_of_reach, fit_fold, run
+from tests.studies.small import assert_out_of_reach, fit_fold, run, small
 
 from complabel import metrics
 from complabel.datasets import make_digits, make_synthetic, save_file
@@ -16,7 +16,6 @@ from complabel.methods import FrequencyMatchedClassifier, PriorClassifier, Super
 from complabel.simulate import draw_complementary
 from complabel.studies import (
     Draw,
-    Plan,
     Row,
     benchmark_plan,
     plan_units,
@@ -193,8 +192,7 @@ def shares(fold):
 
 
 def make_plan(*rows, **changes):
-    fields = {"name": "n", "title": "t", "datasets": ["synthetic"], "folds": 2}
-    return Plan.model_validate({**fields, "rows": list(rows), **changes})
+    return small(rows=list(rows), folds=2, **changes)
 
 
 @pytest.mark.parametrize("fold", range(3))

@@ -1,9 +1,8 @@
 """Files of one's own in plans: how they are written, what is kept under which key."""
 
-import os
-
 import numpy as np
 import pytest
+from tests.studies.small import plan_with, rewrite
 
 from complabel.datasets import dataset_entries, make_synthetic
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
@@ -43,21 +42,6 @@ def test_what_a_command_is_given_becomes_entries_of_a_plan(tmp_path, monkeypatch
         {"name": "a", "file": here[2]},
         {"name": "c", "file": [here[5], here[6]]},
     ]
-
-
-PLAN = """
-name = "own"
-title = "On files of our own"
-datasets = [{own}]
-folds = 2
-rows = [{{ method = "prior" }}]
-"""
-
-
-def plan_with(folder, own):
-    path = folder / "plan.toml"
-    path.write_text(PLAN.format(own=own), encoding="utf-8")
-    return path
 
 
 def test_files_of_a_plan_are_meant_from_its_folder(tmp_path, monkeypatch):
@@ -100,13 +84,6 @@ def test_a_file_that_cannot_be_used_stops_a_study_before_it_starts(tmp_path, fil
         with pytest.raises(error, match=message):
             run_study(plan, store, n_jobs=1)
         assert not store.studies()
-
-
-def rewrite(path, text):
-    """Write a file anew, at a time that its predecessor does not have."""
-    before = path.stat().st_mtime_ns
-    path.write_text(text, encoding="utf-8")
-    os.utime(path, ns=(before + 10**9, before + 10**9))
 
 
 def test_what_is_kept_depends_on_what_is_in_the_files(tmp_path):

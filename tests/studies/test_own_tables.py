@@ -1,12 +1,12 @@
 """Studies on tables of one's own: people's answers, and true labels of some rows or of none."""
 
 import itertools
-import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from tests.studies.small import fit_fold
+from tests.studies.small import fit_fold, plan_with, rewrite
 
 from complabel import metrics
 from complabel.datasets import make_synthetic
@@ -71,25 +71,10 @@ def dataset_of(tables):
     return fetch(name, plan.file_of(name))
 
 
-PLAN = """
-name = "own"
-title = "On tables of our own"
-datasets = ["synthetic", {{ name = "mine", {own} }}]
-draws = [{{ name = "u" }}]
-folds = 2
-rows = [{{ method = "prior" }}]
-"""
-
-
-def plan_with(folder, own):
-    path = folder / "plan.toml"
-    path.write_text(PLAN.format(own=own), encoding="utf-8")
-    return path
-
-
 def test_tables_of_a_plan_are_meant_from_its_folder(tables, tmp_path, monkeypatch):
     own = 'features = "X.csv", answers = "answers.csv", truth = "truth.csv"'
-    path = plan_with(tmp_path, f"{own}, contradictions = 'drop'")
+    mine = f"{{ name = 'mine', {own}, contradictions = 'drop' }}"
+    path = plan_with(tmp_path, f"'synthetic', {mine}")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     plan = read_plan(path).model_copy(
@@ -150,12 +135,9 @@ def test_edited_tables_are_run_anew(tables):
 
         assert (n_ran(), n_ran()) == (2, 0)
         for key in ("answers", "truth"):
-            later = os.stat(tables[key]).st_mtime_ns + 10**9
-            with open(tables[key], encoding="utf-8") as file:
-                lines = file.read().splitlines()
-            with open(tables[key], "w", encoding="utf-8") as file:
-                file.write("\n".join(lines[:-1]) + "\n")
-            os.utime(tables[key], ns=(later, later))
+            path = Path(tables[key])
+            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+            rewrite(path, "".join(lines[:-1]))
             assert (n_ran(), n_ran()) == (2, 0)
 
 

@@ -14,7 +14,6 @@ from complabel.studies import (
     Draw,
     Forecast,
     Outcome,
-    Plan,
     Row,
     Store,
     _units,
@@ -178,15 +177,9 @@ def test_the_files_that_compute_are_there():
     assert len(_units._files_of("methods")) > 5
 
 
-PLAN = Plan.model_validate(
-    {
-        "name": "small",
-        "title": "t",
-        "datasets": ["synthetic"],
-        "folds": 3,
-        "draws": [{"name": "free"}, {"name": "asked", "question": "asked"}],
-        "rows": [{"method": "ridge"}, {"method": "prior"}],
-    }
+PLAN = small(
+    draws=[Draw(name="free"), Draw(name="asked", question="asked")],
+    rows=[Row(method="ridge"), Row(method="prior")],
 )
 METRICS = dict.fromkeys(METRIC_NAMES, 0.5)
 
