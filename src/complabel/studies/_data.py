@@ -19,7 +19,6 @@ from complabel.files import UnmatchedItemsWarning
 from complabel.methods import get_method
 from complabel.studies._draw import Draw
 from complabel.studies._plan import OwnTables, Plan, paths_of
-from complabel.studies._rows import Row
 
 # A study takes its datasets one after the other. Two are in use when one ends and the next begins.
 KEPT = 2
@@ -144,9 +143,12 @@ def _refuse_without_truth(
             " criteria out"
         )
     for row in plan.expanded_rows():
-        if why := _needs_all(row):
+        told = "relevant labels" if row.relevant_per_row or row.relevant_share else ""
+        if row.label_frequencies:
+            told = "how often labels truly apply"
+        if told:
             raise InputError(
-                f"the row {row.title!r} {why}, but {dataset.name} has true labels of only"
+                f"the row {row.title!r} is told {told}, but {dataset.name} has true labels of only"
                 f" {dataset.n_known} of its {dataset.n_samples} rows; leave that out"
             )
         if get_method(row.method).learns_from == "relevant" and not known.any():
@@ -154,10 +156,3 @@ def _refuse_without_truth(
                 f"{row.method} learns from true labels, but {dataset.name} has none; leave this"
                 " method out"
             )
-
-
-def _needs_all(row: Row) -> str:
-    """Return why a row needs the true labels of all rows; empty if it does not."""
-    if row.label_frequencies:
-        return "is told how often labels truly apply"
-    return "is told relevant labels" if row.relevant_per_row or row.relevant_share else ""

@@ -93,16 +93,6 @@ def fold_seed(seed: int, fold: int) -> int:
     return int(np.random.SeedSequence([seed, fold]).generate_state(1)[0])
 
 
-def matched_to(
-    classifier: ComplementaryClassifier, frequencies: NDArray[np.float64] | str = "auto"
-) -> ComplementaryClassifier:
-    """Match a classifier's scores to label frequencies (K,); "auto" estimates them from answers."""
-    matched: ComplementaryClassifier = methods.FrequencyMatchedClassifier(
-        classifier=classifier, label_frequencies=frequencies
-    )
-    return matched
-
-
 def run_fold(
     dataset: MultiLabelDataset,
     labels: GivenLabels,
@@ -188,7 +178,14 @@ def prepare_fold(
         if dataset.known is not None:
             train = train[dataset.known[train]]
         return classifier, dataset.X, dataset.Y, None, train, test
-    classifier = _told_frequencies(classifier, row, dataset, train)
+    # Of the true labels, only K shares over the training part are used, and only if the row asks.
+    told = dataset.Y[train].mean(axis=0, dtype=np.float64) if row.label_frequencies else "auto"
+    if row.match_frequencies:
+        classifier = methods.FrequencyMatchedClassifier(
+            classifier=classifier, label_frequencies=told
+        )
+    elif row.label_frequencies:
+        classifier.set_params(label_frequencies=told)
     if audit:
         others = labels if isinstance(labels, Answers) else Answers.from_complementary(labels)
         own = draw_audit(dataset, train, audit, fold=fold, seed=seed)
@@ -197,24 +194,6 @@ def prepare_fold(
     if relevant is not None and isinstance(labels, Answers):
         labels, relevant = with_known(labels, relevant), None
     return classifier, dataset.X, labels, relevant, train, test
-
-
-def _told_frequencies(
-    classifier: ComplementaryClassifier,
-    row: Row,
-    dataset: MultiLabelDataset,
-    train: NDArray[np.intp],
-) -> ComplementaryClassifier:
-    """Give label frequencies to a classifier, or match it to them, if its row says so.
-
-    Of the true labels, only K shares over the training part are used, and only if the row asks.
-    """
-    told = dataset.Y[train].mean(axis=0, dtype=np.float64) if row.label_frequencies else "auto"
-    if row.match_frequencies:
-        return matched_to(classifier, told)
-    if row.label_frequencies:
-        classifier.set_params(label_frequencies=told)
-    return classifier
 
 
 def fit_fold(

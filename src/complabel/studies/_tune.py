@@ -18,13 +18,13 @@ from complabel.datasets import dataset_entries
 from complabel.errors import InputError
 from complabel.methods import (
     ComplementaryClassifier,
+    FrequencyMatchedClassifier,
     Grid,
     check_parameter,
     get_method,
     make_classifier,
 )
 from complabel.studies._draw import Draw, Labels
-from complabel.studies._fold import matched_to
 from complabel.studies._outcome import plain
 from complabel.studies._plan_files import draw_of_command, plan_of_command, row_of_command
 from complabel.studies._results import UnitResult
@@ -99,7 +99,7 @@ class TuningResult:
         classifier = make_classifier(self.method, **self.best.parameters)
         made = [type(classifier)]
         if self.match_frequencies:
-            classifier = matched_to(classifier)
+            classifier = FrequencyMatchedClassifier(classifier=classifier)
             made.append(type(classifier))
         code = f"classifier = {classifier!r}"
         for each in reversed(made):
@@ -234,15 +234,11 @@ def tune(
     ]
     if all(math.isnan(setting.score) for setting in tuned):
         raise InputError(f"no setting of {method} could be scored: {tuned[0].error}")
+    if match_frequencies:
+        classifier = FrequencyMatchedClassifier(classifier=classifier)
+    criterion = _criterion(classifier, asked)
     return TuningResult(
-        plan.datasets[0],
-        method,
-        asked,
-        seed,
-        n_folds,
-        _criterion(matched_to(classifier) if match_frequencies else classifier, asked),
-        tuple(tuned),
-        match_frequencies,
+        plan.datasets[0], method, asked, seed, n_folds, criterion, tuple(tuned), match_frequencies
     )
 
 
