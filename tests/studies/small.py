@@ -3,6 +3,7 @@
 import os
 
 import numpy as np
+import pytest
 
 from complabel.datasets import MultiLabelDataset
 from complabel.studies import Plan, Row, Store, _fold, run_study
@@ -54,6 +55,14 @@ def fit_fold(*given, **how):
 def outcome_of(unit, folder=None):
     """Run a unit as a worker does."""
     return run_unit(unit, folder)[1]
+
+
+def assert_stops_at_once(plan, error, message):
+    """Check that a run of a plan is refused before its study is in the store."""
+    with Store(":memory:") as store:
+        with pytest.raises(error, match=message):
+            run_study(plan, store, n_jobs=1)
+        assert not store.studies()
 
 
 def run(plan, **options):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.studies.small import plan_with, rewrite
+from tests.studies.small import assert_stops_at_once, plan_with, rewrite, run
 
 from complabel.datasets import dataset_entries, make_synthetic
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
@@ -58,9 +58,8 @@ def test_files_of_a_plan_are_meant_from_its_folder(tmp_path, monkeypatch):
     assert plan.files["one"] == [str(tmp_path / "data" / "a-test.arff"), str(names)]
     assert plan.quick([]).datasets == ["both", "one"]
     monkeypatch.chdir(tmp_path / "elsewhere")
-    with Store(":memory:") as store:
-        assert run_study(plan, store, n_jobs=1).n_ran == 4
-        assert store.results("own").plan == plan
+    summary, results = run(plan)
+    assert (summary.n_ran, results.plan) == (4, plan)
     kept = fetch("both", plan.file_of("both"))
     assert (kept.name, kept.label_names) == ("both", tuple(NAMES))
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
@@ -79,11 +78,7 @@ def test_a_file_that_cannot_be_used_stops_a_study_before_it_starts(tmp_path, fil
     write_arff(tmp_path / "bare.arff")
     np.savez(tmp_path / "two.npz", X=[[1.0], [0.0]], Y=[[1, 0], [0, 1]])
     own = f'"synthetic", {{ name = "mine", file = "{file}" }}'
-    plan = read_plan(plan_with(tmp_path, own))
-    with Store(":memory:") as store:
-        with pytest.raises(error, match=message):
-            run_study(plan, store, n_jobs=1)
-        assert not store.studies()
+    assert_stops_at_once(read_plan(plan_with(tmp_path, own)), error, message)
 
 
 def test_what_is_kept_depends_on_what_is_in_the_files(tmp_path):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.studies.small import fit_fold, plan_with, rewrite
+from tests.studies.small import assert_stops_at_once, fit_fold, plan_with, rewrite, run
 
 from complabel import metrics
 from complabel.datasets import make_synthetic
@@ -80,10 +80,8 @@ def test_tables_of_a_plan_are_meant_from_its_folder(tables, tmp_path, monkeypatc
     plan = read_plan(path).model_copy(
         update={"draws": [Draw(name="o", scheme="own")], "datasets": ["mine"]}
     )
-    with Store(":memory:") as store:
-        assert run_study(plan, store, n_jobs=1).n_ran == 2
-        assert not store.results("own").having("failed")
-        assert store.results("own").plan == plan
+    summary, results = run(plan)
+    assert (summary.n_ran, summary.n_failed, results.plan) == (2, 0, plan)
     assert plan.file_of("mine").answers == (tables["answers"],)
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
     assert "answers that people gave" in plan.title_of(plan.draws[0])
@@ -144,9 +142,7 @@ def test_edited_tables_are_run_anew(tables):
 def test_without_truth_methods_are_compared_by_held_out_answers(tables):
     plan = benchmark_plan([without(tables, "truth")], ["prior", "ridge"], n_folds=2)
     assert (plan.draws[0].scheme, plan.criteria, plan.score) == ("own", False, True)
-    with Store(":memory:") as store:
-        run_study(plan, store, n_jobs=1)
-        records = store.results(plan.name).records()
+    records = run(plan)[1].records()
     assert [record["row"] for record in records] == ["Prior", "Ridge"]
     assert all({*record["metrics"]} == {"score", "held_out_ranking"} for record in records)
 
@@ -195,7 +191,4 @@ def test_what_needs_more_truth_than_there_is_stops_before_anything_runs(tables, 
         "name": "p", "title": "P", "datasets": [{"name": "mine", **files}], "folds": 2,
         "draws": [Draw(name="o", scheme="own")], "rows": [{"method": "prior"}], **change,
     })  # fmt: skip
-    with Store(":memory:") as store:
-        with pytest.raises(InputError, match=message):
-            run_study(plan, store, n_jobs=1)
-        assert not store.studies()
+    assert_stops_at_once(plan, InputError, message)

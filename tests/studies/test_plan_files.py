@@ -11,7 +11,7 @@ from complabel.errors import DatasetNotFoundError, InputError, PlanError
 from complabel.methods import METHODS, get_method
 from complabel.metrics import METRIC_NAMES
 from complabel.paper import PLANS, TABLES, printed_name, published_cells
-from complabel.studies import Store, StudyResults, benchmark_plan, read_plan, run_study
+from complabel.studies import Draw, Plan, Store, StudyResults, benchmark_plan, read_plan, run_study
 
 SMALL = """
 name = "small"
@@ -89,6 +89,11 @@ def test_what_a_plan_leaves_out_is_the_papers_protocol(write):
         (SMALL + 'draws = [{ name = "a b" }]', "draw 1 (a b), name", "use letters"),
         (SMALL + 'draws = [{ name = "a", scheme = "odd" }]', "draw 1 (a), scheme", "uniform"),
         (SMALL + 'draws = [{ name = "a" }, { name = "a" }]', "the plan", "two draws called 'a'"),
+        (
+            SMALL + 'draws = [{ name = "a", scheme = "own", error_rate = 0.1 }]',
+            "draw 1 (a)",
+            "error_rate cannot be set with labels own",
+        ),
         ('published = "table7"' + SMALL, "published", "'table2', 'table3'"),
         (own('name = "a b", file = "x"'), "files.a b", "letters"),
         *(
@@ -119,6 +124,24 @@ def test_what_cannot_be_run_is_refused_at_its_key(write, text, place, complaint)
     )
     assert complaint in problem
     assert "plan.toml" in str(refusal.value)
+
+
+def test_a_plan_may_say_how_people_are_asked(write):
+    settings = {
+        "name": "a",
+        "scheme": "uniform",
+        "question": "menu-3",
+        "propensity_sd": 0.5,
+        "error_rate": 0.1,
+        "answers_per_item": 2,
+        "items_share": 0.5,
+    }
+    written = ", ".join(f"{key} = {json.dumps(value)}" for key, value in settings.items())
+    plan = read_plan(write(SMALL + f"draws = [{{ {written} }}]"))
+    (draw,) = plan.draws
+    assert draw == Draw(**settings)
+    assert draw.menu_size == 3
+    assert Plan.model_validate_json(plan.model_dump_json()) == plan
 
 
 def test_a_file_that_is_no_toml_is_refused_with_its_line(write):

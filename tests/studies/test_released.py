@@ -4,11 +4,11 @@ import zipfile
 
 import numpy as np
 import pytest
-from tests.studies.small import outcome_of
+from tests.studies.small import outcome_of, run
 
 from complabel.datasets import load_dataset, load_released
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
-from complabel.studies import Draw, Store, benchmark_plan, plan_units, run_study
+from complabel.studies import Draw, benchmark_plan, plan_units
 from complabel.studies._labels import draw_labels
 
 N = 60
@@ -67,20 +67,14 @@ def test_the_labels_are_those_of_the_file_whatever_the_seed(folder):
 
 
 def test_methods_learn_from_them(folder):
-    given = plan(**RELEASED, scheme="biased")
-    with Store(":memory:") as store:
-        summary = run_study(given, store, data_dir=folder, n_jobs=1)
-        results = store.results(given.name)
-        record = results.records()[0]
+    summary, results = run(plan(**RELEASED, scheme="biased"), data_dir=folder)
+    (record,) = results.records()
     assert (summary.n_failed, record["labels"]) == (0, "released-biased")
     # Label 3 does not apply wherever it can be chosen: a constant order puts it last.
     scene = load_dataset("scene", data_dir=folder)
     released = load_released(scene, scheme="biased", data_dir=folder)
     np.testing.assert_array_equal(released[:, 3], 1 - scene.Y[:, 3])
-    simulated = plan(scheme="biased")
-    with Store(":memory:") as store:
-        run_study(simulated, store, data_dir=folder, n_jobs=1)
-        other = store.results(simulated.name).records()[0]
+    (other,) = run(plan(scheme="biased"), data_dir=folder)[1].records()
     assert record["metrics"] != other["metrics"]
 
 

@@ -17,6 +17,7 @@ from complabel.studies import (
     Row,
     Store,
     _units,
+    benchmark_plan,
     forecast,
     plan_units,
 )
@@ -67,8 +68,6 @@ def test_nothing_is_matched_where_nothing_is_asked_at_random():
         {"seed": 1},
         {"folds": 4},
         {"datasets": ["digits"]},
-        {"draws": [Draw(name="d", scheme="biased")]},
-        {"draws": [Draw(name="d", asked_for=2)]},
         {"rows": [Row(method="mlcl", settings={"epochs": 7})]},
         {"rows": [Row(method="mlcl", none=["correlation"])]},
         {"rows": [Row(method="mlcl", relevant_per_row=1)]},
@@ -81,12 +80,50 @@ def test_what_can_change_a_result_changes_its_key(change):
     assert not keys() & keys(**change)
 
 
-def test_sharpness_counts_where_labels_are_drawn_with_it():
-    def with_sharpness(scheme, sharpness):
-        return keys(draws=[Draw(name="d", scheme=scheme, sharpness=sharpness)])
+WAYS = [
+    {},
+    {"scheme": "biased"},
+    {"scheme": "biased", "sharpness": 2.0},
+    {"asked_for": 2},
+    {"question": "menu-2"},
+    {"question": "menu-3"},
+    {"question": "asked"},
+    {"question": "ticked"},
+    {"propensity_sd": 1.0},
+    {"question": "menu-2", "propensity_sd": 1.0},
+    {"question": "menu-2", "propensity_sd": 0.5},
+    {"error_rate": 0.1},
+    {"answers_per_item": 2},
+    {"items_share": 0.5},
+    {"audit": 50},
+    {"question": "none", "audit": 50},
+]
 
-    assert not with_sharpness("biased", 1.0) & with_sharpness("biased", 2.0)
-    assert with_sharpness("uniform", 1.0) == with_sharpness("uniform", 2.0)
+
+def test_every_way_of_asking_has_keys_and_studies_of_its_own():
+    found = [keys(draws=[Draw(name="d", **way)]) for way in WAYS]
+    assert len(set.union(*found)) == 3 * len(WAYS)
+    names = {benchmark_plan(["synthetic"], ["prior"], draw=way).name for way in WAYS}
+    assert len(names) == len(WAYS)
+
+
+SPELLED = {"question": "free", "propensity_sd": 0, "error_rate": 0, "items_share": 1}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "method"),
+    [
+        ({"question": "asked"}, {"question": "asked", "propensity_sd": 1.0}, "mlcl"),
+        ({"question": "ticked"}, {"question": "ticked", "propensity_sd": 1.0}, "mlcl"),
+        ({}, {**SPELLED, "answers_per_item": 1}, "mlcl"),
+        ({}, {"sharpness": 2.0}, "mlcl"),
+        ({}, {"scheme": "biased"}, "supervised"),
+    ],
+)
+def test_what_of_a_draw_does_not_count(one, other, method):
+    rows = [Row(method=method)]
+    one, other = (keys(draws=[Draw(name="d", **draw)], rows=rows) for draw in (one, other))
+    assert one == other
 
 
 @pytest.mark.parametrize(
@@ -103,19 +140,6 @@ def test_sharpness_counts_where_labels_are_drawn_with_it():
 )
 def test_what_cannot_change_a_result_does_not_change_its_key(change):
     assert keys() == keys(**change)
-
-
-def test_a_reference_that_learns_from_true_labels_does_not_depend_on_the_draw():
-    def supervised(scheme):
-        return keys(rows=[Row(method="supervised")], draws=[Draw(name="d", scheme=scheme)])
-
-    assert supervised("uniform") == supervised("biased")
-
-
-def test_edited_code_is_run_again(monkeypatch):
-    before = keys()
-    monkeypatch.setattr(_units, "_computing_code", lambda: "edited")
-    assert not before & keys()
 
 
 def test_the_identity_says_what_the_key_stands_for():
