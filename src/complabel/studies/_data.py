@@ -31,12 +31,17 @@ def fetch(
     """Load a dataset of a plan; the latest two stay in memory.
 
     Instances with none or all labels are left out, unless there are answers or excluded labels.
+
+    Raises
+    ------
+    DatasetNotFoundError, DatasetFormatError, InputError
+        If a file does not exist, does not parse, or has fewer than three labels.
     """
     files = file if isinstance(file, OwnTables) else paths_of(file)
     written = []
     if files:
         with contextlib.suppress(OSError, ComplabelError):  # reading them says more
-            read = files.paths if isinstance(files, OwnTables) else files_of_dataset(files)
+            read = paths_of(files) if isinstance(files, OwnTables) else files_of_dataset(files)
             written = [(one, Path(one).stat().st_mtime_ns) for one in read]
     return _loaded(name, files, data_dir, tuple(written))
 
