@@ -308,9 +308,13 @@ class Answers(AnswerArrays):
     def concatenate(cls, several: Sequence[Answers]) -> Answers:
         """Join several sets of answers about the same items into one.
 
-        All must have the same items and labels, else an AnnotationError is raised. The same
-        annotator name means the same person. The result is sorted by item; answers about one item
-        keep the order in which they were given.
+        The same annotator name means the same person. The result is sorted by item; answers about
+        one item keep the order in which they were given.
+
+        Raises
+        ------
+        AnnotationError
+            If there are none, or their items or labels differ.
         """
         parts = list(several)
         if not parts:
