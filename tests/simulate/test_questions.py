@@ -199,7 +199,7 @@ def test_labels_are_missed_and_invented_in_yes_no_and_ticks():
         assert answers.annotator_names == ("0", "1")
         for person, (missed, invented) in enumerate([(0.0, 0.3), (0.6, 0.1)]):
             of = answers.only(answers.annotator == person)
-            yes = of.relevant.sum(axis=0) / of.offered.sum(axis=0)
+            yes = of.relevant.sum(axis=0) / (of.relevant + of.absent).sum(axis=0)
             np.testing.assert_allclose(yes, np.where(PATTERN, 1 - missed, invented), atol=0.03)
     by_label = np.array([[0.1, 0.2, 0.3, 0.4, 0.5]])
     answers = draw_answers(MANY, question="ticked", missed=by_label, invented=by_label)
