@@ -34,8 +34,14 @@ from complabel.methods._kinds import (
     warn_of_free_namings,
 )
 from complabel.methods.selection._annotators import Annotators, named_where_excluded
-from complabel.methods.selection._choices import Choices
+from complabel.methods.selection._choices import Choices, OneSided
 from complabel.methods.selection._features import feature_maps
+from complabel.methods.selection._mistakes import (
+    Repeats,
+    first_rates,
+    given_mistakes,
+    warn_of_unknown_mistakes,
+)
 from complabel.methods.selection._search import FIRST_ALPHA, Rungs, Space, cardinality_grid
 from complabel.methods.selection._trials import fit_maps
 
@@ -154,7 +160,7 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Cho
     rates = _exclusion_rates(classifier, kinds, answers, frequencies)
     if rates is None:
         answers = named_where_excluded(answers)
-    known_rates, error_rates = _error_rates(classifier, answers, rates)
+    known_rates, error_rates, one_sided = _rates_of_mistakes(classifier, answers, rates)
     space = Space(
         features=(),
         cardinalities=_cardinalities(classifier, kinds, answers.n_labels, frequencies),
@@ -163,6 +169,7 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Cho
         spreads=spreads,
         error_rates=error_rates,
         by_annotator=classifier.error_rate == "per-annotator",
+        one_sided=one_sided,
     )
     return Choices(answers, given, known_rates, rates, frequencies), space
 
@@ -239,6 +246,27 @@ def _spreads(classifier: Any, kinds: AnswerKinds, n_labels: int) -> Sequence[flo
     if given is None and kinds.free:
         warn_of_free_namings()
     return [None]
+
+
+def _rates_of_mistakes(
+    classifier: Any, answers: Answers, exclusion_rates: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64] | None, Sequence[float | OneSided | None], OneSided | None]:
+    """Return given rates, or None; the rates to choose from; one-sided ones to start from."""
+    given = given_mistakes(classifier, answers)
+    if given is None:
+        return *_error_rates(classifier, answers, exclusion_rates), None
+    if not isinstance(given, str):
+        return given, [None], None
+    repeats = Repeats.of(answers)
+    first = first_rates(len(answers.annotator_names))
+    try:
+        AnswersLikelihood(answers, exclusion_rates=exclusion_rates)
+    except AnnotationError:  # answers contradict each other, so some are mistakes
+        return None, [first], first
+    if repeats.tell:
+        return None, [None], first
+    warn_of_unknown_mistakes(repeats)
+    return None, [None], None
 
 
 def _error_rates(
