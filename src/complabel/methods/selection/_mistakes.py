@@ -102,7 +102,7 @@ def given_mistakes(classifier: Any, answers: Answers) -> NDArray[np.float64] | s
 
 
 def first_rates(n_annotators: int) -> OneSided:
-    return OneSided(np.broadcast_to(np.reshape(_FIRST, (2, 1, 1)), (2, n_annotators + 1, 1)))
+    return OneSided(np.tile(np.reshape(_FIRST, (2, 1, 1)), (1, n_annotators + 1, 1)))
 
 
 def warn_of_unknown_mistakes(repeats: Repeats) -> None:
