@@ -89,7 +89,7 @@ def measure(
     train, test = split_folds(dataset, n_folds=3, seed=draw)[0]
     X: Any = dataset.X
     Y = np.asarray(dataset.Y)
-    missed = np.linspace(0, options.most_missed, _PEOPLE)
+    missed = options.most_missed * np.linspace(0, 1, _PEOPLE) ** options.power
     invented = _INVENTED * np.exp(_SPREAD_OF_INVENTED * rng.standard_normal(_PEOPLE))
     asked = ask(Y[train], options.twice, rng)
     wrong = rng.random(len(asked.item)) < np.where(
@@ -188,11 +188,15 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--twice", type=float, default=0.3, help="share of questions asked twice")
     parser.add_argument("--most-missed", type=float, default=_MOST_MISSED)
+    parser.add_argument(
+        "--power", type=float, default=1.0, help="above 1: more people miss little (1: evenly)"
+    )
     parser.add_argument("--kernel", choices=("linear", "auto"), default="linear")
     parser.add_argument("--cases", nargs="+", choices=_CASES, default=_CASES)
     options = parser.parse_args()
     print(
-        f"kernel={options.kernel!r}, {options.draws} draws, {options.twice:.0%} asked twice; rates"
+        f"kernel={options.kernel!r}, {options.draws} draws, {options.twice:.0%} asked twice,"
+        f" missed up to {options.most_missed} (power {options.power:g}); rates"
         f" of people with {_ENOUGH_ANSWERS} answers (in brackets: counted with the true labels):\n"
         "\n| dataset | case | average precision | cardinality by the true one | seconds |"
         " missed: off by, within .1, mean | invented |\n|---|---|---|---|---|---|---|"

@@ -44,8 +44,17 @@ def test_given_rates_mend_the_cardinality():
 
 def test_rates_are_found_where_two_people_judge_the_same(found):
     np.testing.assert_allclose(found.missed_, MISSED, atol=0.05)
+    np.testing.assert_allclose(found.missed_by_label_, 0.25, atol=0.1)  # labels do not differ
     np.testing.assert_allclose(found.invented_, INVENTED, atol=0.03)
     assert found.mean_cardinality_ == pytest.approx(TRUE_CARDINALITY, rel=0.03)
+
+
+def test_rates_of_labels_are_found_where_people_judge_many_twice():
+    by_label = [[0.05, 0.2, 0.4, 0.6]] * 6
+    classifier = fixed(alpha=0.0003, **AUTO).fit(X, asked_twice(missed=by_label, invented=0.02))
+    np.testing.assert_allclose(classifier.missed_by_label_, by_label[0], atol=0.08)
+    share = classifier.predict_proba(X).mean(axis=0)
+    np.testing.assert_allclose(share, Y.mean(axis=0), atol=0.04)
 
 
 def test_common_rates_are_found_of_people_without_names():

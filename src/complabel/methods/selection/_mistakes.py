@@ -1,8 +1,9 @@
 """Labels that annotators miss and invent: whether answers tell the rates, and the likeliest rates.
 
-A rate's log-odds are a common value, plus an effect of the annotator, drawn from a normal
-distribution around 0. Its spread is found, too (empirical Bayes): the less people differ and the
-fewer answers somebody gave, the nearer their rates are to the common ones.
+A rate's log-odds are a common value, plus an effect of the annotator and, where enough labels were
+judged twice, one of the label. Effects are drawn from normal distributions around 0, whose spreads
+are found, too (empirical Bayes): the less people differ and the fewer answers somebody gave, the
+nearer their rates are to the common ones.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ _STEP, _PROBES = 1e-3, 8
 # this many pairs to which somebody said yes; for .1, a quarter of them.
 _PAIRS_WITH_YES = 40
 _LEAST_PAIRS_WITH_YES = 10
+# Effects of labels are found if there are so many of these pairs for each label, on average.
+_PAIRS_BY_LABEL = 40
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,6 @@ class Repeats:
     """Pairs of an item and a label that two or more people judged."""
 
     n_pairs: int
-    n_disputed: int
     n_with_yes: int
     needed: int  # pairs that would be needed
 
@@ -59,12 +61,10 @@ class Repeats:
         unique = np.unique(np.stack([said.pair, person]), axis=1)[0]
         pairs, people = np.unique(unique, return_counts=True)
         repeated = pairs[people > 1]
-        yes, no = (np.unique(said.pair[said.applies == side]) for side in (True, False))
-        with_yes = np.isin(repeated, yes)
+        with_yes = np.isin(repeated, said.pair[said.applies])
         share = max(float(said.applies.mean()) if len(said) else 0.0, 0.01)
         return cls(
             n_pairs=len(repeated),
-            n_disputed=int((with_yes & np.isin(repeated, no)).sum()),
             n_with_yes=int(with_yes.sum()),
             needed=math.ceil(_PAIRS_WITH_YES / share),
         )
@@ -101,16 +101,22 @@ def given_mistakes(classifier: Any, answers: Answers) -> NDArray[np.float64] | s
     return found
 
 
-def first_rates(n_annotators: int) -> OneSided:
-    return OneSided(np.tile(np.reshape(_FIRST, (2, 1, 1)), (1, n_annotators + 1, 1)))
+def first_rates(answers: Answers, repeats: Repeats) -> OneSided:
+    """Return the rates to start from; with a column for each label if labels shall differ."""
+    by_label = repeats.n_with_yes >= _PAIRS_BY_LABEL * answers.n_labels
+    n_rates, n_labels = len(answers.annotator_names) + 1, answers.n_labels if by_label else 1
+    return OneSided(np.tile(np.reshape(_FIRST, (2, 1, 1)), (1, n_rates, n_labels)))
 
 
-def warn_of_unknown_mistakes(repeats: Repeats) -> None:
+def warn_of_unknown_mistakes(repeats: Repeats, *, contradictory: bool) -> None:
+    what = "The fit assumes no mistakes."
+    if contradictory:
+        what = "Answers contradict each other, so the fit finds rates, but they are uncertain."
     warn_assumed(
         "missed='auto' and invented='auto', but the answers do not tell how many labels people miss"
         f" and invent: two people judged the same label of the same item {repeats.n_pairs} times."
-        " The fit assumes no mistakes. Ask other people again about some pairs of an item and a"
-        f" label, about {repeats.needed} of them; or give missed and invented"
+        f" {what} Ask other people again about some pairs of an item and a label, about"
+        f" {repeats.needed} of them; or give missed and invented"
     )
 
 
@@ -127,7 +133,7 @@ def likeliest_mistakes(
 
 
 class _Search:
-    """The search for common log-odds, effects of annotators, and shifts of the labels' logits."""
+    """The search for common log-odds, effects of annotators and labels, and shifts of logits."""
 
     def __init__(
         self,
@@ -136,73 +142,87 @@ class _Search:
         log_propensities: NDArray[np.float64] | None,
     ) -> None:
         self._choices, self._logits, self._log_w = choices, logits, log_propensities
-        self._n_people = len(choices.answers.annotator_names)
         self._n_labels = logits.shape[1]
-        self._spreads = np.full(2, _FIRST_SPREAD)
 
     def run(self, start: OneSided) -> OneSided:
-        odds = special.logit(np.clip(start.rates.mean(axis=2), 1e-6, 1 - 1e-6))  # (2, R + 1)
-        common, effects = odds[:, -1], odds[:, :-1] - odds[:, -1:]
-        at = np.concatenate([common, effects.ravel(), np.zeros(self._n_labels)])
+        odds = special.logit(np.clip(start.rates, 1e-6, 1 - 1e-6))  # (2, R + 1, L)
+        common = odds[:, -1].mean(axis=1)
+        people = odds[:, :-1].mean(axis=2) - common[:, np.newaxis]
+        labels = odds[:, -1] - common[:, np.newaxis] if odds.shape[2] > 1 else np.zeros((2, 0))
+        self._sizes = (people.shape[1], labels.shape[1])
+        self._spreads = np.full((2, 2), _FIRST_SPREAD)  # of both rates, of people and of labels
+        at = np.concatenate([common, people.ravel(), labels.ravel(), np.zeros(self._n_labels)])
         for _ in range(_ROUNDS):
             found = optimize.minimize(
                 self._loss, at, jac=True, method="L-BFGS-B", options={"ftol": _TOLERANCE}
             )
             at = found.x
-            if not self._n_people:
+            if not any(self._sizes):
                 break
-            # A step of expectation and maximization, for a normal posterior of the effects.
-            _, effects, _ = self._parts(at)
-            variance = 1 / np.maximum(self._curvature(at), 1 / self._spreads[:, np.newaxis] ** 2)
-            spreads = np.sqrt((effects**2 + variance).mean(axis=1))
-            spreads = np.maximum(spreads, _LEAST_SPREAD)
-            moved = np.abs(spreads - self._spreads).max()
-            self._spreads = spreads
-            if moved < _TOLERANCE_OF_SPREADS:
+            before, self._spreads = self._spreads, self._likelier_spreads(at)
+            if np.abs(self._spreads - before).max() < _TOLERANCE_OF_SPREADS:
                 break
-        return OneSided(self._rates(at))
+        return OneSided(special.expit(self._odds(at)))
 
-    def _parts(
-        self, at: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return common log-odds (2,), effects of annotators (2, R) and shifts (K,)."""
-        common, effects, shifts = np.split(at, [2, 2 + 2 * self._n_people])
-        return common, effects.reshape(2, self._n_people), shifts
+    def _parts(self, at: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """Return common log-odds (2,), effects of people (2, R) and labels (2, K), shifts (K,)."""
+        n_people, n_labels = self._sizes
+        common, people, labels, shifts = np.split(
+            at, np.cumsum([2, 2 * n_people, 2 * n_labels]).tolist()
+        )
+        return [common, people.reshape(2, n_people), labels.reshape(2, n_labels), shifts]
 
-    def _rates(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
-        common, effects, _ = self._parts(at)
-        of_all = np.hstack([effects, np.zeros((2, 1))]) + common[:, np.newaxis]
-        return np.asarray(special.expit(of_all)[:, :, np.newaxis])
+    def _odds(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the log-odds of all rates, (2, R + 1, L)."""
+        common, people, labels, _ = self._parts(at)
+        of_people = np.hstack([people, np.zeros((2, 1))]) + common[:, np.newaxis]
+        if not labels.size:
+            return of_people[:, :, np.newaxis]
+        return of_people[:, :, np.newaxis] + labels[:, np.newaxis]
 
     def _loss(self, at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        common, effects, shifts = self._parts(at)
+        common, *effects, shifts = self._parts(at)
         logits = self._logits + shifts.astype(self._logits.dtype)
-        value, through_rates, through_logits = self._choices.likelihood_and_gradients(
-            logits, self._log_w, self._rates(at)
+        value, by_rates, by_logits = self._choices.likelihood_and_gradients(
+            logits, self._log_w, special.expit(self._odds(at))
         )
         rates = special.expit(common)
-        variances = self._spreads[:, np.newaxis] ** 2
         prior = _PRIOR_MISTAKES * np.log(rates) + _PRIOR_RIGHT * np.log1p(-rates)
-        loss = -value - prior.sum() + (effects**2 / variances).sum() / 2
-        loss += (shifts**2).sum() / (2 * _SPREAD_OF_SHIFTS**2)
-        by_rates = through_rates.sum(axis=2)
+        loss = -value - prior.sum() + (shifts**2).sum() / (2 * _SPREAD_OF_SHIFTS**2)
         of_prior = (_PRIOR_MISTAKES + _PRIOR_RIGHT) * rates - _PRIOR_MISTAKES
-        slopes = (
-            of_prior - by_rates.sum(axis=1),
-            (effects / variances - by_rates[:, :-1]).ravel(),
-            shifts / _SPREAD_OF_SHIFTS**2 - through_logits.sum(axis=0, dtype=np.float64),
-        )
-        return float(loss), np.concatenate(slopes)
+        slopes = [of_prior - by_rates.sum(axis=(1, 2))]
+        by_effects = by_rates[:, :-1].sum(axis=2), by_rates.sum(axis=1)
+        for effect, slope, spread in zip(effects, by_effects, self._spreads.T, strict=True):
+            if effect.size:
+                variance = spread[:, np.newaxis] ** 2
+                loss += (effect**2 / variance).sum() / 2
+                slopes.append((effect / variance - slope).ravel())
+        by_shifts = shifts / _SPREAD_OF_SHIFTS**2 - by_logits.sum(axis=0, dtype=np.float64)
+        return float(loss), np.concatenate([*slopes, by_shifts])
+
+    def _likelier_spreads(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Take a step of expectation and maximization, for a normal posterior of the effects."""
+        spreads = self._spreads.copy()
+        _, *effects, _ = self._parts(at)
+        _, *curvatures, _ = self._parts(self._curvature(at))
+        for number, (effect, curvature) in enumerate(zip(effects, curvatures, strict=True)):
+            if effect.size:
+                # Noise must not make the curvature less than that of the prior.
+                least = 1 / spreads[:, number] ** 2
+                variance = 1 / np.maximum(curvature, least[:, np.newaxis])
+                found = np.sqrt((effect**2 + variance).mean(axis=1))
+                spreads[:, number] = np.maximum(found, _LEAST_SPREAD)
+        return spreads
 
     def _curvature(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Estimate the diagonal of the Hessian by the effects (2, R) from random directions."""
-        # Hutchinson's estimator; differences of gradients along random signs.
+        """Estimate the diagonal of the Hessian from random directions."""
+        # Hutchinson's estimator; differences of gradients along random signs of the effects.
         rng = np.random.default_rng(0)
-        total = np.zeros(2 * self._n_people)
-        effects = slice(2, 2 + 2 * self._n_people)
+        effects = slice(2, len(at) - self._n_labels)
+        total = np.zeros(len(at))
         for _ in range(_PROBES):
             signs = np.zeros(len(at))
-            signs[effects] = rng.choice([-1.0, 1.0], size=2 * self._n_people)
+            signs[effects] = rng.choice([-1.0, 1.0], size=signs[effects].shape)
             (_, up), (_, down) = (self._loss(at + side * _STEP * signs) for side in (1, -1))
-            total += ((up - down) * signs)[effects] / (2 * _STEP)
-        return (total / _PROBES).reshape(2, self._n_people)
+            total += (up - down) * signs / (2 * _STEP)
+        return total / _PROBES

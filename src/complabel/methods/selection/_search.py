@@ -60,8 +60,7 @@ class Space:
     spreads: Sequence[float | None] = (None,)
     error_rates: Sequence[float | tuple[float, ...] | OneSided | None] = (None,)
     by_annotator: bool = False
-    # Rates of missed and invented labels to start from, if they shall be found.
-    one_sided: OneSided | None = None
+    finds_one_sided: bool = False  # then the only error rates are those to start from
 
     @property
     def starts(self) -> list[Setting]:
@@ -86,7 +85,7 @@ class Space:
             spreads=[setting.spread],
             error_rates=[setting.error_rates],
             by_annotator=False,
-            one_sided=None,
+            finds_one_sided=False,
         )
 
 
@@ -240,10 +239,9 @@ class Search:
                 break
         return best
 
-    def tune_mistakes(self, start: Setting, first: OneSided) -> Setting:
+    def tune_mistakes(self, start: Setting) -> Setting:
         """Find the rates of missed and invented labels, with predictions in turn."""
-        # Without contradictions there may be no mistakes: then what held-out answers prefer.
-        best = replace(start, error_rates=first)
+        best = start
         for _ in range(_MOST_ROUNDS):
             before = best.error_rates
             assert isinstance(before, OneSided)
@@ -251,8 +249,6 @@ class Search:
             best = self.tune_alpha(replace(best, error_rates=found))
             if np.abs(found.rates - before.rates).max() < _LEAST_MOVE:
                 break
-        if start.error_rates is None and not self.trials.clearly_gains(best, start):
-            return start
         return best
 
     def _anew(self, setting: Setting, best: Setting) -> Setting:
@@ -338,8 +334,8 @@ class Rungs:
             starts, before = search.finalists() or [chosen], size
         if space.by_annotator:
             chosen = search.tune_rates(chosen)
-        if space.one_sided is not None:
-            chosen = search.tune_mistakes(chosen, space.one_sided)
+        if space.finds_one_sided:
+            chosen = search.tune_mistakes(chosen)
         self._chosen = chosen
         return self._scaled(chosen, before / n_rows)
 

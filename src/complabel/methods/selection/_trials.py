@@ -187,10 +187,6 @@ class Trials:
         difference = self._difference(setting, best, lost=_ERRORS_OF_LOSERS)
         return float(difference.mean()) > _LEAST_GAIN
 
-    def clearly_gains(self, setting: Setting, best: Setting) -> bool:
-        difference = self._difference(setting, best, lost=_ERRORS_OF_LOSERS)
-        return float(difference.mean()) > _ERRORS_OF_LOSERS * _standard_error(difference)
-
     def within_errors(self, setting: Setting, best: Setting, *, errors: float = 1.0) -> bool:
         difference = self._difference(setting, best, lost=errors + _ERRORS_OF_LOSERS)
         return -float(difference.mean()) <= errors * _standard_error(difference)
