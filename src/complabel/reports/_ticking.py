@@ -43,20 +43,20 @@ def break_even(one_each: float, ticked: Points) -> tuple[float, Bound]:
 
     Examples
     --------
-    >>> break_even(0.7, [(0.1, 0.6), (0.4, 0.8)])  # halfway between them: a share of .2
+    >>> times, bound = break_even(0.7, [(0.1, 0.6), (0.4, 0.8)])
+    >>> round(times, 6), bound  # halfway between them: a share of .2
     (5.0, '')
     >>> break_even(0.9, [(0.1, 0.6), (0.4, 0.8)])
     (2.5, 'below')
     """
     least, at_least = ticked[0]
-    if at_least > one_each:
-        return 1 / least, "above"
+    if at_least >= one_each:
+        return 1 / least, "above" if at_least > one_each else ""
     for (share, low), (next_share, high) in itertools.pairwise(ticked):
         if high >= one_each:
-            along = 0.0 if high == low else (one_each - low) / (high - low)
-            return round(1 / (share * (next_share / share) ** along), 12), ""
-    greatest, at_greatest = ticked[-1]
-    return 1 / greatest, "" if at_greatest == one_each else "below"
+            along = (one_each - low) / (high - low)
+            return 1 / (share * (next_share / share) ** along), ""
+    return 1 / ticked[-1][0], "below"
 
 
 def reached(points: Points, amount: float) -> float | None:

@@ -97,8 +97,8 @@ def draw_answers(
     Returns
     -------
     Answers
-        Random labels on offer have the ``probability`` of their question. A "named" draw has the same
-        labels as :func:`draw_complementary` with the same ``random_state``, stored as
+        Random labels on offer have the ``probability`` of their question. A "named" draw has the
+        same labels as :func:`draw_complementary` with the same ``random_state``, stored as
         :meth:`Answers.from_complementary` does. This holds without propensities, mistakes,
         repeated answers and unanswered items.
 
