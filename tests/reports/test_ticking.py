@@ -154,10 +154,10 @@ def test_tables_and_curves_are_in_every_form(study, summary, without_charts):
     assert ["Prior: all labels ticked", "5"] in [line for table in page.tables for line in table]
     text = FORMATS["tables.md"](summary, study)
     assert "| Prior: 2 random labels ticked | 2 |" in text
-    assert "| 5 times, from the seconds | +0.000 | +0.000 | +0.000 |" in text
-    assert "| 10 times | n/a | −0.100 | −0.100 |" in text  # noqa: RUF001
+    assert "| 5 ×, from the seconds | +0.000 | +0.000 | +0.000 |" in text  # noqa: RUF001
+    assert "| 10 × | n/a | −0.100 | −0.100 |" in text  # noqa: RUF001
     latex = FORMATS["tables.tex"](summary, study)
-    assert "10 times & n/a & $-$0.100" in latex
+    assert r"10 $\times$ & n/a & $-$0.100" in latex
     stored = json.loads(FORMATS["summary.json"](summary, study))["ticking"][0]
     assert stored["break_even"] == pytest.approx(5.0)
 
@@ -165,8 +165,8 @@ def test_tables_and_curves_are_in_every_form(study, summary, without_charts):
 def test_a_chart_shows_ticking_at_each_ratio_of_times(summary):
     charts = time_charts(summary)
     assert [line.name for line in charts.lines][:2] == [
-        "asked yes/no", "all labels ticked, taking 1 times",
+        "asked yes/no", "all labels ticked, in 1 times the time",
     ]  # fmt: skip
     (chart,) = charts.charts
-    six = re.search(r"taking 6 times: ([^;]+)", chart.description).group(1)
+    six = re.search(r"in 6 times the time: ([^;]+)", chart.description).group(1)
     assert six == "0.600 at 0.6, 0.800 at 2.4, 0.900 at 6"

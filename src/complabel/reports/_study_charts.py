@@ -346,7 +346,9 @@ def time_charts(summary: Summary) -> AnswerCharts | None:
     ]
     if not shown:
         return None
-    ways = ["asked yes/no"] + [f"all labels ticked, taking {ratio:g} times" for ratio in RATIOS]
+    ways = ["asked yes/no"] + [
+        f"all labels ticked, in {ratio:g} times the time" for ratio in RATIOS
+    ]
     lines = []
     for series, (way, markers) in enumerate(zip(ways, _MARKERS, strict=True), start=1):
         marker, filled, _ = markers

@@ -111,6 +111,7 @@ _LATEX = str.maketrans(
         "|": r"\textbar{}",
         "†": r"\textsuperscript{$\dagger$}",
         "±": r"$\pm$",
+        "×": r"$\times$",  # noqa: RUF001
         "▼": r"$\bigtriangledown$",
         "▲": r"$\bigtriangleup$",
         MINUS: r"$-$",
