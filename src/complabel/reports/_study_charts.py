@@ -346,9 +346,8 @@ def time_charts(summary: Summary) -> AnswerCharts | None:
     ]
     if not shown:
         return None
-    ways = ["asked yes/no"] + [
-        f"all labels ticked, in {ratio:g} times the time" for ratio in RATIOS
-    ]
+    ticked = [f"all labels ticked, in {ratio:g} times the time" for ratio in RATIOS]
+    ways = ["asked yes/no", *ticked]
     lines = []
     for series, (way, markers) in enumerate(zip(ways, _MARKERS, strict=True), start=1):
         marker, filled, _ = markers
