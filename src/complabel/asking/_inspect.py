@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from complabel.answers import QUESTIONS, Answers, contradictions_table
 from complabel.asking._choice import tests_of_choice
@@ -29,7 +28,6 @@ from complabel.frequencies import (
     rates_of_exclusion,
 )
 
-_NORMAL_95 = 1.96
 _SHOWN = 100  # contradictions that are listed
 # An estimate from named labels takes minutes with more labels, or with more menu entries.
 _MOST_LABELS = 200
@@ -138,11 +136,8 @@ def _labels(said: Said, known: _Known) -> tuple[LabelSummary, ...]:
         "at_most": known.at_most,
     }
     if known.frequencies is not None:
-        pi = np.clip(known.frequencies.values, 1e-9, 1 - 1e-9)
-        reach = _NORMAL_95 * known.frequencies.standard_errors / (pi * (1 - pi))
-        columns["frequency"] = pi
-        columns["low"] = special.expit(special.logit(pi) - reach)
-        columns["high"] = special.expit(special.logit(pi) + reach)
+        columns["frequency"] = known.frequencies.values
+        columns["low"], columns["high"] = known.frequencies.intervals.T
         if known.frequencies.propensities is not None:
             columns["propensity"] = known.frequencies.propensities
     if known.exclusion_rates is not None:
