@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -121,19 +121,17 @@ class NetworkLikelihoodClassifier(GradientClassifier):
         settings = self._settings(X, generator, "classifier")
         centre = self._centre(X)
         rows = X if centre is None else X - centre
+        where: Any = {"dtype": torch.float32, "device": settings["device"]}
         with self._new_network(X, answers.n_labels, generator) as network:
             start = (
-                None if log_w is None else torch.from_numpy(log_w).float().to(settings["device"])
+                None if log_w is None else torch.nn.Parameter(torch.tensor(log_w, **where), trains)
             )
+            has_mistakes = self.error_rate > 0
             objective = _Objective(
                 AnswersLikelihood(
-                    answers,
-                    exclusion_rates=rates,
-                    with_error_rates=self.error_rate > 0,
-                    dtype=torch.float32,
-                    device=settings["device"],
+                    answers, exclusion_rates=rates, with_error_rates=has_mistakes, **where
                 ),
-                log_propensities=None if start is None else torch.nn.Parameter(start, trains),
+                log_propensities=start,
                 error_rate=self.error_rate or None,
                 cardinality=1.0 if self.cardinality is None and self._single else self.cardinality,
             )
@@ -148,9 +146,9 @@ class NetworkLikelihoodClassifier(GradientClassifier):
             coef, intercept = (
                 each.detach().double().cpu().numpy() for each in network.parameters()
             )
-            self.model_ = LinearMap(
-                coef, intercept if centre is None else intercept - coef @ centre
-            )
+            if centre is not None:
+                intercept = intercept - coef @ centre
+            self.model_ = LinearMap(coef, intercept)
         self._refuse_divergence(self.model_, X, "classifier")
 
     def _start_of_propensities(self, answers: Answers) -> tuple[Array | None, bool]:
