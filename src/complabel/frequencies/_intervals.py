@@ -27,8 +27,8 @@ _LEVEL = 0.05
 _MOST_LOGIT = 40.0
 _HALVINGS = 60
 _TINY = 1e-12
-# The best share of the level for the tail of many "yes" (Yu and Hoff): it depends on how far a logit
-# is below the expected one, times twice its standard error, over the variance of the labels.
+# The best share of the level for the tail of many "yes" (Yu and Hoff): it depends on how far a
+# logit is below the expected one, times twice its standard error, over the variance of the labels.
 _SHARES = special.expit(np.linspace(-50.0, 50.0, 2001))
 _BELOW = special.ndtri(_LEVEL * _SHARES) - special.ndtri(_LEVEL * _SHARES[::-1])
 
