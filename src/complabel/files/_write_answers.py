@@ -138,15 +138,12 @@ class AnswerWriter(TableWriter):
         self._waiting.append(table)
         if sum(each.num_rows for each in self._waiting) >= _ROWS:
             with explained(self.path):
-                self._flush()
+                self._finish()
 
     def _finish(self) -> None:
         if self._waiting[1:] or self._file is None:
-            self._flush()
-
-    def _flush(self) -> None:
-        self._put(pyarrow().concat_tables(self._waiting).combine_chunks())
-        del self._waiting[1:]
+            self._put(pyarrow().concat_tables(self._waiting).combine_chunks())
+            del self._waiting[1:]
 
 
 def answers_to_arrow(piece: Mapping[str, Any], *, more: Sequence[str] = ()) -> Any:
