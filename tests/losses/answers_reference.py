@@ -25,6 +25,8 @@ class Answer:
     asked_for: int = 0
     all_apply: str = "answer"
     mistakes: float = 0.0
+    missed: np.ndarray | float = 0.0
+    invented: np.ndarray | float = 0.0
     menu: frozenset = field(init=False)
 
     def __post_init__(self):
@@ -45,11 +47,19 @@ class Answer:
 
 
 def answers_log_likelihood_reference(
-    logits, answers, *, propensities=None, error_rates=0.0, exclusion_rates=None
+    logits,
+    answers,
+    *,
+    propensities=None,
+    error_rates=0.0,
+    exclusion_rates=None,
+    missed=0.0,
+    invented=0.0,
 ):
     """Compute the log-likelihood (n,) of each item's answers, from logits of shape (n, K)."""
-    by_item = read_answers(answers, error_rates)
-    mistakes = bool(np.any(np.asarray(error_rates) > 0))
+    by_item = read_answers(answers, error_rates, missed=missed, invented=invented)
+    rates = (error_rates, missed, invented)
+    mistakes = any(bool(np.any(np.asarray(each) > 0)) for each in rates)
     return np.array(
         [
             item_log_likelihood(z, of_item, propensities, exclusion_rates, mistakes=mistakes)
@@ -70,7 +80,7 @@ def answers_gradient_reference(logits, answers, **settings):
     return gradient
 
 
-def read_answers(answers, error_rates=0.0, *, unknown_last=False):
+def read_answers(answers, error_rates=0.0, *, missed=0.0, invented=0.0, unknown_last=False):
     """Return a list of `Answer` for each of the container's items.
 
     The rate of unknown annotators is the mean, or the last where that is said.
@@ -88,17 +98,19 @@ def read_answers(answers, error_rates=0.0, *, unknown_last=False):
             asked_for=int(answers.asked_for[row]),
             all_apply=str(answers.all_apply[row]),
             mistakes=float(rate_of(answers.annotator[row], error_rates, unknown_last)),
+            missed=rate_of(answers.annotator[row], missed, unknown_last),
+            invented=rate_of(answers.annotator[row], invented, unknown_last),
         )
         by_item[item].append(answer)
     return by_item
 
 
 def rate_of(annotator, error_rates, unknown_last=False):
-    """Return the chance that this annotator answers at random: the mean where it is unknown."""
+    """Return this annotator's rate, or rates by label: the mean where it is unknown."""
     if np.ndim(error_rates) == 0:
         return error_rates
     if annotator < 0 and not unknown_last:
-        return np.mean(error_rates)
+        return np.mean(error_rates, axis=0)
     return error_rates[annotator]
 
 
@@ -113,7 +125,7 @@ def item_log_likelihood(logits, answers, propensities=None, exclusion_rates=None
     weights = np.ones(n_labels) if propensities is None else np.asarray(propensities, dtype=float)
     rates = np.broadcast_to(np.nan if exclusion_rates is None else exclusion_rates, n_labels)
     if mistakes is None:
-        mistakes = any(answer.mistakes > 0 for answer in answers)
+        mistakes = any(answer.mistakes > 0 or errs(answer) for answer in answers)
     before = prior(logits, sets)
     known = before.copy()
     for answer in answers:
@@ -159,12 +171,16 @@ def prior(logits, sets):
 def chance_of_facts(answer, sets, exclusion_rates):
     """Return the chance (2^K,) of what an answer says of single labels, for each label set."""
     chance = np.ones(len(sets))
-    judged_at_random = answer.question in ("asked", "ticked")
-    e = answer.mistakes if judged_at_random else 0.0
+    judged = answer.question in ("asked", "ticked")
+    e = answer.mistakes if judged else 0.0
+    missed, invented = (
+        np.broadcast_to(rate if judged else 0.0, sets.shape[1]) + e / 2
+        for rate in (answer.missed, answer.invented)
+    )
     for k in np.flatnonzero(answer.relevant):
-        chance *= np.where(sets[:, k], 1 - e / 2, e / 2)
+        chance *= np.where(sets[:, k], 1 - missed[k], invented[k])
     for k in np.flatnonzero(answer.absent):
-        chance *= np.where(sets[:, k], e / 2, 1 - e / 2)
+        chance *= np.where(sets[:, k], missed[k], 1 - invented[k])
     if answer.question == "excluded":
         for k in answer.menu:
             rate = exclusion_rates[k]
@@ -176,14 +192,30 @@ def chance_of_facts(answer, sets, exclusion_rates):
 def chance_of_naming(answer, sets, weights):
     """Return the chance (2^K,) that these labels are named, by choice or by mistake."""
     e, at_random = answer.mistakes, 1 / answer.n_possible
-    return (1 - e) * chance_of_choice(answer, sets, weights) + e * at_random
+    choice = chance_of_choice(answer, sets, weights)
+    return (1 - e) * (perceiving(answer, sets) @ choice) + e * at_random
 
 
 def chance_of_answering(answer, sets):
     """Return the chance (2^K,) that there is an answer, be it a mistake."""
     if answer.all_apply != "skip":
         return np.ones(len(sets))
-    return np.where(sets[:, list(answer.menu)].all(axis=1), answer.mistakes, 1.0)
+    answers = np.where(sets[:, list(answer.menu)].all(axis=1), answer.mistakes, 1.0)
+    return perceiving(answer, sets) @ answers
+
+
+def errs(answer):
+    """Return whether the annotator misses or invents labels."""
+    return bool(np.any(answer.missed) or np.any(answer.invented))
+
+
+def perceiving(answer, sets):
+    """Return the chance that each label set (rows) is perceived as each other (columns)."""
+    if not errs(answer):
+        return np.eye(len(sets))
+    missed, invented = np.ones(sets.shape[1]) * answer.missed, answer.invented
+    as_applying = np.where(sets, 1 - missed, invented)[:, np.newaxis]
+    return np.where(sets, as_applying, 1 - as_applying).prod(axis=2)
 
 
 def chance_of_choice(answer, sets, weights):

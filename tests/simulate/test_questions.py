@@ -190,6 +190,49 @@ def test_mistakes_in_yes_and_no_are_half_of_them_right():
         np.testing.assert_allclose(answers.complementary.mean(axis=0), right, atol=0.02)
 
 
+ONE_SIDED = {"missed": [0.0, 0.6], "invented": [0.3, 0.1]}
+
+
+def test_labels_are_missed_and_invented_in_yes_no_and_ticks():
+    for question in ("asked", "ticked"):
+        answers = draw_answers(MANY, question=question, **ONE_SIDED, random_state=9)
+        assert answers.annotator_names == ("0", "1")
+        for person, (missed, invented) in enumerate([(0.0, 0.3), (0.6, 0.1)]):
+            of = answers.only(answers.annotator == person)
+            yes = of.relevant.sum(axis=0) / (of.relevant + of.absent).sum(axis=0)
+            np.testing.assert_allclose(yes, np.where(PATTERN, 1 - missed, invented), atol=0.03)
+    by_label = np.array([[0.1, 0.2, 0.3, 0.4, 0.5]])
+    answers = draw_answers(MANY, question="ticked", missed=by_label, invented=by_label)
+    yes = answers.relevant.mean(axis=0)
+    np.testing.assert_allclose(yes, np.where(PATTERN, 1 - by_label[0], by_label[0]), atol=0.02)
+
+
+def test_who_names_labels_chooses_among_those_they_see():
+    answers = draw_answers(MANY, question="menu-2", missed=0.5, invented=0.2, random_state=3)
+    shown = answers.offered.toarray()[:, [0, 1]].all(axis=1)  # 0 applies, 1 does not
+    named = answers.named.toarray()[shown]
+    # Neither is seen: each is named half of the time. Both are seen: no name.
+    neither = 0.5 * 0.8
+    counts = [*named[:, :2].sum(axis=0), (named.sum(axis=1) == 0).sum()]
+    assert_shares(counts, [0.5 * 0.2 + neither / 2, 0.5 * 0.8 + neither / 2, 0.5 * 0.2])
+    free = draw_answers(MANY, missed=0.0, invented=0.5, random_state=3)
+    named = free.named.toarray()
+    assert set(free.all_apply) == {"answer"}
+    assert_shares([(named.sum(axis=1) == 0).sum(), named.sum()], [0.125, 0.875])
+
+
+@pytest.mark.parametrize("question", ["named", "menu-2", "asked", "ticked"])
+def test_who_misses_and_invents_nothing_answers_as_without_mistakes(question):
+    Y = varied()
+    plain = draw_answers(Y, **options(question), random_state=3)
+    others = {"missed": [0.0, 0.9], "invented": [0.0, 0.5]}
+    mistaken = draw_answers(Y, **options(question), **others, random_state=3)
+    right = mistaken.annotator == 0
+    np.testing.assert_array_equal(mistaken.complementary[right], plain.complementary[right])
+    none = draw_answers(Y, **options(question), missed=0.0, invented=0.0, random_state=3)
+    assert same(back(none), back(plain))
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_annotators_make_mistakes_at_their_own_rates(question):
     rates = [0.0, 0.8, 0.2]
@@ -285,6 +328,11 @@ def test_a_data_frame_names_the_labels():
         ({"error_rate": [0.1, 1.1]}, "error_rate must be from 0 to 1, got 1.1 at entry 1"),
         ({"error_rate": "few"}, "error_rate must be a 1-D array of numbers"),
         ({"error_rate": []}, r"error_rate has shape \(0,\)"),
+        ({"missed": 1.5}, "missed must be from 0 to 1, got 1.5"),
+        ({"invented": [[0.1, 0.2]]}, "invented has 2 columns for 5 labels"),
+        ({"missed": [0.1, 0.2], "invented": [0.1] * 3}, "missed has 2 rows and invented 3"),
+        ({"missed": 0.1, "error_rate": 0.1}, "Leave error_rate at 0"),
+        ({"missed": 0.1, **options("excluded")}, "missed and invented are for questions to people"),
         ({"propensities": [1, 2]}, "propensities has 2 entries for 5 labels"),
         ({"propensities": [1, 2, 0, 3, 4]}, "propensities must be above 0, got 0.0 at label 2"),
         ({"propensities": [1, 2, np.nan, 3, 4]}, "propensities must be finite"),

@@ -20,7 +20,12 @@ from torch import Tensor
 
 from complabel.answers import Answers
 from complabel.errors import InputError
-from complabel.losses._base import check_propensities, check_rates, differentiable
+from complabel.losses._base import (
+    check_mistakes,
+    check_propensities,
+    check_rates,
+    differentiable,
+)
 from complabel.losses._evaluation import Evaluation, Point
 from complabel.losses._facts import lay_out_facts
 from complabel.losses._namings import add_namings, add_skips, lay_out_namings
@@ -39,7 +44,8 @@ class AnswersLikelihood:
     exclusion_rates : ndarray of shape (K,) or None, default=None
         How often a label that does not apply is excluded.
     with_error_rates : bool, default=False
-        Whether annotators make mistakes. If so, each call takes their ``error_rates``.
+        Whether annotators make mistakes. If so, each call takes their ``error_rates``, or the rates
+        of labels that they ``missed`` and ``invented``.
     dtype : torch.dtype, default=torch.float64
         Type of the computation: float64 or float32.
     device : torch.device or str, default="cpu"
@@ -124,6 +130,8 @@ class AnswersLikelihood:
         *,
         log_propensities: Tensor | None = None,
         error_rates: Tensor | float | None = None,
+        missed: Tensor | float | None = None,
+        invented: Tensor | float | None = None,
     ) -> Tensor:
         """Compute log-likelihoods that torch can differentiate.
 
@@ -135,8 +143,11 @@ class AnswersLikelihood:
             Logarithms of how readily labels come to mind. None: all alike. They may be a parameter
             to train.
         error_rates : float, tensor of shape (R + 1,) or None, default=None
-            Rates in [0, 1] of the R annotators; the last is that of unknown ones. They must be
-            given if ``with_error_rates`` is True, and only then. No gradient passes through them.
+            Rates in [0, 1] of the R annotators; the last is that of unknown ones.
+        missed, invented : float, tensor of shape (R + 1,) or (R + 1, K) or None, default=None
+            Instead of error rates, how often the annotators say that a label does not apply if it
+            does, and that it applies if it does not. If one is None, it is 0. Rates must be given
+            if ``with_error_rates`` is True, and only then. No gradient passes through them.
 
         Returns
         -------
@@ -145,10 +156,7 @@ class AnswersLikelihood:
             First derivatives by ``logits`` and ``log_propensities`` are available.
         """
         precise, log_w = logits.to(self.dtype), log_propensities
-        rates = None
-        if error_rates is not None:
-            rates = torch.as_tensor(error_rates, dtype=self.dtype, device=self._device).detach()
-            rates = rates.expand(self._n_rates)
+        rates = self._rates(error_rates, missed, invented)
         self._check(precise, rates)
         trained = [precise]
         if log_w is not None:
@@ -170,15 +178,39 @@ class AnswersLikelihood:
         *,
         log_propensities: Tensor | None = None,
         error_rates: Tensor | None = None,
+        missed: Tensor | None = None,
+        invented: Tensor | None = None,
     ) -> Evaluation:
         """Compute log-likelihoods and gradients without autograd, from tensors of the dtype."""
-        self._check(logits, error_rates)
-        return self._evaluate(logits, log_propensities, error_rates)
+        rates = self._rates(error_rates, missed, invented)
+        self._check(logits, rates)
+        return self._evaluate(logits, log_propensities, rates)
+
+    def _rates(
+        self,
+        error_rates: Tensor | float | None,
+        missed: Tensor | float | None,
+        invented: Tensor | float | None,
+    ) -> Tensor | None:
+        """Return error rates (R + 1,), or missed and invented (2, R + 1, 1 or K), or None."""
+        if error_rates is None and missed is None and invented is None:
+            return None
+        if error_rates is not None:
+            if missed is not None or invented is not None:
+                raise InputError("give error_rates, or missed and invented, not both")
+            return self._tensor(error_rates).expand(self._n_rates)
+        both = [self._tensor(0.0 if rate is None else rate) for rate in (missed, invented)]
+        both = [rate.unsqueeze(-1) if rate.ndim == 1 else rate for rate in both]
+        n_labels = max(rate.shape[-1] if rate.ndim else 1 for rate in both)
+        return torch.stack([rate.expand(self._n_rates, n_labels) for rate in both])
+
+    def _tensor(self, values: Tensor | float) -> Tensor:
+        return torch.as_tensor(values, dtype=self.dtype, device=self._device).detach()
 
     def _evaluate(
-        self, logits: Tensor, log_propensities: Tensor | None, error_rates: Tensor | None
+        self, logits: Tensor, log_propensities: Tensor | None, rates: Tensor | None
     ) -> Evaluation:
-        point = Point.at(logits, log_propensities, error_rates)
+        point = Point.at(logits, log_propensities, rates)
         found = Evaluation.empty(point)
         if self._facts is not None:
             self._facts.add_evidence(point, found)
@@ -211,7 +243,7 @@ class AnswersLikelihood:
                 )
         return found.to(self._device, torch.int64)
 
-    def _check(self, logits: Tensor, error_rates: Tensor | None) -> None:
+    def _check(self, logits: Tensor, rates: Tensor | None) -> None:
         if tuple(logits.shape) != self.shape:
             raise InputError(
                 f"logits have shape {tuple(logits.shape)}, but the answers are about"
@@ -223,11 +255,11 @@ class AnswersLikelihood:
                 f"logits are {logits.dtype}, but this likelihood was made for {self.dtype}; give"
                 f" logits of {self.dtype}"
             )
-        if self.with_error_rates != (error_rates is not None):
+        if self.with_error_rates != (rates is not None):
             advice = "give" if self.with_error_rates else "leave out"
             raise InputError(
                 f"this likelihood was made with_error_rates={self.with_error_rates}; {advice}"
-                " error_rates"
+                " error_rates, or missed and invented"
             )
 
 
@@ -237,6 +269,8 @@ def answers_log_likelihood(
     *,
     propensities: ArrayLike | None = None,
     error_rates: ArrayLike = 0.0,
+    missed: ArrayLike = 0.0,
+    invented: ArrayLike = 0.0,
     exclusion_rates: ArrayLike | None = None,
 ) -> Tensor:
     """Compute the log-probability of all that people answered about each item.
@@ -253,6 +287,12 @@ def answers_log_likelihood(
         Probability, in [0, 1], that an answer (or each judgement of several labels) is a mistake:
         drawn at random from all answers that the question allows. One number for all, or one for
         each annotator code; unknown annotators have the mean rate.
+    missed, invented : float or array-like of shape (R,) or (R, K), default=0.0
+        One-sided mistakes, instead of error rates: the probability, in [0, 1], that an annotator
+        says that a label does not apply if it does (missed), and that it applies if it does not
+        (invented). One number for all, one for each annotator, or one for each annotator and label;
+        unknown annotators have the mean. Who names labels chooses among those that they perceive.
+        Rules that exclude labels have their own rates, and make no mistakes.
     exclusion_rates : float, array-like of shape (K,) or None, default=None
         Probability, in [0, 1], that a label that does not apply is excluded; needed if some are.
 
@@ -266,6 +306,8 @@ def answers_log_likelihood(
     ------
     AnnotationError
         If answers contradict each other and no mistakes are allowed.
+    InputError
+        If a rate is not between 0 and 1, or if there are error rates besides one-sided mistakes.
 
     See Also
     --------
@@ -287,8 +329,7 @@ def answers_log_likelihood(
     >>> float(answers_log_likelihood(torch.zeros(1, 3), asked).exp())
     0.5
     """
-    rates = check_rates("error_rates", error_rates, len(answers.annotator_names), "annotator")
-    unknown = rates.mean() if len(rates) else float(np.asarray(error_rates))
+    rates = _rates_of_mistakes(answers, error_rates, missed, invented)
     excluded = None
     if exclusion_rates is not None:
         excluded = check_rates("exclusion_rates", exclusion_rates, answers.n_labels, "label")
@@ -296,11 +337,10 @@ def answers_log_likelihood(
         raise InputError(f"logits are {logits.dtype}; give floats, the values before a sigmoid")
     # In half precision, the log-odds of settled labels (1e30) and small probabilities overflow.
     precise = logits if logits.dtype == torch.float64 else logits.float()
-    with_error_rates = bool(unknown > 0)
     likelihood = AnswersLikelihood(
         answers,
         exclusion_rates=excluded,
-        with_error_rates=with_error_rates,
+        with_error_rates=bool(rates),
         dtype=precise.dtype,
         device=precise.device,
     )
@@ -314,8 +354,27 @@ def answers_log_likelihood(
     return likelihood.log_likelihood(
         precise,
         log_propensities=log_w,
-        error_rates=tensor(np.append(rates, unknown)) if with_error_rates else None,
+        **{name: tensor(values) for name, values in rates.items()},
     ).to(logits.dtype)
+
+
+def _rates_of_mistakes(
+    answers: Answers, error_rates: ArrayLike, missed: ArrayLike, invented: ArrayLike
+) -> dict[str, NDArray[np.float64]]:
+    """Return the rates that a call takes, by name, those of unknown annotators last."""
+    n_annotators = len(answers.annotator_names)
+    rates = check_rates("error_rates", error_rates, n_annotators, "annotator")
+    unknown = rates.mean() if len(rates) else float(np.asarray(error_rates))
+    both = {"missed": missed, "invented": invented}
+    found = {name: check_mistakes(name, each, answers) for name, each in both.items()}
+    if not any(values.any() for values in found.values()):
+        return {"error_rates": np.append(rates, unknown)} if unknown > 0 else {}
+    if unknown > 0:
+        raise InputError(
+            "there are error_rates, and labels that are missed or invented; give only one sort of"
+            " mistakes"
+        )
+    return found
 
 
 def _is_integer(values: Tensor) -> bool:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from complabel.answers import Answers
 from complabel.errors import InputError
 
 
@@ -194,13 +195,31 @@ def check_rates(name: str, rates: ArrayLike, n: int, each: str) -> NDArray[np.fl
     return np.broadcast_to(found, (n,)).copy()
 
 
+def check_mistakes(name: str, rates: ArrayLike, answers: Answers) -> NDArray[np.float64]:
+    """Return rates (R + 1, 1 or K) of missed or invented labels; the last row is the mean."""
+    n_annotators, n_labels = len(answers.annotator_names), answers.n_labels
+    values = np.asarray(rates, dtype=np.float64)
+    if values.ndim < 2:
+        by_annotator = check_rates(name, values, n_annotators, "annotator")[:, np.newaxis]
+        unknown = by_annotator.mean(axis=0) if n_annotators else values.reshape(1)
+        return np.vstack([by_annotator, unknown])
+    if values.shape != (n_annotators, n_labels) or not n_annotators:
+        raise InputError(
+            f"{name} has shape {values.shape}; give one number, one for each of {n_annotators}"
+            f" annotators, or a table with a row for each and {n_labels} columns, one per label"
+        )
+    found = _where(name, values, (values >= 0) & (values <= 1), "rates between 0 and 1")
+    return np.vstack([found, found.mean(axis=0)])
+
+
 def _where(
     name: str, values: NDArray[np.float64], fine: NDArray[np.bool_], advice: str
 ) -> NDArray[np.float64]:
     """Return the values if all are fine; else refuse the first that is not."""
     if not fine.all():
         wrong = int(np.argmin(fine))
-        place = f"[{wrong}]" if values.ndim else ""
+        at = ", ".join(str(index) for index in np.unravel_index(wrong, values.shape))
+        place = f"[{at}]" if values.ndim else ""
         raise InputError(f"{name}{place} is {values.ravel()[wrong]:g}; give {advice}")
     return values
 

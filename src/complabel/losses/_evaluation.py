@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from complabel.answers import Answers
-
-# Error rates are at least this, so that their logarithms are finite. Half of it is still a normal
-# number in float32.
-_LEAST_RATE = 1e-30
+from complabel.losses._mistakes import Mistakes
 
 
 def by_label(values: Tensor) -> Tensor:
@@ -34,24 +31,20 @@ class Point:
 
     logits: Tensor  # (n, K)
     log_propensities: Tensor | None  # (K,) or (n, K)
-    error_rates: Tensor | None  # (R + 1,), that of unknown annotators last
+    mistakes: Mistakes | None
 
     @classmethod
-    def at(
-        cls, logits: Tensor, log_propensities: Tensor | None, error_rates: Tensor | None
-    ) -> Point:
+    def at(cls, logits: Tensor, log_propensities: Tensor | None, rates: Tensor | None) -> Point:
         """Return a point with rates above 0 and label-major logits, as the integrals need them."""
-        if error_rates is not None:
-            error_rates = error_rates.clamp(min=_LEAST_RATE)
         if log_propensities is not None and log_propensities.ndim == 2:
             log_propensities = log_propensities.t().contiguous().t()
-        return cls(logits.t().contiguous().t(), log_propensities, error_rates)
+        return cls(logits.t().contiguous().t(), log_propensities, Mistakes.of(rates))
 
-    def rates_of(self, annotator: Tensor) -> Tensor:
-        """Return the error rates (A,) of annotators given by code; -1 is the unknown annotator."""
-        if self.error_rates is None:
+    def error_rates_of(self, annotator: Tensor) -> Tensor:
+        """Return how often annotators (A,), given by code, answer at random."""
+        if self.mistakes is None:
             return torch.zeros_like(annotator, dtype=self.logits.dtype)
-        return self.error_rates[annotator]
+        return self.mistakes.error_rates_of(annotator)
 
 
 @dataclass(frozen=True)
@@ -61,18 +54,20 @@ class Evaluation:
     values: Tensor  # (n,)
     through_logits: Tensor  # (n, K)
     through_log_propensities: Tensor | None  # in their shape; None if there are none
-    through_log_odds: Tensor | None  # (R + 1,), by the log-odds of error rates; or None
+    # By the log-odds of rates, in their shape (see Mistakes); None if there are none.
+    through_log_odds: Tensor | None
 
     @classmethod
     def empty(cls, point: Point) -> Evaluation:
+        rates = None if point.mistakes is None else point.mistakes.rates
         rest = (
             None if given is None else torch.zeros_like(given)
-            for given in (point.log_propensities, point.error_rates)
+            for given in (point.log_propensities, rates)
         )
         return cls(torch.zeros_like(point.logits[:, 0]), torch.zeros_like(point.logits), *rest)
 
-    def add_through_log_odds(self, annotator: Tensor, slope: Tensor) -> None:
-        if self.through_log_odds is not None:
+    def add_through_error_rates(self, annotator: Tensor, slope: Tensor) -> None:
+        if self.through_log_odds is not None and self.through_log_odds.ndim == 1:
             place = annotator.remainder(len(self.through_log_odds))  # -1 becomes the last place
             self.through_log_odds.index_add_(0, place, slope)
 

@@ -29,6 +29,7 @@ from complabel.answers import (
 )
 from complabel.errors import AnnotationError, InputError
 from complabel.losses._evaluation import Evaluation, Point, Ragged, by_label, on_offer
+from complabel.losses._mistakes import Judged
 
 # Log-odds of a label that a fact settles. They are finite, because 0 * inf would give nan.
 _SETTLED = 1e30
@@ -40,7 +41,7 @@ _NAMED, _, _EXCLUDED, _, _IMPLIED = range(len(STATEMENT_KINDS))
 class Facts:
     """Facts about F pairs of an item and a label, and J judgements that may be mistakes."""
 
-    # Judgements are apart, because their probability depends on the annotator's error rate.
+    # Judgements are apart, because their probability depends on the annotator's rates.
 
     n_items: int
     item: Tensor  # (F,), ascending
@@ -97,55 +98,65 @@ class Facts:
             found.values.index_add_(0, self.item, evidence)
             slope_at.index_add_(0, self.position, evidence.expm1_().mul_(self.sign), alpha=-1)
             return
-        e = point.rates_of(self.annotator)
-        log_a, log_b = self._log_cases(e)
+        judged = self._judged_at(point)
+        log_a, log_b = self._log_cases(judged)
         log_a = log_a + functional.logsigmoid(z)
         log_b = log_b + functional.logsigmoid(-z)
         evidence = torch.logaddexp(log_a, log_b)
         applies = torch.exp(log_a - evidence)
         found.values.index_add_(0, self.item, evidence)
         slope_at.index_add_(0, self.position, applies - torch.sigmoid(z))
-        if len(self.judged):
+        if judged is not None:
             chance = applies[self.judged]
-            right = torch.where(self.yes, chance, 1 - chance)
-            of_right, of_wrong = _slopes_of_judgements(e)
-            found.add_through_log_odds(self.annotator, right * of_right + (1 - right) * of_wrong)
+            self._add_through_rates(
+                point,
+                found,
+                (chance * judged.slope_if_applies, (1 - chance) * judged.slope_if_not),
+            )
 
     def shifted(self, point: Point) -> Tensor:
         if self.sign is not None:
             shift = self.sign * _SETTLED
         else:
-            log_a, log_b = self._log_cases(point.rates_of(self.annotator))
+            log_a, log_b = self._log_cases(self._judged_at(point))
             shift = (log_a - log_b).clamp(-_SETTLED, _SETTLED)
         given_facts = point.logits.clone()
         by_label(given_facts)[self.position] += shift
         return given_facts
 
     def add_through_shift(self, point: Point, slope: Tensor, found: Evaluation) -> None:
-        """Add the namings' gradient by error rates; ``slope`` (n, K) is that by shifted logits."""
+        """Add the namings' gradient by rates; ``slope`` (n, K) is that by shifted logits."""
         # Mistakes make judgements shift the logits less.
-        if len(self.judged):
-            of_right, of_wrong = _slopes_of_judgements(point.rates_of(self.annotator))
-            of_shift = (of_right - of_wrong) * torch.where(self.yes, 1.0, -1.0)
+        judged = self._judged_at(point)
+        if judged is not None:
             of_label = by_label(slope)[self.position[self.judged]]
-            found.add_through_log_odds(self.annotator, of_shift * of_label)
+            self._add_through_rates(
+                point,
+                found,
+                (of_label * judged.slope_if_applies, -of_label * judged.slope_if_not),
+            )
 
-    def _log_cases(self, e: Tensor) -> tuple[Tensor, Tensor]:
-        if not len(self.judged):
+    def _judged_at(self, point: Point) -> Judged | None:
+        """Return the chances of judgements; None if there are none that may be mistakes."""
+        if not len(self.judged) or point.mistakes is None:
+            return None
+        return point.mistakes.of_judgements(self.annotator, self.label[self.judged], self.yes)
+
+    def _add_through_rates(
+        self, point: Point, found: Evaluation, slopes: tuple[Tensor, Tensor]
+    ) -> None:
+        if point.mistakes is not None and found.through_log_odds is not None:
+            point.mistakes.add_of_judgements(
+                found.through_log_odds, self.annotator, self.label[self.judged], slopes
+            )
+
+    def _log_cases(self, judged: Judged | None) -> tuple[Tensor, Tensor]:
+        if judged is None:
             return self.log_if_applies, self.log_if_not
-        right, wrong = torch.log1p(-e / 2), torch.log(e / 2)
-        if_applies = torch.where(self.yes, right, wrong)
-        if_not = torch.where(self.yes, wrong, right)
         return (
-            self.log_if_applies.index_add(0, self.judged, if_applies),
-            self.log_if_not.index_add(0, self.judged, if_not),
+            self.log_if_applies.index_add(0, self.judged, judged.log_if_applies),
+            self.log_if_not.index_add(0, self.judged, judged.log_if_not),
         )
-
-
-def _slopes_of_judgements(e: Tensor) -> tuple[Tensor, Tensor]:
-    """Differentiate the log-probabilities of a right and a wrong judgement by the log-odds of e."""
-    # These are log(1 - e / 2) and log(e / 2). The derivative of e by its log-odds is e (1 - e).
-    return -e * (1 - e) / (2 - e), 1 - e
 
 
 def lay_out_facts(

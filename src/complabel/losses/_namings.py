@@ -5,7 +5,9 @@ If an annotator chooses freely among the labels O on offer, label j is named wit
     (1 - p_j) * integral over t in [0, 1] of the product over k in O, k != j, of (p_k + (1 - p_k) t)
 
 given the facts. The same answer can arise in two other ways: all labels on offer apply, and the
-annotator picks any; or the answer is a mistake. The probabilities of these ways are added.
+annotator picks any; or the answer is a mistake at random. The probabilities of these ways are
+added. Annotators who miss and invent labels choose among those that they perceive, and p_k is the
+probability that they perceive label k.
 
 Namings of equal shape are laid out in one group, so that each group needs only a few array
 operations.
@@ -26,6 +28,7 @@ from torch.nn import functional
 
 from complabel.answers import Answers
 from complabel.losses._evaluation import Evaluation, Point, Ragged, by_label, on_offer
+from complabel.losses._mistakes import Mistakes, Perceived
 from complabel.losses._selection_kernel import Namings, log_likelihood_and_gradient
 
 
@@ -148,17 +151,18 @@ def add_namings(
     group: Group, point: Point, given_facts: Tensor, found: Evaluation, slope: Tensor
 ) -> None:
     """Add a group's values to ``found``, and the gradient by ``given_facts`` to ``slope``."""
-    chances = _of_choice(group, given_facts, point.log_propensities)
-    if point.error_rates is not None:
-        e = point.rates_of(group.annotator)
+    seen = _Seen.by(group, point, group.cells.of_items(given_facts))
+    chances = _of_choice(group, seen.logits, point.log_propensities)
+    if point.mistakes is not None and point.mistakes.are_at_random:
+        e = point.error_rates_of(group.annotator)
         at_random = torch.log(e) - group.log_possible
         right = _Chances(
             torch.log1p(-e) + chances.values, chances.through_logits, chances.through_log_w
         )
         chances, mistake = right.or_else(at_random)
-        found.add_through_log_odds(group.annotator, mistake - e)
+        found.add_through_error_rates(group.annotator, mistake - e)
     group.cells.add_values(found.values, chances.values)
-    group.cells.add_to_items(slope, chances.through_logits)
+    group.cells.add_to_items(slope, seen.back(chances.through_logits, found))
     if found.through_log_propensities is not None and chances.through_log_w is not None:
         group.cells.add_to_labels(found.through_log_propensities, chances.through_log_w)
 
@@ -168,18 +172,50 @@ def add_skips(group: Group, point: Point, found: Evaluation) -> None:
     # It is skipped if all labels on offer apply, except by mistake.
     if group.skipped is None:
         return
-    e = point.rates_of(group.annotator)
-    log_all, through_all = _log_all_apply(group, group.cells.of_items(point.logits))
+    e = point.error_rates_of(group.annotator)
+    seen = _Seen.by(group, point, group.cells.of_items(point.logits))
+    log_all, through_all = _log_all_apply(group, seen.logits)
     # (1 - P(all apply)) + e P(all apply), in a form that is precise for P(all apply) near 1.
     answered = torch.where(group.skipped, e * log_all.exp() - torch.expm1(log_all), 1.0)
     odds = torch.where(group.skipped, (1 - e) * log_all.exp() / answered, 0.0)
     group.cells.add_values(found.values, -answered.log())
-    group.cells.add_to_items(found.through_logits, odds.unsqueeze(1) * through_all)
-    found.add_through_log_odds(group.annotator, -odds * e)
+    through = seen.back(odds.unsqueeze(1) * through_all, found)
+    group.cells.add_to_items(found.through_logits, through)
+    found.add_through_error_rates(group.annotator, -odds * e)
 
 
-def _of_choice(group: Group, logits: Tensor, log_propensities: Tensor | None) -> _Chances:
-    z, namings = group.cells.of_items(logits), group.namings
+@dataclass(frozen=True)
+class _Seen:
+    """The logits (b, L) by which a group's annotators choose: of the labels that they perceive."""
+
+    group: Group
+    logits: Tensor
+    mistakes: Mistakes | None = None
+    perceived: Perceived | None = None  # None if they perceive labels as they are
+
+    @classmethod
+    def by(cls, group: Group, point: Point, z: Tensor) -> _Seen:
+        if point.mistakes is None or point.mistakes.are_at_random:
+            return cls(group, z)
+        found = point.mistakes.perceived(z, group.annotator, group.cells.labels)
+        return cls(group, found.logits, point.mistakes, found)
+
+    def back(self, slope: Tensor, found: Evaluation) -> Tensor:
+        """Turn a gradient (b, L) by these logits into that by the true ones; add that by rates."""
+        if self.perceived is None:
+            return slope
+        if self.mistakes is not None and found.through_log_odds is not None:
+            self.mistakes.add_of_perceived(
+                found.through_log_odds,
+                self.group.annotator,
+                self.group.cells.labels,
+                (slope * self.perceived.by_missed, slope * self.perceived.by_invented),
+            )
+        return slope * self.perceived.by_logits
+
+
+def _of_choice(group: Group, z: Tensor, log_propensities: Tensor | None) -> _Chances:
+    namings = group.namings
     if group.complete:
         left = group.offered - namings.named
         each = functional.logsigmoid(-z) * namings.named + functional.logsigmoid(z) * left

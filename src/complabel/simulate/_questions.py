@@ -41,6 +41,8 @@ def draw_answers(
     answers_per_item: int = 1,
     items_share: float = 1.0,
     error_rate: float | ArrayLike = 0.0,
+    missed: float | ArrayLike = 0.0,
+    invented: float | ArrayLike = 0.0,
     propensities: ArrayLike | None = None,
     exclusion_rates: ArrayLike | None = None,
     random_state: int | np.random.Generator | None = None,
@@ -73,6 +75,13 @@ def draw_answers(
         least one label without a menu). For "asked" it is yes or no; for "ticked" and "excluded",
         yes or no for each label separately. With an array, an annotator with one of these rates
         is drawn for each answer.
+    missed, invented : float or array-like of shape (n_annotators,) or (n_annotators, n_labels), \
+            default=0.0
+        One-sided mistakes: how often a person does not see that a label applies, and how often
+        they think that one applies which does not, from 0 to 1; each label separately. People
+        answer truthfully about the labels that they see. If they name any label and think that
+        all apply, they say so. With arrays, an annotator with these rates is drawn for each
+        answer. Not together with ``error_rate``, and not for "excluded".
     propensities : array-like of shape (n_labels,) or None, default=None
         How easily each label comes to mind, above 0. Among the labels that do not apply, the next
         one is named with a probability proportional to its propensity. By default all are equal.
@@ -111,7 +120,7 @@ def draw_answers(
     asking = _Asking.of(Y, question, scheme, sharpness, asked_for, propensities, exclusion_rates)
     check_integer("answers_per_item", answers_per_item, at_least=1)
     check_real("items_share", items_share, above=0, at_most=1)
-    error_rates = _check_rates("error_rate", error_rate)
+    mistakes = _Mistakes.of(error_rate, missed, invented, asking)
     rng = check_random_state(random_state)
     items, menus, errors, annotators = rng.spawn(1)[0].spawn(4)
     streams = _Streams(menus, errors, rng)
@@ -121,17 +130,17 @@ def draw_answers(
     rounds, people = [], []
     for _ in range(answers_per_item):
         # All items get answers here, so that leaving some out does not change the others.
-        person = annotators.integers(len(error_rates), size=n_items)
-        drawn = asking.answer(error_rates[person], streams)
+        person = annotators.integers(mistakes.n_annotators, size=n_items)
+        drawn = asking.answered_by(mistakes.only(person), streams)
         rounds.append({name: as_mask(mask[answered]) for name, mask in drawn.items()})
         people.append(person[answered])
 
     free = asking.kind == "named" and not asking.menu_size
-    is_plain = free and propensities is None and not error_rates.any()
+    is_plain = free and propensities is None and not mistakes.any
     if is_plain and answers_per_item == 1 and n_answered == n_items:
         answers = Answers.from_complementary(rounds[0]["named"])
         return replace(answers, label_names=None if names is None else tuple(names))
-    several = np.ndim(error_rate) > 0
+    several = mistakes.of_annotators
     masks: dict[str, Any] = {
         name: sparse.vstack([drawn[name] for drawn in rounds]) for name in rounds[0]
     }
@@ -142,12 +151,12 @@ def draw_answers(
         annotator=np.concatenate(people) if several else None,
         asked_for=asking.asked_for if asking.kind == "named" else 0,
         probability=asking.probability,
-        all_apply="never" if free else "answer",
+        all_apply="never" if free and not mistakes.one_sided else "answer",
         n_items=n_items,
         label_names=names,
     )
     if several:  # name all annotators, also those who were drawn for no answer
-        answers = replace(answers, annotator_names=tuple(map(str, range(len(error_rates)))))
+        answers = replace(answers, annotator_names=tuple(map(str, range(mistakes.n_annotators))))
     return answers
 
 
@@ -185,6 +194,68 @@ class _Streams(NamedTuple):
     menus: np.random.Generator
     errors: np.random.Generator
     choices: np.random.Generator  # the given state itself, as in draw_complementary
+
+
+@dataclass(frozen=True)
+class _Mistakes:
+    """Rates of the mistakes of A annotators, or of those who give A answers."""
+
+    error_rates: NDArray[np.float64]  # (A,)
+    missed: NDArray[np.float64]  # (A, 1 or K)
+    invented: NDArray[np.float64]  # (A, 1 or K)
+    of_annotators: bool  # whether annotators are told apart
+
+    @classmethod
+    def of(cls, error_rate: Any, missed: Any, invented: Any, asking: _Asking) -> Self:
+        n_labels = asking.relevant.shape[1]
+        rates = [
+            _check_rates("error_rate", error_rate)[:, np.newaxis],
+            _check_rates_by_label("missed", missed, n_labels),
+            _check_rates_by_label("invented", invented, n_labels),
+        ]
+        several = any(np.ndim(given) > 0 for given in (error_rate, missed, invented))
+        numbers = {len(each) for each in rates if len(each) > 1}
+        if len(numbers) > 1:
+            raise InputError(
+                f"missed has {len(rates[1])} rows and invented {len(rates[2])} for error_rate of"
+                f" {len(rates[0])}; give as many annotators, or one number"
+            )
+        if (rates[1].any() or rates[2].any()) and (rates[0].any() or asking.kind == "excluded"):
+            raise InputError(
+                "missed and invented are for questions to people; rules that exclude labels have"
+                " exclusion_rates. Leave error_rate at 0 where they are given"
+            )
+        n_annotators = max(numbers, default=1)
+        error, missed, invented = (
+            np.broadcast_to(each, (n_annotators, each.shape[1])) for each in rates
+        )
+        return cls(error[:, 0], missed, invented, several)
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.error_rates)
+
+    @property
+    def one_sided(self) -> bool:
+        return bool(self.missed.any() or self.invented.any())
+
+    @property
+    def any(self) -> bool:
+        return self.one_sided or bool(self.error_rates.any())
+
+    def only(self, person: NDArray[np.intp]) -> Self:
+        """Return the rates of those who give some answers, (n,)."""
+        rates = {name: getattr(self, name)[person] for name in ("missed", "invented")}
+        return replace(self, error_rates=self.error_rates[person], **rates)
+
+    def perceive(
+        self, relevant: NDArray[np.uint8], stream: np.random.Generator
+    ) -> NDArray[np.uint8]:
+        """Draw the labels (n, K) that seem to apply to those who give the answers."""
+        if not self.one_sided:
+            return relevant
+        wrong = stream.random(relevant.shape) < np.where(relevant, self.missed, self.invented)
+        return relevant ^ wrong
 
 
 @dataclass(frozen=True)
@@ -256,10 +327,14 @@ class _Asking:
             return 1 / math.comb(n_labels, self.menu_size)
         return 1 / n_labels if self.kind == "asked" else math.nan
 
-    def answer(
+    def answered_by(self, mistakes: _Mistakes, streams: _Streams) -> dict[str, NDArray[np.uint8]]:
+        """Draw one answer about every item, given the rates of each answer's mistakes, (n,)."""
+        seen = mistakes.perceive(self.relevant, streams.errors)
+        return replace(self, relevant=seen)._answer(mistakes.error_rates, streams)
+
+    def _answer(
         self, error_rates: NDArray[np.float64], streams: _Streams
     ) -> dict[str, NDArray[np.uint8]]:
-        """Draw one answer about every item, given the error rate of each answer, (n,)."""
         if self.kind == "named":
             return self._name(error_rates, streams)
         if self.kind == "asked":
@@ -323,6 +398,18 @@ def _check_rates(name: str, values: Any, n_labels: int | None = None) -> NDArray
         place = "" if scalar else f" at entry {wrong[0]}"
         raise InputError(f"{name} must be from 0 to 1, got {rates[wrong[0]]}{place}")
     return rates
+
+
+def _check_rates_by_label(name: str, values: Any, n_labels: int) -> NDArray[np.float64]:
+    """Return rates from 0 to 1 of annotators, (A, 1), or of annotators and labels, (A, K)."""
+    if np.ndim(values) < 2:
+        return _check_rates(name, values)[:, np.newaxis]
+    rates = check_array(name, values, "annotator", "label")
+    if rates.shape[1] != n_labels:
+        raise InputError(
+            f"{name} has {rates.shape[1]} columns for {n_labels} labels; give one for each"
+        )
+    return _check_rates(name, rates.ravel()).reshape(rates.shape)
 
 
 def _mistaken(

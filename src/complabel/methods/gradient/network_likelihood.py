@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from complabel._parameters import Constraints, Real
 from complabel._training import LinearMap, descend
 from complabel.answers import Answers
+from complabel.errors import InputError
 from complabel.losses import AnswersLikelihood, answers_log_likelihood, check_rates
 from complabel.methods._arrays import Array, Features
 from complabel.methods._kinds import (
@@ -45,6 +46,9 @@ class NetworkLikelihoodClassifier(GradientClassifier):
     error_rate : float, default=0.0
         The probability, in [0, 1), that an answer is a mistake: drawn at random from all answers
         that the question allows. It must be above 0 if answers contradict each other.
+    missed, invented : float, default=0.0
+        One-sided mistakes, instead of ``error_rate``: the probabilities, in [0, 1), that a person
+        does not see that a label applies, and that a person thinks that one applies which does not.
     exclusion_rates : None, float or array-like of shape (K,), default=None
         The probability, in [0, 1], that a rule or report excludes a label that does not apply. It
         must be given if the answers hold exclusions.
@@ -99,12 +103,16 @@ class NetworkLikelihoodClassifier(GradientClassifier):
     understands_answers = True
     _constraints: ClassVar[Constraints] = {
         "error_rate": Real(at_least=0, below=1),
+        "missed": Real(at_least=0, below=1),
+        "invented": Real(at_least=0, below=1),
         "cardinality": (None, Real(above=0)),
     }
     _fitted: ClassVar[Constraints] = {"propensities_": (MISSING, Numbers("K", at_least=0))}
 
     propensities: str | ArrayLike | None = None
     error_rate: float = 0.0
+    missed: float = 0.0
+    invented: float = 0.0
     exclusion_rates: ArrayLike | None = None
     cardinality: float | None = None
     learning_rate: float = 0.001
@@ -113,6 +121,7 @@ class NetworkLikelihoodClassifier(GradientClassifier):
 
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
         self._forget("propensities_")
+        mistakes = self._mistakes()
         log_w, trains = self._start_of_propensities(answers)
         rates = self.exclusion_rates
         if rates is not None:
@@ -126,13 +135,12 @@ class NetworkLikelihoodClassifier(GradientClassifier):
             start = (
                 None if log_w is None else torch.nn.Parameter(torch.tensor(log_w, **where), trains)
             )
-            has_mistakes = self.error_rate > 0
             objective = _Objective(
                 AnswersLikelihood(
-                    answers, exclusion_rates=rates, with_error_rates=has_mistakes, **where
+                    answers, exclusion_rates=rates, with_error_rates=bool(mistakes), **where
                 ),
                 log_propensities=start,
-                error_rate=self.error_rate or None,
+                mistakes=mistakes,
                 cardinality=1.0 if self.cardinality is None and self._single else self.cardinality,
             )
             descend(network, rows, objective, others=objective.trained, **settings)
@@ -150,6 +158,18 @@ class NetworkLikelihoodClassifier(GradientClassifier):
                 intercept = intercept - coef @ centre
             self.model_ = LinearMap(coef, intercept)
         self._refuse_divergence(self.model_, X, "classifier")
+
+    def _mistakes(self) -> dict[str, float]:
+        """Return the rates of mistakes by the names that the likelihood gives them."""
+        one_sided = {"missed": self.missed, "invented": self.invented}
+        if not any(one_sided.values()):
+            return {"error_rates": self.error_rate} if self.error_rate else {}
+        if self.error_rate:
+            raise InputError(
+                f"error_rate is {self.error_rate!r}, and labels are missed or invented; give only"
+                " one sort of mistakes"
+            )
+        return one_sided
 
     def _start_of_propensities(self, answers: Answers) -> tuple[Array | None, bool]:
         """Return log-propensities (K,), or None if all are alike; and whether to train them."""
@@ -170,7 +190,7 @@ class NetworkLikelihoodClassifier(GradientClassifier):
             torch.from_numpy(self._decision(X)),
             answers,
             propensities=getattr(self, "propensities_", None),
-            error_rates=self.error_rate,
+            **self._mistakes(),
             exclusion_rates=self.exclusion_rates,
         )
         return np.asarray(found.numpy())
@@ -182,7 +202,7 @@ class _Objective:
 
     likelihood: AnswersLikelihood
     log_propensities: torch.nn.Parameter | None
-    error_rate: float | None
+    mistakes: dict[str, float]  # rates by their names; empty if there are none
     cardinality: float | None
 
     @property
@@ -193,7 +213,7 @@ class _Objective:
     def __call__(self, logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
         """Return the loss of the items ``rows`` (b,) for logits (b, K)."""
         found = self.likelihood.batch(rows).log_likelihood(
-            logits, log_propensities=self.log_propensities, error_rates=self.error_rate
+            logits, log_propensities=self.log_propensities, **self.mistakes
         )
         loss = -found.mean()
         if self.cardinality is not None:

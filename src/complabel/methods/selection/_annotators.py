@@ -23,6 +23,35 @@ class Annotators:
     error_rates: NDArray[np.float64] | None  # (R,), of the named annotators; None if no mistakes
     error_rate: float  # of all others
     exclusion_rates: NDArray[np.float64] | None
+    # Of missed and invented labels (2, R + 1, 1 or K), those of all others last.
+    one_sided: NDArray[np.float64] | None = None
+
+    @property
+    def missed(self) -> NDArray[np.float64] | None:
+        return self._means_of(0)
+
+    @property
+    def invented(self) -> NDArray[np.float64] | None:
+        return self._means_of(1)
+
+    @property
+    def missed_by_label(self) -> NDArray[np.float64] | None:
+        return self._by_label(0)
+
+    @property
+    def invented_by_label(self) -> NDArray[np.float64] | None:
+        return self._by_label(1)
+
+    def _means_of(self, side: int) -> NDArray[np.float64] | None:
+        if self.one_sided is None:
+            return None
+        rates = np.asarray(self.one_sided[side].mean(axis=1))
+        return rates[:-1] if len(rates) > 1 else rates
+
+    def _by_label(self, side: int) -> NDArray[np.float64] | None:
+        if self.one_sided is None or self.one_sided.shape[2] == 1:
+            return None
+        return np.asarray(self.one_sided[side, -1])
 
     @classmethod
     def of(
@@ -33,14 +62,16 @@ class Annotators:
             weights = np.exp(log_propensities - log_propensities.mean())
         chosen = choices.rates(setting)
         rates = choices.error_rates if chosen is None else chosen
-        mean, of_names = 0.0, None
-        if rates is not None:
+        mean, of_names, one_sided = 0.0, None, None
+        if rates is not None and rates.ndim > 1:
+            one_sided = rates
+        elif rates is not None:
             # The mean over answers, not over annotators: a new annotator is assumed to be like
             # those who answered most. Code -1 (unknown) takes the last rate.
             mean = float(rates[choices.answers.annotator].mean())
             of_names = np.array(rates[:-1])
         names = choices.answers.annotator_names
-        return cls(names, weights, of_names, mean, choices.exclusion_rates)
+        return cls(names, weights, of_names, mean, choices.exclusion_rates, one_sided)
 
     def choices(self, answers: Answers) -> Choices:
         """Return new answers with the properties of their annotators, matched by name."""
@@ -53,6 +84,10 @@ class Annotators:
             known = dict(zip(self.names, self.error_rates, strict=True))
             of_these = [known.get(name, self.error_rate) for name in answers.annotator_names]
             rates = np.array([*of_these, self.error_rate])
+        if self.one_sided is not None:
+            place = {name: number for number, name in enumerate(self.names)}
+            of_those = [place.get(name, -1) for name in answers.annotator_names]
+            rates = self.one_sided[:, [*of_those, -1]]
         return Choices(answers, self.propensities, rates, self.exclusion_rates)
 
 

@@ -30,6 +30,14 @@ _KNOWN, _ESTIMATED = 5.0, 0.5
 _LEAST_VARIANCE = 0.01
 
 
+@dataclass(frozen=True, eq=False)
+class OneSided:
+    """How often labels are missed and invented: (2, R + 1, L), unknown annotators last."""
+
+    # L is 1, or K if the rates differ by label. Compared by identity, as part of a setting.
+    rates: NDArray[np.float64]
+
+
 @dataclass(frozen=True)
 class Setting:
     """The values that are chosen together; most are parameters of the classifier."""
@@ -40,16 +48,17 @@ class Setting:
     rank: int | None = None
     spread: float | None = None  # of the prior of fitted log-propensities; None if not fitted
     # One rate of all annotators, or those of each and, last, of unknown ones; None if no mistakes.
-    error_rates: float | tuple[float, ...] | None = None
+    error_rates: float | tuple[float, ...] | OneSided | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
         chosen = self.features.parameters | {"alpha": self.alpha, "cardinality": self.cardinality}
-        further = {
-            "rank": self.rank,
-            "propensity_spread": self.spread,
-            "error_rate": np.mean(self.error_rates) if self.error_rates else None,
-        }
+        further: dict[str, Any] = {"rank": self.rank, "propensity_spread": self.spread}
+        if isinstance(self.error_rates, OneSided):
+            missed, invented = self.error_rates.rates
+            further |= {"missed": missed.mean(), "invented": invented.mean()}
+        elif self.error_rates:
+            further["error_rate"] = np.mean(self.error_rates)
         return chosen | {name: value for name, value in further.items() if value is not None}
 
 
@@ -61,7 +70,8 @@ class Choices:
 
     answers: Answers  # about n items and K labels, by R annotators
     propensities: NDArray[np.float64] | None = None  # (K,)
-    error_rates: NDArray[np.float64] | None = None  # (R + 1,), that of unknown annotators last
+    # Error rates (R + 1,), that of unknown annotators last; or those of OneSided (2, R + 1, L).
+    error_rates: NDArray[np.float64] | None = None
     exclusion_rates: NDArray[np.float64] | None = None  # (K,)
     frequencies: LabelFrequencies | None = None
     _laid_out: dict[Any, AnswersLikelihood] = field(default_factory=dict, init=False, repr=False)
@@ -142,11 +152,25 @@ class Choices:
         log_propensities: NDArray[np.float64] | None,
         rates: NDArray[np.float64],
     ) -> tuple[float, NDArray[np.float64]]:
-        """Return the log-likelihood, and its gradient (R + 1,) by the log-odds of error rates."""
+        """Return the log-likelihood, and its gradient by the log-odds of the rates."""
+        value, through_rates, _ = self.likelihood_and_gradients(logits, log_propensities, rates)
+        return value, through_rates
+
+    def likelihood_and_gradients(
+        self,
+        logits: NDArray[np.floating[Any]],
+        log_propensities: NDArray[np.float64] | None,
+        rates: NDArray[np.float64],
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.floating[Any]]]:
+        """Return the log-likelihood, and its gradients by the rates' log-odds and by logits."""
         with torch.inference_mode():
             found = self._evaluate(*_tensors(logits, log_propensities), rates)
         assert found.through_log_odds is not None
-        return float(found.values.sum(dtype=torch.float64)), found.through_log_odds.double().numpy()
+        return (
+            float(found.values.sum(dtype=torch.float64)),
+            found.through_log_odds.double().numpy(),
+            found.through_logits.numpy(),
+        )
 
     def start_of_others(
         self, setting: Setting, n_maps: int, found: NDArray[np.float64] | None = None
@@ -175,6 +199,8 @@ class Choices:
     def rates(self, setting: Setting) -> NDArray[np.float64] | None:
         if setting.error_rates is None:
             return None
+        if isinstance(setting.error_rates, OneSided):
+            return setting.error_rates.rates
         return np.array(np.broadcast_to(setting.error_rates, self.n_rates), dtype=np.float64)
 
     @property
@@ -223,10 +249,15 @@ class Choices:
                 with_error_rates=rates is not None,
                 dtype=logits.dtype,
             )
+        given: dict[str, Tensor] = {}
+        if rates is not None:
+            of_type = torch.as_tensor(rates, dtype=logits.dtype)
+            one_sided = zip(("missed", "invented"), of_type, strict=True)
+            given = {"error_rates": of_type} if rates.ndim == 1 else dict(one_sided)
         return self._laid_out[key](
             logits,
             log_propensities=None if log_w is None else log_w.to(logits.dtype),
-            error_rates=None if rates is None else torch.as_tensor(rates, dtype=logits.dtype),
+            **given,
         )
 
 

@@ -30,7 +30,9 @@ _ONLY_SOME = (
     *("scaling_", "gamma_", "rank_", "coef_", "intercept_", "cv_results_", "cardinality_curve_"),
     *("propensities_", "error_rates_", "exclusion_rates_", "label_frequencies_"),
     *("label_frequencies_errors_", "label_frequencies_covariance_"),
+    *("missed_", "invented_", "missed_by_label_", "invented_by_label_"),
 )
+_ONE_SIDED = ("missed", "invented", "missed_by_label", "invented_by_label")
 
 ProgressCallback = Callable[[str, int, "int | None", float], None]
 """Called with the stage, the number of steps done, their maximum (or None), and the loss."""
@@ -104,6 +106,14 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         become likelier, or if answers contradict each other. ``"per-annotator"`` estimates one rate
         for each from held-out answers; the answers must say who gave them. These rates are pulled a
         little towards 0.1, with the weight of ten more answers.
+    missed, invented : "auto", float or array-like of shape (R,) or (R, K), default=0.0
+        One-sided mistakes, instead of ``error_rate``: the probabilities, in [0, 1], that a person
+        does not see that a label applies, and that a person thinks that one applies which does not.
+        One number, one for each of ``annotator_names``, or one for each of them and each label.
+        ``"auto"`` (for both) finds them together with the model. This needs pairs of an item and a
+        label that two people judged; without about ten to which somebody said yes, the fit assumes
+        no mistakes, with a warning that says how many are needed. If people are named, each gets
+        their own rates, which are drawn to the common ones: the fewer answers, the more.
     exclusion_rates : None, float or array-like of shape (K,), default=None
         The probability, in [0, 1], that a rule or report excludes a label that does not apply. With
         None, it is the share of rows with the label excluded, divided by the share to which it does
@@ -138,6 +148,12 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         The mean error rate over the answers, and that of annotators that ``fit`` did not know.
     error_rates_ : ndarray of shape (n_annotators,)
         If there are mistakes, the error rates in the order of the answers' ``annotator_names``.
+    missed_, invented_ : ndarray of shape (n_annotators,)
+        Given or found rates of missed and invented labels, if any, in the order of the answers'
+        ``annotator_names``; means over labels if they differ by label. One common rate, of shape
+        (1,), if the answers do not say who gave them.
+    missed_by_label_, invented_by_label_ : ndarray of shape (K,)
+        The same by label, means over annotators, if they differ by label.
     exclusion_rates_ : ndarray of shape (K,)
         Exclusion rates, if they were given or follow from random answers.
     cv_results_ : dict of ndarrays of shape (n_settings,)
@@ -169,7 +185,8 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
     -----
     AssumedUniformWarning
         If labels were named freely, and the fit assumes that all come to mind equally (give
-        ``propensities="equal"`` if they do), or if the rates of exclusions are not known.
+        ``propensities="equal"`` if they do), if the rates of exclusions are not known, or if
+        mistakes shall be found and the answers do not tell them.
 
     See Also
     --------
@@ -247,6 +264,8 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         label_frequencies: str | ArrayLike | None = "auto",
         propensities: str | ArrayLike | None = None,
         error_rate: str | float = 0.0,
+        missed: str | ArrayLike = 0.0,
+        invented: str | ArrayLike = 0.0,
         exclusion_rates: ArrayLike | None = None,
         cv: int = 3,
         threshold: str = "probability",
@@ -263,6 +282,8 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         self.label_frequencies = label_frequencies
         self.propensities = propensities
         self.error_rate = error_rate
+        self.missed = missed
+        self.invented = invented
         self.exclusion_rates = exclusion_rates
         self.cv = cv
         self.threshold = threshold
@@ -284,12 +305,15 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
         return {**super()._state(), "model_": plain_model(self.model_), "_annotators": people}
 
     def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
-        model, people = model_from(state["model_"], sizes), annotators_from(state["_annotators"])
+        model, people = (
+            model_from(state["model_"], sizes),
+            annotators_from(state["_annotators"], sizes),
+        )
         super()._set_state({**state, "model_": model, "_annotators": people}, sizes)
         self._set_derived()
 
     def _set_derived(self) -> None:
-        names = ("propensities", "error_rate", "error_rates", "exclusion_rates")
+        names = ("propensities", "error_rate", "error_rates", "exclusion_rates", *_ONE_SIDED)
         self._set_some({f"{name}_": getattr(self._annotators, name) for name in names})
         if isinstance(self.model_, LinearMap):
             self.coef_, self.intercept_ = self.model_.coef, self.model_.intercept

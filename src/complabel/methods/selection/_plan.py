@@ -34,8 +34,14 @@ from complabel.methods._kinds import (
     warn_of_free_namings,
 )
 from complabel.methods.selection._annotators import Annotators, named_where_excluded
-from complabel.methods.selection._choices import Choices
+from complabel.methods.selection._choices import Choices, OneSided
 from complabel.methods.selection._features import feature_maps
+from complabel.methods.selection._mistakes import (
+    Repeats,
+    first_rates,
+    given_mistakes,
+    warn_of_unknown_mistakes,
+)
 from complabel.methods.selection._search import FIRST_ALPHA, Rungs, Space, cardinality_grid
 from complabel.methods.selection._trials import fit_maps
 
@@ -154,7 +160,7 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Cho
     rates = _exclusion_rates(classifier, kinds, answers, frequencies)
     if rates is None:
         answers = named_where_excluded(answers)
-    known_rates, error_rates = _error_rates(classifier, answers, rates)
+    known_rates, error_rates = _rates_of_mistakes(classifier, answers, rates)
     space = Space(
         features=(),
         cardinalities=_cardinalities(classifier, kinds, answers.n_labels, frequencies),
@@ -163,6 +169,7 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Cho
         spreads=spreads,
         error_rates=error_rates,
         by_annotator=classifier.error_rate == "per-annotator",
+        finds_one_sided=isinstance(error_rates[0], OneSided),
     )
     return Choices(answers, given, known_rates, rates, frequencies), space
 
@@ -241,6 +248,32 @@ def _spreads(classifier: Any, kinds: AnswerKinds, n_labels: int) -> Sequence[flo
     return [None]
 
 
+def _rates_of_mistakes(
+    classifier: Any, answers: Answers, exclusion_rates: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64] | None, Sequence[float | OneSided | None]]:
+    """Return the given rates of any mistakes, or None, and the rates to choose from."""
+    given = given_mistakes(classifier, answers)
+    if given is None:
+        return _error_rates(classifier, answers, exclusion_rates)
+    if not isinstance(given, str):
+        return given, [None]
+    contradictory = _contradict(answers, exclusion_rates)
+    repeats = Repeats.of(answers)
+    if not repeats.tell:
+        warn_of_unknown_mistakes(repeats, contradictory=contradictory)
+    # If people always agree, there are no mistakes to find.
+    return None, [first_rates(answers, repeats) if contradictory else None]
+
+
+def _contradict(answers: Answers, exclusion_rates: NDArray[np.float64] | None) -> bool:
+    """Return whether answers contradict each other, so that some are mistakes."""
+    try:
+        AnswersLikelihood(answers, exclusion_rates=exclusion_rates)
+    except AnnotationError:
+        return True
+    return False
+
+
 def _error_rates(
     classifier: Any, answers: Answers, exclusion_rates: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64] | None, Sequence[float | None]]:
@@ -256,9 +289,7 @@ def _error_rates(
             )
         return None, [_FIRST_ERROR_RATE]
     if given == "auto":
-        try:
-            AnswersLikelihood(answers, exclusion_rates=exclusion_rates)
-        except AnnotationError:  # answers contradict each other, so some are mistakes
+        if _contradict(answers, exclusion_rates):
             return None, [rate for rate in _ERROR_RATES if rate >= _LEAST_OF_CONTRADICTIONS]
         return None, [None, *_ERROR_RATES]
     if given == 0:

@@ -46,6 +46,8 @@ FITTED: Constraints = {
         "error_rates": (None, Numbers("annotators", **_RATES)),
         "error_rate": Real(at_least=0, at_most=1),
         "exclusion_rates": (None, Numbers("K", **_RATES)),
+        # Files of before there were such rates do not hold this.
+        "one_sided": (MISSING, None, Numbers("sides", "people", "columns of rates", **_RATES)),
     },
 }
 
@@ -74,9 +76,18 @@ def model_from(plain: dict[str, Any], sizes: Mapping[str, int]) -> LinearMap | M
 
 
 def plain_annotators(people: Annotators) -> dict[str, Any]:
-    names = () if people.error_rates is None else people.names
+    has_rates = people.error_rates is not None or people.one_sided is not None
+    names = people.names if has_rates else ()
     return {**vars(people), "names": np.array(names, dtype=np.str_)}
 
 
-def annotators_from(plain: dict[str, Any]) -> Annotators:
+def annotators_from(plain: dict[str, Any], sizes: Mapping[str, int]) -> Annotators:
+    one_sided = plain.get("one_sided")
+    if one_sided is not None:
+        n_sides, n_people, n_columns = one_sided.shape
+        if (n_sides, n_people) != (2, len(plain["names"]) + 1) or n_columns not in (1, sizes["K"]):
+            raise InputError(
+                f"state._annotators.one_sided has the shape {one_sided.shape} for"
+                f" {len(plain['names'])} annotators and {sizes['K']} labels"
+            )
     return Annotators(**{**plain, "names": tuple(plain["names"].tolist())})

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel.methods._arrays import Features
-from complabel.methods.selection._choices import Choices, Setting
+from complabel.methods.selection._choices import Choices, OneSided, Setting
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures, three_digits
 from complabel.methods.selection._trials import Trials, results_of
 
@@ -58,8 +58,9 @@ class Space:
     alpha: float
     ranks: Sequence[int | None] = (None,)
     spreads: Sequence[float | None] = (None,)
-    error_rates: Sequence[float | tuple[float, ...] | None] = (None,)
+    error_rates: Sequence[float | tuple[float, ...] | OneSided | None] = (None,)
     by_annotator: bool = False
+    finds_one_sided: bool = False  # then the only error rates are those to start from
 
     @property
     def starts(self) -> list[Setting]:
@@ -84,6 +85,7 @@ class Space:
             spreads=[setting.spread],
             error_rates=[setting.error_rates],
             by_annotator=False,
+            finds_one_sided=False,
         )
 
 
@@ -237,6 +239,18 @@ class Search:
                 break
         return best
 
+    def tune_mistakes(self, start: Setting) -> Setting:
+        """Find the rates of missed and invented labels, with predictions in turn."""
+        best = start
+        for _ in range(_MOST_ROUNDS):
+            before = best.error_rates
+            assert isinstance(before, OneSided)
+            found = self.trials.likeliest_mistakes(best, before)
+            best = self.tune_alpha(replace(best, error_rates=found))
+            if np.abs(found.rates - before.rates).max() < _LEAST_MOVE:
+                break
+        return best
+
     def _anew(self, setting: Setting, best: Setting) -> Setting:
         """Tune alpha again if a setting is worse than the best, but not clearly worse."""
         if self.trials.gains(setting, best):
@@ -320,6 +334,8 @@ class Rungs:
             starts, before = search.finalists() or [chosen], size
         if space.by_annotator:
             chosen = search.tune_rates(chosen)
+        if space.finds_one_sided:
+            chosen = search.tune_mistakes(chosen)
         self._chosen = chosen
         return self._scaled(chosen, before / n_rows)
 

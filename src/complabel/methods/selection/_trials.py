@@ -18,8 +18,9 @@ from sklearn.model_selection import KFold
 from complabel._training import IterationCallback, LinearFits, LinearMap, minimize_linear
 from complabel.errors import InputError
 from complabel.methods._arrays import Features
-from complabel.methods.selection._choices import Choices, Setting
+from complabel.methods.selection._choices import Choices, OneSided, Setting
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures
+from complabel.methods.selection._mistakes import likeliest_mistakes
 
 # A step of the search must gain at least this many nats, or the search would walk along a plateau.
 # Standard errors of differences are mostly a hundred times greater.
@@ -191,6 +192,15 @@ class Trials:
         return -float(difference.mean()) <= errors * _standard_error(difference)
 
     def likeliest_rates(self, setting: Setting, start: NDArray[np.float64]) -> tuple[float, ...]:
+        return likeliest_rates(*self._held_out(setting), start)
+
+    def likeliest_mistakes(self, setting: Setting, start: OneSided) -> OneSided:
+        return likeliest_mistakes(*self._held_out(setting), start)
+
+    def _held_out(
+        self, setting: Setting
+    ) -> tuple[Choices, NDArray[np.floating[Any]], NDArray[np.float64] | None]:
+        """Return the held-out answers of all parts, predicted logits and log-propensities."""
         found = [self._fit(setting, part) for part in self._parts]
         tests = np.concatenate([test for part in self._parts for test in part.test])
         logits = np.concatenate([logits for logits, _ in found])
@@ -198,7 +208,7 @@ class Trials:
         log_w = None
         if weights:  # known propensities (K,) are the same in all parts
             log_w = weights[0] if weights[0].ndim == 1 else np.concatenate(weights)
-        return likeliest_rates(self.choices.of_rows(tests), logits, log_w, start)
+        return self.choices.of_rows(tests), logits, log_w
 
     def summary(self) -> dict[str, NDArray[Any]]:
         assert self._leader is not None

@@ -66,6 +66,8 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
     label_frequencies: None = None
     propensities: None = None
     error_rate: float = 0.0
+    missed: float = 0.0
+    invented: float = 0.0
     exclusion_rates: None = None
 
     def __init__(

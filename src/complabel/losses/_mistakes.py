@@ -1,0 +1,153 @@
+r"""Mistakes of annotators: the chances of what they say, with gradients by the log-odds of rates.
+
+There are two sorts. An answer *at random*, with the annotator's error rate, is drawn from all that
+the question allows; a judgement is then wrong in one of two cases. *Missed and invented* are apart:
+a label that applies is missed with one rate, one that does not apply is invented with another, each
+label independently. Then people answer truthfully about the labels that they perceive.
+
+Both judge a label with ::
+
+    P(says no | applies) = s m,    P(says yes | does not apply) = s v
+
+For error rates, m and v are the same rate and s is 1/2. For missed m and invented v, s is 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+# Rates are at least this, so that their logarithms are finite. Half of it is still a normal number
+# in float32.
+_LEAST_RATE = 1e-30
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Log-chances of judgements in a label's two cases, and their slopes by the log-odds."""
+
+    log_if_applies: Tensor  # (J,)
+    log_if_not: Tensor
+    slope_if_applies: Tensor  # by the log-odds of the rate that decides this case
+    slope_if_not: Tensor
+
+
+@dataclass(frozen=True)
+class Perceived:
+    """Logits of the labels that annotators perceive as applying, all (b, L), and their slopes."""
+
+    logits: Tensor
+    by_logits: Tensor
+    by_missed: Tensor  # by the log-odds of the rates
+    by_invented: Tensor
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """The rates of R annotators; those of unknown ones are last."""
+
+    # Error rates (R + 1,); or missed and invented (2, R + 1, L), where L is 1, or K for rates that
+    # differ by label.
+    rates: Tensor
+
+    @classmethod
+    def of(cls, rates: Tensor | None) -> Mistakes | None:
+        return None if rates is None else cls(rates.clamp(min=_LEAST_RATE))
+
+    @property
+    def are_at_random(self) -> bool:
+        return self.rates.ndim == 1
+
+    @property
+    def _share_wrong(self) -> float:
+        """How many of the judgements that a rate tells of are wrong."""
+        return 0.5 if self.are_at_random else 1.0
+
+    def error_rates_of(self, annotator: Tensor) -> Tensor:
+        """Return the error rates (A,) of annotators by code; -1 is the unknown annotator."""
+        if self.are_at_random:
+            return self.rates[annotator]
+        return torch.zeros_like(annotator, dtype=self.rates.dtype)
+
+    def of_judgements(self, annotator: Tensor, label: Tensor, yes: Tensor) -> Judged:
+        """Return the chances of what annotators (J,) said about labels (J,)."""
+        missed, invented = (
+            self.rates.view(-1).index_select(0, place) for place in self._places(annotator, label)
+        )
+        log_if_applies, slope_if_applies = self._log_chances(missed, wrong=~yes)
+        log_if_not, slope_if_not = self._log_chances(invented, wrong=yes)
+        return Judged(log_if_applies, log_if_not, slope_if_applies, slope_if_not)
+
+    def add_of_judgements(
+        self, found: Tensor, annotator: Tensor, label: Tensor, slopes: tuple[Tensor, Tensor]
+    ) -> None:
+        """Add slopes (J,) by the log-odds of both rates of judgements to those of all rates."""
+        for place, slope in zip(self._places(annotator, label), slopes, strict=True):
+            found.view(-1).index_add_(0, place, slope)
+
+    def perceived(self, z: Tensor, annotator: Tensor, labels: Tensor | None) -> Perceived:
+        """Return the logits with which annotators (b,) perceive labels, from logits z (b, L).
+
+        ``labels`` (b, L) are their numbers; None if each row holds all labels.
+        """
+        # With p = sigmoid(z) and q = 1 - p, a label is perceived with p' = p (1 - m) + q v, and not
+        # perceived with q' = p m + q (1 - v).
+        missed, invented = (rates[annotator] for rates in self.rates)
+        if labels is not None and missed.shape[1] > 1:
+            missed, invented = missed.gather(1, labels), invented.gather(1, labels)
+        log_p, log_q = functional.logsigmoid(z), functional.logsigmoid(-z)
+        (log_m, _), (log_seen, _) = (self._log_chances(missed, wrong=w) for w in (True, False))
+        (log_v, _), (log_right, _) = (self._log_chances(invented, wrong=w) for w in (True, False))
+        log_yes = torch.logaddexp(log_p + log_seen, log_q + log_v)
+        log_no = torch.logaddexp(log_p + log_m, log_q + log_right)
+        either = log_yes + log_no
+        return Perceived(
+            log_yes - log_no,
+            torch.exp(log_p + log_q - either) * (1 - missed - invented),
+            -torch.exp(log_m + log_seen + log_p - either),
+            torch.exp(log_v + log_right + log_q - either),
+        )
+
+    def add_of_perceived(
+        self, found: Tensor, annotator: Tensor, labels: Tensor | None, slopes: tuple[Tensor, Tensor]
+    ) -> None:
+        """Add slopes (b, L) by the log-odds of perceived labels' rates to those of all rates."""
+        n_rates, n_labels = found.shape[1:]
+        row = annotator.remainder(n_rates)  # -1 becomes the last place
+        for total, slope in zip(found, slopes, strict=True):
+            if n_labels == 1:
+                total.index_add_(0, row, slope.sum(dim=1, keepdim=True))
+            elif labels is None:
+                total.index_add_(0, row, slope)
+            else:
+                place = row.unsqueeze(1) * n_labels + labels
+                total.view(-1).index_add_(0, place.flatten(), slope.flatten())
+
+    def _places(self, annotator: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the places (J,) among all rates: of the case that a label applies, and of not."""
+        if self.are_at_random:
+            place = annotator.remainder(len(self.rates))
+            return place, place
+        _, n_rates, n_labels = self.rates.shape
+        place = annotator.remainder(n_rates) * n_labels
+        if n_labels > 1:
+            place = place + label
+        return place, place + n_rates * n_labels
+
+    def _log_chances(self, rate: Tensor, *, wrong: Tensor | bool) -> tuple[Tensor, Tensor]:
+        """Return the log-chance of a judgement in one case, and its slope by the log-odds."""
+        # The derivative of a rate r by its log-odds is r (1 - r).
+        chance = self._share_wrong * rate
+        right = (1 - chance).clamp(min=_LEAST_RATE)
+        log_right = torch.log1p(-chance).clamp(min=math.log(_LEAST_RATE))
+        slope_of_right = -chance * (1 - rate) / right
+        if isinstance(wrong, bool):
+            return (chance.log(), 1 - rate) if wrong else (log_right, slope_of_right)
+        return (
+            torch.where(wrong, chance.log(), log_right),
+            torch.where(wrong, 1 - rate, slope_of_right),
+        )

@@ -1,0 +1,145 @@
+"""Rates of missed and invented labels: given, found with the model, kept in files, and refused."""
+
+import numpy as np
+import pytest
+import torch
+from tests.methods.selection.answered import assumed, fixed, logistic_problem
+
+from complabel.answers import Answers
+from complabel.errors import InputError
+from complabel.losses import answers_log_likelihood
+from complabel.methods import load
+from complabel.simulate import draw_answers
+
+X, Y = logistic_problem(2500, seed=4)
+MISSED, INVENTED = np.array([0.0, 0.2, 0.4, 0.6, 0.1, 0.3]), np.full(6, 0.04)
+PEOPLE = {"missed": MISSED, "invented": INVENTED}
+AUTO = {"missed": "auto", "invented": "auto"}
+
+
+def asked_twice(**mistakes):
+    """Two people say yes or no about the same label of each item."""
+    return draw_answers(Y, question="ticked", answers_per_item=2, random_state=3, **mistakes)
+
+
+SAID = asked_twice(**PEOPLE)
+TRUE_CARDINALITY = Y.sum(axis=1).mean()
+
+
+@pytest.fixture(scope="module")
+def found():
+    return fixed(alpha=0.0003, **AUTO).fit(X, SAID)
+
+
+def test_given_rates_mend_the_cardinality():
+    once = draw_answers(Y, question="asked", random_state=3, **PEOPLE)
+    ignored = fixed(alpha=0.0003).fit(X, once).mean_cardinality_
+    classifier = fixed(alpha=0.0003, **PEOPLE).fit(X, once)
+    assert ignored < 0.9 * TRUE_CARDINALITY
+    assert classifier.mean_cardinality_ == pytest.approx(TRUE_CARDINALITY, rel=0.05)
+    np.testing.assert_array_equal(classifier.missed_, MISSED)
+    np.testing.assert_array_equal(classifier.invented_, INVENTED)
+    assert not hasattr(classifier, "missed_by_label_")
+
+
+def test_rates_are_found_where_two_people_judge_the_same(found):
+    np.testing.assert_allclose(found.missed_, MISSED, atol=0.05)
+    np.testing.assert_allclose(found.missed_by_label_, 0.25, atol=0.1)  # labels do not differ
+    np.testing.assert_allclose(found.invented_, INVENTED, atol=0.03)
+    assert found.mean_cardinality_ == pytest.approx(TRUE_CARDINALITY, rel=0.03)
+
+
+def test_rates_of_labels_are_found_where_people_judge_many_twice():
+    by_label = [[0.05, 0.2, 0.4, 0.6]] * 6
+    classifier = fixed(alpha=0.0003, **AUTO).fit(X, asked_twice(missed=by_label, invented=0.02))
+    np.testing.assert_allclose(classifier.missed_by_label_, by_label[0], atol=0.08)
+    share = classifier.predict_proba(X).mean(axis=0)
+    np.testing.assert_allclose(share, Y.mean(axis=0), atol=0.04)
+
+
+def test_common_rates_are_found_of_people_without_names():
+    unnamed = Answers.from_arrays(
+        relevant=SAID.relevant,
+        absent=SAID.absent,
+        offered=SAID.offered,
+        question="ticked",
+        item=SAID.item,
+    )
+    classifier = fixed(alpha=0.0003, **AUTO).fit(X, unnamed)
+    assert classifier.missed_.shape == classifier.invented_.shape == (1,)
+    assert classifier.missed_[0] == pytest.approx(MISSED.mean(), abs=0.06)
+    assert classifier.mean_cardinality_ == pytest.approx(TRUE_CARDINALITY, rel=0.06)
+
+
+def test_without_mistakes_the_fit_is_as_if_nothing_had_been_said():
+    right, few = asked_twice(missed=np.zeros(6))[:600], X[:600]
+    classifier, plain = fixed(**AUTO), fixed()
+    assert not assumed(classifier, few, right)
+    np.testing.assert_array_equal(classifier.coef_, plain.fit(few, right).coef_)
+    assert not hasattr(classifier, "missed_")
+
+
+def test_where_nothing_tells_a_sentence_says_what_would_be_needed():
+    once = draw_answers(Y, question="asked", random_state=3, **PEOPLE)
+    classifier, plain = fixed(**AUTO), fixed()
+    (warning,) = assumed(classifier, X, once)
+    text = str(warning.message)
+    assert "judged the same label of the same item 0 times" in text
+    share = once.relevant.sum() / once.n_answers
+    assert f"about {int(np.ceil(40 / share))} of them" in text
+    np.testing.assert_array_equal(classifier.coef_, plain.fit(X, once).coef_)
+
+
+def test_rates_by_label_are_used_and_shown():
+    by_label = np.array([[0.1, 0.2, 0.5, 0.6]] * 6)
+    said = draw_answers(Y, question="asked", random_state=3, missed=by_label)
+    classifier = fixed(alpha=0.0003, missed=by_label).fit(X, said)
+    np.testing.assert_allclose(classifier.missed_, 0.35)
+    np.testing.assert_allclose(classifier.missed_by_label_, by_label[0])
+    np.testing.assert_array_equal(classifier.invented_by_label_, np.zeros(4))
+    share = classifier.predict_proba(X).mean(axis=0)
+    np.testing.assert_allclose(share, Y.mean(axis=0), atol=0.05)
+
+
+@pytest.mark.parametrize("which", ["people", "labels"])
+def test_files_and_the_likelihood_of_answers_keep_the_rates(which, found, tmp_path):
+    classifier = found
+    if which == "labels":
+        classifier = fixed(missed=np.full((6, 4), 0.2), invented=0.1).fit(X, SAID)
+    classifier.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    for name in ("missed_", "invented_", "missed_by_label_"):
+        assert hasattr(loaded, name) == hasattr(classifier, name)
+        if hasattr(classifier, name):
+            np.testing.assert_array_equal(getattr(loaded, name), getattr(classifier, name))
+    # Persons are found by name; one who is new has the common rates.
+    new = Answers.from_arrays(
+        relevant=np.eye(4)[:2], offered=np.eye(4)[:2], question="asked", annotator=["new", "3"]
+    )
+    rates = loaded._annotators.one_sided[:, [-1, 3], :]
+    missed, invented = np.broadcast_to(rates, (2, 2, 4))
+    order = [("new", "3").index(name) for name in new.annotator_names]
+    expected = answers_log_likelihood(
+        torch.from_numpy(loaded.decision_function(X[:2])),
+        new,
+        missed=missed[order],
+        invented=invented[order],
+    )
+    assert loaded.score(X[:2], new) == pytest.approx(float(expected.mean()), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"missed": "auto"}, "give rates, or 'auto' for both"),
+        ({"missed": "often", "invented": "often"}, "give rates, or 'auto' for both"),
+        ({**AUTO, "error_rate": "auto"}, "give only one sort of mistakes"),
+        ({"missed": 0.1, "error_rate": 0.1}, "give only one sort of mistakes"),
+        ({"missed": [0.1, 0.2]}, "one for each annotator, 6 in all"),
+        ({"invented": 1.1}, r"invented is 1\.1; give rates between 0 and 1"),
+    ],
+    ids=str,
+)
+def test_what_does_not_fit_together_is_refused(given, message):
+    with pytest.raises(InputError, match=message):
+        fixed(**given).fit(X, SAID)
