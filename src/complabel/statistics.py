@@ -171,11 +171,16 @@ def win_tie_loss(judgements: Iterable[Judgement]) -> WinTieLoss:
     Parameters
     ----------
     judgements : iterable of {"better", "worse", "tie"}
-        Results of :func:`judge`; anything else is an InputError.
+        Results of :func:`judge`.
 
     Returns
     -------
     WinTieLoss
+
+    Raises
+    ------
+    InputError
+        If a value is not a judgement.
 
     Examples
     --------
@@ -194,11 +199,16 @@ def summarize(values: ArrayLike) -> Summary:
     Parameters
     ----------
     values : array-like of shape (n_folds,)
-        At least two finite numbers, else there is an InputError.
+        At least two finite numbers.
 
     Returns
     -------
     Summary
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two values, or one is not finite.
 
     Examples
     --------
@@ -243,6 +253,11 @@ def average_ranks(scores: ArrayLike, *, higher_is_better: bool) -> NDArray[np.fl
     -------
     ndarray of shape (n_methods,), dtype float64
         From 1, the best, to ``n_methods``; equal scores share the mean of their ranks.
+
+    Raises
+    ------
+    InputError
+        If there is no score, or one is not finite.
 
     Examples
     --------
@@ -321,6 +336,11 @@ def critical_difference(n_methods: int, n_problems: int, *, level: float = 0.05)
     -------
     float
 
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+
     References
     ----------
     P. Nemenyi, "Distribution-free multiple comparisons", PhD thesis, Princeton University, 1963.
@@ -351,6 +371,11 @@ def groups_not_different(ranks: ArrayLike, difference: float) -> list[tuple[int,
     list of tuple of int
         Each group has the indices of two or more methods, from the best rank to the worst. Groups
         may overlap, but none is inside another. The group with the best rank comes first.
+
+    Raises
+    ------
+    InputError
+        If a rank is not finite, or ``difference`` is not above 0.
 
     Examples
     --------

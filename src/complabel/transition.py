@@ -31,12 +31,17 @@ def uniform_transition(n_labels: int) -> NDArray[np.float64]:
     Parameters
     ----------
     n_labels : int
-        K, at least 2; less is a TransitionError.
+        K, at least 2.
 
     Returns
     -------
     ndarray of shape (K, K), float64
         ``(1 - I) / (K - 1)``; exact if every instance has exactly one relevant label.
+
+    Raises
+    ------
+    TransitionError
+        If there are fewer than 2 labels.
 
     Examples
     --------

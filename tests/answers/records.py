@@ -45,6 +45,7 @@ def records(draw, *, min_labels=2):
                 "asked_for": asked_for,
                 "annotator": draw(st.sampled_from(["ann", "bob", "cy", None])),
                 "probability": draw(st.sampled_from([0.25, 1.0, np.nan])),
+                "seconds": draw(st.sampled_from([0.0, 2.5, np.nan])),
             }
         )
     return n_items, n_labels, found
@@ -62,7 +63,7 @@ def make(n_items, n_labels, found, form=np.asarray):
     """Answers of records, whose masks are given in some form."""
     columns = {
         name: [record[name] for record in found]
-        for name in ("question", "item", "asked_for", "probability")
+        for name in ("question", "item", "asked_for", "probability", "seconds")
     }
     return Answers.from_arrays(
         **{name: form(indicator([r[name] for r in found], n_labels)) for name in MASKS},
@@ -70,6 +71,7 @@ def make(n_items, n_labels, found, form=np.asarray):
         item=np.array(columns["item"], dtype=int),
         asked_for=np.array(columns["asked_for"], dtype=int),
         probability=np.array(columns["probability"], dtype=float),
+        seconds=np.array(columns["seconds"], dtype=float),
         annotator=np.array([record["annotator"] for record in found], dtype=object),
         n_items=n_items,
     )
@@ -88,6 +90,7 @@ def back(answers):
             if answers.annotator[at] == -1
             else answers.annotator_names[answers.annotator[at]],
             "probability": answers.probability[at],
+            "seconds": answers.seconds[at],
         }
         for at in range(answers.n_answers)
     ]
@@ -102,7 +105,7 @@ def _plain(record):
     return {
         name: sorted(value) if isinstance(value, frozenset) else value
         for name, value in sorted(record.items())
-    } | {"probability": float(record["probability"])}
+    } | {name: float(record[name]) for name in ("probability", "seconds")}
 
 
 def what_is_denied(n_items, n_labels, found):

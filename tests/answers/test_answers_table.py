@@ -38,6 +38,7 @@ def rows_of(found):
                 "annotator": record["annotator"],
                 "time": "yesterday",
                 "probability": record["probability"],
+                "seconds": record["seconds"],
             }
 
 

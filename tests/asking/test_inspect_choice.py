@@ -74,25 +74,24 @@ def test_tests_on_known_labels_keep_their_level(question, name):
         assert stats.kstest(p_values, "uniform").pvalue > 0.01
 
 
-def test_known_labels_give_pearsons_test_by_hand():
-    # Labels 0 and 1 do not apply to any of 40 items; 0 is named 28 times.
-    n = 40
-    absent = np.tile([1, 1, 0], (n, 1))
+def named_of_known(absent):
+    """Of 40 items alike, label 0 is named 28 times and label 1 otherwise; all labels are known."""
+    absent = np.tile(absent, (40, 1))
     known = Answers.from_arrays(absent=absent, relevant=1 - absent, question="ticked")
     named = np.eye(3, dtype=int)[np.repeat([0, 1], [28, 12])]
-    found = test_of(Answers.concatenate([Answers.from_arrays(named=named), known]), _choice.KNOWN)
+    return Answers.concatenate([Answers.from_arrays(named=named), known])
+
+
+def test_known_labels_give_pearsons_test_by_hand():
+    found = test_of(named_of_known([1, 1, 0]), _choice.KNOWN)
     expected = stats.chisquare([28, 12])
     assert (found.statistic, found.dof) == (pytest.approx(expected.statistic), 1)
     assert found.p_value == pytest.approx(expected.pvalue)
 
 
 def test_what_is_forced_or_a_mistake_tells_nothing():
-    n = 40
-    absent = np.tile([1, 0, 0], (n, 1))
-    known = Answers.from_arrays(absent=absent, relevant=1 - absent, question="ticked")
-    named = np.eye(3, dtype=int)[np.repeat([0, 1], [28, 12])]
-    seen = inspect_answers(Answers.concatenate([Answers.from_arrays(named=named), known]))
-    assert seen.tests == () or _choice.KNOWN not in {test.name for test in seen.tests}
+    seen = inspect_answers(named_of_known([1, 0, 0]))
+    assert _choice.KNOWN not in {test.name for test in seen.tests}
 
 
 def name_zero_where_four_applies(seed):

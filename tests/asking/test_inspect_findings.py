@@ -23,8 +23,12 @@ def names_of(seen):
     return {each.name for each in seen.findings}
 
 
-def excluded(Y, rates=0.3, seed=0):
-    return draw_answers(Y, question="excluded", exclusion_rates=rates, random_state=seed)
+def excluded(Y, seed=0):
+    return draw_answers(Y, question="excluded", exclusion_rates=0.3, random_state=seed)
+
+
+def exclusions(marks, **more):
+    return Answers.from_arrays(excluded=marks, question="excluded", **more)
 
 
 def asked(Y, seed=0, **more):
@@ -43,9 +47,8 @@ def test_good_answers_need_nothing(seed):
 def test_named_freely_nothing_can_tell():
     seen = inspect_answers(draw_answers(draw_labels(), random_state=1))
     found = seen.finding("choice-unchecked")
-    assert (found.severity, found.command) == ("warning", ASK)
+    assert (found.severity, found.command, seen.next_step) == ("warning", ASK, found)
     assert "Choices may be biased, and nothing here can tell" in found.what
-    assert seen.next_step == found
     assert "choice-not-uniform" not in names_of(seen)
 
 
@@ -64,14 +67,6 @@ def test_as_many_questions_as_there_are():
     assert "Ask 40 yes/no questions" in seen.next_step.advice
 
 
-def test_exclusions_alone_tell_no_rates():
-    seen = inspect_answers(excluded(draw_labels()))
-    assert seen.next_step.name == "exclusion-rates-unknown"
-    Y = draw_labels(2000)
-    both = Answers.concatenate([excluded(Y), asked(Y, 1)])
-    assert "exclusion-rates-unknown" not in names_of(inspect_answers(both))
-
-
 def test_chosen_questions_do_not_count():
     Y = draw_labels()
     chosen = Answers.from_arrays(relevant=Y, absent=1 - Y, question="asked")
@@ -84,13 +79,6 @@ def test_chosen_questions_do_not_count():
     assert also.finding("not-random").what.startswith("300 of 600 answers")
     assert also.knowledge.n_random == 300
     assert "not-random" not in names_of(inspect_answers(asked(Y)))
-
-
-def test_only_no_looks_like_naming():
-    Y = draw_labels()
-    no = Answers.from_arrays(absent=draw_answers(Y, random_state=1).complementary)
-    assert "only-no" in names_of(inspect_answers(no))
-    assert "only-no" not in names_of(inspect_answers(asked(Y)))
 
 
 def test_contradictions_come_first():
@@ -133,11 +121,11 @@ def test_an_audit_that_is_too_small(n, expected):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_labels_excluded_alike_are_found_and_others_not(seed):
-    plain = excluded(draw_labels(seed=seed + 50), seed=seed)
+    plain = excluded(draw_labels(seed=seed + 50), seed)
     assert inspect_answers(plain).identical == inspect_answers(plain).nested == ()
     marks = plain.excluded.toarray()
     marks[:, 3] = marks[:, 1]
-    seen = inspect_answers(Answers.from_arrays(excluded=marks, question="excluded"))
+    seen = inspect_answers(exclusions(marks))
     assert seen.identical == (("1", "3"),)
     assert "'1' = '3'" in seen.finding("identical-labels").what
     assert set(seen.nested) == {("1", "3"), ("3", "1")}
@@ -145,10 +133,10 @@ def test_labels_excluded_alike_are_found_and_others_not(seed):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_nested_exclusions_without_those_that_follow(seed):
-    marks = excluded(draw_labels(seed=seed + 50), seed=seed).excluded.toarray()
+    marks = excluded(draw_labels(seed=seed + 50), seed).excluded.toarray()
     marks[:, 1] |= marks[:, 2]
     marks[:, 0] |= marks[:, 1]
-    seen = inspect_answers(Answers.from_arrays(excluded=marks, question="excluded"))
+    seen = inspect_answers(exclusions(marks))
     assert seen.nested == (("0", "1"), ("1", "2"))
     assert "'0' wherever '1' is" in seen.finding("nested-exclusions").what
 
@@ -156,7 +144,7 @@ def test_nested_exclusions_without_those_that_follow(seed):
 def test_few_marks_are_alike_by_chance():
     marks = np.zeros((100, 3), dtype=int)
     marks[:1] = 1
-    seen = inspect_answers(Answers.from_arrays(excluded=marks, question="excluded"))
+    seen = inspect_answers(exclusions(marks))
     assert seen.identical == seen.nested == ()
 
 
@@ -164,33 +152,8 @@ def test_many_marks_are_multiplied_densely():
     rng = np.random.default_rng(0)
     marks = (rng.random((400, 30)) < 0.6).astype(int)
     marks[:, 4] |= marks[:, 9]
-    seen = inspect_answers(Answers.from_arrays(excluded=marks, question="excluded"))
+    seen = inspect_answers(exclusions(marks))
     assert seen.nested == (("4", "9"),)
-
-
-def test_labels_without_or_with_few_answers():
-    Y = np.hstack([draw_labels(), np.zeros((300, 1), dtype=np.uint8)])
-    marks = excluded(Y).excluded.toarray()
-    marks[:, 0] = 0
-    marks[3:, 5] = 0
-    seen = inspect_answers(Answers.from_arrays(excluded=marks, question="excluded"))
-    assert "'0'" in seen.finding("never-mentioned").what
-    assert "'5'" in seen.finding("few-answers").what
-    assert not {"never-mentioned", "few-answers"} & names_of(inspect_answers(asked(draw_labels())))
-
-
-def test_labels_with_few_yes():
-    Y = np.zeros((500, 3), dtype=np.uint8)
-    Y[:40, 0], Y[:6, 1], Y[100, 2] = 1, 1, 1
-    seen = inspect_answers(asked_all(Y))
-    assert "2 of 3 labels" in seen.finding("few-yes").what
-    assert "'2' (1), '1' (6)" in seen.finding("few-yes").what
-    assert seen.finding("few-answers") is None
-    assert inspect_answers(asked_all(Y[:, :1])).finding("few-yes") is None
-
-
-def asked_all(Y):
-    return draw_answers(Y, question="ticked", random_state=0)
 
 
 @pytest.mark.parametrize(
@@ -254,39 +217,50 @@ def test_labels_nobody_listed():
     assert "labels-not-listed" not in names_of(inspect_answers(yes_no, labels_listed=False))
 
 
-def test_items_of_which_no_label_is_left():
-    marks = np.ones((4, 3), dtype=int)
-    marks[2:, 0] = 0
-    seen = inspect_answers(Answers.from_arrays(excluded=marks, question="excluded", n_items=6))
-    assert "2 items" in seen.finding("all-excluded").what
-    assert "2 of 6 items" in seen.finding("items-without-answers").what
-
-
 def people(annotators):
     n = len(annotators)
     return Answers.from_arrays(absent=np.eye(3, dtype=int)[np.arange(n) % 3], annotator=annotators)
 
 
-@pytest.mark.parametrize(
-    ("annotators", "expected"),
-    [
-        (["ann"] * 4, "one-annotator"),
-        ([None] * 4, "annotators-unknown"),
-        (["ann", None, "ann", "bob"], "annotators-unknown"),
-        (["ann", "bob", "ann", "bob"], "nothing-shared"),
-    ],
-    ids=["one", "none", "some", "two"],
-)
-def test_what_is_not_known_of_people(annotators, expected):
-    found = {"one-annotator", "annotators-unknown"} | {expected}
-    assert names_of(inspect_answers(people(annotators))) & found == {expected}
+def ticked(*where):
+    """All labels of 500 items are ticked; each applies to the first items only."""
+    Y = (np.arange(500)[:, np.newaxis] < where).astype(np.uint8)
+    return draw_answers(Y, question="ticked", random_state=0)
 
 
-def test_copies_are_counted():
-    once = people(["ann", "bob"])
-    seen = inspect_answers(Answers.concatenate([once, once]))
-    assert seen.n_repeated == 2
-    assert "2 times" in seen.finding("repeated-answers").what
+def cases():
+    """Each finding with answers that have it, some words of it, and answers without it."""
+    Y = draw_labels()
+    good = asked(Y)
+    audited = Answers.concatenate([excluded(Y), good])
+    yield "exclusion-rates-unknown", excluded(Y), "exclude labels", audited
+    no = Answers.from_arrays(absent=draw_answers(Y, random_state=1).complementary)
+    yield "only-no", no, "judgements are no", good
+    marks = excluded(np.hstack([Y, Y[:, :1] * 0])).excluded.toarray()
+    marks[:, 0], marks[3:, 5] = 0, 0
+    yield "never-mentioned", exclusions(marks), "1 of 6 labels are in no answer: '0'", good
+    yield "few-answers", exclusions(marks), "1 of 6 labels are in fewer than 20 answers: '5'", good
+    few = ticked(40, 6, 1)
+    yield "few-yes", few, "2 of 3 labels, fewer than 10", ticked(40)
+    yield "few-yes", few, "'2' (1), '1' (6)", ticked(40, 10)
+    marks = np.ones((4, 3), dtype=int)
+    marks[2:, 0] = 0
+    yield "all-excluded", exclusions(marks), "2 items", good
+    yield "items-without-answers", exclusions(marks, n_items=6), "2 of 6 items", good
+    ann, both = people(["ann"] * 4), people(["ann", "bob"] * 2)
+    some = people(["ann", None, "ann", "bob"])
+    yield "one-annotator", ann, "'ann'", both
+    yield "one-annotator", ann, "'ann'", some
+    yield "annotators-unknown", people([None] * 4), "No answer says who", both
+    yield "annotators-unknown", some, "1 of 4 answers", ann
+    yield "nothing-shared", both, "2 annotators", ann
+    yield "repeated-answers", Answers.concatenate([both, both]), "4 times", both
+
+
+def test_a_finding_is_where_its_assumption_fails_and_not_elsewhere():
+    for name, having, words, without in cases():
+        assert words in inspect_answers(having).finding(name).what
+        assert inspect_answers(without).finding(name) is None, (name, words)
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])

@@ -4,8 +4,17 @@ import shlex
 import sys
 
 import pytest
+from tests.cli.own import write_files
 
 from complabel.cli import _app, _console
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    """Work in a folder of its own, with small files of somebody's."""
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture

@@ -69,13 +69,17 @@ def write_files(folder):
         for number, (item, label) in enumerate(chosen)
     ]
     (folder / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
-    return [label for _, label in chosen]
 
 
-def read_rows(path):
-    """Return the rows of a CSV file as text, with the header first."""
+def read_table(path):
+    """Return the rows of a CSV file, each as texts by column."""
     with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.reader(file))
+        return list(csv.DictReader(file))
+
+
+def write_back(path, rows):
+    """Write what ``read_table`` returned."""
+    write_table(path, rows[0], [row.values() for row in rows])
 
 
 def write_arff(path, seed=0, *, option=""):

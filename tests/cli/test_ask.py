@@ -3,16 +3,9 @@
 import json
 
 import pytest
-from tests.cli.own import DATA, ITEMS, NAMES, read_rows, write_files, write_table
+from tests.cli.own import DATA, ITEMS, NAMES, read_table, write_back, write_table
 
-
-@pytest.fixture(autouse=True)
-def folder(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    write_files(tmp_path)
-    return tmp_path
-
-
+pytestmark = pytest.mark.usefixtures("folder")
 LABELS = ("--label-names", "labels.txt")
 
 
@@ -29,18 +22,17 @@ def test_answered_questions_come_back(run, folder):
         " model.safetensors\n"
     )
     run("ask", "named.csv", "--features", "X.csv", *LABELS, "-n", 40, "--out", "q.csv")
-    header, *rows = read_rows(folder / "q.csv")
-    item, label, answer = (header.index(name) for name in ("item", "label", "answer"))
-    open_ = [row for row in rows if not row[answer]]
+    rows = read_table(folder / "q.csv")
+    open_ = [row for row in rows if not row["answer"]]
     assert len(open_) == 40
-    assert {row[item] for row in open_} - set(ITEMS[:60]), "items without an answer are asked, too"
+    assert {r["item"] for r in open_} - set(ITEMS[:60]), "items without an answer are asked, too"
     for row in open_:
-        applies = DATA.Y[ITEMS.index(row[item]), NAMES.index(row[label])]
-        row[answer] = "yes" if applies else "no"
-    write_table(folder / "q.csv", header, rows)
+        applies = DATA.Y[ITEMS.index(row["item"]), NAMES.index(row["label"])]
+        row["answer"] = "yes" if applies else "no"
+    write_back(folder / "q.csv", rows)
     code, out, _ = run("import", "q.csv", "--out", "answered-q.csv")
     assert code == 0
-    n_yes = sum(row[answer] == "yes" for row in rows)
+    n_yes = sum(row["answer"] == "yes" for row in rows)
     assert f"  {n_yes:>{len(str(len(rows)))}}  rows that say yes\n" in out
     assert run("inspect", "named.csv", "answered-q.csv", *LABELS)[0] == 0
 
@@ -64,9 +56,9 @@ def test_prompts_and_replies(run, folder):
     (folder / "replies.jsonl").write_text(text, encoding="utf-8")
     arguments = ("--from", "replies", "--out", "answered-q.csv")
     assert run("import", "replies.jsonl", *arguments)[0] == 0
-    header, *rows = read_rows(folder / "answered-q.csv")
+    rows = read_table(folder / "answered-q.csv")
     assert len(rows) == len(prompts)
-    assert [row[header.index("answer")] for row in rows].count("no") >= 10
+    assert [row["answer"] for row in rows].count("no") >= 10
 
 
 def test_texts_stand_beside_the_questions(run, folder):
@@ -77,12 +69,11 @@ def test_texts_stand_beside_the_questions(run, folder):
             "ask", "asked.csv", *LABELS, "-n", 10, "--out", out, "--texts", "texts.csv"
         )
         assert code == 0
-    header, *rows = read_rows(folder / "q.csv")
-    item, answer, text = (header.index(name) for name in ("item", "answer", "text"))
-    assert all(row[text] == f'text, "of" {row[item]}' for row in rows)
+    rows = read_table(folder / "q.csv")
     for row in rows:
-        row[answer] = row[answer] or "y"
-    write_table(folder / "q.csv", header, rows)
+        assert row["text"] == f'text, "of" {row["item"]}'
+        row["answer"] = row["answer"] or "y"
+    write_back(folder / "q.csv", rows)
     code, out, err = run("import", "q.csv", "--out", "answered-q.csv")
     assert code == 0
     assert f"  {len(rows)}  asked answers\n" in out
@@ -112,8 +103,8 @@ def test_the_first_round_needs_no_answers(run, folder, case, known):
     code, out, err = run("ask", *files, *known, *LABELS, "-n", 8, "--out", "q.csv")
     assert (code, err) == (0, "")
     assert "  complabel fit answered-q.csv --features X.csv --label-names labels.txt" in out
-    header, *rows = read_rows(folder / "q.csv")
-    of = {name: [row[at] for row in rows] for at, name in enumerate(header)}
+    rows = read_table(folder / "q.csv")
+    of = {name: [row[name] for row in rows] for name in rows[0]}
     assert len(rows) == len({*zip(of["item"], of["label"], strict=True)}) == 8
     assert {name: of["label"].count(name) for name in NAMES} == dict.fromkeys(NAMES, 2)
     assert {*of["item"]} <= {*ITEMS}
@@ -125,8 +116,8 @@ def test_a_second_round_names_another_file(run, folder):
     """The command that is printed twice does not lose what was filled in."""
     first = ("ask", "--features", "X.csv", *LABELS, "-n", 8, "--out", "q.csv")
     assert run(*first)[0] == 0
-    header, *rows = read_rows(folder / "q.csv")
-    write_table(folder / "q.csv", header, [[*row[:3], "no", *row[4:]] for row in rows])
+    rows = read_table(folder / "q.csv")
+    write_back(folder / "q.csv", [row | {"answer": "no"} for row in rows])
     filled = (folder / "q.csv").read_bytes()
     code, _, err = run(*first)
     assert (code, "such as q-2.csv" in err) == (1, True)
@@ -135,7 +126,7 @@ def test_a_second_round_names_another_file(run, folder):
     assert code == 0
     assert "complabel import q-2.csv --out answered-q-2.csv" in out
     assert (folder / "q.csv").read_bytes() == filled
-    _, *more = read_rows(folder / "q-2.csv")
-    pairs = {tuple(row[1:3]) for row in rows}
-    assert {tuple(row[1:3]) for row in more if row[3]} <= pairs
-    assert not {tuple(row[1:3]) for row in more if not row[3]} & pairs
+    more = read_table(folder / "q-2.csv")
+    pairs = {(row["item"], row["label"]) for row in rows}
+    assert {(row["item"], row["label"]) for row in more if row["answer"]} <= pairs
+    assert not {(row["item"], row["label"]) for row in more if not row["answer"]} & pairs

@@ -38,6 +38,13 @@ def test_a_method_that_fails_is_said_and_the_others_are_shown(run):
     assert "Traceback" not in err
 
 
+def reported(run, tmp_path):
+    """Write the report; return its page and its tables."""
+    assert run("study", "report")[0] == 0
+    (folder,) = tmp_path.glob("*-report")
+    return [(folder / n).read_text("utf-8") for n in ("report.html", "tables.md", "tables.tex")]
+
+
 HINTS = "default::complabel.answers.IgnoredAnswersWarning"
 
 
@@ -62,10 +69,8 @@ def test_a_benchmark_may_ask_another_question(run, tmp_path):
     assert ridge["fitted"]["alpha"] > 0
     assert err.count("hint: prior: PriorClassifier learns from labels that do not apply") == 1
     assert "Warning" not in err
-    assert run("study", "report")[0] == 0
-    (folder,) = tmp_path.glob("*-report")
-    for name in ("report.html", "tables.md", "tables.tex"):
-        assert "one label named from a random menu of 2" in (folder / name).read_text("utf-8")
+    for text in reported(run, tmp_path):
+        assert "one label named from a random menu of 2" in text
 
 
 @pytest.mark.filterwarnings(HINTS)
@@ -83,13 +88,10 @@ def test_a_benchmark_may_have_an_audit_and_match_every_method_to_it(run, tmp_pat
     assert (ridge["audit"], ridge["row"]) == (300, "Ridge, matched frequencies")
     assert (ridge["match_frequencies"], supervised["match_frequencies"]) == (True, False)
     assert ridge["fitted"]["label_frequencies_sum_error"] > 0
-    assert run("study", "report")[0] == 0
-    (folder,) = tmp_path.glob("*-report")
-    for name in ("report.html", "tables.md", "tables.tex"):
-        text = (folder / name).read_text("utf-8")
+    page, *tables = reported(run, tmp_path)
+    for text in (page, *tables):
         assert "an audit of 300 random yes/no answers" in text
         assert "Ridge, matched frequencies" in text
-    page = (folder / "report.html").read_text("utf-8")
     assert "and an audit for each training part. True labels" in page
     assert "except as answers of an audit, and in rows marked †" in page
 

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, read_rows, write_files
+from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, read_table
 
 from complabel.cli import _console, _evaluate
 from complabel.files import read_answers
@@ -14,15 +14,11 @@ from complabel.metrics import complementary_ranking_error, evaluate
 MODEL = "m.safetensors"
 
 
-@pytest.fixture(autouse=True)
-def folder(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    write_files(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 @pytest.fixture
-def model():
+def model(folder):
     """Fit to answers, so that labels have names."""
     answers = read_answers("asked.csv", items=ITEMS, label_names=NAMES).answers
     classifier = make_classifier("selection-likelihood:kernel=linear,alpha=0.1", random_state=0)
@@ -72,8 +68,8 @@ def test_a_guess_without_features_and_labels_stand_beside_the_figures(run, folde
     code, out, _ = run("evaluate", MODEL, "X.csv", "--answers", "asked.csv", "--json", "f.json")
     assert code == 0
     found = json.loads((folder / "f.json").read_text(encoding="utf-8"))
-    _, *rows = read_rows(folder / "asked.csv")
-    said = {(row[0], row[1]): row[2] == "yes" for row in rows}
+    rows = read_table(folder / "asked.csv")
+    said = {(row["item"], row["label"]): row["answer"] == "yes" for row in rows}
     # An order for all items: labels with fewer "no" come first.
     n_no = [sum(not yes for (_, label), yes in said.items() if label == name) for name in NAMES]
     errors = []

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, write_files, write_table
+from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, write_table
 
 import complabel
 from complabel.cli import _fit
@@ -11,17 +11,11 @@ from complabel.methods import held_out_score, make_classifier
 
 # What ridge cannot use of answers, it says.
 pytestmark = [
+    pytest.mark.usefixtures("folder"),
     pytest.mark.filterwarnings("default:ComplementaryRidgeClassifier learns from"),
     pytest.mark.filterwarnings("default:never chosen as complementary"),
 ]
 RIDGE = ("--method", "ridge:alpha=1,rank=2", "--out", "m.safetensors")
-
-
-@pytest.fixture(autouse=True)
-def folder(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    write_files(tmp_path)
-    return tmp_path
 
 
 def test_a_fit_is_that_of_python(run):

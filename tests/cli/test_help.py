@@ -51,7 +51,8 @@ def test_help_fits_the_terminal_and_cuts_no_word(path, columns):
 @pytest.mark.parametrize(
     "path", [path for path in COMMANDS if not hasattr(COMMANDS[path], "commands")]
 )
-def test_every_command_has_examples_that_parse(path):
+def test_every_command_has_examples_that_parse(monkeypatch, tmp_path, path):
+    monkeypatch.chdir(tmp_path)  # outputs are tried while options are read
     lines = re.findall(r"\$ complabel (.*)", shown(path, 80))
     assert lines
     for line in lines:

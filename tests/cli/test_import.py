@@ -3,17 +3,11 @@
 import json
 
 import pytest
-from tests.cli.own import ITEMS, N_ANSWERED, NAMES, read_rows, write_files
+from tests.cli.own import ITEMS, N_ANSWERED, NAMES, read_table
 from tests.importers.samples import LABEL_STUDIO
 
 from complabel.cli import _import
 from complabel.importers import FORMATS
-
-
-@pytest.fixture(autouse=True)
-def folder(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_the_formats_are_those_of_the_importers():
@@ -21,13 +15,14 @@ def test_the_formats_are_those_of_the_importers():
 
 
 def test_an_export_becomes_a_table_and_is_counted(run, folder):
-    labels = write_files(folder)
     code, out, err = run("import", "export.json", "--absent", "not_this", "--out", "my answers.csv")
     assert code == 0
-    header, *rows = read_rows(folder / "my answers.csv")
-    assert [row[header.index("item")] for row in rows] == list(ITEMS[:N_ANSWERED])
-    assert [row[header.index("label")] for row in rows] == labels
-    assert {row[header.index("answer")] for row in rows} == {"no"}
+    rows = read_table(folder / "my answers.csv")
+    assert [row["item"] for row in rows] == list(ITEMS[:N_ANSWERED])
+    assert [row["label"] for row in rows] == [
+        row["label"] for row in read_table(folder / "named.csv")
+    ]
+    assert {row["answer"] for row in rows} == {"no"}
     lines = out.splitlines()
     assert lines[0] == "export.json:"
     assert "  60  tasks" in lines
@@ -37,7 +32,6 @@ def test_an_export_becomes_a_table_and_is_counted(run, folder):
 
 
 def test_a_control_that_nobody_told_is_said(run, folder):
-    write_files(folder)
     _, _, err = run("import", "export.json", "--out", "answers.csv")
     assert "The only control, 'not_this', is read as labels that do not apply" in err
 
@@ -57,16 +51,13 @@ def test_labels_that_nobody_mentioned_are_kept_if_asked_for(run, folder):
         "lists 3 labels, but the answers mention only 2 of them; keep all names with --labels-out"
         in err
     )
-    code, out, err = run(
-        "import", "lvis.json", "--out", "all.parquet", "--labels-out", "labels.txt"
-    )
+    code, out, err = run("import", "lvis.json", "--out", "all.parquet", "--labels-out", "all.txt")
     assert (code, err) == (0, "")
-    assert (folder / "labels.txt").read_text(encoding="utf-8") == "cat\ndog\nemu\n"
-    assert "next: complabel inspect all.parquet --label-names labels.txt\n" in out
+    assert (folder / "all.txt").read_text(encoding="utf-8") == "cat\ndog\nemu\n"
+    assert "next: complabel inspect all.parquet --label-names all.txt\n" in out
 
 
 def test_labels_of_a_file_without_a_list_are_those_mentioned(run, folder):
-    write_files(folder)
     run("import", "export.json", "--out", "answers.csv", "--labels-out", "found.txt")
     assert (folder / "found.txt").read_text("utf-8").splitlines() == sorted(NAMES)
 
@@ -77,15 +68,14 @@ def test_options_reach_the_importer(run, folder):
         "import", "ls.json", "--absent", "not_this", "--present", "this", "--out", "answers.csv"
     )
     assert code == 0
-    header, *rows = read_rows(folder / "answers.csv")
-    said = {(row[header.index("label")], row[header.index("answer")]) for row in rows}
+    said = {(row["label"], row["answer"]) for row in read_table(folder / "answers.csv")}
     assert ("city", "yes") in said
     assert ("sea", "no") in said
     (folder / "codes.csv").write_text("item,sea,sky\na,J,N\nb,?,N\n", encoding="utf-8")
     coded = ("--from", "coded", "--yes", "J", "--no", "N", "--unsure", "?")
     assert run("import", "codes.csv", *coded, "--out", "coded.csv")[0] == 0
-    header, *rows = read_rows(folder / "coded.csv")
-    assert [row[header.index("answer")] for row in rows] == ["yes", "no", "unsure", "no"]
+    rows = read_table(folder / "coded.csv")
+    assert [row["answer"] for row in rows] == ["yes", "no", "unsure", "no"]
 
 
 def test_people_with_a_column_each(run, folder):
@@ -93,9 +83,8 @@ def test_people_with_a_column_each(run, folder):
     told = ("--from", "columns", "--absent", "anna", "--absent", "ben=Ben B.")
     code, _, _ = run("import", "sheet.csv", *told, "--separator", ";", "--out", "answers.csv")
     assert code == 0
-    header, *rows = read_rows(folder / "answers.csv")
-    wanted = [header.index(name) for name in ("item", "label", "annotator", "question")]
-    assert [[row[at] for at in wanted] for row in rows] == [
+    wanted = ("item", "label", "annotator", "question")
+    assert [[row[name] for name in wanted] for row in read_table(folder / "answers.csv")] == [
         ["a", "sea", "anna", "named"],
         ["a", "sky", "anna", "named"],
         ["b", "fog", "Ben B.", "named"],
@@ -116,7 +105,6 @@ def test_people_with_a_column_each(run, folder):
     ],
 )
 def test_what_cannot_be_read_is_said_and_nothing_is_written(run, folder, arguments, message):
-    write_files(folder)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     code, out, err = run("import", *arguments)
     assert code == 1

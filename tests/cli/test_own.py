@@ -4,7 +4,7 @@ import json
 import sys
 
 import pytest
-from tests.cli.own import write_arff, write_files
+from tests.cli.own import write_arff
 
 from complabel.datasets import make_synthetic, save_file
 
@@ -13,17 +13,15 @@ LABELS = [f"label{i}" for i in range(4)]
 
 
 @pytest.fixture(autouse=True)
-def folder(monkeypatch, tmp_path):
+def folder(folder):
     """Work with a dataset in two parts, one in MEKA's form, one without labels, and tables."""
-    write_files(tmp_path)
-    write_arff(tmp_path / "pics-train.arff")
-    write_arff(tmp_path / "pics-test.arff", 1)
+    write_arff(folder / "pics-train.arff")
+    write_arff(folder / "pics-test.arff", 1)
     text = "".join(f'<label name="{name}"/>' for name in LABELS)
-    (tmp_path / "pics.xml").write_text(f"<labels>{text}</labels>", encoding="utf-8")
-    write_arff(tmp_path / "meka.arff", 2, option=": -C 4")
-    write_arff(tmp_path / "bare.arff", 3)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (folder / "pics.xml").write_text(f"<labels>{text}</labels>", encoding="utf-8")
+    write_arff(folder / "meka.arff", 2, option=": -C 4")
+    write_arff(folder / "bare.arff", 3)
+    return folder
 
 
 def test_a_file_is_shown_as_it_would_be_read(run):

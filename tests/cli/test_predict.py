@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, read_rows, write_files, write_table
+from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, read_table, write_table
 
 import complabel
 from complabel.methods import make_classifier
@@ -15,29 +15,20 @@ TARGETS = draw_complementary(DATA.Y, random_state=0)
 
 
 @pytest.fixture(autouse=True)
-def folder(monkeypatch, tmp_path):
-    """Work where there are files, and a model that knows the names of labels."""
+def expected(folder):
+    """Save a model that knows the names of labels, and return what it predicts."""
     pd = pytest.importorskip("pandas")
-    monkeypatch.chdir(tmp_path)
-    write_files(tmp_path)
     X = pd.DataFrame(DATA.X, columns=list(COLUMNS))
-    make_classifier("ridge", random_state=0).fit(
-        X, pd.DataFrame(TARGETS, columns=list(NAMES))
-    ).save(MODEL)
-    return tmp_path
-
-
-@pytest.fixture
-def expected():
-    pd = pytest.importorskip("pandas")
-    return complabel.load(MODEL).predict_proba(pd.DataFrame(DATA.X, columns=list(COLUMNS)))
+    classifier = make_classifier("ridge", random_state=0)
+    classifier.fit(X, pd.DataFrame(TARGETS, columns=list(NAMES))).save(MODEL)
+    return complabel.load(MODEL).predict_proba(X)
 
 
 def predicted(path):
-    header, *rows = read_rows(path)
-    assert header == ["item", *NAMES]
-    assert [row[0] for row in rows] == list(ITEMS)
-    return np.array([row[1:] for row in rows], dtype=np.float32)
+    rows = read_table(path)
+    assert [*rows[0]] == ["item", *NAMES]
+    assert [row.pop("item") for row in rows] == list(ITEMS)
+    return np.array([[*row.values()] for row in rows], dtype=np.float32)
 
 
 def test_probabilities_are_those_of_python_in_single_precision(run, folder, expected):

@@ -3,18 +3,15 @@
 import json
 
 import pytest
-from tests.cli.own import read_rows, write_files, write_table
+from tests.cli.own import read_table, write_table
 
 
 @pytest.fixture(autouse=True)
-def folder(monkeypatch, tmp_path):
+def folder(folder):
     """Write two.csv, which has only items and labels, beside the usual files."""
-    monkeypatch.chdir(tmp_path)
-    write_files(tmp_path)
-    header, *rows = read_rows(tmp_path / "named.csv")
-    two = [[row[header.index("item")], row[header.index("label")]] for row in rows]
-    write_table(tmp_path / "two.csv", ["item", "label"], two)
-    return tmp_path
+    two = [[row["item"], row["label"]] for row in read_table(folder / "named.csv")]
+    write_table(folder / "two.csv", ["item", "label"], two)
+    return folder
 
 
 RIDGE = ("--method", "ridge:alpha=1", "--folds", 0)
@@ -48,8 +45,7 @@ def test_the_command_asks_and_takes_the_answer(run, folder, name):
 
 def test_what_was_told_is_what_is_learned_and_the_next_command_says_it(run, folder):
     assert run("import", "two.csv", "--question", "named", "--out", "a.csv")[0] == 0
-    header, *rows = read_rows(folder / "a.csv")
-    assert {row[header.index("question")] for row in rows} == {"named"}
+    assert {row["question"] for row in read_table(folder / "a.csv")} == {"named"}
     labels = ("--label-names", "labels.txt")
     assert run("inspect", "two.csv", *labels, "--question", "named", "--json", "f.json")[0] == 0
     assert json.loads((folder / "f.json").read_text("utf-8"))["questions"] == {"named": 60}

@@ -183,25 +183,14 @@ def stopped(monkeypatch):
 
 
 COMMANDS = {
-    "study run": ("study", "run", "plan.toml", "--jobs", 1),
-    "benchmark": (
-        "benchmark",
-        "synthetic",
-        "--method",
-        "prior",
-        "--method",
-        "ridge",
-        "--folds",
-        2,
-        "--json",
-        "r.json",
-    ),
+    "study run": "study run plan.toml --jobs 1",
+    "benchmark": "benchmark synthetic --method prior --method ridge --folds 2 --json r.json",
 }
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(run, tmp_path, stopped, name):
-    code, out, err = run(*COMMANDS[name])
+    code, out, err = run(COMMANDS[name])
     assert code == 130
     assert "give the same command again to continue" in err
     assert "Traceback" not in err
@@ -210,7 +199,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(run, tmp_path, s
     done = int(re.search(r"(\d) of \d units done", run("study", "status")[1])[1])
     assert done >= 2
     stopped.extend(range(9))
-    code, _, err = run(*COMMANDS[name])
+    code, _, err = run(COMMANDS[name])
     assert code == 0
     assert f"{done} of {6 if name == 'study run' else 4} units are already in the store" in err
 

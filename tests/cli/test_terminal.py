@@ -21,6 +21,17 @@ def test_what_a_file_holds_cannot_steer_the_terminal(capsys):
     forget_consoles()
 
 
+def test_a_log_gets_a_line_every_half_minute(monkeypatch, capsys):
+    forget_consoles()
+    now = [0.0]
+    monkeypatch.setattr(_console.time, "monotonic", lambda: now[0])
+    log = _console.Log("study")
+    for now[0] in (29.0, 31.0, 60.0, 62.0):
+        log(f"unit {now[0]:.0f}")
+    assert capsys.readouterr().err == "study: unit 31, after 31 s\nstudy: unit 62, after 62 s\n"
+    forget_consoles()
+
+
 @pytest.fixture
 def shown(monkeypatch):
     """Show a table of two methods on a terminal of some width; return the lines."""

@@ -116,7 +116,9 @@ def test_what_cannot_be_one_dataset_is_refused(folder, load):
     with pytest.raises(InputError, match="features alone tell nothing; give answers, truth"):
         load()
     (folder / "truth.csv").write_text(TRUTH + "z,0,0,0\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"truth\.csv: 1 of its 3 items have no features: z; give"):
+    with pytest.raises(
+        InputError, match=r"truth\.csv: 1 of its 3 items have no features: 'z'; give"
+    ):
         load(truth="truth.csv")
     (folder / "truth.csv").write_text("item,sea,sky\na,1,0\n", encoding="utf-8")
     with pytest.raises(AnnotationError, match="city"):

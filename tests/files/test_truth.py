@@ -46,7 +46,7 @@ FAULTS = {
     "half": ("item,sea\na,0.5\n", "line 2: column 'sea' holds 0.5"),
     "blank": ("item,sea,sky\na,1,0\nb,,0\n", "line 3: column 'sea' is blank; give 1"),
     "word": ("item,sea\na,1\nb,yes\n", "line 3: column 'sea' must hold numbers; give 1 .*'yes'"),
-    "no ids": ("sea,sky\n1,0\n", "there is no column 'item' .*, only 'sea', 'sky'"),
+    "no ids": ("sea,sky\n1,0\n", "there is no column 'item', only 'sea', 'sky'; .*need item"),
     "blank id": ("item,sea\n,1\n", "line 2: 'item' is blank"),
     "repeated id": ("item,sea\na,1\nb,0\na,1\n", "item 'a' occurs more than once, in line 2 and l"),
     "no rows": ("item,sea\n", "there are no rows"),

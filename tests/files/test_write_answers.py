@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from complabel.errors import InputError, OutputError
-from complabel.files import COLUMNS, AnswerWriter, answers_to_arrow
+from complabel.files import COLUMNS, AnswerWriter, PredictionWriter, answers_to_arrow
 
 PIECES = (
     {
@@ -24,13 +24,19 @@ PIECES = (
         "offered": [["sea", "sky, blue"], ["sea", "sky, blue"], None],
         "asked_for": [2.0, 2.0, np.nan],
     },
-    {"item": np.array(["x"]), "label": ['a "b"'], "probability": [0.1], "time": ["2026-01-01"]},
+    {
+        "item": np.array(["x"]),
+        "label": ['a "b"'],
+        "probability": [0.1],
+        "time": ["2026-01-01"],
+        "seconds": [12.5],
+    },
 )
 ROWS = [
-    ["a", "7", "sea", "no", "named", '["sea", "sky, blue"]', "2", "", "", ""],
-    ["a", "7", "sky, blue", "no", "named", '["sea", "sky, blue"]', "2", "", "", ""],
-    ["", "8", "", "yes", "named", "", "", "", "", ""],
-    ["", "x", 'a "b"', "", "", "", "", "", "2026-01-01", "0.1"],
+    ["a", "7", "sea", "no", "named", '["sea", "sky, blue"]', "2", "", "", "", ""],
+    ["a", "7", "sky, blue", "no", "named", '["sea", "sky, blue"]', "2", "", "", "", ""],
+    ["", "8", "", "yes", "named", "", "", "", "", "", ""],
+    ["", "x", 'a "b"', "", "", "", "", "", "2026-01-01", "0.1", "12.5"],
 ]
 
 
@@ -59,19 +65,15 @@ def test_parquet_holds_the_same_rows_with_numbers_as_numbers(tmp_path):
     assert list(table) == list(COLUMNS)
     assert table["asked_for"].dropna().tolist() == [2, 2]
     assert table["probability"].dropna().tolist() == [0.1]
-    texts = table.drop(columns=["asked_for", "probability"]).astype(object)
+    assert table["seconds"].dropna().tolist() == [12.5]
+    texts = table.drop(columns=["asked_for", "probability", "seconds"]).astype(object)
     wanted = pd.DataFrame(ROWS, columns=COLUMNS)[list(texts)]
     assert texts.where(texts.notna(), "").to_numpy().tolist() == wanted.to_numpy().tolist()
 
 
 def test_text_that_needs_no_quotes_gets_none(tmp_path):
     path = write(tmp_path / "answers.csv", [{"item": ["x"], "label": ["sea"]}])
-    assert path.read_text().splitlines()[1] == ",x,sea,,,,,,,"
-
-
-def test_the_same_answers_make_the_same_bytes(tmp_path):
-    one, two = (write(tmp_path / f"{name}.csv.gz").read_bytes() for name in ("one", "two"))
-    assert one == two
+    assert path.read_text().splitlines()[1] == ",x,sea,,,,,,,,"
 
 
 def test_many_small_pieces_are_written_together(tmp_path, monkeypatch):
@@ -89,40 +91,56 @@ def test_without_rows_there_is_a_header(tmp_path):
     assert list(pd.read_parquet(write(tmp_path / "answers.parquet", []))) == list(COLUMNS)
 
 
-@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])
+ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
+# Makes a writer, and what it writes.
+WRITERS = [
+    *((AnswerWriter, PIECES[:1], ending) for ending in ENDINGS[:3]),
+    *((lambda path: PredictionWriter(path, ["sea"]), (["a"], [[0.5]]), each) for each in ENDINGS),
+]
+each_writer = pytest.mark.parametrize(("make", "rows", "ending"), WRITERS)
+
+
+@each_writer
 @pytest.mark.parametrize("error", [KeyboardInterrupt, FileNotFoundError])
-def test_after_a_failure_the_old_file_is_there_and_nothing_else(tmp_path, ending, error):
-    path = tmp_path / f"answers{ending}"
+def test_after_a_failure_the_old_file_is_there_and_nothing_else(
+    tmp_path, make, rows, ending, error
+):
+    path = tmp_path / f"a{ending}"
     path.write_text("old")
 
     def fail():
-        with AnswerWriter(path) as writer:
-            writer.write(PIECES[0])
+        with make(path) as writer:
+            writer.write(*rows)
             raise error
 
     with pytest.raises(error):
         fail()
     assert path.read_text() == "old"
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
-
-
-def test_a_file_that_cannot_be_written_is_told(tmp_path):
     with (
-        pytest.raises(OutputError, match="cannot be written"),
-        AnswerWriter(tmp_path / "no" / "answers.csv"),
+        pytest.raises(OutputError, match="cannot be written: No such file"),
+        make(tmp_path / "no" / "a.csv"),
     ):
         pass
+
+
+@each_writer
+def test_it_writes_the_same_bytes_in_its_with_block_only(tmp_path, make, rows, ending):
+    for name in "ab":
+        writer = make(tmp_path / f"{name}{ending}")
+        with pytest.raises(InputError, match="inside its with block"):
+            writer.write(*rows)
+        with writer:
+            writer.write(*rows)
+        with pytest.raises(InputError, match="inside its with block"):
+            writer.write(*rows)
+    assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()
 
 
 @pytest.mark.parametrize("name", ["answers.json", "answers", "answers.gz"])
 def test_other_endings_are_refused_before_anything_is_written(tmp_path, name):
     with pytest.raises(InputError, match=r"\.csv, \.csv\.gz, \.parquet"):
         AnswerWriter(tmp_path / name)
-
-
-def test_it_writes_in_a_with_block_only(tmp_path):
-    with pytest.raises(InputError, match="with block"):
-        AnswerWriter(tmp_path / "answers.csv").write(PIECES[0])
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import bz2
+import copy
 import gzip
 import io
 import random
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -87,35 +89,14 @@ descr fortran_order shape (4,2) (4,-2) (99999999999,2) (4,2,1) (True,) '<f8' '>i
 encoding="punycode" encoding="unicode_escape" encoding="cp037" encoding="rot13" encoding=""
 """
 TOKENS = WORDS.split()
-ODD = [
-    text.encode()
-    for text in (
-        "\u0661\u0662",
-        "\ufeff",
-        "\u2028",
-        "\x85",
-        "\xa0",
-        "\u3000",
-        "\x1c",
-        "\x0b",
-        "\x0c",
-    )
-] + [
-    b"\x00",
-    b"\r",
-    b"\n",
-    b"\r\n",
-    b"\t",
-    b" ",
-    b"\xff",
-    b"\xff\xfe",
-    b"\xc3",
-    b"\x1a",
-    b"\x1f\x8b",
-]
+SIGNS = ["\u0661\u0662", "\ufeff", "\u2028", "\x85", "\xa0", "\u3000", "\x1c", "\x0b", "\x0c"]
+ODD = [sign.encode() for sign in SIGNS]
+ODD += [b"\x00", b"\r", b"\n", b"\r\n", b"\t", b" ", b"\xff", b"\xff\xfe", b"\xc3", b"\x1a"]
+ODD += [b"\x1f\x8b"]
 WORD = re.compile(rb"[^\s,:{}<>=\"']+")
 
 Files = dict[str, bytes]
+Reader = Callable[[Path], MultiLabelDataset]
 
 
 @dataclass(frozen=True)
@@ -123,7 +104,7 @@ class Kind:
     """A format: its files before they are packed, how they are packed, and what reads them."""
 
     files: Files
-    read: Callable[[Path], MultiLabelDataset]
+    read: Reader
     pack: Callable[[bytes], bytes] = bytes
     packed: str | None = None
 
@@ -172,28 +153,17 @@ def archived(member: str, others: dict[str, np.ndarray]) -> Callable[[bytes], by
     return pack
 
 
-def own(folder: Path) -> MultiLabelDataset:
-    return load_file(next(folder.iterdir()))
+def only(reader: Callable[..., MultiLabelDataset], **options: Any) -> Reader:
+    """Make a reader of a folder, which reads its file, or toy.arff where there are two."""
+
+    def read(folder: Path) -> MultiLabelDataset:
+        return reader(min(folder.iterdir()), **options)
+
+    return read
 
 
-def meka(folder: Path) -> MultiLabelDataset:
-    return read_meka(next(folder.iterdir()))
-
-
-def counted(folder: Path) -> MultiLabelDataset:
-    return read_meka(folder / "toy.arff", n_labels=2)
-
-
-def mulan(folder: Path) -> MultiLabelDataset:
-    return read_mulan(folder / "toy.arff")
-
-
-def svmlight(folder: Path) -> MultiLabelDataset:
-    return read_svmlight(next(folder.iterdir()))
-
-
-def pml(folder: Path) -> MultiLabelDataset:
-    return read_pml(next(folder.iterdir()))
+own, meka, counted = only(load_file), only(read_meka), only(read_meka, n_labels=2)
+mulan, svmlight, pml = only(read_mulan), only(read_svmlight), only(read_pml)
 
 
 def gz(content: bytes) -> bytes:
@@ -355,3 +325,42 @@ def splice(rng: random.Random, content: bytes) -> bytes:
 
 
 WAYS = (flip, insert, delete, duplicate, truncate, odd, token, token, swap, digits, lines, splice)
+
+
+def places(tree: Any) -> list[tuple[Any, Any]]:
+    """Return all places in lists and objects, each as what holds it and its key there."""
+    found, waiting = [], [tree]
+    while waiting:
+        holder = waiting.pop()
+        if isinstance(holder, dict | list):
+            keys = list(holder) if isinstance(holder, dict) else range(len(holder))
+            found += [(holder, key) for key in keys]
+            waiting += [holder[key] for key in keys]
+    return found
+
+
+def change(rng: random.Random, tree: Any, odd: Sequence[Any], lender: Any = None) -> Any:
+    """Replace, drop, repeat, move or wrap a value; it may come from another tree, the lender."""
+    found = places(tree)
+    if not found:
+        return copy.deepcopy(rng.choice(odd))
+    holder, key = rng.choice(found)
+    way = rng.randrange(7)
+    if way <= 1:
+        holder[key] = copy.deepcopy(rng.choice(odd))
+    elif way == 2:
+        del holder[key]
+    elif way <= 4:
+        other, place = rng.choice(found if way == 3 or lender is None else places(lender))
+        holder[key] = copy.deepcopy(other[place])
+    elif way == 5:
+        for _ in range(rng.choice((1, 1, 1, 2, 50, 200))):
+            holder[key] = [holder[key]] if rng.random() < 0.5 else {"value": holder[key]}
+    elif isinstance(holder, list):
+        holder.insert(key, copy.deepcopy(holder[key]))
+    else:
+        names = [name for each, name in found if isinstance(each, dict)]
+        holder[rng.choice([*names, "extra"])] = (
+            holder[key] if rng.random() < 0.5 else holder.pop(key)
+        )
+    return tree

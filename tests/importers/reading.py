@@ -1,7 +1,10 @@
 """Files written by a test, and what an importer makes of them."""
 
+import copy
+import functools
 import gzip
 import json
+import operator
 import warnings
 
 import pandas as pd
@@ -27,6 +30,19 @@ def write(folder, name, content):
     path = folder / name
     path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     return path
+
+
+def changed(content, path, value):
+    """A copy of a sample with one value replaced; ``path`` has the keys on the way to it."""
+    made = copy.deepcopy(content)
+    *way, last = path
+    functools.reduce(operator.getitem, way, made)[last] = value
+    return made
+
+
+def filled_counts(tally):
+    """The counts that are not zero."""
+    return {word: count for word, count in tally.counts.items() if count}
 
 
 def head(path):
@@ -94,7 +110,8 @@ def filled(row):
 
 def refused(path, content, format_=None, error=DatasetFormatError, **options):
     """Write a file, and return what is said when it is refused, which must name the file."""
-    path = write(path.parent, path.name, content)
+    if content is not None:
+        path = write(path.parent, path.name, content)
     with pytest.raises(error) as caught:
         import_answers(path, format=format_, options=Options(**options))
     assert error is not DatasetFormatError or str(caught.value).startswith(str(path))

@@ -128,15 +128,13 @@ ASKED_MIN = [
 ]
 
 
-def delimited(delimiter):
+def delimited(delimiter, records=tuple(JSON_MIN), quoting=csv.QUOTE_NONNUMERIC):
     """The CSV or TSV of the same annotations."""
-    columns = sorted({name for record in JSON_MIN for name in record})
+    columns = sorted({name for record in records for name in record})
     out = io.StringIO()
-    writer = csv.DictWriter(
-        out, columns, delimiter=delimiter, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n"
-    )
+    writer = csv.DictWriter(out, columns, delimiter=delimiter, quoting=quoting, lineterminator="\n")
     writer.writeheader()
-    for record in JSON_MIN:
+    for record in records:
         writer.writerow(
             {
                 name: json.dumps(value) if isinstance(value, dict | list) else value

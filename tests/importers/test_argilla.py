@@ -1,7 +1,5 @@
-import copy
-
 import pytest
-from tests.importers.reading import masks, read, refused, short, write
+from tests.importers.reading import changed, filled_counts, masks, read, refused, short, write
 from tests.importers.samples import ARGILLA
 
 BOTH = {"absent": ("not_applicable",), "present": ("applicable",)}
@@ -23,7 +21,7 @@ def test_row_by_row(tmp_path, name):
         "asked_for": [2, 2, 2, None],
         "annotator": ["u1", "u1", "u1", "u2"],
     }
-    assert {word: count for word, count in tally.counts.items() if count} == {
+    assert filled_counts(tally) == {
         "records": 2,
         "responses": 4,
         "discarded responses": 1,
@@ -62,7 +60,7 @@ def test_records_without_a_response_and_responses_without_content(tmp_path):
     ]
     table, tally = load(tmp_path, records, absent=("tags",), label_names=("sea", "sky"))
     assert table["item"] == ["4"]
-    assert {word: count for word, count in tally.counts.items() if count} == {
+    assert filled_counts(tally) == {
         "records": 4,
         "records without a response": 1,
         "responses": 4,
@@ -77,6 +75,11 @@ def test_what_was_not_chosen_does_not_apply_if_this_is_told(tmp_path):
     _, found = masks(table, labels)
     assert found["relevant"] == [[0, 1, 0, 0], [0, 0, 1, 0]]
     assert found["absent"] == [[1, 0, 1, 1], [1, 1, 0, 1]]
+
+
+def test_a_draft_beside_a_submitted_response_is_not_read(tmp_path):
+    records = changed(ARGILLA, (0, "applicable.responses.status"), ["draft"])
+    assert load(tmp_path, records, **BOTH)[0]["label"] == ["sea", "city", "city"]
 
 
 def test_another_field_names_the_item(tmp_path):
@@ -102,8 +105,7 @@ def test_records_that_are_not_flattened(tmp_path):
     ],
 )
 def test_what_is_wrong_is_told_with_its_record(tmp_path, key, value):
-    records = copy.deepcopy(ARGILLA)
-    records[1][key] = value
+    records = changed(ARGILLA, (1, key), value)
     for name, place in (("a.json", ", record 2"), ("a.jsonl", ", line 2")):
         told = refused(tmp_path / name, records, "argilla", **BOTH)
         assert told.startswith(place)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.importers.reading import refused
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError, OutputError
 from complabel.importers import FORMATS, Format, detect, import_answers, import_file
@@ -34,14 +35,10 @@ def path(tmp_path):
 )
 @pytest.mark.parametrize("ending", [".csv", ".npz", ".mat", ".parquet"])
 def test_a_file_of_no_format_is_told_which_there_are(tmp_path, content, ending):
-    path = tmp_path / f"a{ending}"
-    path.write_bytes(content)
-    with pytest.raises(DatasetFormatError) as caught:
-        detect(path)
-    assert str(path) in str(caught.value)
-    assert "--from NAME" in str(caught.value)
+    told = refused(tmp_path / f"a{ending}", content)
+    assert "--from NAME" in told
     for each in FORMATS:
-        assert f"  {each.name} " in str(caught.value)
+        assert f"  {each.name} " in told
 
 
 def test_missing_files_are_told(tmp_path):
@@ -123,8 +120,7 @@ def test_a_format_without_answers_says_what_it_counted(path, tmp_path):
     ids=["no item", "no text", "no number"],
 )
 def test_what_does_not_fit_the_table_names_the_file(path, piece):
-    with pytest.raises(DatasetFormatError, match=r"answers\.csv: "):
-        import_answers(path, format=made_of([piece]))
+    assert refused(path, None, made_of([piece])).startswith(": ")
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])
@@ -172,10 +168,7 @@ def test_a_folder_that_is_not_there_is_told(path, tmp_path):
     ids=["latin-1", "utf-16", "header", "two names", "long row"],
 )
 def test_other_encodings_and_damaged_tables_are_refused(tmp_path, content, told):
-    path = tmp_path / "t.csv"
-    path.write_bytes(content)
-    with pytest.raises(DatasetFormatError, match=told):
-        import_answers(path, format="table")
+    assert told in refused(tmp_path / "t.csv", content, "table")
 
 
 def test_without_pandas_it_is_said_what_to_install(path, monkeypatch):

@@ -2,7 +2,7 @@ import copy
 import json
 
 import pytest
-from tests.importers.reading import masks, read, short, write
+from tests.importers.reading import changed, filled_counts, masks, read, refused, short, write
 from tests.importers.samples import (
     BOTH,
     JSON_MIN,
@@ -25,10 +25,7 @@ def load(folder, content, name="a.json", **options):
 
 
 def fails(folder, content, name="a.json", **options):
-    with pytest.raises(DatasetFormatError) as caught:
-        load(folder, content, name, **options)
-    assert str(caught.value).startswith(str(folder / name))
-    return str(caught.value).removeprefix(str(folder / name))
+    return refused(folder / name, content, "label-studio", **options)
 
 
 def test_two_controls_row_by_row(tmp_path):
@@ -43,7 +40,7 @@ def test_two_controls_row_by_row(tmp_path):
         "annotator": ["7", "7", "7", "b@c.org", "7"],
         "time": [TIME] * 5,
     }
-    assert {word: count for word, count in tally.counts.items() if count} == {
+    assert filled_counts(tally) == {
         "tasks": 3,
         "tasks without an annotation": 1,
         "annotations": 5,
@@ -261,7 +258,7 @@ def test_json_min_and_tables_row_by_row(tmp_path, name):
         "annotator": ["7", "7", "7", "b@c.org"],
         "time": [TIME, TIME, TIME, None],
     }
-    assert {word: count for word, count in tally.counts.items() if count} == {
+    assert filled_counts(tally) == {
         "tasks": 2,
         "tasks without an annotation": 1,
         "annotations": 2,
@@ -317,17 +314,6 @@ def test_a_table_says_what_was_cancelled(tmp_path):
     assert tally.counts["cancelled annotations"] == 1
 
 
-def changed(path, value):
-    """The sample, with one value replaced."""
-    content = copy.deepcopy(LABEL_STUDIO)
-    *way, last = path
-    place = content
-    for step in way:
-        place = place[step]
-    place[last] = value
-    return content
-
-
 ANNOTATIONS = (0, "annotations")
 RESULT = (*ANNOTATIONS, 0, "result", 0)
 
@@ -356,7 +342,7 @@ RESULT = (*ANNOTATIONS, 0, "result", 0)
     ids=lambda value: value if isinstance(value, str) and value.startswith((",", ":")) else "",
 )
 def test_what_is_wrong_is_told_with_its_place(tmp_path, path, value, part):
-    assert part in fails(tmp_path, changed(path, value), **BOTH)
+    assert part in fails(tmp_path, changed(LABEL_STUDIO, path, value), **BOTH)
 
 
 @pytest.mark.parametrize(
@@ -374,6 +360,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path, path, value, part):
         ('[{"id": 1, "data": {}}]', "has no annotations"),
         ('[{"id": 1, "data": {}, "annotations": []}]', "has no choice in any control: nothing"),
         ('[{"annotation_id": 1}, {}]', ", record 2: has no annotation_id"),
+        ('[{"annotation_id": null, "x": {"choices": ["a"]}}]', "has choices, but no annotation_id"),
         ('[{"annotation_id": 1}]', "does not say which of these fields are"),
         ("annotation_id,annotator,lead_time\n", "has no tasks"),
         ("annotation_id,annotator,lead_time\n1,2\n", ", line 2: found 2 values for 3"),

@@ -1,7 +1,7 @@
 import copy
 
 import pytest
-from tests.importers.reading import FORMAT, head, masks, read, refused, short, write
+from tests.importers.reading import FORMAT, changed, head, masks, read, refused, short, write
 from tests.importers.samples import LVIS
 
 
@@ -55,18 +55,8 @@ def test_negatives_are_chosen_and_never_random(tmp_path):
     assert tally.remarks == ["LVIS files do not need --random-questions; it was not used."]
 
 
-def changed(path, value):
-    content = copy.deepcopy(LVIS)
-    *way, last = path
-    place = content
-    for step in way:
-        place = place[step]
-    place[last] = value
-    return content
-
-
 def test_absent_and_present_is_a_contradiction_between_two_answers(tmp_path):
-    content = changed(("images", 0, "neg_category_ids"), [2, 2, 3])
+    content = changed(LVIS, ("images", 0, "neg_category_ids"), [2, 2, 3])
     table, _ = load(tmp_path, content)
     assert short(table)[:3] == [
         ("50-no", "50", "cat", "no", "asked"),
@@ -97,7 +87,7 @@ def test_absent_and_present_is_a_contradiction_between_two_answers(tmp_path):
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(tmp_path, way, value, told):
-    assert told in refused(tmp_path / "a.json", changed(way, value), "lvis")
+    assert told in refused(tmp_path / "a.json", changed(LVIS, way, value), "lvis")
 
 
 def test_a_file_of_coco_is_told_what_is_missing(tmp_path):

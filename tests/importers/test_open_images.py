@@ -1,10 +1,10 @@
 import gzip
 
 import pytest
-from tests.importers.reading import imported
+from tests.importers.reading import imported, refused
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
-from complabel.importers import Options, detect, import_answers
+from complabel.importers import detect
 
 HEADER = "ImageID,Source,LabelName,Confidence\n"
 VERIFIED = HEADER + (
@@ -48,9 +48,8 @@ def test_what_only_a_machine_says_is_counted_and_left_out(tmp_path):
 
 
 def test_a_file_of_machine_labels_holds_no_answer(tmp_path):
-    (tmp_path / "m.csv").write_text(HEADER + MACHINE)
-    with pytest.raises(DatasetFormatError, match=r"no answer, read as open-images \(1 machine-gen"):
-        import_answers(tmp_path / "m.csv")
+    told = refused(tmp_path / "m.csv", HEADER + MACHINE)
+    assert "no answer, read as open-images (1 machine-gen" in told
 
 
 def test_codes_become_names_and_no_two_labels_one(tmp_path):
@@ -71,12 +70,10 @@ def test_codes_become_names_and_no_two_labels_one(tmp_path):
     ],
 )
 def test_class_names_that_are_none_are_refused(tmp_path, content, told):
-    names, path = tmp_path / "names.csv", tmp_path / "v.csv"
-    path.write_text(VERIFIED)
+    names, error = tmp_path / "names.csv", (DatasetFormatError, DatasetNotFoundError)
     if content is not None:
         names.write_bytes(content.encode("latin-1"))
-    with pytest.raises((DatasetFormatError, DatasetNotFoundError), match=told):
-        import_answers(path, options=Options(class_names=names))
+    assert told in refused(tmp_path / "v.csv", VERIFIED, error=error, class_names=names)
 
 
 @pytest.mark.parametrize(
@@ -90,23 +87,17 @@ def test_class_names_that_are_none_are_refused(tmp_path, content, told):
     ],
 )
 def test_other_rows_are_refused_with_their_line(tmp_path, row, told):
-    path = tmp_path / "v.csv"
-    path.write_text(f"{VERIFIED}{row}\n{MACHINE}")
-    with pytest.raises(DatasetFormatError, match=f"v.csv, {told}"):
-        import_answers(path)
+    assert refused(tmp_path / "v.csv", f"{VERIFIED}{row}\n{MACHINE}").startswith(f", {told}")
 
 
 def test_a_missing_column_is_told_where_the_format_is_given(tmp_path):
-    path = tmp_path / "v.csv"
-    path.write_text("ImageID,LabelName,Confidence\na,b,1\n")
-    with pytest.raises(DatasetFormatError, match="has no column 'Source'"):
-        import_answers(path, format="open-images")
+    told = refused(tmp_path / "v.csv", "ImageID,LabelName,Confidence\na,b,1\n", "open-images")
+    assert "has no column 'Source'" in told
 
 
 def test_questions_that_a_machine_proposed_are_not_called_random(tmp_path):
-    (tmp_path / "v.csv").write_text(VERIFIED)
-    with pytest.raises(InputError, match="random_questions does not fit"):
-        import_answers(tmp_path / "v.csv", options=Options(random_questions=True))
+    told = refused(tmp_path / "v.csv", VERIFIED, error=InputError, random_questions=True)
+    assert "random_questions does not fit" in told
 
 
 @pytest.mark.parametrize(
@@ -128,8 +119,7 @@ def test_a_packed_file_says_the_same_and_a_cut_one_is_told(tmp_path):
     packed = gzip.compress(VERIFIED.encode())
     assert imported(path, packed)[0] == ROWS
     path.write_bytes(packed[:-12])
-    with pytest.raises(DatasetFormatError, match="unpack it by hand"):
-        import_answers(path)
+    assert "unpack it by hand" in refused(path, None)
 
 
 def test_it_is_recognized_with_columns_in_any_order(tmp_path):
@@ -158,6 +148,4 @@ def test_pieces_say_the_same_as_the_whole(tmp_path, monkeypatch):
     assert whole[1].counts["items"] == len({item for item, *_ in expected})
     lines = text.split("\n")
     lines[1502] = lines[1502][:-1] + "7"
-    path.write_text("\n".join(lines))
-    with pytest.raises(DatasetFormatError, match="line 1503: has Confidence '7'"):
-        import_answers(path)
+    assert refused(path, "\n".join(lines)).startswith(", line 1503: has Confidence '7'")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import hypothesis
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from tests.importers.reading import masks, read, write
 from tests.importers.samples import annotation, choices, task
@@ -105,19 +106,14 @@ def imported(name, content):
         return read(name, path, absent=("no",), present=("yes",), label_names=LABELS)[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "export"),
+    [("label-studio", label_studio), ("label-studio", json_min), ("argilla", argilla)],
+    ids=["label-studio", "json-min", "argilla"],
+)
 @hypothesis.given(found=forms())
-def test_label_studio(found):
-    check(imported("label-studio", label_studio(found)), found)
-
-
-@hypothesis.given(found=forms())
-def test_label_studio_json_min(found):
-    check(imported("label-studio", json_min(found)), found)
-
-
-@hypothesis.given(found=forms())
-def test_argilla(found):
-    check(imported("argilla", argilla(found)), found)
+def test_what_people_chose_comes_back(name, export, found):
+    check(imported(name, export(found)), found)
 
 
 @hypothesis.given(

@@ -1,13 +1,14 @@
+import re
+
 import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.importers.reading import imported
+from tests.importers.reading import imported, refused
 
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
-from complabel.errors import DatasetFormatError
 from complabel.files import AnswerWriter
 from complabel.importers import Options, detect, import_answers
 
@@ -33,31 +34,10 @@ def test_what_the_writer_wrote_comes_back(tmp_path, ending):
     rows, tally = imported(path, None)
     assert detect(path).name == "table"
     menu = '["sea", "sky", "sun"]'
-    assert rows[0] == {
-        "answer_id": "a",
-        "item": "x",
-        "label": "sea",
-        "answer": "no",
-        "question": "named",
-        "offered": menu,
-        "asked_for": 2,
-        "annotator": "kim",
-        "time": "2026-11-01",
-    }
-    assert rows[2] == {
-        "item": "y",
-        "answer": "yes",
-        "question": "named",
-        "offered": menu,
-        "annotator": "lee",
-    }
-    assert rows[4] == {
-        "item": "z",
-        "label": "sea",
-        "answer": "unsure",
-        "question": "asked",
-        "probability": 0.125,
-    }
+    written = [dict(zip(PIECE, row, strict=True)) for row in zip(*PIECE.values(), strict=True)]
+    for row in written:
+        row["offered"] = row["offered"] and menu
+    assert rows == [{name: value for name, value in row.items() if value} for row in written]
     assert tally.counts["answers"] == 4
     assert tally.counts["named answers"] == 2
     assert tally.counts["labels"] == 3
@@ -112,9 +92,8 @@ def test_the_two_columns_that_are_needed_are_enough(tmp_path):
     ],
 )
 def test_what_was_asked_is_not_guessed(tmp_path, text, line):
-    (tmp_path / "t.csv").write_text(text)
-    with pytest.raises(DatasetFormatError, match=rf"line {line}: .* what was asked.*--question"):
-        import_answers(tmp_path / "t.csv")
+    told = refused(tmp_path / "t.csv", text)
+    assert re.match(rf", line {line}: .* what was asked.*--question", told)
     found, _ = import_answers(tmp_path / "t.csv", options=Options(question="excluded"))
     assert Answers.from_table(found, label_names=["sea", "sky", "fog"]).n_answers > 0
 
@@ -191,21 +170,17 @@ def test_a_filled_in_sheet_is_read_as_spreadsheets_save_it(tmp_path, name):
 )
 def test_a_row_of_a_sheet_that_cannot_be_read_is_named(tmp_path, name, row, told):
     path = sheet(tmp_path / name, [*FILLED_IN[:3], ["", "", "", "", ""], row])
-    with pytest.raises(DatasetFormatError, match=f"line 5: {told}"):
-        import_answers(path)
+    assert refused(path, None).startswith(f", line 5: {told}")
 
 
 def test_files_that_are_no_sheet(tmp_path):
     path = tmp_path / "a.xlsx"
-    path.write_bytes(b"item,label\n")
-    with pytest.raises(DatasetFormatError, match=r"a\.xlsx: .* not an \.xlsx file, or damaged"):
-        import_answers(path)
+    assert "not an .xlsx file, or damaged" in refused(path, b"item,label\n")
     book = openpyxl.Workbook()
     book.active.append(["item", "label", "question"])
     book.create_sheet("more").append(["item", "label"])
     book.save(path)
-    with pytest.raises(DatasetFormatError, match="has 2 sheets with content, 'Sheet', 'more'"):
-        import_answers(path)
+    assert "has 2 sheets with content, 'Sheet', 'more'" in refused(path, None)
 
 
 def test_contradictions_are_kept_counted_and_named(tmp_path):
@@ -238,17 +213,14 @@ def test_lists_in_parquet_are_menus(tmp_path):
     ],
 )
 def test_what_is_no_table_of_answers_is_refused_with_its_line(tmp_path, text, told):
-    (tmp_path / "t.csv").write_text(text)
-    with pytest.raises(DatasetFormatError, match=told):
-        import_answers(tmp_path / "t.csv", format="table")
+    assert told in refused(tmp_path / "t.csv", text, "table")
 
 
 def test_another_column_can_name_the_items(tmp_path):
     text = "text,label,question\nhello,sea,asked\n"
     rows, _ = imported(tmp_path / "t.csv", text, "table", item="text")
     assert rows == [{"item": "hello", "label": "sea", "question": "asked"}]
-    with pytest.raises(DatasetFormatError, match="has no column 'name'"):
-        import_answers(tmp_path / "t.csv", format="table", options=Options(item="name"))
+    assert "has no column 'name'" in refused(tmp_path / "t.csv", text, "table", item="name")
 
 
 def test_parquet_with_text_that_is_no_utf8_is_refused(tmp_path):
@@ -256,5 +228,4 @@ def test_parquet_with_text_that_is_no_utf8_is_refused(tmp_path):
     text = pa.StringArray.from_buffers(1, pa.array([0, 2], pa.int32()).buffers()[1], bad)
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"item": text, "label": ["sea"]}), path)
-    with pytest.raises(DatasetFormatError, match="Invalid UTF8"):
-        import_answers(path)
+    assert "Invalid UTF8" in refused(path, None)

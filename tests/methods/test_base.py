@@ -31,7 +31,7 @@ from complabel import metrics
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.methods import METHODS, ComplementaryClassifier
-from complabel.methods._decisions import labels_above, log_odds_around_half, log_odds_of_regression
+from complabel.methods._decisions import RegressionScores, ScoresAroundHalf, labels_above
 from complabel.methods._door import warn_assumed
 from complabel.simulate import draw_answers, draw_complementary
 
@@ -319,20 +319,17 @@ def test_probabilities_that_round_to_one_are_told_apart():
 
 
 def test_certain_labels_have_infinite_log_odds_and_a_place_in_the_row():
-    log_odds = log_odds_around_half(np.array([[-0.5, 0.5, 0.1], [0.5, 0.5, 0.5]]))
+    log_odds = ScoresAroundHalf()._log_odds(np.array([[-0.5, 0.5, 0.1], [0.5, 0.5, 0.5]]))
     np.testing.assert_allclose(special.expit(log_odds), [[0, 1, 0.6], [1, 1, 1]])
     predicted = labels_above(log_odds, threshold="minmax", cut=0.5)
     np.testing.assert_array_equal(predicted, [[0, 1, 1], [1, 1, 1]])
-
-
-@pytest.mark.parametrize("least", [np.finfo(float).tiny, 1e-20])
-def test_the_least_score_above_one_half_is_predicted(least):
-    log_odds = log_odds_around_half(np.array([[least, -least, 0.0]]))
-    predicted = labels_above(log_odds, threshold="probability", cut=0.5)
-    np.testing.assert_array_equal(predicted, [[1, 0, 0]])
+    for least in (np.finfo(float).tiny, 1e-20):  # above one half, by so little
+        log_odds = ScoresAroundHalf()._log_odds(np.array([[least, -least, 0.0]]))
+        predicted = labels_above(log_odds, threshold="probability", cut=0.5)
+        np.testing.assert_array_equal(predicted, [[1, 0, 0]])
 
 
 def test_a_regression_score_is_near_f_at_the_cut():
     scores = np.linspace(-0.05, 0.05, 5)
-    f = special.expit(log_odds_of_regression(scores))
+    f = special.expit(RegressionScores()._log_odds(scores))
     np.testing.assert_allclose(f, scores + 0.5, atol=1e-3)

@@ -42,10 +42,6 @@ def test_every_method_is_constructible_by_its_name(name):
     assert all(len(values) > 1 for values in method.grid.values())
 
 
-def test_titles_are_told_apart():
-    assert len({method.title for method in METHODS.values()}) == len(METHODS)
-
-
 @pytest.mark.parametrize("name", [name for name in methods.__all__ if name.endswith("Classifier")])
 def test_every_parameter_is_told(name):
     """In the class's docstring, or in that of the class which it names."""
@@ -73,16 +69,26 @@ def test_a_dataset_the_paper_does_not_use_gets_the_defaults():
     assert make_classifier("mlcl", dataset="digits").get_params() == default
 
 
-def test_parameters_override_settings():
-    classifier = make_classifier("mlcl", dataset="yeast", learning_rate=0.5, beta=0.0)
-    assert (classifier.learning_rate, classifier.beta) == (0.5, 0.0)
+@pytest.mark.parametrize(
+    ("name", "parameters", "rate", "beta"),
+    [
+        ("mlcl", {"learning_rate": 0.5, "beta": 0.0}, 0.5, 0.0),
+        ("mlcl:beta=0.5", {}, 0.1, 0.5),
+        ("mlcl:learning_rate=0.2", {}, 0.2, 1.0),
+        ("mlcl:beta=0.5", {"beta": 0.1}, 0.1, 0.1),
+    ],
+)
+def test_parameters_override_the_names_settings_and_these_the_papers(name, parameters, rate, beta):
+    made = make_classifier(name, dataset="yeast", **parameters)
+    assert (made.learning_rate, made.beta) == (rate, beta)
 
 
-def test_the_registry_cannot_be_changed_by_its_users():
+def test_the_registry_cannot_be_changed_by_its_users_and_tells_titles_apart():
     with pytest.raises(TypeError):
         METHODS["mlcl"] = METHODS["prior"]
     with pytest.raises(AttributeError):
         METHODS["mlcl"].name = "other"
+    assert len({method.title for method in METHODS.values()}) == len(METHODS)
 
 
 @pytest.mark.parametrize(
@@ -109,13 +115,6 @@ def test_settings_follow_a_name(name, classifier, settings, title):
     assert type(made) is classifier
     assert settings.items() <= made.get_params().items()
     assert not method.grid.keys() & settings.keys()
-
-
-def test_the_papers_settings_hold_for_a_name_with_settings():
-    made = make_classifier("mlcl:beta=0.5", dataset="yeast")
-    assert (made.learning_rate, made.beta) == (0.1, 0.5)
-    assert make_classifier("mlcl:learning_rate=0.2", dataset="yeast").learning_rate == 0.2
-    assert make_classifier("mlcl:beta=0.5", beta=0.1).beta == 0.1
 
 
 @pytest.mark.parametrize(

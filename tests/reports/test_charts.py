@@ -6,16 +6,14 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from complabel.reports._charts import Bar, Scale, bar_chart, heat_map, matrix_charts
-
-NAMES = ("a", "b", "c")
-SCALE = Scale(0.5, "= 1/2", ("relevant", "chosen"))
+from complabel.reports._charts import Bar, bar_chart, heat_map, matrix_charts
 
 
-def draw_heat_map(matrix=None, names=NAMES, *, ident="m", description="three labels"):
-    if matrix is None:
-        matrix = np.full((3, 3), 0.5)
-    chart = heat_map(matrix, names, title="", description=description, scale=SCALE, reach=0.5)
+def draw_heat_map(matrix=None, *, ident="m", description="three labels"):
+    scale = {"centre": 0.5, "centre_name": "= 1/2", "reach": 0.5}
+    matrix = np.full((3, 3), 0.5) if matrix is None else matrix
+    names = ("relevant", "chosen")
+    chart = heat_map(matrix, title="", description=description, axes_names=names, **scale)
     return chart.svg(ident)
 
 
@@ -46,19 +44,23 @@ def test_the_diagonal_has_no_colour():
     assert draw_heat_map(matrix) == svg
 
 
-def test_heat_map_names_labels_axes_and_the_reference_value():
+def test_heat_map_numbers_labels_and_names_axes_and_the_reference_value():
     shown = texts(draw_heat_map())
-    assert [text for text in shown if text in NAMES] == [*NAMES, *NAMES]
+    assert [text for text in shown if text in ("1", "2", "3")] == ["1", "2", "3"] * 2
     assert {"relevant", "chosen", "0.000", "0.500", "= 1/2", "1.000"} <= set(shown)
 
 
 @pytest.mark.parametrize("name", ["<b>", "R&D", "cost in $ or $"])
-def test_label_names_appear_as_they_are(name):
-    assert texts(draw_heat_map(names=(name, "b", "c"))).count(name) == 2
+def test_names_appear_as_they_are(name):
+    assert texts(draw_bars([Bar(name, 0.2)])).count(name) == 1
+
+
+def draw_bars(bars):
+    return bar_chart(bars, title="", description="d").svg("x")
 
 
 def test_figures_take_the_colours_of_the_page():
-    bars = bar_chart([Bar("one", 0.4, kind="reference")], title="t", description="d").svg("s")
+    bars = draw_bars([Bar("one", 0.4, kind="reference")])
     for svg in (bars, draw_heat_map()):
         assert "currentColor" in svg
         assert "#010203" not in svg
@@ -85,8 +87,7 @@ def test_figures_are_the_same_under_any_matplotlibrc_and_leave_it_alone():
 
 
 def test_bars_are_as_long_as_their_values():
-    bars = [Bar("a", 0.2), Bar("b", 0.4, kind="reference"), Bar("c", None), Bar("d", 0.1)]
-    svg = bar_chart(bars, title="", description="d").svg("x")
+    svg = draw_bars([Bar("a", 0.2), Bar("b", 0.4, kind="reference"), Bar("c", None), Bar("d", 0.1)])
     paths = re.findall(r'<path d="M ([\d.]+) [\d.]+\s+L ([\d.]+) [^"]*z\s*" clip-path', svg)
     lengths = sorted(float(end) - float(start) for start, end in paths)
     assert np.array(lengths) / lengths[0] == pytest.approx([1, 2, 4], rel=1e-3)
@@ -97,8 +98,7 @@ def test_choices_share_a_scale_and_label_correlations_have_their_own():
     near, far = np.full((3, 3), 0.6), np.full((3, 3), 0.9)
     C = np.array([[1.0, 0.5, 0.6], [0.6, 1.0, 0.7], [0.6, 0.6, 1.0]])
     matrices = {"transition_": near, "initial_transition_": far, "label_correlation_": C}
-    together = Scale(0.6, "mean", ("label", "label"))
-    charts = list(matrix_charts(matrices, NAMES, choice=SCALE.axes, together=together))
+    charts = list(matrix_charts(matrices, "MLCL on scene"))
     assert [chart.title[0] for chart in charts] == ["S", "C", "T"]
     ends = [{"0.100", "0.500", "0.900"}, {"0.500", "0.600", "0.700"}, {"0.100", "0.500", "0.900"}]
     for chart, expected in zip(charts, ends, strict=True):

@@ -1,7 +1,5 @@
 """What a draw may say, what it is called, what its labels depend on, and what it costs."""
 
-import json
-
 import pytest
 
 from complabel.errors import InputError, PlanError
@@ -16,54 +14,6 @@ from complabel.studies import (
 )
 from complabel.studies._draw import Seconds
 from complabel.studies._plan_files import _make_draw as make_draw
-
-PLAN = """
-name = "ways"
-title = "Ways of asking"
-datasets = ["synthetic"]
-rows = [{{ method = "prior" }}]
-draws = [{{ name = "a", {settings} }}]
-"""
-
-
-def units_of(draw, **changes):
-    fields = {
-        "name": "small",
-        "title": "t",
-        "datasets": ["synthetic"],
-        "rows": [{"method": "prior"}],
-        "folds": 3,
-        "seed": 4,
-        **changes,
-    }
-    return plan_units(Plan.model_validate({**fields, "draws": [draw]}))[0]
-
-
-def key(**settings):
-    return units_of(Draw(name="d", **settings))[0].key
-
-
-def test_a_plan_may_say_how_people_are_asked(tmp_path):
-    path = tmp_path / "plan.toml"
-    settings = 'scheme = "uniform", question = "menu-3", propensity_sd = 0.5, error_rate = 0.1'
-    path.write_text(
-        PLAN.format(settings=f"{settings}, answers_per_item = 2, items_share = 0.5"),
-        encoding="utf-8",
-    )
-    (draw,) = read_plan(path).draws
-    assert draw == Draw(
-        name="a",
-        scheme="uniform",
-        question="menu-3",
-        propensity_sd=0.5,
-        error_rate=0.1,
-        answers_per_item=2,
-        items_share=0.5,
-    )
-    assert draw.menu_size == 3
-    saved = json.loads(draw.model_dump_json())
-    assert saved["scheme"] == "uniform"
-    assert Draw.model_validate(saved) == draw
 
 
 @pytest.mark.parametrize(
@@ -122,13 +72,6 @@ def test_a_scheme_beside_a_draw_is_refused():
         benchmark_plan(["synthetic"], ["prior"], scheme="biased", draw={"question": "asked"})
 
 
-def test_a_refusal_in_a_plan_names_its_place(tmp_path):
-    path = tmp_path / "plan.toml"
-    path.write_text(PLAN.format(settings='scheme = "own", error_rate = 0.1'), encoding="utf-8")
-    with pytest.raises(PlanError, match=r"draw 1 \(a\): error_rate cannot be set with labels own"):
-        read_plan(path)
-
-
 @pytest.mark.parametrize(
     ("settings", "name", "title"),
     [
@@ -176,40 +119,6 @@ def test_a_draw_without_a_name_is_called_by_its_settings(settings, name, title):
     assert draw.name == name
     assert title in (None, draw.title)
     assert make_draw({**settings, "name": "mine"}).name == "mine"
-
-
-WAYS = [
-    {},
-    {"question": "menu-2"},
-    {"question": "menu-3"},
-    {"question": "asked"},
-    {"question": "ticked"},
-    {"propensity_sd": 1.0},
-    {"question": "menu-2", "propensity_sd": 1.0},
-    {"question": "menu-2", "propensity_sd": 0.5},
-    {"error_rate": 0.1},
-    {"answers_per_item": 2},
-    {"items_share": 0.5},
-    {"audit": 50},
-    {"question": "none", "audit": 50},
-]
-
-
-def test_every_way_of_asking_has_keys_and_studies_of_its_own():
-    assert len({key(**way) for way in WAYS}) == len(WAYS)
-    names = {benchmark_plan(["synthetic"], ["prior"], draw=way).name for way in WAYS}
-    assert len(names) == len(WAYS)
-
-
-@pytest.mark.parametrize("question", ["asked", "ticked"])
-def test_what_comes_to_mind_does_not_count_where_labels_are_judged(question):
-    assert key(question=question) == key(question=question, propensity_sd=1.0)
-    assert key(question=question) != key(question=question, error_rate=0.1)
-
-
-def test_defaults_that_are_spelled_out_do_not_count():
-    spelled = {"question": "free", "propensity_sd": 0, "error_rate": 0, "items_share": 1}
-    assert key(**spelled, answers_per_item=1) == key()
 
 
 @pytest.mark.parametrize(

@@ -7,30 +7,28 @@ import re
 import numpy as np
 import pytest
 from sklearn.metrics import label_ranking_average_precision_score
+from tests.studies.small import assert_out_of_reach, fit_fold, run, small
 
 from complabel import metrics
-from complabel.datasets import MultiLabelDataset, make_digits, make_synthetic, save_file
+from complabel.datasets import make_digits, make_synthetic, save_file
 from complabel.errors import InputError, PlanError
 from complabel.methods import FrequencyMatchedClassifier, PriorClassifier, SupervisedBCEClassifier
 from complabel.simulate import draw_complementary
 from complabel.studies import (
     Draw,
-    Plan,
     Row,
-    Store,
     benchmark_plan,
     plan_units,
     run_fold,
-    run_study,
     split_folds,
     tune,
 )
 from complabel.studies._data import fetch
-from complabel.studies._fold import fit_fold
 from complabel.studies._labels import draw_known, draw_labels
 from complabel.studies._outcome import fitted_scalars
 
 UNIFORM = Draw(name="uniform")
+PRIOR, RIDGE = Row(method="prior"), Row(method="ridge")
 
 
 @pytest.fixture(scope="module")
@@ -38,80 +36,13 @@ def dataset():
     return make_synthetic(120, random_state=0)
 
 
-def row_of(method, **settings):
-    return Row(method=method, settings=settings)
-
-
 def fit_all(dataset, method, *, n_folds=3, seed=0, **settings):
-    row = row_of(method, **settings)
+    row = Row(method=method, settings=settings)
     drawn = draw_labels(dataset, UNIFORM, seed=seed)
     return [
         fit_fold(dataset, drawn, row, fold=fold, folds=n_folds, seed=seed)
         for fold in range(n_folds)
     ]
-
-
-@pytest.fixture
-def seen(monkeypatch):
-    """What fit is given, and what the frame of its caller holds."""
-    seen = []
-    fit = PriorClassifier.fit
-
-    def spying(self, *arguments, **named):
-        caller = inspect.currentframe().f_back
-        seen.append((arguments, named, dict(caller.f_locals)))
-        return fit(self, *arguments, **named)
-
-    monkeypatch.setattr(PriorClassifier, "fit", spying)
-    return seen
-
-
-def arrays_in(values):
-    return [value for value in values if isinstance(value, np.ndarray)]
-
-
-def test_fit_is_given_features_and_complementary_labels_and_nothing_else(dataset, seen):
-    fitted = fit_all(dataset, "prior", n_folds=4, seed=3)
-    drawn = draw_complementary(dataset.Y, random_state=3)
-    folds = split_folds(dataset, n_folds=4, seed=3)
-    assert len(seen) == 4
-    for fold, (arguments, named, _), (train, test) in zip(fitted, seen, folds, strict=True):
-        X, labels = arguments
-        assert not named
-        np.testing.assert_array_equal(X, dataset.X[train])
-        np.testing.assert_array_equal(labels, drawn[train])
-        assert not (labels & dataset.Y[train]).any()
-        np.testing.assert_array_equal(fold.train, train)
-        np.testing.assert_array_equal(fold.test, test)
-
-
-def test_no_true_label_is_in_reach_of_fit(dataset, seen):
-    fit_all(dataset, "prior")
-    assert len(seen) == 3
-    for arguments, _, reachable in seen:
-        assert not any(isinstance(value, MultiLabelDataset) for value in reachable.values())
-        for array in arrays_in([*arguments, *reachable.values()]):
-            assert not np.shares_memory(array, dataset.Y)
-            assert array.base is not dataset.Y
-
-
-def test_what_fit_is_given_does_not_change_with_the_true_labels(dataset, seen):
-    drawn = draw_labels(dataset, UNIFORM, seed=0)
-    rng = np.random.default_rng(1)
-    others = MultiLabelDataset(
-        "others",
-        dataset.X,
-        rng.permuted(dataset.Y, axis=1),
-        dataset.label_names,
-        dataset.feature_names,
-    )
-    assert (others.Y != dataset.Y).mean() > 0.2
-    for data in (dataset, others):
-        for fold in range(3):
-            fit_fold(data, drawn, row_of("prior"), fold=fold, folds=3, seed=0)
-    for (first, _, _), (second, _, _) in zip(seen[:3], seen[3:], strict=True):
-        for one, other in zip(first, second, strict=True):
-            np.testing.assert_array_equal(one, other)
 
 
 def test_a_reference_that_declares_it_learns_from_relevant_labels(dataset, monkeypatch):
@@ -139,14 +70,14 @@ def test_folds_never_divide_a_group():
 )
 def test_impossible_numbers_of_folds_are_refused_at_once(dataset, seen, n_folds, message):
     with pytest.raises(InputError, match=message):
-        run_fold(dataset, dataset.Y, row_of("prior"), fold=0, folds=n_folds, seed=0)
+        run_fold(dataset, dataset.Y, PRIOR, fold=0, folds=n_folds, seed=0)
     assert not seen
 
 
 def test_metrics_are_those_of_a_hand_made_loop(dataset):
     drawn = draw_complementary(dataset.Y, random_state=2)
     for fold, (train, test) in enumerate(split_folds(dataset, n_folds=3, seed=2)):
-        outcome = run_fold(dataset, drawn, row_of("prior"), fold=fold, folds=3, seed=2)
+        outcome = run_fold(dataset, drawn, PRIOR, fold=fold, folds=3, seed=2)
         rarely_chosen = -drawn[train].mean(axis=0)
         expected = label_ranking_average_precision_score(
             dataset.Y[test], np.tile(rarely_chosen, (len(test), 1))
@@ -182,7 +113,7 @@ def test_known_relevant_labels_are_relevant_and_as_many_as_asked_for():
     dataset = make_synthetic(500, random_state=0)
 
     def known(seed=0, **asked):
-        return draw_known(dataset, row_of("prior").model_copy(update=asked), seed=seed)
+        return draw_known(dataset, PRIOR.model_copy(update=asked), seed=seed)
 
     one = known(relevant_per_row=1)
     assert (one.sum(axis=1) == 1).all()
@@ -194,9 +125,6 @@ def test_known_relevant_labels_are_relevant_and_as_many_as_asked_for():
     assert known() is None
     np.testing.assert_array_equal(some, known(relevant_share=0.2))
     assert (some != known(relevant_share=0.2, seed=1)).any()
-
-
-RIDGE = Row(method="ridge")
 
 
 @pytest.fixture
@@ -253,10 +181,6 @@ class ToldClassifier(PriorClassifier):
 TOLD = f"{__name__}:ToldClassifier"
 
 
-def told_row(method, **fields):
-    return Row(method=method, settings={}, **fields)
-
-
 def fitted(row, fold=0, labels=DRAWN, **options):
     found = fit_fold(DATASET, labels, row, fold=fold, folds=3, seed=3, **options)
     return found.classifier
@@ -268,41 +192,24 @@ def shares(fold):
 
 
 def make_plan(*rows, **changes):
-    fields = {"name": "n", "title": "t", "datasets": ["synthetic"], "folds": 2}
-    return Plan.model_validate({**fields, "rows": list(rows), **changes})
-
-
-def run(plan):
-    with Store(":memory:") as store:
-        summary = run_study(plan, store, n_jobs=1)
-        results = store.results(plan.name)
-    assert summary.n_failed == 0, results.having("failed")
-    return results
+    return small(rows=list(rows), folds=2, **changes)
 
 
 @pytest.mark.parametrize("fold", range(3))
 def test_a_row_may_be_told_the_shares_of_its_training_part(fold):
-    classifier = fitted(told_row(TOLD, label_frequencies="true"), fold)
+    classifier = fitted(Row(method=TOLD, label_frequencies="true"), fold)
     np.testing.assert_allclose(classifier.label_frequencies, shares(fold), rtol=1e-12)
-    assert fitted(told_row(TOLD), fold).label_frequencies == "auto"
-
-
-def test_nothing_else_of_the_truth_is_in_reach():
-    classifier = fitted(told_row(TOLD, label_frequencies="true"))
-    reachable = classifier.reachable.values()
-    assert not any(isinstance(value, MultiLabelDataset) for value in reachable)
-    arrays = [value for value in reachable if isinstance(value, np.ndarray)]
-    assert arrays
-    for array in [*arrays, classifier.label_frequencies]:
-        assert not np.shares_memory(array, DATASET.Y)
+    reachable = [*classifier.reachable.values(), classifier.label_frequencies]
+    assert_out_of_reach(DATASET.Y, reachable)
+    assert fitted(Row(method=TOLD), fold).label_frequencies == "auto"
 
 
 def test_a_row_may_be_matched_to_the_true_frequencies():
-    matched = fitted(told_row("ridge", label_frequencies="true", match_frequencies=True), 1)
+    matched = fitted(Row(method="ridge", label_frequencies="true", match_frequencies=True), 1)
     assert isinstance(matched, FrequencyMatchedClassifier)
     assert matched.learns_from == "complementary"
     np.testing.assert_allclose(matched.label_frequencies, shares(1), rtol=1e-12)
-    plain = fitted(told_row("ridge"), 1)
+    plain = fitted(Row(method="ridge"), 1)
     # The same method under the same seed; only what becomes of its scores differs.
     np.testing.assert_array_equal(
         matched.classifier_.decision_function(DATASET.X), plain.decision_function(DATASET.X)
@@ -314,7 +221,7 @@ def test_a_row_may_be_matched_to_the_true_frequencies():
 
 @QUIET
 def test_a_row_may_be_matched_to_what_an_audit_tells():
-    matched = fitted(told_row("prior", match_frequencies=True), audit=400)
+    matched = fitted(Row(method="prior", match_frequencies=True), audit=400)
     assert matched.label_frequencies == "auto"
     # 400 of the 500 pairs: nearly the truth.
     assert np.abs(matched.label_frequencies_ - shares(0)).max() < 0.1
@@ -414,7 +321,7 @@ def test_a_benchmark_matches_every_method_but_references():
     draw = {"question": "asked", "audit": 60}
     methods = ["prior", "ridge", "supervised"]
     plan = benchmark_plan(["synthetic"], methods, draw=draw, match_frequencies=True, n_folds=2)
-    records = run(plan).records()
+    records = run(plan)[1].records()
     assert [(r["row"], r["match_frequencies"], r["learns_from"]) for r in records] == [
         ("Prior, matched frequencies", True, "complementary"),
         ("Ridge, matched frequencies", True, "complementary"),

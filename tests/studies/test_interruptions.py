@@ -14,8 +14,9 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.studies.small import small
 
-from complabel.studies import Draw, Plan, Row, Store, run_study
+from complabel.studies import Draw, Row, Store, run_study
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals and users")
 
@@ -48,8 +49,7 @@ except StoreError as error:
 def quick_plan(n_draws, folds):
     """A plan of units that take less time to run than to store."""
     draws = [Draw(name=f"d{i}", scheme="biased", sharpness=1 + i) for i in range(n_draws)]
-    fields = {"name": "quick", "title": "Quick units", "datasets": ["synthetic"]}
-    return Plan(**fields, draws=draws, rows=[Row(method="prior")], folds=folds)
+    return small(draws=draws, rows=[Row(method="prior")], folds=folds)
 
 
 PLAN = quick_plan(2, 10)

@@ -1,35 +1,36 @@
 """What people are made to say, and what becomes of it in a fold; the audit of a fold."""
 
 import dataclasses
-import inspect
 
 import numpy as np
 import pytest
+from tests.studies.small import assert_out_of_reach, fit_fold, run
 
 from complabel.answers import Answers, IgnoredAnswersWarning
-from complabel.datasets import MultiLabelDataset, make_synthetic
+from complabel.datasets import make_synthetic
 from complabel.errors import InputError
-from complabel.methods import PriorClassifier
 from complabel.metrics import complementary_ranking_error
 from complabel.simulate import draw_answers, draw_complementary, draw_propensities
 from complabel.studies import (
     Draw,
     Row,
-    Store,
     _data,
     benchmark_plan,
     plan_units,
     run_fold,
-    run_study,
     split_folds,
 )
-from complabel.studies._fold import fit_fold
 from complabel.studies._labels import draw_audit, draw_labels
 from complabel.studies._plan_files import _make_draw as make_draw
 from complabel.studies._results import _fitted_over_folds as fitted_over_folds
 
 DATASET = make_synthetic(150, n_labels=5, random_state=0)
 PRIOR = Row(method="prior")
+QUIET = pytest.mark.filterwarnings(
+    "ignore::complabel.answers.IgnoredAnswersWarning",
+    "ignore::complabel.answers.UnansweredRowWarning",
+    "ignore::complabel.answers.UnchosenLabelWarning",
+)
 OTHER_WAYS = [
     {"question": "menu-2"},
     {"question": "menu-3", "propensity_sd": 1.0, "error_rate": 0.1},
@@ -46,26 +47,22 @@ def draw(seed=3, dataset=DATASET, **settings):
     return draw_labels(dataset, make_draw(settings), seed=seed)
 
 
-def masks(answers):
-    return [
-        getattr(answers, name).toarray()
-        for name in ("offered", "named", "absent", "relevant", "excluded")
-    ]
-
-
-def run(plan, **options):
-    with Store(":memory:") as store:
-        summary = run_study(plan, store, n_jobs=1, **options)
-        return summary, store.results(plan.name)
+def assert_alike(one, two):
+    """Check that two indicators, or two sets of answers, are the same."""
+    assert type(one) is type(two)
+    if isinstance(two, np.ndarray):
+        np.testing.assert_array_equal(one, two)
+        return
+    for name in ("item", "question", "probability", "asked_for", "all_apply"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    for name in ("offered", "named", "absent", "relevant", "excluded"):
+        one_mask, two_mask = getattr(one, name), getattr(two, name)
+        np.testing.assert_array_equal(one_mask.toarray(), two_mask.toarray())
 
 
 @pytest.mark.parametrize("settings", [{}, {"scheme": "biased", "sharpness": 2.0}, {"asked_for": 2}])
 def test_free_naming_gives_the_indicator_of_before(settings):
-    given = dict(settings)
-    expected = draw_complementary(DATASET.Y, random_state=3, **given)
-    drawn = draw(**settings)
-    assert type(drawn) is np.ndarray
-    np.testing.assert_array_equal(drawn, expected)
+    assert_alike(draw(**settings), draw_complementary(DATASET.Y, random_state=3, **settings))
 
 
 @pytest.mark.parametrize("settings", OTHER_WAYS, ids=str)
@@ -73,24 +70,17 @@ def test_every_other_way_gives_answers_that_the_seed_repeats(settings):
     answers, again, other = draw(**settings), draw(**settings), draw(seed=4, **settings)
     assert isinstance(answers, Answers)
     assert answers.shape == DATASET.Y.shape
-    for one, two in zip(masks(answers), masks(again), strict=True):
-        np.testing.assert_array_equal(one, two)
+    assert_alike(answers, again)
     assert (answers.complementary != other.complementary).any()
     given = {name: settings[name] for name in settings if name != "propensity_sd"}
     if "propensity_sd" in settings:
         stream = np.random.default_rng(np.random.SeedSequence(3, spawn_key=(2,)))
         given["propensities"] = draw_propensities(5, settings["propensity_sd"], stream)
-    for one, two in zip(
-        masks(answers), masks(draw_answers(DATASET.Y, random_state=3, **given)), strict=True
-    ):
-        np.testing.assert_array_equal(one, two)
+    assert_alike(answers, draw_answers(DATASET.Y, random_state=3, **given))
 
 
 def test_yes_and_no_do_not_depend_on_what_comes_to_mind():
-    for one, two in zip(
-        masks(draw(question="asked")), masks(draw(question="asked", propensity_sd=2)), strict=True
-    ):
-        np.testing.assert_array_equal(one, two)
+    assert_alike(draw(question="asked"), draw(question="asked", propensity_sd=2))
 
 
 def own_dataset(rows=40):
@@ -135,41 +125,7 @@ def test_nobody_names_a_label_where_all_apply():
     assert isinstance(draw(dataset=dataset, question="menu-4"), Answers)
 
 
-@pytest.fixture
-def seen(monkeypatch):
-    """What fit is given, and the arrays in the frame of its caller."""
-    seen = []
-    fit = PriorClassifier.fit
-
-    def spying(self, X, y, **named):
-        reachable = inspect.currentframe().f_back.f_locals
-        seen.append((X, y, named, dict(reachable)))
-        return fit(self, X, y, **named)
-
-    monkeypatch.setattr(PriorClassifier, "fit", spying)
-    return seen
-
-
-@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
-@pytest.mark.filterwarnings("ignore::complabel.answers.UnansweredRowWarning")
-@pytest.mark.parametrize("settings", OTHER_WAYS, ids=str)
-def test_fit_is_given_the_answers_about_its_rows_and_no_true_label(seen, settings):
-    answers = draw(**settings)
-    for fold, (train, _) in enumerate(split_folds(DATASET, n_folds=3, seed=3)):
-        fit_fold(DATASET, answers, PRIOR, fold=fold, folds=3, seed=3)
-        X, y, named, reachable = seen[-1]
-        assert not named
-        np.testing.assert_array_equal(X, DATASET.X[train])
-        for one, two in zip(masks(y), masks(answers[train]), strict=True):
-            np.testing.assert_array_equal(one, two)
-        assert not any(isinstance(value, MultiLabelDataset) for value in reachable.values())
-        arrays = [v for v in [*reachable.values(), *vars(y).values()] if isinstance(v, np.ndarray)]
-        assert arrays
-        for array in arrays:
-            assert not np.shares_memory(array, DATASET.Y)
-
-
-@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
+@QUIET
 def test_the_score_is_that_of_held_out_answers():
     answers = draw(question="menu-3")
     fitted = fit_fold(DATASET, answers, PRIOR, fold=1, folds=3, seed=3)
@@ -179,7 +135,7 @@ def test_the_score_is_that_of_held_out_answers():
     assert outcome.metrics == {"score": expected, "held_out_ranking": pytest.approx(-held_out)}
 
 
-@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
+@QUIET
 def test_labels_that_a_row_makes_known_become_answers_yes(seen):
     row = PRIOR.model_copy(update={"relevant_share": 0.5})
     answers = draw(question="menu-2")
@@ -236,13 +192,6 @@ def test_fitted_scalars_over_folds():
     # What the model found, what its penalty aims at, and what is no number.
     folds = [{"mean_cardinality_": 1.5, "cardinality_": float("inf")}] * 2
     assert fitted_over_folds(folds) == {"cardinality": 1.5, "penalty_cardinality": None}
-
-
-QUIET = pytest.mark.filterwarnings(
-    "ignore::complabel.answers.IgnoredAnswersWarning",
-    "ignore::complabel.answers.UnansweredRowWarning",
-    "ignore::complabel.answers.UnchosenLabelWarning",
-)
 
 
 def fold_of(number, n_folds=3, seed=3):
@@ -314,39 +263,24 @@ def test_all_pairs_are_as_likely():
     assert np.abs(counts - 25).max() < 4.5 * np.sqrt(18.75)
 
 
-WAYS = [
-    {},
-    {"scheme": "biased"},
-    {"propensity_sd": 1.0, "error_rate": 0.1},
-    {"question": "menu-2"},
-    {"question": "asked", "items_share": 0.5},
-]
-
-
 @QUIET
-@pytest.mark.parametrize("settings", WAYS, ids=str)
-def test_fit_is_given_the_draw_as_it_was_and_the_audit_of_its_fold(seen, settings):
-    plain = draw_labels(DATASET, make_draw(settings), seed=3)
-    if not isinstance(plain, Answers):
+@pytest.mark.parametrize("size", [0, 30])
+@pytest.mark.parametrize("settings", [{}, {"scheme": "biased"}, *OTHER_WAYS], ids=str)
+def test_fit_is_given_the_labels_of_its_rows_an_audit_and_no_other_truth(seen, settings, size):
+    labels, plain = draw(**settings, audit=size), draw(**settings)
+    if size and not isinstance(plain, Answers):
         plain = Answers.from_complementary(plain)
-    labels = draw_labels(DATASET, make_draw({**settings, "audit": 30}), seed=3)
-    assert isinstance(labels, Answers)
-    for fold in range(3):
-        train, _ = fold_of(fold)
-        fit_fold(DATASET, labels, PRIOR, fold=fold, folds=3, seed=3, audit=30)
+    for fold, (train, test) in enumerate(split_folds(DATASET, n_folds=3, seed=3)):
+        fitted = fit_fold(DATASET, labels, PRIOR, fold=fold, folds=3, seed=3, audit=size)
+        np.testing.assert_array_equal(fitted.train, train)
+        np.testing.assert_array_equal(fitted.test, test)
         X, y, named, reachable = seen[-1]
         assert not named
         np.testing.assert_array_equal(X, DATASET.X[train])
-        expected = Answers.concatenate([plain, audit(30, fold)])[train]
-        for name in ("item", "question", "probability", "asked_for", "all_apply"):
-            np.testing.assert_array_equal(getattr(y, name), getattr(expected, name))
-        for name in ("named", "absent", "relevant", "offered"):
-            one, two = getattr(y, name).toarray(), getattr(expected, name).toarray()
-            np.testing.assert_array_equal(one, two)
-        assert not any(isinstance(value, MultiLabelDataset) for value in reachable.values())
-        for array in (*reachable.values(), *vars(y).values()):
-            if isinstance(array, np.ndarray):
-                assert not np.shares_memory(array, DATASET.Y)
+        expected = Answers.concatenate([plain, audit(size, fold)]) if size else plain
+        assert_alike(y, expected[train])
+        parts = vars(y).values() if isinstance(y, Answers) else []
+        assert_out_of_reach(DATASET.Y, [*reachable.values(), *parts])
 
 
 @QUIET
@@ -357,9 +291,8 @@ def test_what_an_audit_says_changes_with_the_truth_about_its_pairs_alone(seen):
     Y[tuple(np.array([*pairs]).T)] = [said == "yes" for said in pairs.values()]
     for dataset in (DATASET, dataclasses.replace(DATASET, Y=Y)):
         fit_fold(dataset, labels, PRIOR, fold=0, folds=3, seed=3, audit=40)
-    for name in ("relevant", "absent", "offered"):
-        one, two = (getattr(y, name).toarray() for _, y, _, _ in seen)
-        np.testing.assert_array_equal(one, two)
+    (_, first, *_), (_, second, *_) = seen
+    assert_alike(first, second)
 
 
 def test_a_reference_is_given_no_audit():

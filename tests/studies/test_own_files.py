@@ -1,12 +1,11 @@
 """Files of one's own in plans: how they are written, what is kept under which key."""
 
-import os
-
 import numpy as np
 import pytest
+from tests.studies.small import assert_stops_at_once, plan_with, rewrite, run
 
 from complabel.datasets import dataset_entries, make_synthetic
-from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError, PlanError
+from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
 from complabel.studies import Plan, Store, benchmark_plan, fetch, read_plan, run_study, tune
 
 NAMES = [f"label{i}" for i in range(4)]
@@ -45,21 +44,6 @@ def test_what_a_command_is_given_becomes_entries_of_a_plan(tmp_path, monkeypatch
     ]
 
 
-PLAN = """
-name = "own"
-title = "On files of our own"
-datasets = [{own}]
-folds = 2
-rows = [{{ method = "prior" }}]
-"""
-
-
-def plan_with(folder, own):
-    path = folder / "plan.toml"
-    path.write_text(PLAN.format(own=own), encoding="utf-8")
-    return path
-
-
 def test_files_of_a_plan_are_meant_from_its_folder(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     (tmp_path / "elsewhere").mkdir()
@@ -71,33 +55,14 @@ def test_files_of_a_plan_are_meant_from_its_folder(tmp_path, monkeypatch):
         f' {{ name = "one", file = ["data/a-test.arff", "{names}"] }}'
     )
     plan = read_plan(plan_with(tmp_path, own))
+    assert plan.files["one"] == [str(tmp_path / "data" / "a-test.arff"), str(names)]
+    assert plan.quick([]).datasets == ["both", "one"]
     monkeypatch.chdir(tmp_path / "elsewhere")
-    with Store(":memory:") as store:
-        assert run_study(plan, store, n_jobs=1).n_ran == 4
-        assert store.results("own").plan == plan
+    summary, results = run(plan)
+    assert (summary.n_ran, results.plan) == (4, plan)
     kept = fetch("both", plan.file_of("both"))
     assert (kept.name, kept.label_names) == ("both", tuple(NAMES))
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
-
-
-@pytest.mark.parametrize(
-    ("own", "message"),
-    [
-        ('{ name = "a" }', 'write a file of your own as { name = "mine", file = "mine.arff" }'),
-        ('{ name = "a", file = [] }', "is no dataset"),
-        ('{ name = "a", file = 5 }', "is no dataset"),
-        ('{ name = 5, file = "x.arff" }', "is no dataset"),
-        ('{ name = "a", file = "x.arff", labels = "y.xml" }', "the dataset 'a' has the unknown"),
-        ('{ name = "scene", file = "x.arff" }', "the catalog has a dataset 'scene'"),
-        ('"mine.arff"', "write a file of your own as { name"),
-    ],
-)
-def test_what_is_no_dataset_in_a_plan_is_said(tmp_path, own, message):
-    with pytest.raises(PlanError) as refusal:
-        read_plan(plan_with(tmp_path, own))
-    assert message in str(refusal.value)
-    assert "plan.toml" in str(refusal.value)
-    assert len(str(refusal.value).splitlines()) == 2
 
 
 @pytest.mark.parametrize(
@@ -113,18 +78,7 @@ def test_a_file_that_cannot_be_used_stops_a_study_before_it_starts(tmp_path, fil
     write_arff(tmp_path / "bare.arff")
     np.savez(tmp_path / "two.npz", X=[[1.0], [0.0]], Y=[[1, 0], [0, 1]])
     own = f'"synthetic", {{ name = "mine", file = "{file}" }}'
-    plan = read_plan(plan_with(tmp_path, own))
-    with Store(":memory:") as store:
-        with pytest.raises(error, match=message):
-            run_study(plan, store, n_jobs=1)
-        assert not store.studies()
-
-
-def rewrite(path, text):
-    """Write a file anew, at a time that its predecessor does not have."""
-    before = path.stat().st_mtime_ns
-    path.write_text(text, encoding="utf-8")
-    os.utime(path, ns=(before + 10**9, before + 10**9))
+    assert_stops_at_once(read_plan(plan_with(tmp_path, own)), error, message)
 
 
 def test_what_is_kept_depends_on_what_is_in_the_files(tmp_path):

@@ -1,15 +1,16 @@
 """Studies on tables of one's own: people's answers, and true labels of some rows or of none."""
 
 import itertools
-import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.studies.small import assert_stops_at_once, fit_fold, plan_with, rewrite, run
 
 from complabel import metrics
 from complabel.datasets import make_synthetic
-from complabel.errors import InputError, PlanError
+from complabel.errors import InputError
 from complabel.methods import make_classifier
 from complabel.simulate import draw_answers
 from complabel.studies import (
@@ -25,7 +26,6 @@ from complabel.studies import (
     split_folds,
     tune,
 )
-from complabel.studies._fold import fit_fold
 from complabel.studies._labels import draw_labels
 
 N, KNOWN = 60, 40
@@ -71,55 +71,20 @@ def dataset_of(tables):
     return fetch(name, plan.file_of(name))
 
 
-PLAN = """
-name = "own"
-title = "On tables of our own"
-datasets = ["synthetic", {{ name = "mine", {own} }}]
-draws = [{{ name = "u" }}]
-folds = 2
-rows = [{{ method = "prior" }}]
-"""
-
-
-def plan_with(folder, own):
-    path = folder / "plan.toml"
-    path.write_text(PLAN.format(own=own), encoding="utf-8")
-    return path
-
-
 def test_tables_of_a_plan_are_meant_from_its_folder(tables, tmp_path, monkeypatch):
     own = 'features = "X.csv", answers = "answers.csv", truth = "truth.csv"'
-    path = plan_with(tmp_path, f"{own}, contradictions = 'drop'")
+    mine = f"{{ name = 'mine', {own}, contradictions = 'drop' }}"
+    path = plan_with(tmp_path, f"'synthetic', {mine}")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     plan = read_plan(path).model_copy(
         update={"draws": [Draw(name="o", scheme="own")], "datasets": ["mine"]}
     )
-    with Store(":memory:") as store:
-        assert run_study(plan, store, n_jobs=1).n_ran == 2
-        assert not store.results("own").having("failed")
-        assert store.results("own").plan == plan
+    summary, results = run(plan)
+    assert (summary.n_ran, summary.n_failed, results.plan) == (2, 0, plan)
     assert plan.file_of("mine").answers == (tables["answers"],)
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
     assert "answers that people gave" in plan.title_of(plan.draws[0])
-
-
-@pytest.mark.parametrize(
-    ("own", "message"),
-    [
-        ('features = "X.csv"', "'mine', X.csv: features without labels tell nothing; also"),
-        ('features = "X.csv", truth = 5', "the dataset 'mine', truth: Input should be a valid"),
-        ('features = "X.csv", answers = [""]', "the dataset 'mine', answers: "),
-        ('features = "X.csv", labels = "l"', "the dataset 'mine' has the unknown key 'labels'"),
-        ('answers = "a.csv"', "or tables as { name = "),
-        ('features = "X.csv", truth = "t", contradictions = "x"', "'mine', contradictions: "),
-    ],
-)
-def test_what_is_no_table_in_a_plan_is_said(tmp_path, own, message):
-    with pytest.raises(PlanError) as refusal:
-        read_plan(plan_with(tmp_path, own))
-    assert message in str(refusal.value)
-    assert len(str(refusal.value).splitlines()) == 2
 
 
 def test_own_labels_are_the_answers_and_a_share_is_one_of_answered_items(tables):
@@ -168,21 +133,16 @@ def test_edited_tables_are_run_anew(tables):
 
         assert (n_ran(), n_ran()) == (2, 0)
         for key in ("answers", "truth"):
-            later = os.stat(tables[key]).st_mtime_ns + 10**9
-            with open(tables[key], encoding="utf-8") as file:
-                lines = file.read().splitlines()
-            with open(tables[key], "w", encoding="utf-8") as file:
-                file.write("\n".join(lines[:-1]) + "\n")
-            os.utime(tables[key], ns=(later, later))
+            path = Path(tables[key])
+            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+            rewrite(path, "".join(lines[:-1]))
             assert (n_ran(), n_ran()) == (2, 0)
 
 
 def test_without_truth_methods_are_compared_by_held_out_answers(tables):
     plan = benchmark_plan([without(tables, "truth")], ["prior", "ridge"], n_folds=2)
     assert (plan.draws[0].scheme, plan.criteria, plan.score) == ("own", False, True)
-    with Store(":memory:") as store:
-        run_study(plan, store, n_jobs=1)
-        records = store.results(plan.name).records()
+    records = run(plan)[1].records()
     assert [record["row"] for record in records] == ["Prior", "Ridge"]
     assert all({*record["metrics"]} == {"score", "held_out_ranking"} for record in records)
 
@@ -231,7 +191,4 @@ def test_what_needs_more_truth_than_there_is_stops_before_anything_runs(tables, 
         "name": "p", "title": "P", "datasets": [{"name": "mine", **files}], "folds": 2,
         "draws": [Draw(name="o", scheme="own")], "rows": [{"method": "prior"}], **change,
     })  # fmt: skip
-    with Store(":memory:") as store:
-        with pytest.raises(InputError, match=message):
-            run_study(plan, store, n_jobs=1)
-        assert not store.studies()
+    assert_stops_at_once(plan, InputError, message)

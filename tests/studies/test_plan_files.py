@@ -5,12 +5,13 @@ import json
 
 import numpy as np
 import pytest
+from tests.studies.small import run
 
 from complabel.errors import DatasetNotFoundError, InputError, PlanError
 from complabel.methods import METHODS, get_method
 from complabel.metrics import METRIC_NAMES
 from complabel.paper import PLANS, TABLES, printed_name, published_cells
-from complabel.studies import Store, StudyResults, benchmark_plan, read_plan, run_study
+from complabel.studies import Draw, Plan, Store, StudyResults, benchmark_plan, read_plan, run_study
 
 SMALL = """
 name = "small"
@@ -23,6 +24,11 @@ rows = [{ method = "prior" }, { method = "mlcl" }]
 def mlcl(more):
     """A plan whose second row says more."""
     return SMALL.replace('"mlcl"', f'"mlcl", {more}')
+
+
+def own(entry):
+    """A plan on files of one's own."""
+    return SMALL.replace('"synthetic"', f"{{ {entry} }}")
 
 
 @pytest.fixture
@@ -83,14 +89,31 @@ def test_what_a_plan_leaves_out_is_the_papers_protocol(write):
         (SMALL + 'draws = [{ name = "a b" }]', "draw 1 (a b), name", "use letters"),
         (SMALL + 'draws = [{ name = "a", scheme = "odd" }]', "draw 1 (a), scheme", "uniform"),
         (SMALL + 'draws = [{ name = "a" }, { name = "a" }]', "the plan", "two draws called 'a'"),
-        ('published = "table7"' + SMALL, "published", "'table2', 'table3'"),
-        (SMALL.replace('"synthetic"', '{ file = "x.npz" }'), "the plan", '{ name = "mine", file'),
         (
-            SMALL.replace('"synthetic"', '{ name = "scene", file = "x.npz" }'),
-            "the plan",
-            "give your file another name",
+            SMALL + 'draws = [{ name = "a", scheme = "own", error_rate = 0.1 }]',
+            "draw 1 (a)",
+            "error_rate cannot be set with labels own",
         ),
-        (SMALL.replace('"synthetic"', '{ name = "a b", file = "x" }'), "files.a b", "letters"),
+        ('published = "table7"' + SMALL, "published", "'table2', 'table3'"),
+        (own('name = "a b", file = "x"'), "files.a b", "letters"),
+        *(
+            (own(entry), "the plan", complaint)
+            for entry, complaint in {
+                'file = "x.npz"': '{ name = "mine", file',
+                'name = "a"': 'write a file of your own as { name = "mine", file = "mine.arff" }',
+                'name = "a", file = []': "is no dataset",
+                'name = "a", file = 5': "is no dataset",
+                'name = 5, file = "x.arff"': "is no dataset",
+                'name = "a", file = "x.arff", labels = "y.xml"': "'a' has the unknown key 'labels'",
+                'name = "scene", file = "x.npz"': "the catalog has a dataset 'scene'; give your",
+                'name = "a", features = "X"': "'a', X: features without labels tell nothing; also",
+                'name = "a", features = "X", truth = 5': "the dataset 'a', truth: Input should be",
+                'name = "a", features = "X", answers = [""]': "the dataset 'a', answers: ",
+                'name = "a", features = "X", labels = "l"': "'a' has the unknown key 'labels'",
+                'name = "a", answers = "a.csv"': "or tables as { name = ",
+                'name = "a", features = "X", truth = "t", contradictions = "x"': "contradictions: ",
+            }.items()
+        ),
     ],
 )
 def test_what_cannot_be_run_is_refused_at_its_key(write, text, place, complaint):
@@ -101,6 +124,24 @@ def test_what_cannot_be_run_is_refused_at_its_key(write, text, place, complaint)
     )
     assert complaint in problem
     assert "plan.toml" in str(refusal.value)
+
+
+def test_a_plan_may_say_how_people_are_asked(write):
+    settings = {
+        "name": "a",
+        "scheme": "uniform",
+        "question": "menu-3",
+        "propensity_sd": 0.5,
+        "error_rate": 0.1,
+        "answers_per_item": 2,
+        "items_share": 0.5,
+    }
+    written = ", ".join(f"{key} = {json.dumps(value)}" for key, value in settings.items())
+    plan = read_plan(write(SMALL + f"draws = [{{ {written} }}]"))
+    (draw,) = plan.draws
+    assert draw == Draw(**settings)
+    assert draw.menu_size == 3
+    assert Plan.model_validate_json(plan.model_dump_json()) == plan
 
 
 def test_a_file_that_is_no_toml_is_refused_with_its_line(write):
@@ -166,24 +207,9 @@ def test_the_papers_plans_hold_every_published_row_on_every_published_dataset(na
     assert {row for _, _, row, _ in cells} <= rows
 
 
-def test_a_file_of_ones_own_is_meant_from_the_plans_folder(write, tmp_path):
-    own = '"synthetic", { name = "mine", file = "data/mine.npz" }'
-    plan = read_plan(write(SMALL.replace('"synthetic"', own)))
-    assert plan.datasets == ["synthetic", "mine"]
-    assert plan.files == {"mine": str(tmp_path / "data" / "mine.npz")}
-    assert type(plan).model_validate_json(plan.model_dump_json()) == plan
-    assert plan.quick([]).datasets == ["mine"]
-
-
 def test_a_plan_that_measures_nothing_is_refused(write):
     with pytest.raises(PlanError, match="nothing to measure"):
         read_plan(write("criteria = false" + SMALL))
-
-
-def run(plan, **options):
-    with Store(":memory:") as store:
-        summary = run_study(plan, store, n_jobs=1, **options)
-        return summary, store.results(plan.name)
 
 
 def test_a_plan_holds_what_the_arguments_say():
@@ -239,19 +265,14 @@ def test_a_row_with_a_fold_to_come_has_no_record():
 def test_a_dataset_of_the_catalog_that_is_not_there_is_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("COMPLABEL_DATA", raising=False)
-    summary, results = run(benchmark_plan(["bookmark", "synthetic"], ["prior"], n_folds=2))
+    plan = benchmark_plan(["bookmark", "synthetic"], ["prior"], n_folds=2)
+    with pytest.raises(DatasetNotFoundError, match="bookmark"):
+        run(plan, allow_missing=False)
+    summary, results = run(plan)
+    assert {unit.dataset for unit in results.units} == {"synthetic"}
     assert summary.missing == results.missing == {
         "bookmark": "not at hand; get it with: complabel datasets --download bookmark"
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("allow_missing", [True, False])
-def test_a_file_that_is_not_there_is_refused_before_anything_runs(tmp_path, allow_missing):
-    plan = benchmark_plan(["synthetic", str(tmp_path / "none.npz")], ["prior"], n_folds=2)
-    with Store(":memory:") as store:
-        with pytest.raises(DatasetNotFoundError, match=r"none\.npz: no such file"):
-            run_study(plan, store, n_jobs=1, allow_missing=allow_missing)
-        assert not store.studies()
 
 
 @pytest.mark.parametrize(

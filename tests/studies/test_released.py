@@ -4,12 +4,12 @@ import zipfile
 
 import numpy as np
 import pytest
+from tests.studies.small import outcome_of, run
 
 from complabel.datasets import load_dataset, load_released
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
-from complabel.studies import Draw, Store, benchmark_plan, plan_units, run_study
+from complabel.studies import Draw, benchmark_plan, plan_units
 from complabel.studies._labels import draw_labels
-from complabel.studies._run import run_unit
 
 N = 60
 RELEASED = {"labels": "released"}
@@ -67,20 +67,14 @@ def test_the_labels_are_those_of_the_file_whatever_the_seed(folder):
 
 
 def test_methods_learn_from_them(folder):
-    given = plan(**RELEASED, scheme="biased")
-    with Store(":memory:") as store:
-        summary = run_study(given, store, data_dir=folder, n_jobs=1)
-        results = store.results(given.name)
-        record = results.records()[0]
+    summary, results = run(plan(**RELEASED, scheme="biased"), data_dir=folder)
+    (record,) = results.records()
     assert (summary.n_failed, record["labels"]) == (0, "released-biased")
     # Label 3 does not apply wherever it can be chosen: a constant order puts it last.
     scene = load_dataset("scene", data_dir=folder)
     released = load_released(scene, scheme="biased", data_dir=folder)
     np.testing.assert_array_equal(released[:, 3], 1 - scene.Y[:, 3])
-    simulated = plan(scheme="biased")
-    with Store(":memory:") as store:
-        run_study(simulated, store, data_dir=folder, n_jobs=1)
-        other = store.results(simulated.name).records()[0]
+    (other,) = run(plan(scheme="biased"), data_dir=folder)[1].records()
     assert record["metrics"] != other["metrics"]
 
 
@@ -110,13 +104,13 @@ def test_a_worker_with_another_file_refuses(folder):
     (unit, *_), _ = plan_units(plan(**RELEASED), data_dir=folder)
     text = (folder / "released" / "scene.csv").read_text()
     write(folder, load_dataset("scene", data_dir=folder).Y, seed=1)
-    assert "the released labels of scene differ" in run_unit(unit, folder).error
+    assert "the released labels of scene differ" in outcome_of(unit, folder).error
     (folder / "released" / "scene.csv").write_text(text)
-    assert not run_unit(unit, folder).error
+    assert not outcome_of(unit, folder).error
     # Later units of this process have the labels that their keys stand for.
     write(folder, load_dataset("scene", data_dir=folder).Y, seed=1)
     (other, *_), _ = plan_units(plan(**RELEASED), data_dir=folder)
-    assert run_unit(other, folder).metrics != run_unit(unit, folder).metrics
+    assert outcome_of(other, folder).metrics != outcome_of(unit, folder).metrics
 
 
 def test_what_is_wrong_is_said_before_anything_runs(folder):

@@ -1,5 +1,6 @@
 import contextlib
 import dataclasses
+import functools
 import json
 import os
 import signal
@@ -12,12 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from distributed import Client
+from tests.studies.small import outcome_of
+from tests.studies.small import small as small_plan
 
 from complabel.datasets import load_dataset
 from complabel.errors import InputError
 from complabel.studies import (
     Monitor,
-    Plan,
     Row,
     Store,
     _run,
@@ -33,15 +35,8 @@ TIMES = {
 }  # fmt: skip
 
 
-def small(**changes):
-    settings = {
-        "name": "small",
-        "title": "A small study",
-        "datasets": ["synthetic"],
-        "rows": [Row(method="prior"), Row(method="mlcl", settings={"epochs": 3})],
-        "folds": 3,
-    }
-    return Plan.model_validate({**settings, **changes})
+ROWS = [Row(method="prior"), Row(method="mlcl", settings={"epochs": 3})]
+small = functools.partial(small_plan, rows=ROWS)
 
 
 class Record(Monitor):
@@ -166,10 +161,10 @@ def test_a_dataset_of_its_own_on_a_worker_is_refused(store, tmp_path, monkeypatc
 def test_a_worker_with_other_code_is_refused(store, what):
     (unit, *_), _ = plan_units(small())
     said = {**json.loads(unit.identity), what: "another"}
-    outcome = _run.run_unit(dataclasses.replace(unit, identity=json.dumps(said)), None)
+    outcome = outcome_of(dataclasses.replace(unit, identity=json.dumps(said)))
     assert f"for prior, this worker has another {what}" in outcome.error
     assert not outcome.metrics
-    assert _run.run_unit(unit, None).metrics
+    assert outcome_of(unit).metrics
 
 
 def test_an_error_that_is_no_text_is_stored(store):

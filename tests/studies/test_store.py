@@ -5,18 +5,13 @@ import subprocess
 import sys
 
 import pytest
+from tests.studies.small import small
 
 from complabel.errors import StoreError
 from complabel.metrics import METRIC_NAMES
-from complabel.studies import Outcome, Plan, Row, Store, plan_units, run_study
+from complabel.studies import Outcome, Row, Store, plan_units, run_study
 
-PLAN = Plan(
-    name="small",
-    title="A small study",
-    datasets=["synthetic"],
-    rows=[Row(method="prior"), Row(method="mlcl")],
-    folds=3,
-)
+PLAN = small(rows=[Row(method="prior"), Row(method="mlcl")])
 UNITS, _ = plan_units(PLAN)
 DONE = Outcome(
     metrics={**dict.fromkeys(METRIC_NAMES, 0.5), "ranking_loss": 0.25},
@@ -40,14 +35,6 @@ def store(path):
     with Store(path) as store:
         store.register(PLAN, UNITS, {"bookmark": "not found"})
         yield store
-
-
-def raw(path, query):
-    connection = sqlite3.connect(path)
-    try:
-        return connection.execute(query).fetchall()
-    finally:
-        connection.close()
 
 
 def test_a_result_comes_back_as_it_was_given(store):

@@ -23,7 +23,7 @@ from complabel.studies import (
     split_folds,
 )
 from complabel.studies import tune as tune_any
-from complabel.studies._tune import _LOG_LIKELIHOOD, _RANKING_ERROR, expand_grid
+from complabel.studies._tune import _LOG_LIKELIHOOD, _RANKING_ERROR, grid_of
 
 DATASET = make_synthetic(120, n_features=5, n_labels=4, random_state=2)
 
@@ -43,11 +43,10 @@ def tune(file):
 
 @pytest.mark.parametrize("name", [name for name in METHODS if METHODS[name].grid])
 def test_default_grids_name_parameters_of_their_methods(name):
-    settings = expand_grid(name)
-    assert len(settings) > 1
-    for setting in settings:
-        parameters = make_classifier(name, **setting).get_params()
-        assert {key: parameters[key] for key in setting} == setting
+    tried = [(key, value) for key, values in grid_of(name).items() for value in values]
+    assert len(tried) > 1
+    for key, value in tried:
+        assert make_classifier(name, **{key: value}).get_params()[key] == value
 
 
 @pytest.mark.parametrize(

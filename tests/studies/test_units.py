@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 import pytest
+from tests.studies.small import small
 
 from complabel.methods import MLCLClassifier
 from complabel.metrics import METRIC_NAMES
@@ -13,34 +14,23 @@ from complabel.studies import (
     Draw,
     Forecast,
     Outcome,
-    Plan,
     Row,
     Store,
     _units,
+    benchmark_plan,
     forecast,
     plan_units,
 )
 
 
-def plan(**changes):
-    settings = {
-        "name": "small",
-        "title": "A small study",
-        "datasets": ["synthetic"],
-        "rows": [Row(method="mlcl")],
-        "folds": 3,
-    }
-    return Plan.model_validate({**settings, **changes})
-
-
 def keys(**changes):
-    units, _ = plan_units(plan(**changes))
+    units, _ = plan_units(small(**changes))
     return {unit.key for unit in units}
 
 
 def test_the_units_of_a_plan_are_its_product():
     units, missing = plan_units(
-        plan(
+        small(
             datasets=["synthetic", "digits"],
             rows=[Row(method="prior"), Row(method="mlcl", grid={"beta": [0.0, 1.0]})],
             draws=[Draw(name="u"), Draw(name="b", scheme="biased")],
@@ -61,7 +51,7 @@ def test_nothing_is_matched_where_nothing_is_asked_at_random():
     matched = {"method": "ridge", "match_frequencies": True}
     told = {**matched, "label_frequencies": "true"}
     draws = [Draw(name="free"), Draw(name="audit", audit=20), Draw(name="asked", question="asked")]
-    units, _ = plan_units(plan(draws=draws, rows=[Row(**matched), Row(**told)]))
+    units, _ = plan_units(small(draws=draws, rows=[Row(**matched), Row(**told)]))
     counted = Counter((unit.row.title, unit.draw.name) for unit in units)
     assert counted == {
         ("Ridge, matched frequencies", "audit"): 3,
@@ -78,8 +68,6 @@ def test_nothing_is_matched_where_nothing_is_asked_at_random():
         {"seed": 1},
         {"folds": 4},
         {"datasets": ["digits"]},
-        {"draws": [Draw(name="d", scheme="biased")]},
-        {"draws": [Draw(name="d", asked_for=2)]},
         {"rows": [Row(method="mlcl", settings={"epochs": 7})]},
         {"rows": [Row(method="mlcl", none=["correlation"])]},
         {"rows": [Row(method="mlcl", relevant_per_row=1)]},
@@ -92,12 +80,50 @@ def test_what_can_change_a_result_changes_its_key(change):
     assert not keys() & keys(**change)
 
 
-def test_sharpness_counts_where_labels_are_drawn_with_it():
-    def with_sharpness(scheme, sharpness):
-        return keys(draws=[Draw(name="d", scheme=scheme, sharpness=sharpness)])
+WAYS = [
+    {},
+    {"scheme": "biased"},
+    {"scheme": "biased", "sharpness": 2.0},
+    {"asked_for": 2},
+    {"question": "menu-2"},
+    {"question": "menu-3"},
+    {"question": "asked"},
+    {"question": "ticked"},
+    {"propensity_sd": 1.0},
+    {"question": "menu-2", "propensity_sd": 1.0},
+    {"question": "menu-2", "propensity_sd": 0.5},
+    {"error_rate": 0.1},
+    {"answers_per_item": 2},
+    {"items_share": 0.5},
+    {"audit": 50},
+    {"question": "none", "audit": 50},
+]
 
-    assert not with_sharpness("biased", 1.0) & with_sharpness("biased", 2.0)
-    assert with_sharpness("uniform", 1.0) == with_sharpness("uniform", 2.0)
+
+def test_every_way_of_asking_has_keys_and_studies_of_its_own():
+    found = [keys(draws=[Draw(name="d", **way)]) for way in WAYS]
+    assert len(set.union(*found)) == 3 * len(WAYS)
+    names = {benchmark_plan(["synthetic"], ["prior"], draw=way).name for way in WAYS}
+    assert len(names) == len(WAYS)
+
+
+SPELLED = {"question": "free", "propensity_sd": 0, "error_rate": 0, "items_share": 1}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "method"),
+    [
+        ({"question": "asked"}, {"question": "asked", "propensity_sd": 1.0}, "mlcl"),
+        ({"question": "ticked"}, {"question": "ticked", "propensity_sd": 1.0}, "mlcl"),
+        ({}, {**SPELLED, "answers_per_item": 1}, "mlcl"),
+        ({}, {"sharpness": 2.0}, "mlcl"),
+        ({}, {"scheme": "biased"}, "supervised"),
+    ],
+)
+def test_what_of_a_draw_does_not_count(one, other, method):
+    rows = [Row(method=method)]
+    one, other = (keys(draws=[Draw(name="d", **draw)], rows=rows) for draw in (one, other))
+    assert one == other
 
 
 @pytest.mark.parametrize(
@@ -116,21 +142,8 @@ def test_what_cannot_change_a_result_does_not_change_its_key(change):
     assert keys() == keys(**change)
 
 
-def test_a_reference_that_learns_from_true_labels_does_not_depend_on_the_draw():
-    def supervised(scheme):
-        return keys(rows=[Row(method="supervised")], draws=[Draw(name="d", scheme=scheme)])
-
-    assert supervised("uniform") == supervised("biased")
-
-
-def test_edited_code_is_run_again(monkeypatch):
-    before = keys()
-    monkeypatch.setattr(_units, "_computing_code", lambda: "edited")
-    assert not before & keys()
-
-
 def test_the_identity_says_what_the_key_stands_for():
-    (unit, *_) = plan_units(plan(rows=[Row(method="mlcl", settings={"epochs": 7})]))[0]
+    (unit, *_) = plan_units(small(rows=[Row(method="mlcl", settings={"epochs": 7})]))[0]
     identity = json.loads(unit.identity)
     assert identity["parameters"]["epochs"] == 7
     assert identity["parameters"] == json.loads(json.dumps(unit.parameters))
@@ -140,13 +153,7 @@ def test_the_identity_says_what_the_key_stands_for():
 
 
 def test_folds_have_seeds_of_their_own():
-    assert len({unit.parameters["random_state"] for unit in plan_units(plan())[0]}) == 3
-
-
-def test_a_dataset_that_is_not_at_hand_is_reported(tmp_path):
-    units, missing = plan_units(plan(datasets=["bookmark", "synthetic"]), data_dir=tmp_path)
-    assert {unit.dataset for unit in units} == {"synthetic"}
-    assert "--download bookmark" in missing["bookmark"]
+    assert len({unit.parameters["random_state"] for unit in plan_units(small())[0]}) == 3
 
 
 @pytest.fixture
@@ -194,15 +201,9 @@ def test_the_files_that_compute_are_there():
     assert len(_units._files_of("methods")) > 5
 
 
-PLAN = Plan.model_validate(
-    {
-        "name": "small",
-        "title": "t",
-        "datasets": ["synthetic"],
-        "folds": 3,
-        "draws": [{"name": "free"}, {"name": "asked", "question": "asked"}],
-        "rows": [{"method": "ridge"}, {"method": "prior"}],
-    }
+PLAN = small(
+    draws=[Draw(name="free"), Draw(name="asked", question="asked")],
+    rows=[Row(method="ridge"), Row(method="prior")],
 )
 METRICS = dict.fromkeys(METRIC_NAMES, 0.5)
 

@@ -85,6 +85,8 @@ class Answers(AnswerArrays):
         How many labels were to be named; 0 if the question is not "named".
     probability : ndarray of shape (n_answers,), dtype float64
         Probability with which a random question was drawn; NaN if it was not drawn at random.
+    seconds : ndarray of shape (n_answers,), dtype float64
+        How long the person took for the answer; NaN if unknown.
     all_apply : ndarray of shape (n_answers,), dtype str
         What the annotator of a "named" answer does if all offered labels apply: says so
         ("answer"), does not answer ("skip"), or names one of them anyway ("pick"). "never" means
@@ -125,6 +127,7 @@ class Answers(AnswerArrays):
         annotator: ArrayLike | None = None,
         asked_for: ArrayLike | None = None,
         probability: ArrayLike | None = None,
+        seconds: ArrayLike | None = None,
         all_apply: str | ArrayLike = "answer",
         n_items: int | None = None,
         label_names: Sequence[str] | None = None,
@@ -152,7 +155,7 @@ class Answers(AnswerArrays):
         asked_for : int or array-like of shape (n_answers,), optional
             By default the number that was named, at least 1. In an array, give 0 where the
             question is not "named".
-        probability : float or array-like of shape (n_answers,), optional
+        probability, seconds : float or array-like of shape (n_answers,), optional
         all_apply : str or array-like of shape (n_answers,), default="answer"
         n_items : int, optional
             By default up to the last item with an answer.
@@ -177,6 +180,7 @@ class Answers(AnswerArrays):
             "annotator": annotator,
             "asked_for": asked_for,
             "probability": probability,
+            "seconds": seconds,
             "all_apply": all_apply,
             "n_items": n_items,
             "label_names": label_names,
@@ -219,6 +223,7 @@ class Answers(AnswerArrays):
             - ``asked_for``: by default the number named.
             - ``annotator``: anything; it becomes a name.
             - ``probability``
+            - ``seconds``: how long the person took for the whole answer.
         items : sequence, or None, default=None
             Names of the rows of X as in the column ``item``, in the order of the rows. Some may
             have no answer. By default all that occur, sorted. They become ``item_names``.
@@ -308,9 +313,13 @@ class Answers(AnswerArrays):
     def concatenate(cls, several: Sequence[Answers]) -> Answers:
         """Join several sets of answers about the same items into one.
 
-        All must have the same items and labels, else an AnnotationError is raised. The same
-        annotator name means the same person. The result is sorted by item; answers about one item
-        keep the order in which they were given.
+        The same annotator name means the same person. The result is sorted by item; answers about
+        one item keep the order in which they were given.
+
+        Raises
+        ------
+        AnnotationError
+            If there are none, or their items or labels differ.
         """
         parts = list(several)
         if not parts:
@@ -375,13 +384,12 @@ class Answers(AnswerArrays):
         questions = _read_questions(columns["question"], masks, given=marked)
         masks = _complete_masks(masks, questions, unticked_apply="relevant" not in marked)
         codes, people = _read_annotators(columns["annotator"], n_answers)
-        item, n_items, probability = (columns[name] for name in ("item", "n_items", "probability"))
+        item, n_items = columns["item"], columns["n_items"]
         item = np.arange(n_answers) if item is None else item
         items = _read_column(item, "item", n_answers, np.intp)
         if n_items is None:
             n_items = int(items.max(initial=-1)) + 1
         check_integer("n_items", n_items, at_least=0)
-        probability = np.nan if probability is None else probability
         answers = cls(
             n_items=int(n_items),
             n_labels=n_labels,
@@ -392,12 +400,19 @@ class Answers(AnswerArrays):
             question=questions,
             annotator=codes,
             asked_for=_read_asked_for(columns["asked_for"], masks["named"], questions),
-            probability=_read_column(probability, "probability", n_answers, np.float64),
+            probability=_read_known(columns, "probability", n_answers),
+            seconds=_read_known(columns, "seconds", n_answers),
             all_apply=_read_words(columns["all_apply"], "all_apply", n_answers, ALL_APPLY),
             **masks,
         )
         check_answers(answers, place or (lambda row: f"answer {row} (item {items[row]})"))
         return answers._sorted()
+
+
+def _read_known(columns: Mapping[str, Any], name: str, n_answers: int) -> NDArray[np.float64]:
+    """Return a column of numbers, (n_answers,), with NaN where nothing is known."""
+    values = columns.get(name)
+    return _read_column(np.nan if values is None else values, name, n_answers, np.float64)
 
 
 def _same_names(several: Sequence[Any], noun: str) -> Any:

@@ -15,7 +15,7 @@ from complabel.answers._names import QUESTIONS
 from complabel.errors import AnnotationError
 
 MASKS = ("named", "absent", "relevant", "excluded", "offered")
-COLUMNS = ("question", "annotator", "asked_for", "probability", "all_apply")
+COLUMNS = ("question", "annotator", "asked_for", "probability", "seconds", "all_apply")
 
 _NO_ARRAY = (
     "Answers cannot become an array: what was asked would be lost. For the labels that do not"
@@ -39,6 +39,7 @@ class AnswerArrays:
     annotator: NDArray[np.intp]
     asked_for: NDArray[np.intp]
     probability: NDArray[np.float64]
+    seconds: NDArray[np.float64]
     all_apply: NDArray[np.str_]
     offered: Mask
     named: Mask

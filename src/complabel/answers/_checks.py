@@ -257,3 +257,8 @@ def _faulty_rows(answers: AnswerArrays) -> Iterator[tuple[Any, ...]]:
         "at most 1, or NaN if it was not drawn at random",
         probability,
     )
+    yield (
+        ~(np.isnan(answers.seconds) | ((answers.seconds >= 0) & np.isfinite(answers.seconds))),
+        "took {} seconds; give a number from 0, or NaN if it is not known",
+        answers.seconds,
+    )

@@ -221,6 +221,11 @@ def names_from_indicator(
     list of tuple of str
         One tuple per row, in the order of the columns; empty if the row has no label.
 
+    Raises
+    ------
+    AnnotationError
+        If the matrix is not 0/1, or ``label_names`` has another length or a name twice.
+
     Examples
     --------
     >>> names_from_indicator([[1, 0, 1], [0, 1, 0]], ["city", "desert", "water"])

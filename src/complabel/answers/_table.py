@@ -26,11 +26,12 @@ from complabel.errors import AnnotationError
 
 COLUMNS = (
     *("answer_id", "item", "label", "answer", "question", "offered", "asked_for"),
-    *("annotator", "time", "probability"),
+    *("annotator", "time", "probability", "seconds"),
 )
 """Columns of a table of answers, as :meth:`complabel.answers.Answers.from_table` reads them.
 
 ``time`` is when the answer was given, in the words of the tool; it is never used in computations.
+``seconds`` is how long the person took for the whole answer.
 """
 
 USED_COLUMNS = tuple(name for name in COLUMNS if name != "time")
@@ -68,6 +69,8 @@ def read_table(
     asked_for = rows.agreed(columns["asked_for"], counts.numbers())
     chances = columns["probability"].read(_number_of, "it must be a number")
     chance = rows.agreed(chances, chances.codes)
+    durations = columns["seconds"].read(_number_of, "it must be a number")
+    duration = rows.agreed(durations, durations.codes)
     given = columns["question"].read(
         lambda value: QUESTIONS.index(value.strip().casefold()),
         f"it must be one of {', '.join(QUESTIONS)}",
@@ -93,6 +96,7 @@ def read_table(
         "annotator": person,
         "asked_for": np.where(questions == _NAMED, asked_for, 0),
         "probability": np.array([*chances.values, np.nan])[chance],
+        "seconds": np.array([*durations.values, np.nan])[duration],
         "all_apply": "answer",
         "n_items": len(item_names),
         "label_names": names,

@@ -1,14 +1,16 @@
 """All findings: assumptions that fail or cannot be checked, and what to do about them.
 
 ``findings.toml`` is the table of them: name, severity, text and advice. The tests here yield the
-names of what they find, and the words that the texts leave open.
+names of what they find, and the words that the texts leave open besides ``seen`` and ``known``.
 """
 
 from __future__ import annotations
 
 import math
+import re
+import string
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, TypeAlias
@@ -44,10 +46,9 @@ _ONE_SIDED = 1.645  # standard errors from an estimate to its 95 % bound
 _LEAST_SHARED = 30  # agreement on fewer pairs says too little
 
 Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
-"""Names of findings, and the words that their texts need. The entries "severity", "advice" and
-"ask" take the place of those in the table."""
-
-_INSTEAD = ("severity", "advice", "ask")
+"""Names of findings, and the words that their texts need. The entries "severity", "what",
+"advice" and "ask" take the place of those in the table."""
+_INSTEAD = ("severity", "what", "advice", "ask")
 
 
 @dataclass(frozen=True)
@@ -81,36 +82,49 @@ def all_findings(context: Context) -> tuple[Finding, ...]:
     made = []
     for name, row in table.items():
         if name in found:
-            row |= {key: found[name][key] for key in _INSTEAD if key in found[name]}
-            what, advice = (row[text].format_map(found[name]) for text in ("what", "advice"))
+            words = {"seen": context.seen, "known": context.seen.knowledge} | found[name]
+            row |= {key: words[key] for key in _INSTEAD if key in words}
+            what, advice = (_Writer().vformat(row[text], (), words) for text in ("what", "advice"))
             command = context.command(row)
             made.append(Finding(name, row["severity"], what, advice, command, row["title"]))
     return tuple(sorted(made, key=lambda each: SEVERITIES.index(each.severity)))
 
 
-def _num(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+class _Writer(string.Formatter):
+    """Writes ``{n:label}`` as "1 label" or "2,000 labels", and of a list only the first names."""
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        if isinstance(value, list):
+            return _some(value)
+        if re.fullmatch("[a-z ]{3,}", format_spec):
+            return f"{value:,} {format_spec}" + "s" * (value != 1)
+        return super().format_field(value, format_spec)
 
 
-def _some(names: Iterable[str], between: str = ", ") -> str:
+def _some(names: Sequence[str], between: str = ", ") -> str:
     """Write the first names, and how many more there are."""
-    listed = list(names)
-    more = len(listed) - _MOST_LISTED
-    return between.join(listed[:_MOST_LISTED] + ([f"and {more:,} more"] if more > 0 else []))
+    more = len(names) - _MOST_LISTED
+    return between.join([*names[:_MOST_LISTED], *([f"and {more:,} more"] if more > 0 else [])])
 
 
-def _contradictions(context: Context) -> Found:
-    seen = context.seen
+def _counts(context: Context) -> Found:
+    """Contradictions and repetitions; items without answers, or without a label that is left."""
+    seen, said = context.seen, context.said
+    if not len(said):
+        yield "no-answers", {}
+    elif seen.n_unanswered:
+        yield "items-without-answers", {}
     if seen.n_contradictions:
-        pairs = _num(seen.n_contradictions, "pair")
-        yield "contradictions", {"pairs": pairs, "first": seen.contradictions[0]}
+        yield "contradictions", {"first": seen.contradictions[0]}
+    if seen.n_repeated:
+        yield "repeated-answers", {}
+    n_denied = np.bincount(said.denied // max(seen.n_labels, 1), minlength=seen.n_items)
+    if n := int(np.count_nonzero(n_denied == seen.n_labels)):
+        yield "all-excluded", {"n": n}
 
 
 def _frequencies(context: Context) -> Found:
-    """No answer says anything, or the answers do not tell how often labels apply."""
     seen, known = context.seen, context.seen.knowledge
-    if not len(context.said):
-        yield "no-answers", {}
     if known.known or not len(context.said):
         return
     n = context.possible()
@@ -134,9 +148,7 @@ def _frequencies(context: Context) -> Found:
     )
     words = {"bounds": bounds, "advice": ask}
     if "excluded" in seen.questions:
-        answers = _num(seen.questions["excluded"], "answer")
-        advice = f"{ask} Even 50 help a lot." if n > 50 else ask
-        yield "exclusion-rates-unknown", words | {"answers": answers, "advice": advice}
+        yield "exclusion-rates-unknown", words | {"advice": ask + " Even 50 help a lot." * (n > 50)}
     if "named" in seen.questions:
         yield "choice-unchecked", words
     if not {"excluded", "named"} & set(seen.questions):
@@ -153,8 +165,7 @@ def _judgements(context: Context) -> Found:
     if no and "asked" in seen.questions:
         yield "only-no", {"judged": judged}
     severity = "note" if known.known else "warning"
-    total = known.n_random + known.n_not_random
-    yield "not-random", {"severity": severity, "n": known.n_not_random, "all": total}
+    yield "not-random", {"severity": severity, "all": known.n_random + known.n_not_random}
 
 
 def _choice(context: Context) -> Found:
@@ -182,8 +193,8 @@ def _choice(context: Context) -> Found:
         yield "choice-not-uniform", words
     depends = tests.get(DEPENDS)
     if depends is not None and (depends.effect or 0.0) >= math.log(_DEPENDS):
-        labels = {"pairs": _num(len(depends.labels), "pair"), "labels": _some(depends.labels)}
-        yield "choice-depends", labels | {"test": depends}
+        labels = list(depends.labels)
+        yield "choice-depends", {"pairs": len(labels), "labels": labels, "test": depends}
 
 
 def _tested(test: ChoiceTest) -> str:
@@ -204,16 +215,15 @@ def _agreement(context: Context) -> Found:
     if found is None or found.n_pairs < _LEAST_SHARED:
         return
     alpha = "undefined" if found.alpha is None else f"{found.alpha:.2f}"
-    shared = _num(found.n_pairs, "shared pair")
     highest = 1.0
     if found.alpha is not None and found.alpha_error is not None:
         highest = found.alpha + _ONE_SIDED * found.alpha_error
     rate, error = found.error_rate or 0.0, found.error or 0.0
     none = found.error_rate is None or highest < _NO_ALPHA
     many = rate > _MANY_MISTAKES and rate - _ONE_SIDED * error > _FEW_MISTAKES
-    worst = [a for a in context.seen.annotators if (a.error_rate or 0) > 2 * rate]
-    most = f" Most of all: {_some(repr(a.annotator) for a in worst)}." if worst else ""
-    words = {"shared": shared, "found": found, "alpha": alpha}
+    worst = [repr(a.annotator) for a in context.seen.annotators if (a.error_rate or 0) > 2 * rate]
+    most = f" Most of all: {_some(worst)}." if worst else ""
+    words = {"found": found, "alpha": alpha}
     if none:
         yield "no-agreement", words
     if many:
@@ -224,15 +234,12 @@ def _agreement(context: Context) -> Found:
 
 def _features(context: Context) -> Found:
     looked = context.seen.features
-    if looked is None:
-        return
-    if looked.n_contradicting:
-        yield "same-features-contradict", {"items": _num(looked.n_contradicting, "item")}
-    elif looked.n_same:
-        yield "same-features", {"items": _num(looked.n_same, "item")}
-    if looked.n_constant:
-        total = _num(looked.n_features, "feature")
-        yield "constant-features", {"n": looked.n_constant, "features": total}
+    if looked is not None and looked.n_contradicting:
+        yield "same-features-contradict", {}
+    elif looked is not None and looked.n_same:
+        yield "same-features", {}
+    if looked is not None and looked.n_constant:
+        yield "constant-features", {}
 
 
 def _audit_size(context: Context) -> Found:
@@ -248,37 +255,34 @@ def _audit_size(context: Context) -> Found:
         more = context.possible(3 * known.n_random)
         effect = "about halve" if more == 3 * known.n_random else "reduce"
         severity = "warning" if relative > 2 * _LARGE_ERROR else "note"
-        words = {"relative": relative, "known": known, "more": more, "effect": effect}
-        yield "audit-too-small", words | {"severity": severity, "ask": more}
+        words = {"relative": relative, "more": more, "effect": effect, "ask": more}
+        yield "audit-too-small", words | {"severity": severity}
 
 
-def _hierarchy(context: Context) -> Found:
-    groups = [_some(map(repr, group), " = ") for group in context.seen.identical]
+def _alike(context: Context) -> Found:
+    """Labels have the same marks, are excluded together, or have nearly the same name."""
+    groups = [_some([*map(repr, group)], " = ") for group in context.seen.identical]
     if groups:
-        yield "identical-labels", {"groups": _num(len(groups), "group"), "some": _some(groups)}
+        yield "identical-labels", {"n": len(groups), "groups": groups}
     nested = context.seen.nested
     both = {(a, b) for a, b in nested if (b, a) in nested}
     pairs = [f"{a!r} together with {b!r}" for a, b in sorted(both) if a < b]
     pairs += [f"{a!r} wherever {b!r} is" for a, b in nested if (a, b) not in both]
     if pairs:
-        yield "nested-exclusions", {"some": _some(pairs)}
-
-
-def _names(context: Context) -> Found:
+        yield "nested-exclusions", {"pairs": pairs}
     counts = {label.label: label.mentioned for label in context.seen.labels}
-    pairs = similar_names(counts, misspelt=not context.labels_listed)
+    similar = similar_names(counts, misspelt=not context.labels_listed)
+    pairs = [f"{a!r} ({counts[a]:,}) and {b!r} ({counts[b]:,})" for a, b in similar]
     if pairs:
-        some = _some(f"{a!r} ({counts[a]:,}) and {b!r} ({counts[b]:,})" for a, b in pairs)
-        yield "similar-names", {"pairs": _num(len(pairs), "pair"), "some": some}
+        yield "similar-names", {"n": len(pairs), "pairs": pairs}
 
 
 def _labels(context: Context) -> Found:
     """Few or no answers mention some labels, hardly any say yes, or nobody listed the labels."""
     seen = context.seen
-    total = _num(seen.n_labels, "label")
     never = [repr(label.label) for label in seen.labels if not label.mentioned]
     if never and len(never) < seen.n_labels:
-        yield "never-mentioned", {"n": len(never), "labels": total, "some": _some(never)}
+        yield "never-mentioned", {"n": len(never), "labels": never}
     rare = sorted(  # nearly all that is known of them are judgements, and few of these are "yes"
         (
             label
@@ -291,18 +295,20 @@ def _labels(context: Context) -> Found:
     )
     if rare:
         least, most = rare[0].relevant, rare[-1].relevant
-        some = _some(f"{label.label!r} ({label.relevant})" for label in rare)
-        words = {"n": len(rare), "labels": total, "some": some, "few": _FEW_YES}
+        some = [f"{label.label!r} ({label.relevant})" for label in rare]
+        words = {"n": len(rare), "labels": some, "few": _FEW_YES}
         yield "few-yes", words | {"least": least if least == most else f"{least} to {most}"}
-    few = [label for label in seen.labels if 0 < label.mentioned < _FEW_MARKS and label not in rare]
+    few = [
+        f"{label.label!r} ({label.mentioned})"
+        for label in seen.labels
+        if 0 < label.mentioned < _FEW_MARKS and label not in rare
+    ]
     if few:
-        some = _some(f"{label.label!r} ({label.mentioned})" for label in few)
-        yield "few-answers", {"n": len(few), "labels": total, "some": some, "few": _FEW_MARKS}
+        yield "few-answers", {"n": len(few), "labels": few, "few": _FEW_MARKS}
     answers = context.said.answers
     about_all = (answers.question != "asked") & (np.diff(answers.offered.indptr) == 0)
     if not context.labels_listed and about_all.any():
-        counted = _num(int(about_all.sum()), "answer")
-        yield "labels-not-listed", {"answers": counted, "n": seen.n_labels}
+        yield "labels-not-listed", {"answers": int(about_all.sum())}
 
 
 def _people(context: Context) -> Found:
@@ -312,40 +318,24 @@ def _people(context: Context) -> Found:
     if not len(person):
         return
     if unknown:
-        what = f"{unknown:,} of {_num(len(person), 'answer')} do not say who gave them."
-        if unknown == len(person):
-            what = "No answer says who gave it, so mistakes of annotators cannot be estimated."
-        yield "annotators-unknown", {"what": what}
+        nobody = "No answer says who gave it, so mistakes of annotators cannot be estimated."
+        words = {"unknown": unknown, "answers": len(person)}
+        yield "annotators-unknown", words | ({"what": nobody} if unknown == len(person) else {})
     elif len(seen.annotators) == 1:
         yield "one-annotator", {"who": seen.annotators[0].annotator}
     if len(seen.annotators) > 1 and seen.agreement is None:
-        people = _num(len(seen.annotators), "annotator")
-        yield "nothing-shared", {"people": people, "n": context.possible(_AUDIT // 2)}
-
-
-def _items(context: Context) -> Found:
-    seen, said = context.seen, context.said
-    counts = np.bincount(said.denied // max(seen.n_labels, 1), minlength=seen.n_items)
-    everything = int(np.count_nonzero(counts == seen.n_labels))
-    if everything:
-        yield "all-excluded", {"items": _num(everything, "item")}
-    if seen.n_repeated:
-        yield "repeated-answers", {"times": _num(seen.n_repeated, "time")}
-    if seen.n_unanswered and len(said):
-        yield "items-without-answers", {"n": seen.n_unanswered, "items": _num(seen.n_items, "item")}
+        yield "nothing-shared", {"people": len(seen.annotators), "n": context.possible(_AUDIT // 2)}
 
 
 _TESTS = (
-    _contradictions,
+    _counts,
     _frequencies,
     _judgements,
     _choice,
     _agreement,
     _features,
     _audit_size,
-    _hierarchy,
-    _names,
+    _alike,
     _labels,
     _people,
-    _items,
 )

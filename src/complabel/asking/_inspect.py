@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from complabel.answers import QUESTIONS, Answers, contradictions_table
 from complabel.asking._choice import tests_of_choice
@@ -29,7 +29,6 @@ from complabel.frequencies import (
     rates_of_exclusion,
 )
 
-_NORMAL_95 = 1.96
 _SHOWN = 100  # contradictions that are listed
 # An estimate from named labels takes minutes with more labels, or with more menu entries.
 _MOST_LABELS = 200
@@ -72,6 +71,11 @@ def inspect_answers(
     Inspection
         Counts, tests, estimates and findings.
 
+    Raises
+    ------
+    InputError
+        If ``answers`` is not an Answers object, or if X does not fit it or is not finite.
+
     Examples
     --------
     >>> from complabel.simulate import draw_answers
@@ -88,7 +92,7 @@ def inspect_answers(
             " from a table"
         )
     said = Said.by(answers)
-    known = _what_is_known(said)
+    knowledge, by_label, audit = _what_is_known(said)
     shared = Shared.of(said)
     agreement = shared.agreement()
     names = names_of_labels(answers)
@@ -106,15 +110,15 @@ def inspect_answers(
             for word in QUESTIONS
             if (answers.question == word).any()
         },
-        labels=_labels(said, known),
+        labels=_labels(said, by_label),
         annotators=_annotators(said, shared, agreement),
         contradictions=tuple(
             Contradiction(str(item), str(label), *sides)
             for item, label, *sides in zip(*disputed.values(), strict=True)
         ),
         agreement=agreement,
-        knowledge=known.summary,
-        tests=tuple(tests_of_choice(said, known.audit)),
+        knowledge=knowledge,
+        tests=tuple(tests_of_choice(said, audit)),
         identical=tuple(tuple(names[label] for label in group) for group in identical_labels(said)),
         nested=tuple((names[a], names[b]) for a, b in nested_exclusions(said)),
         features=None if X is None else look_at_features(X, said),
@@ -123,34 +127,25 @@ def inspect_answers(
     return replace(found, findings=all_findings(context))
 
 
-def _labels(said: Said, known: _Known) -> tuple[LabelSummary, ...]:
-    answers = said.answers
-    about_all = int((np.diff(answers.offered.indptr) == 0).sum())
-    columns = {
-        "offered": np.bincount(answers.offered.indices, minlength=said.n_labels) + about_all,
+_Columns: TypeAlias = dict[str, NDArray[Any]]  # by the names of LabelSummary; arrays are (K,)
+
+
+def _labels(said: Said, known: _Columns) -> tuple[LabelSummary, ...]:
+    about_all = int((np.diff(said.answers.offered.indptr) == 0).sum())
+    offered = np.bincount(said.answers.offered.indices, minlength=said.n_labels)
+    columns = known | {
+        "offered": offered + about_all,
         "named": said.counts(said.is_kind("named")),
         "absent": said.counts(said.is_kind("absent")),
         "relevant": said.counts(said.applies),
         "excluded": said.counts(said.is_kind("excluded")),
         "judged": said.counts(said.judged),
         "yes": said.counts(said.judged & said.applies),
-        "at_least": known.at_least,
-        "at_most": known.at_most,
     }
-    if known.frequencies is not None:
-        pi = np.clip(known.frequencies.values, 1e-9, 1 - 1e-9)
-        reach = _NORMAL_95 * known.frequencies.standard_errors / (pi * (1 - pi))
-        columns["frequency"] = pi
-        columns["low"] = special.expit(special.logit(pi) - reach)
-        columns["high"] = special.expit(special.logit(pi) + reach)
-        if known.frequencies.propensities is not None:
-            columns["propensity"] = known.frequencies.propensities
-    if known.exclusion_rates is not None:
-        columns["exclusion_rate"] = known.exclusion_rates
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return tuple(
         LabelSummary(label=name, **dict(zip(columns, row, strict=True)))
-        for name, row in zip(names_of_labels(answers), rows, strict=True)
+        for name, row in zip(names_of_labels(said.answers), rows, strict=True)
     )
 
 
@@ -184,19 +179,8 @@ def _annotators(
     )
 
 
-@dataclass(frozen=True)
-class _Known:
-    """What is known about label frequencies; arrays are (K,)."""
-
-    summary: Knowledge
-    at_least: NDArray[np.float64]
-    at_most: NDArray[np.float64]
-    frequencies: LabelFrequencies | None  # from all answers that can be used
-    audit: LabelFrequencies | None  # from random judgements only
-    exclusion_rates: NDArray[np.float64] | None
-
-
-def _what_is_known(said: Said) -> _Known:
+def _what_is_known(said: Said) -> tuple[Knowledge, _Columns, LabelFrequencies | None]:
+    """Return what is known about label frequencies; the last is from random judgements only."""
     answers = said.answers
     at_random = judged_at_random(answers)
     judged = np.isin(answers.question, ("asked", "ticked"))
@@ -205,11 +189,17 @@ def _what_is_known(said: Said) -> _Known:
         np.bincount(pairs % answers.n_labels, minlength=answers.n_labels) / n_items
         for pairs in (said.affirmed, said.denied)
     )
+    columns = {"at_least": at_least, "at_most": 1 - denied}
     audit = estimate_label_frequencies(answers.only(at_random)) if at_random.any() else None
     found, reason = _estimate(answers, audit)
-    rates = None
     if found is not None:
+        columns["frequency"] = found.values
+        columns["low"], columns["high"] = found.intervals.T
+        if found.propensities is not None:
+            columns["propensity"] = found.propensities
         rates = rates_of_exclusion(answers, np.minimum(found.values, 1 - 1e-6))
+        if rates is not None:
+            columns["exclusion_rate"] = rates
     summary = Knowledge(
         known=found is not None,
         reason=reason,
@@ -221,7 +211,7 @@ def _what_is_known(said: Said) -> _Known:
         error=None if found is None else found.cardinality_error,
         spread=None if found is None or found.propensities is None else found.spread,
     )
-    return _Known(summary, at_least, 1 - denied, found, audit, rates)
+    return summary, columns, audit
 
 
 def _estimate(

@@ -118,18 +118,13 @@ def similar_names(counts: Mapping[str, int], *, misspelt: bool) -> list[tuple[st
     if misspelt:
         near: dict[str, set[str]] = defaultdict(set)
         for name, key in plain.items():
-            if len(key) >= _LEAST_LETTERS - 1 and not re.search(r"\d", key):
-                # Two names one letter apart become equal if each loses at most one letter.
-                # The first letter is hardly ever wrong: "river" and "diver" are two words.
-                for form in {key, *(key[:at] + key[at + 1 :] for at in range(1, len(key)))}:
-                    near[form].add(name)
+            for form in _misspellings(key):
+                near[form].add(name)
         found |= {
             pair
             for group in near.values()
             for pair in combinations(sorted(group), 2)
             if _rare_beside(*(counts[name] for name in pair))
-            and plain[pair[0]][0] == plain[pair[1]][0]
-            and _one_letter_apart(*(plain[name] for name in pair))
         }
     pairs = [(a, b) if counts[a] >= counts[b] else (b, a) for a, b in found]
     return sorted(pairs, key=lambda pair: (-counts[pair[0]], pair))
@@ -141,18 +136,20 @@ def _rare_beside(first: int, second: int) -> bool:
     return few <= _MOST_RARE and many >= _TIMES * max(few, 1)
 
 
-def _one_letter_apart(a: str, b: str) -> bool:
-    """Return whether one change, omission or swap of neighbours turns one word into the other."""
-    if len(a) > len(b):
-        a, b = b, a
-    if len(b) < _LEAST_LETTERS:
-        return False
-    at = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))
-    if len(a) < len(b):
-        return a[at:] == b[at + 1 :]
-    return a[at + 1 :] == b[at + 1 :] or (
-        a[at : at + 2] == b[at : at + 2][::-1] and a[at + 2 :] == b[at + 2 :]
-    )
+def _misspellings(word: str) -> set[str]:
+    """Return forms of a word, of which two words share one if they are one letter apart.
+
+    The first letter is hardly ever wrong: "river" and "diver" are two words.
+    """
+    length = len(word)
+    if re.search(r"\d", word) or length < _LEAST_LETTERS - 1:
+        return set()
+    added = {f"{word[:at]}\0{word[at:]}" for at in range(1, length + 1)}
+    if length < _LEAST_LETTERS:  # the other word must be longer
+        return added
+    changed = {f"{word[:at]}\0{word[at + 1 :]}" for at in range(1, length)}
+    pairs = ((at, "".join(sorted(word[at : at + 2]))) for at in range(1, length - 1))
+    return added | changed | {f"{word[:at]}\1{pair}{word[at + 2 :]}" for at, pair in pairs}
 
 
 def look_at_features(X: ArrayLike, said: Said) -> FeatureSummary:
@@ -176,29 +173,25 @@ def look_at_features(X: ArrayLike, said: Said) -> FeatureSummary:
 
 def _checked(X: ArrayLike, n_items: int) -> Any:
     """Return features as finite float64, dense or CSR, or raise an InputError."""
-    features: Any
-    if sparse.issparse(X):
-        features = sparse.csr_array(X, dtype=np.float64)
+    is_sparse = sparse.issparse(X)
+    made: Any = sparse.csr_array if is_sparse else np.asarray
+    try:
+        features = made(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"X must hold numbers only ({error})") from error
+    if is_sparse:
         features.sum_duplicates()
         features.eliminate_zeros()
-    else:
-        try:
-            features = np.asarray(X, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"X must hold numbers only ({error})") from error
     if features.ndim != 2 or features.shape[0] != n_items:
         raise InputError(
             f"X has shape {features.shape}, but the answers are about {n_items} items; give a"
             " matrix with one row for each item, in the same order"
         )
-    is_sparse = sparse.issparse(X)
-    values = features.data if is_sparse else features
-    finite = np.isfinite(values)
+    finite = np.isfinite(features.data if is_sparse else features)
     if not finite.all():
-        if is_sparse:
-            row = int(np.searchsorted(features.indptr, np.argmin(finite), side="right")) - 1
-        else:
-            row = int(np.argmin(finite.all(axis=1)))
+        at = np.argmin(finite)
+        ends = features.indptr[1:] if is_sparse else features.shape[1] * np.arange(1, n_items + 1)
+        row = np.searchsorted(ends, at, side="right")
         raise InputError(
             f"row {row} of X holds NaN or infinity ({np.count_nonzero(~finite):,} values in all);"
             " fill them in, or leave these rows out with their answers"

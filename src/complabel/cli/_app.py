@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import inspect as inspection
 import os
 import re
 import shutil
@@ -14,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from complabel import __version__
 from complabel.cli._ask import ask
@@ -28,7 +27,7 @@ from complabel.cli._import import import_
 from complabel.cli._inspect import inspect
 from complabel.cli._labelstudio import labelstudio_config
 from complabel.cli._methods import methods
-from complabel.cli._outputs import guarded, option_of
+from complabel.cli._outputs import GuardedCommand, option_of
 from complabel.cli._predict import predict
 from complabel.cli._study_run import export, report, reproduce, run, status
 from complabel.cli._tune import tune
@@ -89,7 +88,7 @@ class _Context(typer.Context):
     formatter_class = _HelpFormatter
 
 
-class _Command(TyperCommand):
+class _Command(GuardedCommand):
     context_class = _Context
 
 
@@ -99,8 +98,7 @@ class _Group(TyperGroup):
 
 def _add(group: typer.Typer, *commands: Callable[..., None]) -> None:
     """Add functions to a group as commands; its list shows the first paragraph of their help."""
-    for each in commands:
-        command = guarded(each)
+    for command in commands:
         first, *_ = (command.__doc__ or "").split("\n\n")
         examples = getattr(command, "examples", None)
         name = command.__name__.strip("_").replace("_", "-")
@@ -167,9 +165,10 @@ def _as_typed(text: str) -> str:
     ``question="named"`` becomes ``--question named``.
     """
     parameters = {"format": "--from", "n_folds": "--folds", "n_jobs": "--jobs"}
-    for info in [*app.registered_commands, *study.registered_commands]:
-        for name, parameter in inspection.signature(info.callback or _version).parameters.items():
-            parameters.setdefault(name, option_of(parameter))
+    for group in (app, study):
+        for command in typer.main.get_group(group).commands.values():
+            for parameter in command.params:
+                parameters.setdefault(str(parameter.name), option_of(parameter))
     names = "|".join(name for name, option in parameters.items() if option)
     typed = re.sub(
         rf"(?<![\w.(-])({names})=(?:([\"']?)([\w-]+)\2)?",

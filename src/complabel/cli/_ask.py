@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, say
-from complabel.cli._outputs import Output, unused
+from complabel.cli._options import argument, option, target
+from complabel.cli._outputs import unused
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,55 +25,37 @@ _HEADER = 4096  # most bytes of a file with a header alone
     "ask answers.csv --out questions.csv --prompts prompts.jsonl --texts texts.csv",
 )
 def ask(
-    answers: Annotated[
-        list[Path] | None,
-        options.argument(
-            "ANSWERS",
-            "Tables of all answers so far. [default: none; then give --label-names, and"
-            " --features or --items]",
-        ),
-    ] = None,
+    answers: list[Path] | None = argument(
+        "ANSWERS",
+        "Tables of all answers so far. [default: none; then give --label-names, and"
+        " --features or --items]",
+        default=None,
+    ),
     *,
-    out: Annotated[
-        Path,
-        options.option("FILE", "Write the table of questions to this file.", "--out"),
-        Output((".csv", ".csv.gz", ".parquet")),
-    ],
-    n: Annotated[int, options.option("N", "Number of questions.", "-n", "--number", min=1)] = 200,
-    features: Annotated[
-        Path | None,
-        options.option(
-            "FILE",
-            "Features of all items, with or without an answer. [default: ask only about the"
-            " items in ANSWERS]",
-        ),
-    ] = None,
-    items: Annotated[
-        Path | None,
-        options.option(
-            "FILE",
-            "With --features: the item of each of its rows, one on each line. Without: all"
-            " items, one on each line, or a table with the column item.",
-            "--items",
-        ),
-    ] = None,
-    label_names: options.LabelNames = None,
-    question: options.Question = None,
-    contradictions: options.Contradictions = "error",
-    prompts: Annotated[
-        Path | None,
-        options.option("FILE", "Also write the questions as JSON lines, for a language model."),
-        Output(),
-    ] = None,
-    texts: Annotated[
-        Path | None,
-        options.option(
-            "FILE",
-            "A table with the columns item and text. The texts of the items are written"
-            " beside the questions, in the column text.",
-        ),
-    ] = None,
-    seed: Annotated[int, options.option("N", "Seed of the random questions.", min=0)] = 0,
+    out: Path = target(
+        "Write the table of questions to this file.", default=..., endings=options.TABLE
+    ),
+    n: int = option("N", "Number of questions.", "-n", "--number", default=200, min=1),
+    features: Path | None = option(
+        "FILE",
+        "Features of all items, with or without an answer. [default: ask only about the"
+        " items in ANSWERS]",
+    ),
+    items: Path | None = option(
+        "FILE",
+        "With --features: the item of each of its rows, one on each line. Without: all"
+        " items, one on each line, or a table with the column item.",
+    ),
+    label_names: Path | None = options.LABEL_NAMES,
+    question: str | None = options.QUESTION,
+    contradictions: str = options.CONTRADICTIONS,
+    prompts: Path | None = target("Also write the questions as JSON lines, for a language model."),
+    texts: Path | None = option(
+        "FILE",
+        "A table with the columns item and text. The texts of the items are written"
+        " beside the questions, in the column text.",
+    ),
+    seed: int = option("N", "Seed of the random questions.", default=0, min=0),
 ) -> None:
     """Draw yes/no questions about random labels. The answers tell how often each label applies.
 

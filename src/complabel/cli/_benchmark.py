@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.table import Table
@@ -13,6 +13,7 @@ from rich.text import Text
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, explain, new_table, remark, save_json, say, show
+from complabel.cli._options import option
 from complabel.cli._outputs import claim_store
 
 if TYPE_CHECKING:
@@ -30,25 +31,22 @@ _RANKING = "held_out_ranking"
 )
 @options.with_tables_and_draw
 def benchmark(
-    names: options.Datasets = None,
-    method: Annotated[
-        list[str] | None,
-        options.option(
-            "METHOD",
-            f"Method to run; repeat for more. {options.METHOD_HELP} [default: prior and mlcl]",
-            autocompletion=options.complete_method,
-        ),
-    ] = None,
+    names: list[str] | None = options.DATASETS,
+    method: list[str] | None = option(
+        "METHOD",
+        f"Method to run; repeat for more. {options.METHOD_HELP} [default: prior and mlcl]",
+        autocompletion=options.complete_method,
+    ),
     *,
     tables: dict[str, Any],
     draw: dict[str, Any],
-    match_frequencies: options.MatchFrequencies = False,
-    folds: options.Folds = 10,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = 1,
-    data_dir: options.DataDir = None,
-    store: options.StorePath = options.STORE,
-    json_file: options.JsonFile = None,
+    match_frequencies: bool = options.MATCH_FREQUENCIES,
+    folds: int = options.folds(10),
+    seed: int = options.SEED,
+    jobs: int = options.jobs(1),
+    data_dir: Path | None = options.DATA_DIR,
+    store: Path = options.STORE,
+    json_file: Path | None = options.JSON_FILE,
 ) -> None:
     """Cross-validate methods: train on complementary labels, test on true ones.
 

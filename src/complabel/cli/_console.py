@@ -26,8 +26,7 @@ from complabel.cli._outputs import unused
 _FOLDED = 10  # least width of a column whose words may be broken
 _WIDTH_OF_FILES = 120  # columns of a table in a pipe or a file, which have no width of their own
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # control characters but tab, line feed
-LOG_SECONDS = 30.0
-"""Least seconds between two lines of progress in a log, which has no moving line."""
+_LOG_SECONDS = 30.0  # least time between two lines of progress where no line can move
 
 
 @functools.cache
@@ -123,7 +122,7 @@ def _least_width(table: Table) -> int:
 def working(what: str) -> Iterator[Callable[[str], None]]:
     """Show a task and its time until the block ends; the block gets a function to say how far."""
     if not errors().is_terminal:
-        yield _Log(what)
+        yield Log(what)
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -140,7 +139,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         yield lambda far: line.update(task, description=f"{what}: {far}")
 
 
-class _Log:
+class Log:
     """Writes a line if the last one is at least 30 seconds old."""
 
     def __init__(self, what: str) -> None:
@@ -150,7 +149,7 @@ class _Log:
     def __call__(self, far: str) -> None:
         """Say how far the task is."""
         now = time.monotonic()
-        if now - self._logged > LOG_SECONDS:
+        if now - self._logged > _LOG_SECONDS:
             self._logged = now
             remark(f"{self._what}: {far}, after {duration(now - self._started)}")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.table import Table
@@ -13,6 +13,7 @@ from rich.table import Table
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import complain, errors, explain, new_table, say, show
+from complabel.cli._options import argument, flag, option
 from complabel.cli._outputs import Output
 
 # With two labels, "this one does not apply" would name the other one.
@@ -22,25 +23,20 @@ _SHOWN = 12  # most label names of a dataset
 
 @options.with_examples("datasets", "datasets mine.arff", "datasets --download scene")
 def datasets(
-    names: Annotated[
-        list[str] | None,
-        options.argument(
-            "DATASET",
-            f"{options.DATASET_HELP} [default: all datasets with a name]",
-            autocompletion=options.complete_dataset,
-        ),
-    ] = None,
-    data_dir: options.DataDir = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-    download: Annotated[
-        list[str] | None,
-        options.option(
-            "NAME",
-            "Download this dataset first; repeat the option for more.",
-            autocompletion=options.complete_catalog,
-        ),
-        Output(later=True),
-    ] = None,
+    names: list[str] | None = argument(
+        "DATASET",
+        f"{options.DATASET_HELP} [default: all datasets with a name]",
+        default=None,
+        autocompletion=options.complete_dataset,
+    ),
+    data_dir: Path | None = options.DATA_DIR,
+    as_json: bool = flag("Print JSON instead of a table.", "--json"),
+    download: list[str] | None = option(
+        "NAME",
+        "Download this dataset first; repeat the option for more.",
+        autocompletion=options.complete_catalog,
+        output=Output(later=True),
+    ),
 ) -> None:
     """List datasets and their sizes, or show how a file of yours is read.
 
@@ -90,13 +86,16 @@ def _show(described: list[dict[str, Any]]) -> None:
 
 def _show_own(entry: Mapping[str, Any]) -> None:
     say(f"{entry['name']}: {entry['format']}", style="bold")
-    for file in entry["files"]:
-        say(f"  {_short(Path(file))}")
+    here = Path.cwd()
+    for file in map(Path, entry["files"]):
+        say(f"  {file.relative_to(here) if file.is_relative_to(here) else file}")
     say(
         f"  {entry['n_samples']} instances, {entry['n_features']} features,"
         f" {entry['n_labels']} labels, {entry['label_cardinality']:.2f} of them on average"
     )
-    say(f"  labels: {_some(entry['label_names'])}")
+    more = len(entry["label_names"]) - _SHOWN
+    listed = ", ".join(entry["label_names"][:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    say(f"  labels: {listed}")
     n_left_out = entry["n_samples"] - entry["n_some_labels"]
     if entry["excluded"]:
         say("  people ruled labels out here: --labels own uses that, and keeps all instances")
@@ -110,17 +109,6 @@ def _show_own(entry: Mapping[str, Any]) -> None:
             f"{entry['name']}: it has too few labels; learning from complementary labels needs at"
             " least 3"
         )
-
-
-def _short(file: Path) -> str:
-    """Return a path relative to the current folder, if the file is inside it."""
-    here = Path.cwd()
-    return str(file.relative_to(here) if file.is_relative_to(here) else file)
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _table(described: list[dict[str, Any]]) -> Table:

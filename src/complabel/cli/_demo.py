@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from complabel._writing import write_text
 from complabel.cli import _options as options
 from complabel.cli._console import command, errors, new_table, output, remark, say
-from complabel.cli._outputs import Output
+from complabel.cli._options import option, target
 
 
 @options.with_examples("demo", "demo --seed 1 --output page.html")
 def demo(
-    report: Annotated[
-        Path, options.option("FILE", "File to write the page to.", "--output"), Output(page=True)
-    ] = Path("complabel-demo.html"),
-    seed: Annotated[
-        int, options.option("N", "Seed of the pictures, the answers and the methods.", min=0)
-    ] = 0,
+    report: Path = target(
+        "File to write the page to.", "--output", default=Path("complabel-demo.html"), page=True
+    ),
+    seed: int = option("N", "Seed of the pictures, the answers and the methods.", default=0, min=0),
 ) -> None:
     """Ask about the same pictures in four ways, and compare what is learned from each.
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
@@ -22,6 +22,7 @@ from complabel.cli._console import (
     show,
     working,
 )
+from complabel.cli._options import option
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,22 +39,18 @@ _MOST_LABELS = 20
     "evaluate model.safetensors X.csv --answers held-out.csv",
 )
 def evaluate(
-    model: options.ModelFile,
-    features: options.ModelFeatures,
-    truth: Annotated[
-        Path | None,
-        options.option(
-            "FILE", "True labels: a table with the column item and a column of 0 and 1 per label."
-        ),
-    ] = None,
-    answers: Annotated[
-        Path | None,
-        options.option("FILE", "Instead of --truth: answers that the model did not learn from."),
-    ] = None,
-    items: options.ItemsFile = None,
-    question: options.Question = None,
-    contradictions: options.Contradictions = "error",
-    json_file: options.JsonFile = None,
+    model: Path = options.MODEL,
+    features: Path = options.FEATURES_OF_MODEL,
+    truth: Path | None = option(
+        "FILE", "True labels: a table with the column item and a column of 0 and 1 per label."
+    ),
+    answers: Path | None = option(
+        "FILE", "Instead of --truth: answers that the model did not learn from."
+    ),
+    items: Path | None = options.ITEMS,
+    question: str | None = options.QUESTION,
+    contradictions: str = options.CONTRADICTIONS,
+    json_file: Path | None = options.JSON_FILE,
 ) -> None:
     """Measure a model on true labels, or on answers that it did not learn from.
 

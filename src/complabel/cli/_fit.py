@@ -7,20 +7,25 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, duration, remark, say, working
-from complabel.cli._outputs import Output
+from complabel.cli._options import option, target
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.methods import ComplementaryClassifier, HeldOutScore
 
 _MOST_LABELS = 12
+_ESTIMATES = {
+    "alpha_": "penalty",
+    "mean_cardinality_": "labels that apply to an item, on average",
+    "error_rate_": "share of mistakes",
+}
 _NORMAL = 1.96  # standard errors of a 95 % interval
 
 
@@ -38,33 +43,29 @@ def _folds(given: int) -> int:
     "fit answers.csv --features X.csv --method ridge:alpha=1 --out ridge.safetensors",
 )
 def fit(
-    answers: options.AnswersFiles,
-    features: options.FeaturesFile,
-    out: Annotated[
-        Path,
-        options.option(
-            "FILE", "Write the model to this file, which ends in .safetensors.", "--out"
-        ),
-        Output((".safetensors",)),
-    ],
-    method: Annotated[
-        str, options.option("METHOD", f"Method to fit. {options.METHOD_HELP}")
-    ] = "selection-likelihood",
-    items: options.ItemsFile = None,
-    label_names: options.LabelNames = None,
-    question: options.Question = None,
-    contradictions: options.Contradictions = "error",
-    match_frequencies: options.MatchFrequencies = False,
-    folds: Annotated[
-        int,
-        options.option(
-            "N",
-            "Folds for the score on held-out answers; each fold is one more fit. 0: no score.",
-            min=0,
-            callback=_folds,
-        ),
-    ] = 3,
-    seed: Annotated[int, options.option("N", "Seed of the folds and the method.", min=0)] = 0,
+    answers: list[Path] = options.ANSWERS,
+    features: Path = options.FEATURES,
+    out: Path = target(
+        "Write the model to this file, which ends in .safetensors.",
+        default=...,
+        endings=(".safetensors",),
+    ),
+    method: str = option(
+        "METHOD", f"Method to fit. {options.METHOD_HELP}", default="selection-likelihood"
+    ),
+    items: Path | None = options.ITEMS,
+    label_names: Path | None = options.LABEL_NAMES,
+    question: str | None = options.QUESTION,
+    contradictions: str = options.CONTRADICTIONS,
+    match_frequencies: bool = options.MATCH_FREQUENCIES,
+    folds: int = option(
+        "N",
+        "Folds for the score on held-out answers; each fold is one more fit. 0: no score.",
+        default=3,
+        min=0,
+        callback=_folds,
+    ),
+    seed: int = option("N", "Seed of the folds and the method.", default=0, min=0),
 ) -> None:
     """Learn a model from answers, save it, and score it on held-out answers.
 
@@ -133,8 +134,7 @@ def fit(
 
 def _tell(classifier: Any, far: Callable[[str], None] | None) -> None:
     """Let a classifier put its progress into words, or stop that."""
-    settings = classifier.get_params()
-    names = [name for name in settings if name == "callback" or name.endswith("__callback")]
+    names = [name for name in classifier.get_params() if f"__{name}".endswith("__callback")]
     told = None if far is None else _as_callback(far)
     classifier.set_params(**dict.fromkeys(names, told))
 
@@ -154,15 +154,13 @@ def _as_callback(far: Callable[[str], None]) -> Callable[..., None]:
 def chosen(classifier: ComplementaryClassifier, path: Path, seconds: float) -> list[str]:
     """Return lines that describe a fitted classifier: what it chose and what it estimated."""
     kernel, scaling = (getattr(classifier, name, "") for name in ("kernel_", "scaling_"))
-    kernel = f"{kernel}, scaling {scaling}" if kernel and scaling else str(kernel)
-    shown = (
-        ("features", kernel),
-        ("penalty", _number(classifier, "alpha_")),
-        ("labels that apply to an item, on average", _number(classifier, "mean_cardinality_")),
-        ("share of mistakes", _number(classifier, "error_rate_")),
-    )
     lines = [f"{type(classifier).__name__}, fitted in {duration(seconds)}:"]
-    lines += [f"  {name}: {value}" for name, value in shown if value]
+    if kernel:
+        lines.append(f"  features: {kernel}" + (f", scaling {scaling}" if scaling else ""))
+    for name, title in _ESTIMATES.items():
+        value = getattr(classifier, name, None)
+        if isinstance(value, int | float):
+            lines.append(f"  {title}: {value:.3g}")
     return lines + _frequencies(classifier, path)
 
 
@@ -188,11 +186,6 @@ def _frequencies(classifier: Any, path: Path) -> list[str]:
             f" complabel.load({str(path)!r}).label_frequencies_"
         )
     return lines
-
-
-def _number(classifier: ComplementaryClassifier, name: str) -> str:
-    value = getattr(classifier, name, None)
-    return f"{value:.3g}" if isinstance(value, int | float) else ""
 
 
 def scored(score: HeldOutScore) -> list[str]:

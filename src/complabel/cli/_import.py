@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, remark, save, say, working
-from complabel.cli._outputs import Output
+from complabel.cli._options import argument, flag, option, target
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,88 +29,52 @@ NAMES = (
     "import sheet.csv --from columns --absent anna --absent ben --separator ';' --out answers.csv",
 )
 def import_(
-    file: Annotated[Path, options.argument("FILE", "File with the answers.")],
-    out: Annotated[
-        Path,
-        options.option("FILE", "Write the table here: .csv, .csv.gz or .parquet.", "--out"),
-        Output((".csv", ".csv.gz", ".parquet")),
-    ],
-    from_: Annotated[
-        str | None,
-        options.option(
-            "FORMAT",
-            f"Format of the file: {', '.join(NAMES)}. [default: found from the content]",
-            "--from",
-            autocompletion=lambda incomplete: [n for n in NAMES if n.startswith(incomplete)],
-        ),
-    ] = None,
-    absent: Annotated[
-        list[str] | None,
-        options.option(
-            "CONTROL",
-            "Labels chosen in this control, question or column do not apply; repeat for more.",
-        ),
-    ] = None,
-    present: Annotated[
-        list[str] | None,
-        options.option(
-            "CONTROL", "Labels chosen in this control, question or column apply; repeat for more."
-        ),
-    ] = None,
-    item: Annotated[
-        str | None,
-        options.option("FIELD", "Field with the item's name. [default: depends on the format]"),
-    ] = None,
-    yes: Annotated[
-        list[str] | None,
-        options.option("CODE", 'Code for "applies"; repeat for more. [default: 1]'),
-    ] = None,
-    no: Annotated[
-        list[str] | None,
-        options.option("CODE", 'Code for "does not apply"; repeat for more. [default: 0]'),
-    ] = None,
-    unsure: Annotated[
-        list[str] | None, options.option("CODE", 'Code for "unsure"; repeat for more.')
-    ] = None,
-    unselected: Annotated[
-        str,
-        options.option(
-            "unknown|no",
-            "Meaning of labels that were shown but not chosen, if the file does not tell.",
-        ),
-    ] = "unknown",
-    question: options.Question = None,
-    separator: Annotated[
-        str | None,
-        options.option(
-            "SIGN",
-            "Only with --from columns: what separates the labels in a cell, such as ';'."
-            " [default: a cell holds one label]",
-        ),
-    ] = None,
-    random_questions: Annotated[
-        bool,
-        typer.Option(
-            "--random-questions",
-            help="Say that each question was about a random label of a random item.",
-        ),
-    ] = False,
-    label_names: Annotated[
-        Path | None, options.option("FILE", "All labels, one on each line.")
-    ] = None,
-    class_names: Annotated[
-        Path | None,
-        options.option(
-            "FILE", "CSV file with a code and a name per label, if the labels are codes."
-        ),
-    ] = None,
-    labels_out: Annotated[
-        Path | None,
-        options.option(
-            "FILE", "Also write the names of all labels to this file, for --label-names."
-        ),
-        Output(),
-    ] = None,
+    file: Path = argument("FILE", "File with the answers."),
+    out: Path = target(
+        "Write the table here: .csv, .csv.gz or .parquet.", default=..., endings=options.TABLE
+    ),
+    from_: str | None = option(
+        "FORMAT",
+        f"Format of the file: {', '.join(NAMES)}. [default: found from the content]",
+        "--from",
+        autocompletion=lambda incomplete: [n for n in NAMES if n.startswith(incomplete)],
+    ),
+    absent: list[str] | None = option(
+        "CONTROL",
+        "Labels chosen in this control, question or column do not apply; repeat for more.",
+    ),
+    present: list[str] | None = option(
+        "CONTROL", "Labels chosen in this control, question or column apply; repeat for more."
+    ),
+    item: str | None = option(
+        "FIELD", "Field with the item's name. [default: depends on the format]"
+    ),
+    yes: list[str] | None = option("CODE", 'Code for "applies"; repeat for more. [default: 1]'),
+    no: list[str] | None = option(
+        "CODE", 'Code for "does not apply"; repeat for more. [default: 0]'
+    ),
+    unsure: list[str] | None = option("CODE", 'Code for "unsure"; repeat for more.'),
+    unselected: str = option(
+        "unknown|no",
+        "Meaning of labels that were shown but not chosen, if the file does not tell.",
+        default="unknown",
+    ),
+    question: str | None = options.QUESTION,
+    separator: str | None = option(
+        "SIGN",
+        "Only with --from columns: what separates the labels in a cell, such as ';'."
+        " [default: a cell holds one label]",
+    ),
+    random_questions: bool = flag(
+        "Say that each question was about a random label of a random item.", "--random-questions"
+    ),
+    label_names: Path | None = option("FILE", "All labels, one on each line."),
+    class_names: Path | None = option(
+        "FILE", "CSV file with a code and a name per label, if the labels are codes."
+    ),
+    labels_out: Path | None = target(
+        "Also write the names of all labels to this file, for --label-names."
+    ),
 ) -> None:
     """Read answers from an annotation tool or a public dataset into one table of answers.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import output, save_json, say, working
-from complabel.cli._outputs import Output
+from complabel.cli._options import argument, option, target
 from complabel.errors import DatasetNotFoundError, InputError
 
 if TYPE_CHECKING:
@@ -27,27 +27,18 @@ _MOST_COLUMNS = 100
     "inspect mirflickr --data-dir DIR --json found.json",
 )
 def inspect(
-    answers: Annotated[
-        list[str],
-        options.argument(
-            "ANSWERS",
-            "Tables of answers, as complabel import writes; or one dataset in which people"
-            " ruled labels out, such as mirflickr.",
-        ),
-    ],
-    features: Annotated[
-        Path | None, options.option("FILE", "Features of all items, with or without an answer.")
-    ] = None,
-    items: options.ItemsFile = None,
-    label_names: options.LabelNames = None,
-    question: options.Question = None,
-    html: Annotated[
-        Path | None,
-        options.option("FILE", "Also write a web page with charts to this file."),
-        Output(page=True),
-    ] = None,
-    json_file: options.JsonFile = None,
-    data_dir: options.DataDir = None,
+    answers: list[str] = argument(
+        "ANSWERS",
+        "Tables of answers, as complabel import writes; or one dataset in which people"
+        " ruled labels out, such as mirflickr.",
+    ),
+    features: Path | None = option("FILE", "Features of all items, with or without an answer."),
+    items: Path | None = options.ITEMS,
+    label_names: Path | None = options.LABEL_NAMES,
+    question: str | None = options.QUESTION,
+    html: Path | None = target("Also write a web page with charts to this file.", page=True),
+    json_file: Path | None = options.JSON_FILE,
+    data_dir: Path | None = options.DATA_DIR,
 ) -> None:
     """Check answers for gaps, contradictions and failed assumptions, and suggest what to ask next.
 

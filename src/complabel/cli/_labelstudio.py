@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 from complabel.cli import _options as options
 from complabel.cli._console import command, remark, save, say
-from complabel.cli._outputs import Output
+from complabel.cli._options import argument, option, target
 
 
 @options.with_examples(
@@ -15,29 +14,21 @@ from complabel.cli._outputs import Output
     "labelstudio-config --question asked --show text",
 )
 def labelstudio_config(
-    labels: Annotated[
-        Path | None,
-        options.argument("LABELS", "File with all labels, one on each line."),
-    ] = None,
-    question: Annotated[
-        str,
-        options.option(
-            "named|ticked|both|asked",
-            "What to ask. named: one label that does not apply. ticked: all labels that do not"
-            " apply. both: one label that does not apply, and some that do. asked: whether the"
-            " label in the task applies.",
-        ),
-    ] = "named",
-    show: Annotated[str, options.option("image|text|audio", "Kind of the items.")] = "image",
-    field: Annotated[
-        str | None,
-        options.option("FIELD", "Field of a task that holds the item. [default: as --show]"),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        options.option("FILE", "Write to this file. [default: print to the terminal]", "--out"),
-        Output(),
-    ] = None,
+    labels: Path | None = argument(
+        "LABELS", "File with all labels, one on each line.", default=None
+    ),
+    question: str = option(
+        "named|ticked|both|asked",
+        "What to ask. named: one label that does not apply. ticked: all labels that do not"
+        " apply. both: one label that does not apply, and some that do. asked: whether the"
+        " label in the task applies.",
+        default="named",
+    ),
+    show: str = option("image|text|audio", "Kind of the items.", default="image"),
+    field: str | None = option(
+        "FIELD", "Field of a task that holds the item. [default: as --show]"
+    ),
+    out: Path | None = target("Write to this file. [default: print to the terminal]"),
 ) -> None:
     """Write a Label Studio configuration that asks for labels that do not apply."""
     from complabel.files import read_label_names
@@ -52,14 +43,9 @@ def labelstudio_config(
     # On standard error: standard output is the configuration, perhaps redirected to a file.
     remark("next: in Label Studio, paste it at Settings > Labeling Interface > Code. Then export")
     remark("the answers as JSON, and read them with")
-    remark(f"  {_import(question)}")
-
-
-def _import(question: str) -> str:
-    """Return the command that reads the exported answers."""
     told = {
         "named": {"absent": "not_this"},
         "ticked": {"absent": "not_this", "question": "ticked"},
         "both": {"absent": "not_this", "present": "this"},
     }
-    return command("import", "export.json", **told.get(question, {}), out="answers.csv")
+    remark(f"  {command('import', 'export.json', **told.get(question, {}), out='answers.csv')}")

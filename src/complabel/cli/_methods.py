@@ -6,13 +6,14 @@ import inspect
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.text import Text
 
 from complabel.cli import _options as options
 from complabel.cli._console import complain, errors, explain, new_table, show
+from complabel.cli._options import flag
 
 if TYPE_CHECKING:
     from complabel.methods import Method
@@ -29,7 +30,7 @@ _LEARNS_FROM = {
 
 @options.with_examples("methods", "methods --json")
 def methods(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: bool = flag("Print JSON instead of a table.", "--json"),
 ) -> None:
     """List the methods: their names, what they learn from, and their references."""
     from importlib import metadata

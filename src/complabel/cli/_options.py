@@ -5,25 +5,54 @@ The shell completes at each press of the Tab key, so nothing here loads NumPy or
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from complabel.cli._outputs import Output, with_parameters
+from complabel.cli._outputs import Output
 from complabel.errors import InputError
 
 
-def option(metavar: str, text: str, *names: str, **more: Any) -> Any:
-    """Return an option of a command, with its text of help; its name is that of the parameter."""
-    return typer.Option(*names, metavar=metavar, help=text, **more)
+def option(
+    metavar: str,
+    text: str,
+    *names: str,
+    default: Any = None,
+    output: Output | None = None,
+    **more: Any,
+) -> Any:
+    """Return an option of a command, with its text of help; its name is that of the parameter.
+
+    It may be left out, unless ``default`` is ``...``. With ``output``, it names a file to write.
+    """
+    made = typer.Option(default, *names, metavar=metavar, help=text, **more)
+    made.output = output
+    return made
 
 
-def argument(metavar: str, text: str, **more: Any) -> Any:
-    """Return an argument of a command, with its text of help."""
-    return typer.Argument(metavar=metavar, help=text, **more)
+def flag(text: str, *names: str) -> Any:
+    """Return an option that is given or not; without names, it also has a form with --no."""
+    return typer.Option(False, *names, help=text)
+
+
+def target(
+    text: str, *names: str, endings: tuple[str, ...] = (), page: bool = False, **more: Any
+) -> Any:
+    """Return an option with the name of a file that the command writes."""
+    return option("FILE", text, *names, output=Output(endings, page), **more)
+
+
+def argument(
+    metavar: str, text: str, *, default: Any = ..., output: Output | None = None, **more: Any
+) -> Any:
+    """Return an argument of a command, with its text of help; it must be given."""
+    made = typer.Argument(default, metavar=metavar, help=text, **more)
+    made.output = output
+    return made
 
 
 def with_examples(*commands: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -92,6 +121,8 @@ def _files(incomplete: str, endings: tuple[str, ...]) -> Iterator[str]:
                 yield f"{before}{slash}{path.name}"
 
 
+TABLE = (".csv", ".csv.gz", ".parquet")
+"""How the names of tables of answers that are written may end."""
 QUESTIONS = ("named", "asked", "ticked", "excluded")
 """What a table of answers may say was asked."""
 
@@ -105,89 +136,6 @@ def _one_of(*words: str) -> dict[str, Any]:
     return {"callback": check, "autocompletion": lambda: [*words]}
 
 
-AnswersFiles = Annotated[
-    list[Path], argument("ANSWERS", "Tables of answers, as complabel import writes.")
-]
-_FEATURES = "Features of the items: .csv, .parquet, .npy, .npz or .svm."
-ModelFeatures = Annotated[Path, argument("FEATURES", _FEATURES)]
-ModelFile = Annotated[Path, argument("MODEL", "File that complabel fit wrote.")]
-FeaturesFile = Annotated[Path, option("FILE", _FEATURES, "--features")]
-ItemsFile = Annotated[
-    Path | None,
-    option(
-        "FILE",
-        "File with the item of each row of the features, one on each line. [default: the"
-        " column item of the features, else row numbers from 0]",
-        "--items",
-    ),
-]
-LabelNames = Annotated[
-    Path | None,
-    option(
-        "FILE",
-        "File with all labels, one on each line. [default: the labels that the answers mention]",
-    ),
-]
-Contradictions = Annotated[
-    str,
-    option(
-        "POLICY",
-        "What to do if one answer says that a label applies to an item and another denies it."
-        " error: stop; drop: drop both; majority: keep what most annotators say; trust-relevant:"
-        " the label applies.",
-        **_one_of("error", "drop", "majority", "trust-relevant"),
-    ),
-]
-
-Question = Annotated[
-    str | None,
-    option(
-        "QUESTION",
-        "What was asked, where the answers do not say it. named: somebody named a label that"
-        " does not apply. asked: somebody was asked about this label. ticked: all labels that do"
-        " not apply were ticked. excluded: a rule says that the label does not apply.",
-        **_one_of(*QUESTIONS),
-    ),
-]
-MatchFrequencies = Annotated[
-    bool,
-    typer.Option(
-        "--match-frequencies",
-        help="Adjust each method's scores to the label frequencies; these are estimated from"
-        " answers to random questions.",
-    ),
-]
-Folds = Annotated[int, option("N", "Folds of the cross-validation.", min=2)]
-Seed = Annotated[int, option("N", "Seed of the label draw, the folds and the methods.", min=0)]
-Jobs = Annotated[int, option("N", "Number of processes, one thread each; -1: one for each core.")]
-DataDir = Annotated[
-    Path | None,
-    option(
-        "FOLDER",
-        "Folder with the files of the catalog's datasets; $COMPLABEL_DATA and the user's cache"
-        " are searched, too.",
-    ),
-]
-STORE = Path("complabel-studies.sqlite")
-"""The default store, in the current folder."""
-StorePath = Annotated[Path, option("FILE", "SQLite file that keeps all results.", "--store")]
-JsonFile = Annotated[
-    Path | None, option("FILE", "Also write the results to this file as JSON.", "--json"), Output()
-]
-ReportFolder = Annotated[
-    Path | None,
-    option("FOLDER", "Write the report to this folder. [default: STUDY-report]", "--output"),
-    Output(later=True),
-]
-Dask = Annotated[
-    str | None, option("ADDRESS", "Run on the workers of this Dask scheduler instead.")
-]
-RetryFailed = Annotated[bool, typer.Option(help="Also run the units that failed before.")]
-Quick = Annotated[
-    bool, typer.Option(help="Try the plan: three folds, and only the first two datasets at hand.")
-]
-StudyName = Annotated[str | None, argument("STUDY", "Name of the study. [default: the latest]")]
-
 METHOD_HELP = (
     "Give a name, such as ridge; a name with settings, such as lift:solver=libsvm; or a class of"
     " yours, such as package.module:Class. 'complabel methods' lists the names."
@@ -197,98 +145,136 @@ DATASET_HELP = (
     " .arff file needs an .xml file of the same name beside it (Mulan), or '-C' in its relation"
     " (MEKA). If you give both mine-train.arff and mine-test.arff, they become one dataset."
 )
+_FEATURES = "Features of the items: .csv, .parquet, .npy, .npz or .svm."
+DEFAULT_STORE = Path("complabel-studies.sqlite")  # in the current folder
+
+ANSWERS = argument("ANSWERS", "Tables of answers, as complabel import writes.")
+MODEL = argument("MODEL", "File that complabel fit wrote.")
+FEATURES_OF_MODEL = argument("FEATURES", _FEATURES)
+DATASETS = argument("DATASET", DATASET_HELP, default=None, autocompletion=complete_dataset)
+STUDY_NAME = argument("STUDY", "Name of the study. [default: the latest]", default=None)
+FEATURES = option("FILE", _FEATURES, default=...)
+ITEMS = option(
+    "FILE",
+    "File with the item of each row of the features, one on each line. [default: the column item"
+    " of the features, else row numbers from 0]",
+)
+LABEL_NAMES = option(
+    "FILE", "File with all labels, one on each line. [default: the labels that the answers mention]"
+)
+CONTRADICTIONS = option(
+    "POLICY",
+    "What to do if one answer says that a label applies to an item and another denies it. error:"
+    " stop; drop: drop both; majority: keep what most annotators say; trust-relevant: the label"
+    " applies.",
+    default="error",
+    **_one_of("error", "drop", "majority", "trust-relevant"),
+)
+QUESTION = option(
+    "QUESTION",
+    "What was asked, where the answers do not say it. named: somebody named a label that does not"
+    " apply. asked: somebody was asked about this label. ticked: all labels that do not apply were"
+    " ticked. excluded: a rule says that the label does not apply.",
+    **_one_of(*QUESTIONS),
+)
+MATCH_FREQUENCIES = flag(
+    "Adjust each method's scores to the label frequencies; these are estimated from answers to"
+    " random questions.",
+    "--match-frequencies",
+)
+SEED = option("N", "Seed of the label draw, the folds and the methods.", default=0, min=0)
+DATA_DIR = option(
+    "FOLDER",
+    "Folder with the files of the catalog's datasets; $COMPLABEL_DATA and the user's cache are"
+    " searched, too.",
+)
+STORE = option("FILE", "SQLite file that keeps all results.", default=DEFAULT_STORE)
+JSON_FILE = target("Also write the results to this file as JSON.", "--json")
+REPORT_FOLDER = option(
+    "FOLDER",
+    "Write the report to this folder. [default: STUDY-report]",
+    "--output",
+    output=Output(later=True),
+)
+DASK = option("ADDRESS", "Run on the workers of this Dask scheduler instead.")
+RETRY_FAILED = flag("Also run the units that failed before.")
+QUICK = flag("Try the plan: three folds, and only the first two datasets at hand.")
 
 
-Datasets = Annotated[
-    list[str] | None, argument("DATASET", DATASET_HELP, autocompletion=complete_dataset)
-]
+def folds(default: int) -> Any:
+    """Return the option ``--folds``."""
+    return option("N", "Folds of the cross-validation.", default=default, min=2)
+
+
+def jobs(default: int) -> Any:
+    """Return the option ``--jobs``."""
+    return option(
+        "N", "Number of processes, one thread each; -1: one for each core.", default=default
+    )
 
 
 def _tables(
-    features: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "Features of your items, as for complabel fit. Each DATASET is then a table of answers"
-            " about these items.",
-            "--features",
-        ),
-    ] = None,
-    truth: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "Only with --features: a table of true labels, with the column item and a column of 0"
-            " and 1 per label. Some items may be missing.",
-            "--truth",
-        ),
-    ] = None,
-    items: ItemsFile = None,
-    label_names: LabelNames = None,
-    contradictions: Contradictions = "error",
+    features: Path | None = option(
+        "FILE",
+        "Features of your items, as for complabel fit. Each DATASET is then a table of answers"
+        " about these items.",
+    ),
+    truth: Path | None = option(
+        "FILE",
+        "Only with --features: a table of true labels, with the column item and a column of 0"
+        " and 1 per label. Some items may be missing.",
+    ),
+    items: Path | None = ITEMS,
+    label_names: Path | None = LABEL_NAMES,
+    contradictions: str = CONTRADICTIONS,
 ) -> None:
     """Options about the user's own tables, for studies."""
 
 
 def _draw(
-    scheme: Annotated[
-        str | None,
-        option(
-            "SCHEME",
-            "How complementary labels are drawn. uniform: all that do not apply are equally"
-            " likely; biased: some are more likely; own: use what people really answered or"
-            " excluded. [default: own for tables of answers, else uniform]",
-            "--scheme",
-            **_one_of("uniform", "biased", "own"),
-        ),
-    ] = None,
-    labels: Annotated[
-        str | None,
-        option(
-            "LABELS",
-            "released: the uniform or biased labels that the paper's group released, from"
-            " released/NAME.csv in the data folder. Else another name of --scheme.",
-            "--labels",
-            **_one_of("uniform", "biased", "own", "released"),
-        ),
-    ] = None,
-    question: Annotated[
-        str,
-        option(
-            "QUESTION",
-            "What people are asked. free: name one label that does not apply; menu-2, menu-3,"
-            " ...: the same, but from a menu of 2, 3, ... random labels; asked: does this random"
-            " label apply?; ticked: tick all labels that do not apply; none: only the audit"
-            " questions. With tables of answers: what was asked where they do not say it, named,"
-            " asked, ticked or excluded.",
-        ),
-    ] = "free",
-    propensity_sd: Annotated[
-        float, option("SD", "How unequally labels come to mind; 0: all alike.", min=0)
-    ] = 0.0,
-    error_rate: Annotated[
-        float,
-        option(
-            "SHARE",
-            "Share of answers that are given at random.",
-            "--error-rate",
-            "--mistakes",
-            min=0,
-            max=1,
-        ),
-    ] = 0.0,
-    answers_per_item: Annotated[
-        int, option("N", "Independent answers about each item.", min=1)
-    ] = 1,
-    items_share: Annotated[
-        float, option("SHARE", "Share of the items that people are asked about.", max=1)
-    ] = 1.0,
-    audit: Annotated[
-        int,
-        option(
-            "N", "Also ask N yes/no questions about random labels of random training rows.", min=0
-        ),
-    ] = 0,
+    scheme: str | None = option(
+        "SCHEME",
+        "How complementary labels are drawn. uniform: all that do not apply are equally"
+        " likely; biased: some are more likely; own: use what people really answered or"
+        " excluded. [default: own for tables of answers, else uniform]",
+        **_one_of("uniform", "biased", "own"),
+    ),
+    labels: str | None = option(
+        "LABELS",
+        "released: the uniform or biased labels that the paper's group released, from"
+        " released/NAME.csv in the data folder. Else another name of --scheme.",
+        **_one_of("uniform", "biased", "own", "released"),
+    ),
+    question: str = option(
+        "QUESTION",
+        "What people are asked. free: name one label that does not apply; menu-2, menu-3, ...: the"
+        " same, but from a menu of 2, 3, ... random labels; asked: does this random label apply?;"
+        " ticked: tick all labels that do not apply; none: only the audit questions. With tables of"
+        " answers: what was asked where they do not say it, named, asked, ticked or excluded.",
+        default="free",
+    ),
+    propensity_sd: float = option(
+        "SD", "How unequally labels come to mind; 0: all alike.", default=0.0, min=0
+    ),
+    error_rate: float = option(
+        "SHARE",
+        "Share of answers that are given at random.",
+        "--error-rate",
+        "--mistakes",
+        default=0.0,
+        min=0,
+        max=1,
+    ),
+    answers_per_item: int = option("N", "Independent answers about each item.", default=1, min=1),
+    items_share: float = option(
+        "SHARE", "Share of the items that people are asked about.", default=1.0, max=1
+    ),
+    audit: int = option(
+        "N",
+        "Also ask N yes/no questions about random labels of random training rows.",
+        default=0,
+        min=0,
+    ),
 ) -> None:
     """Options that describe a draw, as :class:`complabel.studies.Draw` takes them."""
 
@@ -314,7 +300,10 @@ def with_tables_and_draw(command: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for name, parameter in _options_of(command).items():
         parameters += groups[name].values() if name in groups else [parameter]
-    return with_parameters(command, called, parameters)
+    made = functools.wraps(command)(called)
+    keywords = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
+    made.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+    return made
 
 
 def _options_of(function: Callable[..., None]) -> Mapping[str, inspect.Parameter]:
@@ -323,4 +312,4 @@ def _options_of(function: Callable[..., None]) -> Mapping[str, inspect.Parameter
 
 def at(store: Path) -> Path | None:
     """Return the option ``store`` of the next command; None for the default store."""
-    return None if store == STORE else store
+    return None if store == DEFAULT_STORE else store

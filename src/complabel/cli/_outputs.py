@@ -8,7 +8,6 @@ complabel wrote, and a report in whose folder no file has changed since.
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import os
 import re
@@ -17,9 +16,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 from complabel._writing import behind_links, keeping
 from complabel.errors import ComplabelError, InputError, OutputError
@@ -27,12 +27,10 @@ from complabel.errors import ComplabelError, InputError, OutputError
 _MARK = b'<meta name="generator" content="complabel '
 _HEAD = 4096  # bytes of a page in which the mark is looked for
 
-Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist.")]
-
 
 @dataclass(frozen=True)
 class Output:
-    """Marks an option in ``Annotated``: the command writes the file that it names."""
+    """Of an option: the command writes the file that it names."""
 
     endings: tuple[str, ...] = ()  # how the name may end; empty: as it likes
     page: bool = False  # a web page of complabel's may replace an earlier one
@@ -50,43 +48,48 @@ class _Claims:
 _claims: ContextVar[_Claims] = ContextVar("claims")
 
 
-def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command that has outputs the option ``--force``, and check its outputs first."""
-    signature = inspect.signature(command, eval_str=True)
-    marks = {
-        name: mark
-        for name, parameter in signature.parameters.items()
-        for mark in get_args(parameter.annotation)
-        if isinstance(mark, Output)
-    }
-    if not marks:
-        return command
+class GuardedCommand(TyperCommand):
+    """A command that tries its outputs before it runs; if it has any, it has ``--force``."""
 
-    def called(*, force: bool, **given: Any) -> None:
-        reads = (value for name, value in given.items() if name not in marks)
-        claims = _Claims(force, [path for value in reads for path in _files_in(value)])
+    def __init__(self, *args: Any, callback: Callable[..., None], **given: Any) -> None:
+        super().__init__(*args, callback=callback, **given)
+        self._outputs: dict[str | None, Output] = {
+            name: mark
+            for name, parameter in inspect.signature(callback).parameters.items()
+            if (mark := getattr(parameter.default, "output", None))
+        }
+        if self._outputs:
+            self.params.append(_force_option())
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Read the options, and refuse outputs that cannot be written or would lose something."""
+        left: list[str] = super().parse_args(ctx, args)
+        if not self._outputs or ctx.resilient_parsing:  # the latter while the shell completes
+            return left
+        force, given = ctx.params.pop("force"), ctx.params
+        read = [value for name, value in given.items() if name not in self._outputs]
+        claims = _Claims(force, [path for value in read for path in _files_in(value)])
         _claims.set(claims)
-        for name, mark in marks.items():
-            if given[name] is not None and not mark.later:
-                _claim(given[name], option_of(signature.parameters[name]), mark)
-        with contextlib.nullcontext() if force else keeping(claims.replaceable):
-            command(**given)
-
-    kind = inspect.Parameter.KEYWORD_ONLY
-    forced = inspect.Parameter("force", kind, default=False, annotation=Force)
-    return with_parameters(command, called, [*signature.parameters.values(), forced])
+        for parameter in self.params:
+            mark = self._outputs.get(parameter.name)
+            if mark is not None and not mark.later and given[parameter.name] is not None:
+                _claim(Path(given[parameter.name]), option_of(parameter), mark)
+        if not force:
+            ctx.with_resource(keeping(claims.replaceable))
+        return left
 
 
-def with_parameters(
-    command: Callable[..., None],
-    called: Callable[..., None],
-    parameters: Sequence[inspect.Parameter],
-) -> Callable[..., None]:
-    """Return ``called`` under the name of a command, with these parameters as its options."""
-    made = functools.wraps(command)(called)
-    keywords = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
-    made.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
-    return made
+def _force_option() -> Any:
+    """Return the option ``--force``, which Typer makes only for a command."""
+    app = typer.Typer(add_completion=False)
+
+    @app.command()
+    def _(
+        force: bool = typer.Option(False, "--force", help="Replace output files that exist."),
+    ) -> None:
+        del force
+
+    return typer.main.get_command(app).params[0]
 
 
 def claim_folder(folder: Path, names: Sequence[str]) -> None:
@@ -231,17 +234,10 @@ def _same(path: Path, other: Path) -> bool:
 
 
 def _files_in(value: Any) -> list[Path]:
-    several = value if isinstance(value, list) else [value]
+    several = value if isinstance(value, list | tuple) else [value]
     return [Path(each) for each in several if isinstance(each, str | Path) and str(each)]
 
 
-def option_of(parameter: inspect.Parameter) -> str:
-    """Return the name of an option as it is typed; empty for an argument."""
-    usual = "--" + parameter.name.replace("_", "-")
-    for info in get_args(parameter.annotation):
-        if isinstance(info, typer.models.ArgumentInfo):
-            return ""
-        if isinstance(info, typer.models.OptionInfo):  # in Annotated, the name is its first value
-            names = map(str, [info.default, *(info.param_decls or ())])
-            return next((name for name in names if name[:2] == "--"), usual)
-    return usual
+def option_of(parameter: Any) -> str:
+    """Return the name of a command's option as it is typed; empty for an argument."""
+    return next((name for name in parameter.opts if name.startswith("--")), "")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, say, working
-from complabel.cli._outputs import Output
+from complabel.cli._options import option, target
 
 
 @options.with_examples(
@@ -17,30 +16,22 @@ from complabel.cli._outputs import Output
     "predict model.safetensors X.npy --top 3 --out top.jsonl",
 )
 def predict(
-    model: options.ModelFile,
-    features: options.ModelFeatures,
-    out: Annotated[
-        Path,
-        options.option("FILE", "Write here: .csv, .csv.gz, .parquet or .jsonl.", "--out"),
-        Output((".csv", ".csv.gz", ".parquet", ".jsonl")),
-    ],
-    items: options.ItemsFile = None,
-    top: Annotated[
-        int | None,
-        options.option("K", "Write only the K most probable labels of each item.", min=1),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        options.option(
-            "P",
-            "Write 1 where the probability is at least P, else 0. [default: write probabilities]",
-            min=0,
-            max=1,
-        ),
-    ] = None,
-    rows: Annotated[
-        int, options.option("N", "Number of rows in memory at a time.", min=1)
-    ] = 65_536,
+    model: Path = options.MODEL,
+    features: Path = options.FEATURES_OF_MODEL,
+    out: Path = target(
+        "Write here: .csv, .csv.gz, .parquet or .jsonl.",
+        default=...,
+        endings=(".csv", ".csv.gz", ".parquet", ".jsonl"),
+    ),
+    items: Path | None = options.ITEMS,
+    top: int | None = option("K", "Write only the K most probable labels of each item.", min=1),
+    threshold: float | None = option(
+        "P",
+        "Write 1 where the probability is at least P, else 0. [default: write probabilities]",
+        min=0,
+        max=1,
+    ),
+    rows: int = option("N", "Number of rows in memory at a time.", default=65_536, min=1),
 ) -> None:
     """Predict the labels of items: one row for each item, one probability for each label.
 

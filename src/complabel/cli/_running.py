@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Self
+from typing import Any
 
 import typer
 from rich import progress
@@ -19,7 +19,7 @@ from rich.text import Text
 
 from complabel.cli import _options as options
 from complabel.cli._console import (
-    LOG_SECONDS,
+    Log,
     command,
     complain,
     duration,
@@ -39,7 +39,6 @@ from complabel.studies import (
     Monitor,
     Outcome,
     Plan,
-    RunSummary,
     Store,
     StudyResults,
     Unit,
@@ -58,8 +57,9 @@ _MOST_DRAWS = 5  # lines of a dry run about draws; how-to-ask has over 30
 @contextlib.contextmanager
 def watched(name: str, store: Path, opened: Store | None = None) -> Iterator[Progress]:
     """Show progress, with ``opened`` the expected time, too; on Ctrl-C, say how to continue."""
+    progress = Progress(name, opened)
     try:
-        with Progress(name, opened) as progress:
+        with progress.live if errors().is_terminal else contextlib.nullcontext():
             yield progress
     except KeyboardInterrupt:
         told = f"stopped; finished units are safe in {store}"
@@ -78,7 +78,7 @@ class Progress(Monitor):
         self._left: dict[str, Unit] = {}
         self._n_failed = 0
         self._n_jobs = 1
-        self._logged = time.monotonic()
+        self._log = Log(name)
         self._bar = progress.Progress(
             progress.TextColumn("{task.description}"),
             progress.BarColumn(),
@@ -89,18 +89,9 @@ class Progress(Monitor):
             auto_refresh=False,
         )
         self._task = self._bar.add_task(name, total=None, state="reading datasets")
-        self._live = Live(
+        self.live = Live(
             get_renderable=self._display, console=errors(), transient=True, refresh_per_second=4
         )
-
-    def __enter__(self) -> Self:
-        if errors().is_terminal:
-            self._live.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if errors().is_terminal:
-            self._live.stop()
 
     def planned(self, units: list[Unit], todo: list[Unit], n_jobs: int) -> None:
         """Take the number of units and print the forecast."""
@@ -135,9 +126,10 @@ class Progress(Monitor):
         self._bar.update(self._task, advance=1)
         if outcome.error:
             complain(f"failed: {_describe(unit)}: {outcome.reason}")
-        if not errors().is_terminal and time.monotonic() - self._logged > LOG_SECONDS:
-            self._logged = time.monotonic()
-            remark(self._state(unit))
+        if not errors().is_terminal:
+            task = self._bar.tasks[0]
+            done = f"{task.completed:.0f} of {task.total:.0f} units"
+            self._log(", ".join([done, *self._remarks(), f"last {_describe(unit)}"]))
 
     def _display(self) -> RenderableType:
         self._bar.update(self._task, state=", ".join(self._remarks()))
@@ -146,11 +138,6 @@ class Progress(Monitor):
         for unit, since in list(self._running.values()):
             table.add_row("  running", Text(_describe(unit)), f"{now - since:.0f} s")
         return Group(self._bar, table)
-
-    def _state(self, unit: Unit) -> str:
-        task = self._bar.tasks[0]
-        done = f"{self._name}: {task.completed:.0f} of {task.total:.0f} units"
-        return ", ".join([done, *self._remarks(), f"last {_describe(unit)}"])
 
     def _remarks(self) -> list[str]:
         remarks = [f"{self._n_failed} failed"] if self._n_failed else []
@@ -205,7 +192,7 @@ def say_failed(results: StudyResults) -> None:
         complain(f"failed: {dataset}, {row}, {count} folds: {reason}")
 
 
-def show_outcome(results: StudyResults) -> None:
+def _show_outcome(results: StudyResults) -> None:
     """Print average precision over finished folds; nothing if the study has no criteria."""
     if not (results.plan.criteria and results.having("done")):
         return
@@ -215,7 +202,12 @@ def show_outcome(results: StudyResults) -> None:
         for cell in summary.cells
         if cell.metric == _CRITERION
     }
-    for title, table in _tables(summary, found):
+    for title, heading, lines in _parts(summary):
+        table = new_table("", heading, numbers=summary.datasets)
+        for name, (draw, row) in lines.items():
+            values = [found.get((draw, dataset, row), _NONE) for dataset in summary.datasets]
+            if set(values) != {_NONE}:
+                table.add_row(Text(name), *values)
         say(title)
         output().print(table)
     if any(value.endswith(_PARTIAL) for value in found.values()):
@@ -223,33 +215,16 @@ def show_outcome(results: StudyResults) -> None:
     say(headline(summary))
 
 
-def _tables(
-    summary: Summary, found: Mapping[tuple[str, str, str], str]
-) -> Iterator[tuple[str, Table]]:
+def _parts(summary: Summary) -> Iterator[tuple[str, str, dict[str, tuple[str, str]]]]:
+    """Yield the title and first heading of each table, and the draw and row of each line."""
     study = summary.study
     if study.has_many_draws:
         lines = {draw.name: (draw.name, study.reference) for draw in study.draws}
-        title = f"Average precision of {study.reference}, by draw"
-        yield title, _table("draw", summary.datasets, lines, found)
+        yield f"Average precision of {study.reference}, by draw", "draw", lines
         return
     for draw in study.draws:
         lines = {row.title: (draw.name, row.title) for row in summary.rows}
-        title = f"Average precision, {study.labels_of(draw.name)}"
-        yield title, _table("method", summary.datasets, lines, found)
-
-
-def _table(
-    heading: str,
-    datasets: Sequence[str],
-    lines: Mapping[str, tuple[str, str]],
-    found: Mapping[tuple[str, str, str], str],
-) -> Table:
-    table = new_table("", heading, numbers=datasets)
-    for name, (draw, row) in lines.items():
-        values = [found.get((draw, dataset, row), _NONE) for dataset in datasets]
-        if set(values) != {_NONE}:
-            table.add_row(Text(name), *values)
-    return table
+        yield f"Average precision, {study.labels_of(draw.name)}", "method", lines
 
 
 def find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
@@ -325,26 +300,25 @@ def table_of_units(results: StudyResults) -> Table:
     return table
 
 
-def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **how: Any) -> None:
-    """Run a plan with its progress, and say what was run and left out."""
+def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **how: Any) -> StudyResults:
+    """Run a plan with its progress, say what was run and left out, and show the results."""
     claim_store(path)
     with Store(path) as store, watched(plan.name, path, store) as progress:
         summary = run_study(plan, store, data_dir=data_dir, n_jobs=jobs, monitor=progress, **how)
     say_missing(summary.missing)
-    _say_done(plan.name, summary, path)
-
-
-def _say_done(name: str, summary: RunSummary, store: Path) -> None:
-    ran = f"{name}: ran {summary.n_ran} of {summary.n_units} units"
+    ran = f"{plan.name}: ran {summary.n_ran} of {summary.n_units} units"
     remarks = [ran, f"in {duration(summary.seconds)}"]
     if summary.n_failed:
         remarks.append(f"{summary.n_failed} failed")
     if summary.n_by_other_code:
         remarks.append(
-            f"{summary.n_by_other_code} older results in {store} were not used: other code or"
+            f"{summary.n_by_other_code} older results in {path} were not used: other code or"
             " versions made them"
         )
     say(", ".join(remarks))
+    results = opened_results(path, plan.name)
+    _show_outcome(results)
+    return results
 
 
 def stop_if_failed(results: StudyResults, path: Path) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from complabel.cli import _options as options
 from complabel.cli._console import command, save, say, show
+from complabel.cli._options import argument, flag, option
 from complabel.cli._outputs import Output
 
 
@@ -18,24 +16,19 @@ from complabel.cli._outputs import Output
     "study run table2 --data-dir data --quick",
 )
 def run(
-    plan: Annotated[
-        str,
-        options.argument(
-            "PLAN",
-            "A TOML file, or the name of a plan that comes with complabel: table2, table3,"
-            " table4, table5, table6, comrank, how-to-ask, more-labels or some-relevant.",
-            autocompletion=options.complete_plan,
-        ),
-    ],
-    store: options.StorePath = options.STORE,
-    data_dir: options.DataDir = None,
-    jobs: options.Jobs = -1,
-    dask: options.Dask = None,
-    retry_failed: options.RetryFailed = False,
-    quick: options.Quick = False,
-    dry_run: Annotated[
-        bool, typer.Option(help="Only show what would run, and how long it may take.")
-    ] = False,
+    plan: str = argument(
+        "PLAN",
+        "A TOML file, or the name of a plan that comes with complabel: table2, table3,"
+        " table4, table5, table6, comrank, how-to-ask, more-labels or some-relevant.",
+        autocompletion=options.complete_plan,
+    ),
+    store: Path = options.STORE,
+    data_dir: Path | None = options.DATA_DIR,
+    jobs: int = options.jobs(-1),
+    dask: str | None = options.DASK,
+    retry_failed: bool = options.RETRY_FAILED,
+    quick: bool = options.QUICK,
+    dry_run: bool = flag("Only show what would run, and how long it may take."),
 ) -> None:
     """Run all units of a plan that are not in the store yet.
 
@@ -48,9 +41,8 @@ def run(
     if dry_run:
         running.show_forecast(running.show_plan(checked, data_dir), store, jobs)
         return
-    running.run_plan(checked, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
-    results = running.opened_results(store, checked.name)
-    running.show_outcome(results)
+    how = {"dask": dask, "retry_failed": retry_failed}
+    results = running.run_plan(checked, store, data_dir, jobs, **how)
     running.stop_if_failed(results, store)
     say(f"next: {command('study', 'report', checked.name, store=options.at(store))}")
 
@@ -59,21 +51,18 @@ def run(
     "reproduce table2 --data-dir data", "reproduce table2 --data-dir data --quick"
 )
 def reproduce(
-    table: Annotated[
-        str,
-        options.argument(
-            "TABLE",
-            "Table of the paper: table2, table3, table4, table5 or table6.",
-            autocompletion=options.complete_table,
-        ),
-    ],
-    store: options.StorePath = options.STORE,
-    data_dir: options.DataDir = None,
-    jobs: options.Jobs = -1,
-    dask: options.Dask = None,
-    retry_failed: options.RetryFailed = False,
-    quick: options.Quick = False,
-    folder: options.ReportFolder = None,
+    table: str = argument(
+        "TABLE",
+        "Table of the paper: table2, table3, table4, table5 or table6.",
+        autocompletion=options.complete_table,
+    ),
+    store: Path = options.STORE,
+    data_dir: Path | None = options.DATA_DIR,
+    jobs: int = options.jobs(-1),
+    dask: str | None = options.DASK,
+    retry_failed: bool = options.RETRY_FAILED,
+    quick: bool = options.QUICK,
+    folder: Path | None = options.REPORT_FOLDER,
 ) -> None:
     """Reproduce a table of the paper: run its plan, then write the report."""
     from complabel.cli import _running as running
@@ -84,15 +73,14 @@ def reproduce(
         raise InputError(f"there is no plan for {table!r}; choose one of {', '.join(TABLES)}")
     plan = running.find_plan(table, quick=quick, data_dir=data_dir)
     folder = running.claim_report(plan.name, folder)
-    running.run_plan(plan, store, data_dir, jobs, dask=dask, retry_failed=retry_failed)
-    results = running.opened_results(store, plan.name)
-    running.show_outcome(results)
+    how = {"dask": dask, "retry_failed": retry_failed}
+    results = running.run_plan(plan, store, data_dir, jobs, **how)
     running.write_reports(results, folder)
     running.stop_if_failed(results, store)
 
 
 @options.with_examples("study status", "study status benchmark-mine-1a2b3c4d")
-def status(study_name: options.StudyName = None, store: options.StorePath = options.STORE) -> None:
+def status(study_name: str | None = options.STUDY_NAME, store: Path = options.STORE) -> None:
     """Show how many units are done, failed and still to do, and which run writes the store."""
     from complabel.cli import _running as running
 
@@ -110,9 +98,9 @@ def status(study_name: options.StudyName = None, store: options.StorePath = opti
 
 @options.with_examples("study report", "study report mine --output report")
 def report(
-    study_name: options.StudyName = None,
-    store: options.StorePath = options.STORE,
-    folder: options.ReportFolder = None,
+    study_name: str | None = options.STUDY_NAME,
+    store: Path = options.STORE,
+    folder: Path | None = options.REPORT_FOLDER,
 ) -> None:
     """Write a study's report: a web page, and its tables as Markdown, LaTeX and CSV."""
     from complabel.cli import _running as running
@@ -123,13 +111,11 @@ def report(
 
 @options.with_examples("study export folds.csv", "study export folds.json --study mine")
 def export(
-    file: Annotated[
-        Path, options.argument("FILE", "File to write: .csv or .json."), Output((".csv", ".json"))
-    ],
-    study_name: Annotated[
-        str | None, options.option("STUDY", "Name of the study. [default: the latest]", "--study")
-    ] = None,
-    store: options.StorePath = options.STORE,
+    file: Path = argument(
+        "FILE", "File to write: .csv or .json.", output=Output((".csv", ".json"))
+    ),
+    study_name: str | None = option("STUDY", "Name of the study. [default: the latest]", "--study"),
+    store: Path = options.STORE,
 ) -> None:
     """Write the results of every fold: one line for each (CSV), or all details (JSON)."""
     from complabel.cli import _running as running

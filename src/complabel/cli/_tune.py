@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import math
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import complain, new_table, save, say, show
+from complabel.cli._options import flag, option
 from complabel.cli._outputs import claim_store
 
 if TYPE_CHECKING:
@@ -26,40 +27,31 @@ if TYPE_CHECKING:
 )
 @options.with_tables_and_draw
 def tune(
-    names: options.Datasets = None,
-    method: Annotated[
-        str,
-        options.option(
-            "METHOD",
-            f"Method to tune. {options.METHOD_HELP}",
-            autocompletion=options.complete_method,
-        ),
-    ] = "mlcl",
-    grid: Annotated[
-        list[str] | None,
-        options.option(
-            "NAME=VALUE,...",
-            "Values to try for a parameter; repeat the option for more parameters. [default:"
-            " depends on the method]",
-        ),
-    ] = None,
+    names: list[str] | None = options.DATASETS,
+    method: str = option(
+        "METHOD",
+        f"Method to tune. {options.METHOD_HELP}",
+        default="mlcl",
+        autocompletion=options.complete_method,
+    ),
+    grid: list[str] | None = option(
+        "NAME=VALUE,...",
+        "Values to try for a parameter; repeat the option for more parameters. [default:"
+        " depends on the method]",
+    ),
     *,
     tables: dict[str, Any],
     draw: dict[str, Any],
-    match_frequencies: options.MatchFrequencies = False,
-    folds: options.Folds = 3,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = 1,
-    data_dir: options.DataDir = None,
-    store: options.StorePath = options.STORE,
-    reveal: Annotated[
-        bool,
-        typer.Option(
-            "--reveal",
-            help="Also show average precision on true labels; it does not influence the choice.",
-        ),
-    ] = False,
-    json_file: options.JsonFile = None,
+    match_frequencies: bool = options.MATCH_FREQUENCIES,
+    folds: int = options.folds(3),
+    seed: int = options.SEED,
+    jobs: int = options.jobs(1),
+    data_dir: Path | None = options.DATA_DIR,
+    store: Path = options.STORE,
+    reveal: bool = flag(
+        "Also show average precision on true labels; it does not influence the choice.", "--reveal"
+    ),
+    json_file: Path | None = options.JSON_FILE,
 ) -> None:
     """Choose a method's settings by their score on held-out labels or answers.
 

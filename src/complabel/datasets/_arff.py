@@ -28,9 +28,7 @@ _QUOTED = re.compile(r"""(['"])([^'",\s]+)\1""")
 # The numbers that NumPy's parser reads. float() also reads "1_0" and non-ASCII digits.
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
 _NOT_FINITE = re.compile(r"[-+]?(?:nan|inf|infinity)", re.IGNORECASE)
-
-# Characters handled at a time, which limits the memory besides the content itself.
-_CHUNK = 1 << 20
+_LINE = re.compile(r"[^\n]+")  # blank lines take no memory, as they would in a list of all lines
 
 
 @dataclass(frozen=True)
@@ -204,8 +202,8 @@ def _parse_rows(
 ) -> Features:
     """Parse stripped rows, dense ``1,2`` or sparse ``{index value, ...}`` (all others are zero).
 
-    If NumPy cannot read them, for example because of quotes, rows are read one by one, so that an
-    error can name the line.
+    If NumPy cannot read them, rows are looked at one by one: an error names the line, and quotes
+    and words become plain numbers.
     """
     rows = [row for _, row in numbered]
     is_sparse = rows[0].startswith("{")
@@ -215,89 +213,77 @@ def _parse_rows(
             f"{source}: attribute {one_first[0]!r} declares 1 before 0, so a sparse row without it "
             "would mean 1; declare it as {0,1} or save the rows in dense form"
         )
-    read_all = _try_sparse if is_sparse else _try_dense
-    values: Features | None = read_all(rows, attributes)
-    if values is None:
-        read_one = _sparse_row if is_sparse else _dense_row
-        parts = []
-        for number, row in numbered:
+    read = _sparse_values if is_sparse else _dense_values
+    try:
+        return read(rows, attributes)
+    except ValueError:
+        plain = _plain_sparse_row if is_sparse else _plain_row
+        for at, (number, row) in enumerate(numbered):
             with _at_line(source, number):
-                parts.append(np.array(read_one(row, attributes), dtype=np.float64))
-        if is_sparse:
-            pairs = np.concatenate([part.reshape(-1, 2) for part in parts])
-            values = _to_csr(pairs, list(map(len, parts)), len(attributes))
-        else:
-            values = np.array(parts)
-    if not isinstance(values, np.ndarray):
-        values.eliminate_zeros()
-    return values
+                rows[at] = plain(row, attributes)
+        return read(rows, attributes)
 
 
-def _try_dense(rows: list[str], attributes: Sequence[Attribute]) -> NDArray[np.float64] | None:
-    """Parse dense rows of numbers and declared words; return None if NumPy cannot read one."""
+def _dense_values(rows: list[str], attributes: Sequence[Attribute]) -> NDArray[np.float64]:
+    """Parse rows of numbers and declared words; a ValueError says only that some row is wrong."""
     words: dict[int | str, Callable[[str], float]] = {
         i: partial(_value, attribute=attribute)
         for i, attribute in enumerate(attributes)
         if attribute.words
     }
-    try:
-        values: NDArray[np.float64] = np.loadtxt(
-            rows, delimiter=",", comments=None, converters=words or None, ndmin=2, encoding=None
-        )
-    except ValueError:
-        return None
-    binary = np.array([attribute.binary for attribute in attributes])
-    return values if values.shape[1] == binary.size and _allowed(values, binary) else None
+    values: NDArray[np.float64] = np.loadtxt(
+        rows, delimiter=",", comments=None, converters=words or None, ndmin=2, encoding=None
+    )
+    if values.shape[1] != len(attributes):
+        raise ValueError("another number of values than attributes")
+    _refuse_others(values, np.array([attribute.binary for attribute in attributes]))
+    return values
 
 
-def _try_sparse(rows: list[str], attributes: Sequence[Attribute]) -> "CSR | None":
-    """Parse sparse rows of plain numbers; return None if NumPy cannot read one."""
+def _sparse_values(rows: list[str], attributes: Sequence[Attribute]) -> CSR:
+    """Parse rows of plain numbers; a ValueError says only that some row is wrong."""
     if not all(row[0] == "{" and row[-1] == "}" for row in rows):
-        return None
+        raise ValueError("a row is not sparse")
     counts = [row.count(",") + 1 if row[1:-1].strip() else 0 for row in rows]
     inner = (row[1:-1] for row, count in zip(rows, counts, strict=True) if count)
     pairs = np.empty((0, 2))
-    try:
-        if any(counts):
-            lines = (pair for row in inner for pair in row.split(","))
-            pairs = np.loadtxt(lines, comments=None, ndmin=2, encoding=None)
-    except ValueError:
-        return None
+    if any(counts):
+        lines = (pair for row in inner for pair in row.split(","))
+        pairs = np.loadtxt(lines, comments=None, ndmin=2, encoding=None)
     if pairs.shape != (sum(counts), 2):
-        return None
+        raise ValueError("a pair has no two numbers")
     index, values = pairs.T
     binary = np.array([attribute.binary for attribute in attributes])
     if not ((index >= 0) & (index < binary.size) & (index == np.floor(index))).all():
-        return None
-    matrix = _to_csr(pairs, counts, binary.size)
-    unique = matrix.has_canonical_format
-    return matrix if unique and _allowed(values, binary[index.astype(np.intp)]) else None
-
-
-def _allowed(values: NDArray[np.float64], binary: NDArray[np.bool_]) -> bool:
-    """Return whether all values are finite, and 0 or 1 where ``binary`` (last axis) is True."""
-    marked = values[..., binary]
-    return bool(np.isfinite(values).all() and ((marked == 0) | (marked == 1)).all())
-
-
-def _to_csr(pairs: NDArray[np.float64], counts: Sequence[int], n_columns: int) -> CSR:
+        raise ValueError("an index is none")
+    _refuse_others(values, binary[index.astype(np.intp)])
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    indices, values = pairs[:, 0].astype(np.int32), np.ascontiguousarray(pairs[:, 1])
-    matrix: CSR = sparse.csr_array((values, indices, starts), shape=(len(counts), n_columns))
+    parts = (np.ascontiguousarray(values), index.astype(np.int32), starts)
+    matrix: CSR = sparse.csr_array(parts, shape=(len(rows), binary.size))
     matrix.sort_indices()
+    if not matrix.has_canonical_format:
+        raise ValueError("an index is there twice")
+    matrix.eliminate_zeros()
     return matrix
 
 
-def _dense_row(row: str, attributes: Sequence[Attribute]) -> list[float]:
+def _refuse_others(values: NDArray[np.float64], binary: NDArray[np.bool_]) -> None:
+    """Refuse what is not finite, or neither 0 nor 1 where ``binary`` (last axis) is True."""
+    marked = values[..., binary]
+    if not (np.isfinite(values).all() and ((marked == 0) | (marked == 1)).all()):
+        raise ValueError("a value is not allowed")
+
+
+def _plain_row(row: str, attributes: Sequence[Attribute]) -> str:
     if row.startswith("{"):
         raise DatasetFormatError("found a sparse row, expected a dense one like the first row")
     texts = row.split(",")
     if len(texts) != len(attributes):
         raise DatasetFormatError(f"found {len(texts)} values, expected {len(attributes)}")
-    return list(map(_value, texts, attributes))
+    return ",".join(map(repr, map(_value, texts, attributes)))
 
 
-def _sparse_row(row: str, attributes: Sequence[Attribute]) -> list[tuple[int, float]]:
+def _plain_sparse_row(row: str, attributes: Sequence[Attribute]) -> str:
     if row[0] != "{" or row[-1] != "}":
         raise DatasetFormatError(f"found {row[:60]!r}, expected {{index value, ...}}")
     found: dict[int, float] = {}
@@ -319,7 +305,7 @@ def _sparse_row(row: str, attributes: Sequence[Attribute]) -> list[tuple[int, fl
                 f"found index {index} twice, expected each attribute at most once"
             )
         found[index] = _value(pair[1], attributes[index])
-    return list(found.items())
+    return "{" + ",".join(f"{index} {value!r}" for index, value in found.items()) + "}"
 
 
 def _value(text: str, attribute: Attribute) -> float:
@@ -366,16 +352,12 @@ def _decode(raw: bytes, declared: str | None = None) -> str:
 
 def _numbered_lines(text: str, start: int, stop: int) -> Iterator[tuple[int, str]]:
     """Yield the number and the stripped text of each line of text[start:stop] that is not blank."""
-    number = text.count("\n", 0, start) + 1
-    while start < stop:
-        end = text.find("\n", min(start + _CHUNK, stop), stop) + 1 or stop
-        chunk = text[start:end]
-        if not chunk.isspace():
-            for offset, line in enumerate(chunk.split("\n")):
-                if stripped := line.strip():
-                    yield number + offset, stripped
-        number += chunk.count("\n")
-        start = end
+    number, before = 1, 0
+    for line in _LINE.finditer(text, start, stop):
+        if stripped := line[0].strip():
+            number += text.count("\n", before, line.start())
+            before = line.start()
+            yield number, stripped
 
 
 @contextlib.contextmanager

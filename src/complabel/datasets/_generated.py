@@ -59,6 +59,11 @@ def make_digits(
         A dataset named "digits": X of shape (n, 256) with values in [0, 1], ten labels "0" to
         "9", and groups.
 
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
     References
     ----------
     .. [1] The images are those of ``sklearn.datasets.load_digits``: E. Alpaydin and C. Kaynak,
@@ -141,6 +146,11 @@ def make_synthetic(
     -------
     MultiLabelDataset
         A dataset named "synthetic".
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
 
     Examples
     --------

@@ -13,9 +13,7 @@ from complabel._opening import StrPath, as_path, fault, is_file
 from complabel.datasets._catalog import CATALOG, EMBEDDED, CatalogEntry, Layout, catalog_entry
 from complabel.datasets._dataset import MultiLabelDataset, preprocess
 from complabel.datasets._download import Progress, download_dataset, sha256_of
-from complabel.datasets._mat import read_pml
-from complabel.datasets._mulan import read_meka, read_mulan
-from complabel.datasets._svmlight import read_svmlight
+from complabel.datasets._own import DatasetFiles, read_files
 from complabel.errors import ComplabelError, DatasetNotFoundError
 
 _DATA_VARIABLE = "COMPLABEL_DATA"
@@ -214,14 +212,9 @@ def _describe(entry: CatalogEntry, data_dir: StrPath | None) -> dict[str, Any]:
 
 def _read(name: str, located: Located) -> MultiLabelDataset:
     layout, folder = located.layout, located.folder
-    paths = [folder / file.name for file in layout.files]
-    if layout.labels is not None:
-        return read_mulan(paths, folder / layout.labels.name, name=name)
-    if layout.format == "pml":
-        return read_pml(paths[0], name=name)
-    if layout.format == "meka":
-        return read_meka(paths, name=name)
-    return read_svmlight(paths, n_features=layout.n_features, name=name)
+    parts = tuple(folder / file.name for file in layout.files)
+    labels = None if layout.labels is None else folder / layout.labels.name
+    return read_files(DatasetFiles(name, layout.format, parts, labels, layout.n_features))
 
 
 def _verify(located: Located) -> None:

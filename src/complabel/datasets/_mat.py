@@ -20,8 +20,9 @@ from complabel._opening import StrPath, existing, fault, limit_of, read_bytes, r
 from complabel.answers import check_indicator
 from complabel.datasets._dataset import CSR, Features, MultiLabelDataset, numbered
 from complabel.errors import AnnotationError, InputError
+from complabel.files import sparse_of
 
-Matrix: TypeAlias = "NDArray[Any] | sparse.csc_array[Any]"
+Matrix: TypeAlias = "NDArray[Any] | sparse.csr_array[Any]"
 _Elements: TypeAlias = Iterator[tuple[int, memoryview]]
 
 _HEADER, _TAG = 128, 8
@@ -221,19 +222,7 @@ def _matrix(
     rows, starts, values = (_numbers(name, parts, order) for _ in range(3))
     # A small file can declare a huge shape, so it counts as well as the values.
     refuse_large(file, f"{name} in sparse form", 16 * values.size + 8 * sum(shape), limit_of(file))
-    try:
-        if rows.dtype.kind not in "iu" or starts.dtype.kind not in "iu":
-            raise ValueError("indices must be integers")
-        if (starts[1:] < starts[:-1]).any():  # SciPy's own check can overflow
-            raise ValueError("indptr must be a non-decreasing sequence")
-        n = int(starts[-1]) if starts.size else 0
-        matrix: Any = sparse.csc_array((values[:n], rows[:n], starts), shape=shape)
-        matrix.check_format(full_check=True)
-    except ValueError as cause:
-        raise InputError(f"{name} is a damaged sparse matrix: {cause}; save it again") from cause
-    matrix.sum_duplicates()
-    found: Matrix = matrix
-    return found
+    return sparse_of(f"{file}!{name}", sparse.csc_array, values, rows, starts, np.array(shape))
 
 
 def _numbers(name: str, parts: _Elements, order: str) -> NDArray[Any]:

@@ -93,30 +93,24 @@ def read_meka(
         wanted = "an integer: n if the first n attributes are labels, -n if the last n are"
         raise wrong_type("n_labels", n_labels, wanted)
     paths = existing_ones("path", path)
+    name = paths[0].stem if name is None else name
     tables = [read_arff(part, member=member) for part in paths]
+    source, n_attributes = tables[0].source, len(tables[0].names)
     if n_labels is None:
-        n_labels = labels_of_relation(tables[0])
-    if n_labels is None:
-        raise DatasetFormatError(
-            f"{tables[0].source}: relation {tables[0].relation[:60]!r} has no '-C n' that says how "
-            "many attributes are labels; give n_labels=..., or use read_mulan if an XML file has "
-            "the label names"
-        )
-    return meka_dataset(tables, n_labels, paths[0].stem if name is None else name)
-
-
-def labels_of_relation(table: ArffTable) -> int | None:
-    """Return n of the option ``-C n`` in the relation; None if there is no such option."""
-    found = _LABEL_OPTION.search(table.relation.strip("'\""))
-    # int() refuses thousands of digits; a number of 20 digits is refused later as too large.
-    return None if found is None else int(found[1][:20])
-
-
-def meka_dataset(tables: Sequence[ArffTable], n_labels: int, name: str) -> MultiLabelDataset:
-    n_attributes = len(tables[0].names)
+        found = _LABEL_OPTION.search(tables[0].relation.strip("'\""))
+        if found is None:
+            raise DatasetFormatError(
+                f"{source}: nothing says which attributes are labels (relation"
+                f" {tables[0].relation[:60]!r} has no '-C n'); put {name}.xml in its folder, with a"
+                " <label name=\"...\"> element for each label (Mulan). Or write '-C 6' into the"
+                " @relation line if the first 6 attributes are the labels, '-C -6' if the last 6"
+                " are (MEKA); read_meka also takes n_labels=6 or n_labels=-6"
+            )
+        # int() refuses thousands of digits; a number of 20 digits is too large anyway.
+        n_labels = int(found[1][:20])
     if not 0 < abs(n_labels) < n_attributes:
         raise DatasetFormatError(
-            f"{tables[0].source}: {n_labels} labels, expected between 1 and {n_attributes - 1} of"
+            f"{source}: {n_labels} labels, expected between 1 and {n_attributes - 1} of"
             f" the {n_attributes} attributes (negative: counted from the end)"
         )
     columns = np.arange(n_attributes)

@@ -12,12 +12,15 @@ from complabel._writing import explained, replacing
 from complabel.answers import check_indicator
 from complabel.datasets._dataset import Features, MultiLabelDataset, numbered
 from complabel.errors import AnnotationError, InputError
-from complabel.files import as_texts, matrix_of, read_arrays
+from complabel.files import CSR_PARTS, as_texts, matrix_of, read_arrays
 
-_PARTS = ("data", "indices", "indptr", "shape")
 _OPTIONAL = ("label_names", "feature_names", "groups")
 _KNOWN = [
-    *(key for name in ("X", "Y", "excluded") for key in (name, *(f"{name}_{p}" for p in _PARTS))),
+    *(
+        key
+        for name in ("X", "Y", "excluded")
+        for key in (name, *(f"{name}_{p}" for p in CSR_PARTS))
+    ),
     *_OPTIONAL,
 ]
 
@@ -60,7 +63,7 @@ def save_file(dataset: MultiLabelDataset, path: StrPath) -> None:
     X = dataset.X
     arrays: dict[str, Any] = {"X": X}
     if not isinstance(X, np.ndarray):
-        arrays = {f"X_{part}": getattr(X, part) for part in _PARTS}
+        arrays = {f"X_{part}": getattr(X, part) for part in CSR_PARTS}
     stored = {key: getattr(dataset, key) for key in ("Y", *_OPTIONAL, "excluded")}
     arrays |= {key: np.asarray(part) for key, part in stored.items() if part is not None}
     with explained(target), replacing(target) as partial, partial.open("wb") as out:

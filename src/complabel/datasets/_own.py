@@ -10,35 +10,34 @@ from typing import Any, Literal
 import numpy as np
 
 from complabel._opening import StrPaths, ending_of, existing_ones, is_file, wrong_type
-from complabel.datasets._arff import read_arff
 from complabel.datasets._catalog import CATALOG, EMBEDDED, catalog_entry
 from complabel.datasets._dataset import MultiLabelDataset
-from complabel.datasets._mat import read_mat
-from complabel.datasets._mulan import labels_of_relation, meka_dataset, read_mulan, xml_candidates
+from complabel.datasets._mat import read_mat, read_pml
+from complabel.datasets._mulan import read_meka, read_mulan, xml_candidates
 from complabel.datasets._npz import read_npz
 from complabel.datasets._svmlight import read_svmlight
 from complabel.errors import DatasetFormatError, InputError
+from complabel.files import SVMLIGHT
 
 _TITLES = {
     "npz": "NumPy archive",
     "mat": "MATLAB file",
     "svmlight": "svmlight",
     "mulan": "ARFF and XML (Mulan)",
-    "arff": "ARFF (MEKA)",
+    "meka": "ARFF (MEKA)",
 }
-Format = Literal["npz", "mat", "svmlight", "mulan", "arff"]
+Format = Literal["npz", "mat", "svmlight", "mulan", "meka", "pml"]
 
-_SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 _FORMATS: dict[str, Format] = {
     ".npz": "npz",
     ".mat": "mat",
-    ".arff": "arff",
-    ".arff.zip": "arff",
-    ".zip": "arff",
-    **{word + packed: "svmlight" for word in _SVMLIGHT for packed in ("", ".gz", ".bz2")},
+    ".arff": "meka",
+    ".arff.zip": "meka",
+    ".zip": "meka",
+    **{word + packed: "svmlight" for word in SVMLIGHT for packed in ("", ".gz", ".bz2")},
 }
 _KNOWN = ".npz, .mat, .arff, .zip (with one .arff), or .svm, .svmlight, .libsvm (also .gz, .bz2)"
-_IN_PARTS = ("svmlight", "arff")
+_IN_PARTS = ("svmlight", "meka")
 _NAMES = (*CATALOG, *EMBEDDED)
 _HALF = re.compile(
     r"(?P<name>.+)-(?P<part>train|test)(?P<ending>\.\D.*)", re.IGNORECASE | re.DOTALL
@@ -52,7 +51,7 @@ _PATHS = ("file", "features", "answers", "truth", "items", "label_names")
 
 
 @dataclass(frozen=True)
-class OwnFiles:
+class DatasetFiles:
     """The parts of one dataset, and the XML file with its label names (Mulan), if there is one.
 
     Without one, the relation of ARFF files must say which attributes are labels.
@@ -62,6 +61,7 @@ class OwnFiles:
     format: Format
     parts: tuple[Path, ...]
     labels: Path | None = None
+    n_features: int | None = None
 
     @property
     def all_files(self) -> tuple[Path, ...]:
@@ -124,12 +124,12 @@ def load_file(path: StrPaths, name: str | None = None) -> MultiLabelDataset:
     files = find_own_files(path)
     if name is not None:
         files = replace(files, name=name)
-    if files.name in (*CATALOG, *EMBEDDED):
+    if files.name in _NAMES:
         raise InputError(
             f"name is {files.name!r}, which is a dataset that load_dataset knows; give another "
             "name=..."
         )
-    return _read(files)
+    return read_files(files)
 
 
 def describe_file(path: StrPaths) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def describe_file(path: StrPaths) -> dict[str, Any]:
     ``n_some_labels`` is the number of instances that have some but not all labels.
     """
     files = find_own_files(path)
-    dataset = _read(files)
+    dataset = read_files(files)
     n_relevant = dataset.Y.sum(axis=1, dtype=np.intp)
     return {
         "name": dataset.name,
@@ -190,12 +190,11 @@ def other_half(text: str) -> str:
     return f"{found['name']}-{other}{found['ending']}"
 
 
-def _order(text: str) -> int:
+def _order(text: str) -> tuple[bool, bool]:
     """Return a sort key: the training part comes first, the XML file last."""
     found = _HALF.fullmatch(text)
-    if found is None:
-        return 2 if text.lower().endswith(".xml") else 0
-    return int(found["part"].lower() == "test")
+    is_test = found is not None and found["part"].lower() == "test"
+    return text.lower().endswith(".xml"), is_test
 
 
 def _entry(texts: Sequence[str]) -> Entry:
@@ -237,34 +236,24 @@ def _completed(entry: Mapping[str, Any]) -> dict[str, Any]:
     return done
 
 
-def _read(files: OwnFiles) -> MultiLabelDataset:
+def read_files(files: DatasetFiles) -> MultiLabelDataset:
+    parts, name = files.parts, files.name
     match files.format:
         case "npz":
-            return read_npz(files.parts[0], files.name)
+            return read_npz(parts[0], name)
         case "mat":
-            return read_mat(files.parts[0], files.name)
+            return read_mat(parts[0], name)
+        case "pml":
+            return read_pml(parts[0], name=name)
         case "svmlight":
-            return read_svmlight(files.parts, name=files.name)
+            return read_svmlight(parts, n_features=files.n_features, name=name)
         case "mulan":
-            return read_mulan(files.parts, files.labels, name=files.name)
-        case "arff":
-            return _read_arff(files)
+            return read_mulan(parts, files.labels, name=name)
+        case "meka":
+            return read_meka(parts, name=name)
 
 
-def _read_arff(files: OwnFiles) -> MultiLabelDataset:
-    tables = [read_arff(part) for part in files.parts]
-    n_labels = labels_of_relation(tables[0])
-    if n_labels is None:
-        raise DatasetFormatError(
-            f"{tables[0].source}: nothing says which attributes are labels; put {files.name}.xml"
-            ' in its folder, with a <label name="..."> element for each label (Mulan). Or write'
-            " '-C 6' into the @relation line if the first 6 attributes are the labels, '-C -6' if"
-            " the last 6 are (MEKA)"
-        )
-    return meka_dataset(tables, n_labels, files.name)
-
-
-def find_own_files(path: StrPaths) -> OwnFiles:
+def find_own_files(path: StrPaths) -> DatasetFiles:
     """Find the files of a dataset, given one or all of them; refuse files that do not fit."""
     given = existing_ones("path", path)
     named = [file for file in given if file.suffix.lower() == ".xml"]
@@ -279,15 +268,15 @@ def find_own_files(path: StrPaths) -> OwnFiles:
             f"{', '.join(map(str, parts))}: these cannot be parts of one dataset, only several ARFF"
             " files or several svmlight files can; give one file"
         )
-    if named and (len(named) > 1 or found[0] != "arff"):
+    if named and (len(named) > 1 or found[0] != "meka"):
         raise DatasetFormatError(
             f"{named[-1]}: an XML file names the labels of ARFF files, and a dataset has only one"
             " XML file; leave it out"
         )
-    beside = xml_candidates(parts[0]) if found[0] == "arff" else []
+    beside = xml_candidates(parts[0]) if found[0] == "meka" else []
     labels = next(filter(is_file, [*named, *beside]), None)
     kind: Format = "mulan" if labels is not None else found[0]
-    return OwnFiles(_common_name(parts), kind, tuple(parts), labels)
+    return DatasetFiles(_common_name(parts), kind, tuple(parts), labels)
 
 
 def _format(file: Path) -> Format:

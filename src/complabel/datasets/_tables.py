@@ -55,6 +55,8 @@ def load_tables(
     InputError
         If neither answers nor true labels are given, or true labels are about items without
         features.
+    DatasetNotFoundError, DatasetFormatError, AnnotationError
+        See the functions that read the tables.
 
     Examples
     --------

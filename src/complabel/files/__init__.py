@@ -7,11 +7,14 @@ files of other tools.
 from complabel.answers import COLUMNS
 from complabel.files._answers import AnswerFile as AnswerFile
 from complabel.files._answers import UnmatchedItemsWarning, read_answers
+from complabel.files._arrays import CSR_PARTS as CSR_PARTS
 from complabel.files._arrays import array_names as array_names
 from complabel.files._arrays import as_texts as as_texts
 from complabel.files._arrays import matrix_of as matrix_of
 from complabel.files._arrays import read_arrays as read_arrays
 from complabel.files._arrays import read_svmlight_parts as read_svmlight_parts
+from complabel.files._arrays import sparse_of as sparse_of
+from complabel.files._features import SVMLIGHT as SVMLIGHT
 from complabel.files._features import Features as Features
 from complabel.files._features import iterate_features as iterate_features
 from complabel.files._features import read_features, read_truth

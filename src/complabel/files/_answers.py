@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel._opening import StrPaths, existing_ones, explained, fault
+from complabel._opening import StrPaths, existing_ones, explained
 from complabel._parameters import check_choice
 from complabel.answers import (
-    COLUMNS,
     CONTRADICTION_POLICIES,
     USED_COLUMNS,
     Answers,
@@ -26,6 +25,7 @@ from complabel.answers import (
     resolve_contradictions,
 )
 from complabel.errors import AnnotationError
+from complabel.files._names import refuse_strangers
 from complabel.files._table import Table, pyarrow, some_of
 
 _TEXTS = ("answer_id", "item", "label", "answer", "question", "annotator")
@@ -45,11 +45,11 @@ class AnswerFile:
 
     answers: Answers
     n_rows: int
+    n_blank_rows: int
     unmatched_items: tuple[str, ...]
     n_unmatched_answers: int
-    contradictions: dict[str, list[Any]]
-    n_dropped_answers: int
-    n_blank_rows: int = 0
+    contradictions: dict[str, list[Any]] = field(default_factory=lambda: {"item": []})
+    n_dropped_answers: int = 0
     parts: tuple[AnswerFile, ...] = ()
 
     @property
@@ -191,16 +191,8 @@ class _Sheet:
     @classmethod
     def read(cls, path: Path) -> _Sheet:
         """Read a file: names as categories of text, which are stored once, others unchanged."""
-        table = Table.open(
-            path, "tables of answers, which complabel import makes from other files,"
-        )
-        for name in ("item", "label"):
-            if name not in table.columns:
-                raise fault(
-                    path,
-                    f"there is no column {name!r}; a table of answers needs item and label, and may"
-                    f" have all of {', '.join(COLUMNS)}",
-                )
+        what = "tables of answers, which complabel import makes from other files,"
+        table = Table.open(path, what, ["item", "label"])
         names = [name for name in USED_COLUMNS if name in table.columns]
         texts = [name for name in names if name in _TEXTS or table.delimiter]
         others = [name for name in names if name not in texts]
@@ -251,8 +243,6 @@ class _Sheet:
             n_rows=len(self.kept),
             unmatched_items=unmatched,
             n_unmatched_answers=everything.n_answers - answers.n_answers,
-            contradictions={"item": []},
-            n_dropped_answers=0,
             n_blank_rows=int(np.count_nonzero(~self.kept)),
         )
 
@@ -272,15 +262,9 @@ def _categories(pieces: Sequence[Any]) -> Any:
     """Join pieces of a column into a categorical series, which stores each value once."""
     import pandas as pd
 
-    pa = pyarrow()
     if not pieces:
         return pd.Series([], dtype=object)
-    whole = pa.chunked_array(pieces).unify_dictionaries().combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = whole.chunk(0)
-    codes = whole.indices.fill_null(-1).to_numpy()
-    values = pd.Index(whole.dictionary.to_pylist(), dtype=object)
-    return pd.Series(pd.Categorical.from_codes(codes, categories=values))
+    return pyarrow().chunked_array(pieces).unify_dictionaries().to_pandas()
 
 
 def _unmatched_items(sheet: _Sheet, wanted: Sequence[str]) -> tuple[str, ...]:
@@ -288,12 +272,7 @@ def _unmatched_items(sheet: _Sheet, wanted: Sequence[str]) -> tuple[str, ...]:
     known, found = set(wanted), set(column.cat.categories) if len(column) else set()
     found = {each for each in found if each.strip()}
     if found and not found & known:
-        raise fault(
-            sheet.table.path,
-            f"none of its {_count(len(found), 'item')} has features. They are called "
-            f"{some_of(sorted(found))}, but the items with features {some_of(wanted)}; use the "
-            "same names in both files",
-        )
+        refuse_strangers(sheet.table.path, sorted(found), wanted)
     return tuple(sorted(found - known))
 
 

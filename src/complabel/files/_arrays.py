@@ -110,24 +110,24 @@ def matrix_of(path: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> Any:
 
 
 def sparse_of(
-    path: Path,
+    source: object,
     kind: Any,
     data: NDArray[Any],
     indices: NDArray[Any],
     indptr: NDArray[Any],
     shape: NDArray[Any],
-) -> Any:
+) -> sparse.csr_array[Any, tuple[int, int]]:
     """Build a sparse matrix from parts that may be damaged or made to do harm."""
     integers = all(part.dtype.kind in "iu" for part in (indices, indptr, shape))
     if not integers or shape.shape != (2,) or data.dtype.kind not in "biuf":
         raise fault(
-            path,
+            source,
             f"{', '.join(CSR_PARTS)} are not the parts of a sparse matrix; give numbers, integers,"
             " integers and (rows, columns)",
         )
     if (indptr[1:] < indptr[:-1]).any():  # SciPy's own check can overflow
-        raise fault(path, "the starts of a sparse matrix (indptr) decrease; save it again")
-    with explained(path, "the parts of a sparse matrix do not fit together; save it again"):
+        raise fault(source, "the starts of a sparse matrix (indptr) decrease; save it again")
+    with explained(source, "the parts of a sparse matrix do not fit together; save it again"):
         matrix: Any = kind(
             (as_float(data), indices.astype(np.int64), indptr.astype(np.int64)),
             shape=tuple(shape.tolist()),

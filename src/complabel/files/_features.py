@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from scipy import sparse
 
 from complabel._opening import StrPath, as_path, ending_of, existing, fault
 from complabel._parameters import check_integer
-from complabel.errors import InputError
+from complabel.errors import DatasetFormatError, InputError
 from complabel.files._arrays import (
     CSR_PARTS,
     as_float,
@@ -118,9 +119,8 @@ def read_features(
             blocks.append(block)
     if source.table is not None and source.id_column is not None:
         refuse_repeated(source.path, ids, source.table.place)
-    elif source.ids is not None:
-        noun, first = ("row", 0) if source.ids_path is None else ("line", 1)
-        refuse_repeated(source.ids_path or source.path, ids, lambda row: f"{noun} {row + first}")
+    elif source.ids is not None and source.ids_path is None:
+        refuse_repeated(source.path, ids, "row {}".format)
     X = np.concatenate(blocks) if source.X is None else source.X
     return Features(X, as_items(ids), source.feature_names)
 
@@ -132,7 +132,7 @@ def iterate_features(
     n_features: int | None = None,
     n_rows: int = 65_536,
 ) -> Iterator[Features]:
-    """Read features in pieces of ``n_rows`` rows, for a file that is larger than the memory.
+    """Read features in pieces of at most ``n_rows`` rows, for a file larger than the memory.
 
     ``.npz`` and svmlight files are still read as a whole. Repeated ids are not found, and errors
     in a row are raised when its piece is read. The arguments are those of :func:`read_features`.
@@ -175,13 +175,7 @@ def read_truth(path: StrPath, *, label_names: Sequence[str] | None = None) -> Tr
     array([[0, 1],
            [0, 0]], dtype=uint8)
     """
-    table = Table.open(path, "tables of true labels")
-    if "item" not in table.columns:
-        raise fault(
-            table.path,
-            f"there is no column 'item' that names the items, only {some_of(table.columns)};"
-            " add it",
-        )
+    table = Table.open(path, "tables of true labels", ["item"])
     found = [name for name in table.columns if name != "item"]
     names = found if label_names is None else list(label_names)
     missing = [name for name in names if name not in found]
@@ -240,46 +234,37 @@ class _Source:
         return None if is_list else self.columns
 
     def blocks(self, n_rows: int) -> Iterator[tuple[Sequence[str], Any]]:
-        """Yield ids and checked matrices of ``n_rows`` rows."""
+        """Yield ids and checked matrices of at most ``n_rows`` rows."""
+        pieces: Iterable[tuple[list[str] | None, Any]] = [(None, self.X)]
+        if self.table is not None and self.columns is not None:
+            pieces = _matrices(self.table, self.id_column, self.columns, _TURN)
+        place = self.table.place if self.table is not None else "row {}".format
+        rest = map(str, itertools.count()) if self.ids is None else iter(self.ids)
         row = 0
-        for own, block in self._regrouped(n_rows):
-            place = self.table.place if self.table is not None else "row {}".format
-            _refuse_gaps(block, self.path, self.feature_names, place, row)
-            start, row = row, row + block.shape[0]
-            if self.ids is not None and row > len(self.ids):
-                raise fault(
-                    self.ids_path or self.path,
-                    f"has {len(self.ids)} ids, but {self.path} has more rows; give one for each",
+        for own, piece in pieces:
+            for start in range(0, piece.shape[0], n_rows):
+                block = piece[start : start + n_rows]
+                count = block.shape[0]
+                _refuse_gaps(block, self.path, self.feature_names, place, row)
+                ids = (
+                    list(itertools.islice(rest, count))
+                    if own is None
+                    else own[start : start + count]
                 )
-            given = range(start, row) if self.ids is None else self.ids[start:row]
-            yield own or list(map(str, given)), block
+                if len(ids) < count:
+                    raise self._other_count("more")
+                yield ids, block
+                row += count
         if row == 0:
             raise fault(self.path, "there are no rows; add one for each item")
         if self.ids is not None and row < len(self.ids):
-            raise fault(
-                self.ids_path or self.path,
-                f"has {len(self.ids)} ids, but {self.path} has {row} rows; give one for each row",
-            )
+            raise self._other_count(row)
 
-    def _regrouped(self, n_rows: int) -> Iterator[tuple[list[str], Any]]:
-        if self.table is None:
-            for start in range(0, self.X.shape[0], n_rows):
-                yield [], as_float(self.X[start : start + n_rows])
-            return
-        assert self.columns is not None
-        ids: list[str] = []
-        waiting: list[Any] = []
-        for own, block in _matrices(self.table, self.id_column, self.columns, _TURN):
-            ids += own or ()
-            waiting.append(block)
-            if sum(map(len, waiting)) >= n_rows:
-                X = np.concatenate(waiting)
-                whole = len(X) - len(X) % n_rows
-                for start in range(0, whole, n_rows):
-                    yield ids[start : start + n_rows], X[start : start + n_rows]
-                ids, waiting = ids[whole:], [X[whole:]]
-        if sum(map(len, waiting)):
-            yield ids, np.concatenate(waiting)
+    def _other_count(self, n_rows: object) -> DatasetFormatError:
+        return fault(
+            self.ids_path or self.path,
+            f"has {len(self.ids or ())} ids, but {self.path} has {n_rows} rows; give one for each",
+        )
 
 
 def _open(
@@ -287,11 +272,11 @@ def _open(
 ) -> _Source:
     file = existing("path", path)
     ids_path = None if items is None else as_path("items", items)
-    ids = None if items is None else read_lines("items", items, "the ids of the items")
+    ids = None if items is None else read_lines("items", items, "item")
     ending = ending_of(file, _ARRAYS)
     if ending:
         return _open_array(file, ending, ids, ids_path, n_features)
-    table = Table.open(file, "files of features", (*_ARRAYS, *TABLE_ENDINGS))
+    table = Table.open(file, "files of features", endings=(*_ARRAYS, *TABLE_ENDINGS))
     columns = list(table.columns)
     if name_column in columns:
         if ids is not None:
@@ -339,8 +324,7 @@ def _open_array(
             f"found an array of shape {X.shape} and type {str(X.dtype)[:60]}; give a matrix of"
             " numbers with a row for each item",
         )
-    X = X if X.dtype.isnative and X.dtype in (np.float32, np.float64) else as_float(X)
-    return _Source(path, X, None, columns, ids=ids, ids_path=ids_path)
+    return _Source(path, as_float(X), None, columns, ids=ids, ids_path=ids_path)
 
 
 def _matrices(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from complabel._opening import StrPath, ending_of, existing, fault, read_text
 from complabel.errors import InputError
-from complabel.files._table import MAX_LISTED, TABLE_ENDINGS, Table, refuse_repeated, some_of
+from complabel.files._table import TABLE_ENDINGS, Table, refuse_repeated, some_of
 
 
 def read_label_names(path: StrPath) -> tuple[str, ...]:
@@ -39,23 +39,18 @@ def read_label_names(path: StrPath) -> tuple[str, ...]:
     >>> read_label_names(path)
     ('city', 'sea', 'sky')
     """
-    names = read_lines("path", path, "the names of the labels")
-    first: dict[str, int] = {}
-    for line, name in enumerate(names, start=1):
-        if first.setdefault(name, line) != line:
-            problem = f"label {name!r} is already on line {first[name]}; give each label once"
-            raise fault(path, problem, line=line)
-    return tuple(names)
+    return tuple(read_lines("path", path, "label"))
 
 
-def read_lines(argument: str, path: StrPath, what: str) -> list[str]:
-    """Return the lines of a text file; only at its end there may be blank ones."""
+def read_lines(argument: str, path: StrPath, noun: str) -> list[str]:
+    """Return the different lines of a text file; only at its end there may be blank ones."""
     file = existing(argument, path)
     lines = read_text(file).rstrip("\n").split("\n")
     blank = next((at for at, line in enumerate(lines, start=1) if not line.strip()), None)
     if blank is not None:
         found = "the file is empty" if len(lines) == 1 else f"line {blank} is blank"
-        raise fault(file, f"{found}; give {what}, one on each line")
+        raise fault(file, f"{found}; give the names of the {noun}s, one on each line")
+    refuse_repeated(file, lines, lambda row: f"line {row + 1}", noun)
     return lines
 
 
@@ -63,12 +58,8 @@ def read_item_names(path: StrPath) -> list[str]:
     """Read the column ``item`` of a table, or the lines of any other text file."""
     file = existing("path", path)
     if not ending_of(file, TABLE_ENDINGS):
-        ids = read_lines("path", file, "the ids of the items")
-        refuse_repeated(file, ids, lambda row: f"line {row + 1}")
-        return ids
-    table = Table.open(file, "tables of items")
-    if "item" not in table.columns:
-        raise fault(file, "there is no column 'item'; give the names of the items")
+        return read_lines("path", file, "item")
+    table = Table.open(file, "tables of items", ["item"])
     (ids,) = _texts(table, ["item"])
     if not ids:
         raise fault(file, "there are no rows; add one for each item")
@@ -110,15 +101,7 @@ def read_texts(path: StrPath, *, items: Iterable[Any] = ()) -> dict[str, str]:
     >>> read_texts(path)
     {'7': 'A puppy.'}
     """
-    table = Table.open(path, "tables of texts")
-    for name in ("item", "text"):
-        if name not in table.columns:
-            raise fault(
-                table.path,
-                f"there is no column {name!r}, only {some_of(table.columns)}; a table of texts"
-                " needs the column 'item' with the names of the items, as in the answers, and the"
-                " column 'text'; rename its columns",
-            )
+    table = Table.open(path, "tables of texts", ["item", "text"])
     ids, texts = _texts(table, ["item", "text"])
     refuse_repeated(table.path, ids, table.place)
     found = dict(zip(ids, texts, strict=True))
@@ -147,20 +130,23 @@ def rows_of(
     """
     place = {item: row for row, item in enumerate(items)}
     missing = [item for item in wanted if item not in place]
-    if not missing:
-        return np.array([place[item] for item in wanted], dtype=np.intp)
-    some = _listed(missing)
-    if len(missing) == len(wanted):
+    if missing:
+        if len(missing) == len(wanted):
+            refuse_strangers(source, wanted, items)
         raise InputError(
-            f"{source}: none of its {len(wanted):,} items has features. They are called {some}, but"
-            f" the items with features {_listed(items)}; use the same names in both files, or name"
-            " the rows of the features with --items"
+            f"{source}: {len(missing):,} of its {len(wanted):,} items have no features:"
+            f" {some_of(missing)}; give features of all of them, or leave these rows out"
         )
-    raise InputError(
-        f"{source}: {len(missing):,} of its {len(wanted):,} items have no features: {some}; give"
-        " features of all of them, or leave these rows out"
+    return np.array([place[item] for item in wanted], dtype=np.intp)
+
+
+def refuse_strangers(
+    source: object, found: Sequence[str] | NDArray[Any], items: Sequence[str] | NDArray[Any]
+) -> None:
+    """Refuse a file if none of the items that were found in it has features."""
+    raise fault(
+        source,
+        f"none of its {len(found):,} item{'s' * (len(found) != 1)} has features. They are called"
+        f" {some_of(found)}, but the items with features {some_of(items)}; use the same names in"
+        " both files, or name the rows of the features with --items",
     )
-
-
-def _listed(names: Sequence[str] | NDArray[Any]) -> str:
-    return ", ".join(names[:MAX_LISTED]) + ", ..." * (len(names) > MAX_LISTED)

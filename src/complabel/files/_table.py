@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from numpy.typing import NDArray
+
 from complabel._opening import ending_of, existing, explained, fault, open_binary
 from complabel.errors import DatasetFormatError, InputError
 
 PARQUET = ".parquet"
 TABLE_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", PARQUET)
-MAX_LISTED = 5  # names in a message
 
+_MAX_LISTED = 5  # names in a message
 _BLOCK = 1 << 24  # bytes that pyarrow reads at a time; it cannot read a longer row
 _ROWS = 65_536
 _AGAIN = "write the table again"
@@ -51,8 +53,15 @@ class Table:
     schema: Any = None
 
     @classmethod
-    def open(cls, value: object, what: str, endings: Sequence[str] = TABLE_ENDINGS) -> Table:
-        """Open a file; ``what`` says in a message which tables have these endings."""
+    def open(
+        cls,
+        value: object,
+        what: str,
+        needed: Sequence[str] = (),
+        *,
+        endings: Sequence[str] = TABLE_ENDINGS,
+    ) -> Table:
+        """Open a file; ``what`` says in a message which tables have these endings and columns."""
         path = existing("path", value)
         ending = ending_of(path, endings)
         if not ending:
@@ -60,7 +69,15 @@ class Table:
                 path,
                 f"{what} must end in {', '.join(endings)}; save the file in one of these formats",
             )
-        return cls._of_parquet(path) if ending == PARQUET else cls._of_csv(path, ending)
+        table = cls._of_parquet(path) if ending == PARQUET else cls._of_csv(path, ending)
+        for name in needed:
+            if name not in table.columns:
+                raise fault(
+                    path,
+                    f"there is no column {name!r}, only {some_of(table.columns)}; {what} need"
+                    f" {' and '.join(needed)}: rename the column that holds it, or add it",
+                )
+        return table
 
     @classmethod
     def _of_parquet(cls, path: Path) -> Table:
@@ -235,8 +252,8 @@ class Table:
         return pa.float32() if all(str(kind) in small for kind in kinds.values()) else pa.float64()
 
 
-def some_of(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names[:MAX_LISTED])) + ", ..." * (len(names) > MAX_LISTED)
+def some_of(names: Sequence[str] | NDArray[Any]) -> str:
+    return ", ".join(map(repr, names[:_MAX_LISTED])) + ", ..." * (len(names) > _MAX_LISTED)
 
 
 def _not_numeric(columns: Sequence[str], advice: str) -> str:
@@ -244,17 +261,20 @@ def _not_numeric(columns: Sequence[str], advice: str) -> str:
     return f"{noun} {some_of(columns)} must hold numbers; {advice}"
 
 
-def refuse_repeated(source: object, ids: Sequence[str], place: Callable[[int], str]) -> None:
+def refuse_repeated(
+    source: object, ids: Sequence[str], place: Callable[[int], str], noun: str = "item"
+) -> None:
     if len(set(ids)) == len(ids):
         return
     repeated = [each for each, count in Counter(ids).items() if count > 1]
     at = [row for row, each in enumerate(ids) if each == repeated[0]][:2]
-    places = f"{place(at[0])} and {place(at[1])}; give each item one row"
+    places = f"{place(at[0])} and {place(at[1])}; give each {noun} one row"
     raise fault(
         source,
-        f"{len(repeated)} items occur more than once: {some_of(repeated)}; the first is in {places}"
+        f"{len(repeated)} {noun}s occur more than once: {some_of(repeated)}; the first is in"
+        f" {places}"
         if len(repeated) > 1
-        else f"item {repeated[0]!r} occurs more than once, in {places}",
+        else f"{noun} {repeated[0]!r} occurs more than once, in {places}",
     )
 
 

@@ -19,7 +19,7 @@ from complabel.errors import InputError
 from complabel.files._table import PARQUET, pyarrow
 
 _ENDINGS = (".csv", ".csv.gz", PARQUET)
-_NUMBERS = {"asked_for": "int64", "probability": "float64"}
+_NUMBERS = {"asked_for": "int64", "probability": "float64", "seconds": "float64"}
 _ROWS = 1 << 15  # least number of rows written at a time; files of many small pieces are slow
 
 
@@ -34,11 +34,12 @@ class TableWriter:
         if not self._ending:
             raise InputError(f"{self.path}: give a name that ends in {', '.join(endings)}")
         pyarrow()
-        self._files: ExitStack | None = None
+        self._is_open = False
+        self._files = ExitStack()
         self._file: Any = None
 
     def __enter__(self) -> Self:
-        self._files, self._file = ExitStack(), None
+        self._is_open, self._file = True, None
         with explained(self.path):
             self._partial = self._files.enter_context(replacing(self.path))
             self._partial.touch()  # finds a missing folder at once
@@ -50,29 +51,25 @@ class TableWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        assert self._files is not None
-        try:
-            if kind is not None:
-                with contextlib.suppress(Exception):  # the error in the block is more important
-                    self._files.__exit__(kind, error, trace)
-                return
-            with explained(self.path), self._files:
-                self._finish()
-        finally:
-            self._files = None
+        self._is_open = False
+        if kind is not None:
+            with contextlib.suppress(Exception):  # the error in the block is more important
+                self._files.__exit__(kind, error, trace)
+            return
+        with explained(self.path), self._files:
+            self._finish()
 
     def _finish(self) -> None:
         """Write what is left; a file without rows also needs a header."""
         raise NotImplementedError
 
     def _check_open(self) -> None:
-        if self._files is None:
+        if not self._is_open:
             name = type(self).__name__
             raise InputError(f"this {name} is not open; use it inside its with block")
 
     def _put(self, table: Any) -> None:
         """Add rows of a table; the first one opens the file."""
-        assert self._files is not None
         if self._ending == PARQUET:
             if self._file is None:
                 from pyarrow import parquet  # type: ignore[import-untyped]
@@ -89,7 +86,6 @@ class TableWriter:
         self._file.write(_as_csv(table))
 
     def _open_bytes(self) -> Any:
-        assert self._files is not None
         file: Any = self._files.enter_context(self._partial.open("wb"))
         if self._ending.endswith(".gz"):
             # Without a name and a time in the gzip header, the same rows give the same bytes.
@@ -123,8 +119,8 @@ class AnswerWriter(TableWriter):
     >>> with AnswerWriter(path) as writer:
     ...     writer.write({"item": [7], "label": ["sea"], "offered": [["sea", "sky"]]})
     >>> print(path.read_text().strip())
-    answer_id,item,label,answer,question,offered,asked_for,annotator,time,probability
-    ,"7","sea",,,"[""sea"", ""sky""]",,,,
+    answer_id,item,label,answer,question,offered,asked_for,annotator,time,probability,seconds
+    ,"7","sea",,,"[""sea"", ""sky""]",,,,,
     """
 
     def __init__(self, path: StrPath, *, more: Sequence[str] = ()) -> None:
@@ -142,15 +138,12 @@ class AnswerWriter(TableWriter):
         self._waiting.append(table)
         if sum(each.num_rows for each in self._waiting) >= _ROWS:
             with explained(self.path):
-                self._flush()
+                self._finish()
 
     def _finish(self) -> None:
         if self._waiting[1:] or self._file is None:
-            self._flush()
-
-    def _flush(self) -> None:
-        self._put(pyarrow().concat_tables(self._waiting).combine_chunks())
-        del self._waiting[1:]
+            self._put(pyarrow().concat_tables(self._waiting).combine_chunks())
+            del self._waiting[1:]
 
 
 def answers_to_arrow(piece: Mapping[str, Any], *, more: Sequence[str] = ()) -> Any:

@@ -8,13 +8,14 @@ responses count: a draft is not finished, and a discarded record has no answer.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from complabel._opening import fault
-from complabel.importers._format import Format, Head, Options, Row, Tally, pieces
+from complabel.importers._format import Format, Head, Options, Tally, pieces
 from complabel.importers._forms import Form, rows_of, settle
 from complabel.importers._json import OptionalText, Text, checked_as, records, shown
 
@@ -33,14 +34,9 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
     forms = list(_forms(path, options, tally))
     controls = settle(forms, options, tally, path, word="question")
     tally.say_unused(options, "Argilla's", "random_questions")
-
-    def rows() -> Iterator[Row]:
-        for form in forms:
-            found = rows_of(form, controls, options, tally)
-            tally.counts["empty responses"] += not found
-            yield from found
-
-    yield from pieces(rows())
+    found = [rows_of(form, controls, options, tally) for form in forms]
+    tally.counts["empty responses"] += found.count([])
+    yield from pieces(itertools.chain.from_iterable(found))
 
 
 @dataclass

@@ -184,6 +184,7 @@ class Row(NamedTuple):
     annotator: str | None = None
     time: str | None = None
     probability: float | None = None
+    seconds: float | None = None
 
 
 def pieces(rows: Iterable[Row]) -> Iterator[dict[str, Any]]:

@@ -153,7 +153,8 @@ def import_file(
     Raises
     ------
     OutputError
-        If ``out`` cannot be written. Other errors are those of :func:`import_answers`.
+        If ``out`` cannot be written. Other errors are those of :func:`import_answers`; InputError
+        also if ``out`` has another ending, or is the imported file itself.
     """
     _need_pandas()
     source, target = Path(path), Path(out)

@@ -133,11 +133,6 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
     asked = _asked_control(forms, options, path)
     controls = settle(forms, options, tally, path, asked)
     yield from pieces(_rows(forms, controls, asked, options, tally))
-    if tally.counts["forms without a tick"]:
-        tally.remark(
-            "Where nothing was ticked, all labels on offer apply, because --question ticked says"
-            " that people ticked all labels that do not apply."
-        )
 
 
 def _records(path: Path) -> list[tuple[str, Any]]:
@@ -336,7 +331,8 @@ def _menu_of(options: Any) -> tuple[str, ...] | None:
 
 def _rows(
     forms: Sequence[Form], controls: Controls, asked: str | None, options: Options, tally: Tally
-) -> Iterator[Row]:
+) -> list[Row]:
+    found: list[Row] = []
     on_menus = {label for form in forms for label in form.menu or ()}
     if not on_menus and asked is None:
         tally.say_unused(options, "Label Studio's", "random_questions")
@@ -358,7 +354,13 @@ def _rows(
             suffix = "-asked" if any(controls) else ""
             rows.append(row._replace(answer_id=f"{row.answer_id}{suffix}"))
         tally.counts["empty annotations"] += not rows
-        yield from rows
+        found += rows
+    if tally.counts["forms without a tick"]:
+        tally.remark(
+            "Where nothing was ticked, all labels on offer apply, because --question ticked says"
+            " that people ticked all labels that do not apply."
+        )
+    return found
 
 
 def _answer_of(choice: str) -> str | None:

@@ -77,13 +77,12 @@ def _is_lvis(head: Head) -> bool:
 
 
 def _read_lvis(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
+    yield from pieces(_lvis_rows(path, options, tally))
+
+
+def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     whole = read_json(path)
-    yield from pieces(_lvis_rows(path, whole, checked(_Lvis, whole, str(path)), options, tally))
-
-
-def _lvis_rows(
-    path: Path, whole: Any, lvis: _Lvis, options: Options, tally: Tally
-) -> Iterator[Row]:
+    lvis = checked(_Lvis, whole, str(path))
     unused = ("absent", "present", "unselected", "random_questions")
     tally.say_unused(options, "LVIS", *unused)
     tally.start("images", "images without an answer", "absent", "present")

@@ -191,13 +191,8 @@ class _Line(BaseModel):
 
 
 def _recognizes(head: Head) -> bool:
-    line = head.start.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
-    try:
-        first = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    keys = first.keys() if isinstance(first, dict) else set()
-    return "id" in keys and not keys.isdisjoint(("reply", "answer_form"))
+    root, keys = head.keys()
+    return root == "{" and "id" in keys and not keys.isdisjoint(("reply", "answer_form"))
 
 
 def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:

@@ -14,6 +14,7 @@ import numpy as np
 from complabel import files
 from complabel._opening import explained, fault, open_binary, text_lines
 from complabel.importers._format import delimiter_of, some
+from complabel.importers._json import shown
 
 WORDS = ("no", "yes", "unsure")
 _ROWS = 1 << 15  # rows of a piece
@@ -44,22 +45,21 @@ class Table(files.Table):
         """Refuse the first row that is marked as faulty; ``{}`` in the text becomes its cell."""
         if faulty.any():
             row = int(faulty.idxmax())
-            raise self.refuse(row, text.replace("{}", repr(column[row])))
+            raise self.refuse(row, text.replace("{}", shown(column[row])))
 
 
 def open_table(path: Path, *needed: str) -> Table:
     """Read the header of a table, which must have some columns."""
-    table = _of_parquet(path) if path.suffix.lower() == ".parquet" else _of_csv(path)
+    if path.suffix.lower() == ".parquet":
+        found = files.Table.open(path, "a table")
+        table = Table(path, found.columns, schema=found.schema)
+    else:
+        table = _of_csv(path)
     missing = [name for name in needed if name not in table.columns]
     if missing:
-        told = f"has no column {missing[0]!r}; its columns are {some(map(repr, table.columns))}"
+        told = f"has no column {missing[0]!r}; its columns are {some(map(shown, table.columns))}"
         raise fault(path, f"{told}; give another name, such as --item COLUMN")
     return table
-
-
-def _of_parquet(path: Path) -> Table:
-    found = files.Table.open(path, "a table")
-    return Table(path, found.columns, schema=found.schema)
 
 
 def _of_csv(path: Path) -> Table:
@@ -72,7 +72,7 @@ def _of_csv(path: Path) -> Table:
         raise fault(path, "has no header; the first row must name the columns")
     for at, name in enumerate(names):
         if name in names[:at]:
-            raise fault(path, f"has two columns {name!r}; give each column another name")
+            raise fault(path, f"has two columns {shown(name)}; give each column another name")
     return Table(path, tuple(names), delimiter)
 
 

@@ -18,6 +18,7 @@ from complabel._opening import fault
 from complabel.errors import DatasetFormatError, InputError
 from complabel.importers._format import Format, Head, Options, Row, Tally, pieces, some
 from complabel.importers._forms import Controls, Form, rows_of
+from complabel.importers._json import shown
 from complabel.importers._tabular import WORDS, Table, long_form, open_table
 
 _BLANK, _UNKNOWN = -1, -2
@@ -184,7 +185,7 @@ def _remark_on_signs(chosen: dict[str, list[str]], options: Options, tally: Tall
 
 
 def _people(table: Table, item: str, options: Options) -> dict[str, Controls]:
-    names = some(repr(name) for name in table.columns if name != item)
+    names = some(shown(name) for name in table.columns if name != item)
     told = [("absent", each) for each in options.absent]
     told += [("present", each) for each in options.present]
     if not told:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self, cast
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,12 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from complabel import metrics
 from complabel._parameters import Constraints, Integer, Real, check_parameters, declared
 from complabel.answers import Answers, check_complementary, pair_rows
-from complabel.errors import AnnotationError
+from complabel.errors import AnnotationError, InputError, ModelFileError
 from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._decisions import THRESHOLDS, labels_above
 from complabel.methods._door import Targets, check_new, encode_new, refuse_other_number_of_rows
 from complabel.methods._features import validated
-from complabel.methods._saving import MISSING, Numbers, load_model, save_model
+from complabel.methods._model_file import read_tree
+from complabel.methods._saving import MISSING, Numbers, model_of, save_model
 
 
 class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
@@ -120,15 +122,13 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         relevant = pair_rows(X, relevant, names=("X", "relevant"))
         features = validated(self, X, y)
         refuse_other_number_of_rows(y, features.shape[0])
-        targets = Targets.read(y, relevant, self)
+        targets = Targets.read(features, y, relevant, self)
         self._check_parameters()
         self.classes_, self._single = targets.classes, targets.single
-        if targets.rows is not None:
-            features = features[targets.rows]
         if targets.answers is None:
-            self._fit(features, targets.complementary, targets.relevant)
+            self._fit(targets.features, targets.complementary, targets.relevant)
         else:
-            self._fit_answers(features, targets.answers)
+            self._fit_answers(targets.features, targets.answers)
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
@@ -209,6 +209,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
 
         Raises
         ------
+        InputError
+            If ``X`` is wrong, or has other rows than ``y``.
         AnnotationError
             If ``y`` has no answer, or is not about the labels of ``fit``.
 
@@ -261,6 +263,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         ------
         ModelFileError
             If the class, network, loss or generator is your own.
+        OutputError
+            If the file cannot be written. A file that was there before is unchanged.
 
         Notes
         -----
@@ -397,4 +401,10 @@ def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
     Loading runs no code from the file, and checks parameters and arrays first. So a stranger's file
     is as safe to load as a table, but its predictions may be whatever the stranger wants.
     """
-    return cast("ComplementaryClassifier", load_model(path))
+    try:
+        tree = read_tree(Path(path))
+        tree.pop("provenance", None)
+        loaded: ComplementaryClassifier = model_of(tree)
+    except InputError as refusal:
+        raise ModelFileError(f"{path} cannot be loaded: {refusal}") from refusal.__cause__
+    return loaded

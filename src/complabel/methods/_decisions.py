@@ -46,13 +46,20 @@ def _row_cuts(log_odds: Array, cut: float, flat: float) -> Array:
         return np.where(lowest == highest, flat, log_point - log_complement)
 
 
-def log_odds_around_half(scores: Array) -> Array:
-    """Return the log-odds of the probabilities ``scores + 0.5``, exact in sign near 0."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(2 * np.arctanh(2 * scores))
+class ScoresAroundHalf:
+    """For classifiers whose scores are f - 1/2."""
+
+    def _log_odds(self, decision: Array) -> Array:
+        with np.errstate(divide="ignore"):  # exact in sign near 0
+            return np.asarray(2 * np.arctanh(2 * decision))
+
+    def _relevance(self, decision: Array) -> Array:
+        return decision + 0.5
 
 
-def log_odds_of_regression(scores: Array) -> Array:
-    """Return log-odds for regression scores, which are 0 at the cut."""
-    # The slope of f is 1 at the cut. Clipping scores + 0.5 instead would lose the order outside.
-    return 4 * scores
+class RegressionScores:
+    """For classifiers whose scores are those of a regression, and 0 at the cut."""
+
+    def _log_odds(self, decision: Array) -> Array:
+        # The slope of f is 1 at the cut. Clipping scores + 0.5 would lose the order outside.
+        return 4 * decision

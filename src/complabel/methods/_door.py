@@ -27,7 +27,7 @@ from complabel.answers import (
     label_names_of,
 )
 from complabel.errors import AnnotationError, InputError
-from complabel.methods._arrays import Indicator
+from complabel.methods._arrays import Features, Indicator
 
 Rows: TypeAlias = NDArray[np.bool_]
 
@@ -37,28 +37,28 @@ _assumed: set[str] = set()  # what warn_assumed has said
 
 @dataclass(frozen=True)
 class Targets:
-    """What was told about the rows of X. Rows of which nothing was told are left out."""
+    """The rows of X, and what was told about them. Rows of which nothing was told are left out."""
 
+    features: Features  # (n_rows, d)
     complementary: Indicator  # (n_rows, K); for a reference method, the true labels
     classes: NDArray[Any]  # the labels' names, or their numbers
     single: bool = False  # whether y held one class per row, not an indicator
     relevant: Indicator | None = None  # known relevant labels (n_rows, K)
     answers: Answers | None = None  # only for a method that understands them
-    rows: Rows | None = None  # which rows of X (n_samples,) are kept; None if all are
 
     @classmethod
-    def read(cls, y: Any, relevant: Any, learner: Any) -> Targets:
+    def read(cls, X: Features, y: Any, relevant: Any, learner: Any) -> Targets:
         """Check what ``fit`` of the learner was given, and warn of what it cannot use."""
         if learner.learns_from == "relevant":
-            return _true_labels(y, relevant)
+            return _true_labels(X, y, relevant)
         if not isinstance(y, Answers):
-            return _of_labels(y, relevant)
+            return _of_labels(X, y, relevant)
         if relevant is not None:
             raise InputError(
                 "y is Answers, but relevant is given, too; convert that to Answers and pass"
                 " Answers.concatenate of both"
             )
-        targets = _of_answers(y)
+        targets = _of_answers(X, y)
         if not learner.understands_answers:
             return _as_named(targets, type(learner).__name__)
         _warn_unless_ruled_out(
@@ -70,16 +70,12 @@ class Targets:
         """Return what was told about some of the rows."""
         if rows.all():
             return self
-        of_samples = rows
-        if self.rows is not None:
-            of_samples = self.rows.copy()
-            of_samples[self.rows] = rows
         return replace(
             self,
+            features=self.features[rows],
             complementary=self.complementary[rows],
             relevant=None if self.relevant is None else self.relevant[rows],
             answers=None if self.answers is None else self.answers[rows],
-            rows=of_samples,
         )
 
 
@@ -99,7 +95,7 @@ def warn_assumed(message: str) -> None:
         warn_user(message, AssumedUniformWarning)
 
 
-def _true_labels(y: Any, relevant: Any) -> Targets:
+def _true_labels(X: Features, y: Any, relevant: Any) -> Targets:
     if relevant is not None:
         raise InputError("this reference method takes the relevant labels as y; leave out relevant")
     if isinstance(y, Answers):
@@ -108,12 +104,12 @@ def _true_labels(y: Any, relevant: Any) -> Targets:
             " of the labels that apply as y"
         )
     if _is_single(y):
-        return Targets(*_read_classes(y), single=True)
+        return Targets(X, *_read_classes(y), single=True)
     true_labels = check_indicator(y, name="y")
-    return Targets(true_labels, _labels_of(y, true_labels.shape[1]))
+    return Targets(X, true_labels, _labels_of(y, true_labels.shape[1]))
 
 
-def _of_labels(y: Any, relevant: Any) -> Targets:
+def _of_labels(X: Features, y: Any, relevant: Any) -> Targets:
     """Read complementary labels, given as an indicator or as one class per row."""
     single = _is_single(y)
     if single:
@@ -136,10 +132,10 @@ def _of_labels(y: Any, relevant: Any) -> Targets:
             f" {shown}), so they are left out{also if lost else ''}",
             UnansweredRowWarning,
         )
-    return Targets(complementary, classes, single, relevant).keep(rows)
+    return Targets(X, complementary, classes, single, relevant).keep(rows)
 
 
-def _of_answers(answers: Answers) -> Targets:
+def _of_answers(X: Features, answers: Answers) -> Targets:
     if answers.n_labels < 2:
         raise AnnotationError(
             f"y has {answers.n_labels} label; give answers about at least 2 labels"
@@ -152,8 +148,8 @@ def _of_answers(answers: Answers) -> Targets:
             f"{int(np.sum(~rows)):,} of {len(rows):,} items have no answer, so they are left out",
             UnansweredRowWarning,
         )
-    targets = Targets(answers.complementary, _labels_of(answers, answers.n_labels), answers=answers)
-    return targets.keep(rows)
+    classes = _labels_of(answers, answers.n_labels)
+    return Targets(X, answers.complementary, classes, answers=answers).keep(rows)
 
 
 def _judged_to_apply(answers: Any) -> Rows:
@@ -339,12 +335,11 @@ def _flat_classes(y: Any) -> NDArray[Any]:
 
 def _warn_of_doubtful_classes(y: Any, classes: NDArray[Any]) -> None:
     """Warn of one name per row and of a column: several labels per row may be meant."""
-    names = classes.dtype.kind in "US" or any(isinstance(label, str) for label in classes)
-    if not names and len(_shape_of(y)) == 1:
+    found, way_out = "classes in a column", "indicator_from_indices(y, n_labels)"
+    if classes.dtype.kind in "US" or any(isinstance(label, str) for label in classes):
+        found, way_out = "names", "indicator_from_names(y, labels)"
+    elif len(_shape_of(y)) == 1:
         return
-    found, way_out = "names", "indicator_from_names(y, labels)"
-    if not names:
-        found, way_out = "classes in a column", "indicator_from_indices(y, n_labels)"
     warn_user(
         f"y holds {found}, one per row. Each is read as a complementary class, and exactly one"
         " class applies to each row, so predict returns one class per row. If several labels"

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
@@ -104,8 +104,7 @@ def refuse_overflow(X: Features) -> None:
 def refuse_beyond_single(X: Features) -> None:
     if _largest(X) <= float(np.finfo(np.float32).max):
         return
-    matrix: Any = X if sparse.issparse(X) else _flat(X)
-    entries = sparse.coo_array(matrix)
+    entries = sparse.coo_array(_flat(X))
     at = np.argmax(np.abs(entries.data))
     raise InputError(
         f"X holds {entries.data[at]:g} in {_place(entries, at)}, too large for single"
@@ -123,7 +122,7 @@ def moments_of(X: Features) -> Any:
 
 def far_centre(X: Features, times: float = FAR) -> Array | None:
     """Return the means (d,) of features if one is more than ``times`` their spread; else None."""
-    moments = moments_of(X if len(X.shape) == 2 else _flat(np.asarray(X)))
+    moments = moments_of(_flat(X))
     spread = float(np.sqrt(moments.var_.mean()))
     # Features that differ by no more than rounding are constant, and not far from 0.
     far = times * spread < np.abs(moments.mean_).max() < spread / np.finfo(np.float64).eps
@@ -143,8 +142,8 @@ def range_of(X: Features) -> str:
     return f"X holds values from {X.min():.3g} to {X.max():.3g}"
 
 
-def _flat(X: NDArray[Any]) -> NDArray[Any]:
-    return X.reshape(len(X), -1) if X.ndim > 2 else X
+def _flat(X: Any) -> Any:
+    return np.asarray(X).reshape(len(X), -1) if X.ndim > 2 else X
 
 
 def _largest(X: Features) -> float:

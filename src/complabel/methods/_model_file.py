@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,8 @@ VERSION = 1
 # Only one key, because the library writes several keys in random order.
 _KEY = "complabel"
 _DAMAGED = "The file is damaged: use another copy of it, or fit and save again"
-_BITS = (8, 16, 32, 64)
-_DTYPES = {"bool", "float16", "float32", "float64"}
-_DTYPES |= {f"{kind}{bits}" for kind in ("int", "uint") for bits in _BITS}
+# Truth values, integers with and without a sign, and floats.
+_DTYPES = {np.dtype(code).name for code in "?bhilqBHILQefd"}
 # What reading a damaged header may raise.
 _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _ODD_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -130,7 +130,13 @@ def pack(value: Any, place: str, arrays: dict[str, NDArray[Any]]) -> Any:
         items = [pack(each, f"{place}.{at}", arrays) for at, each in enumerate(value)]
         return items if isinstance(value, list) else {"$tuple": items}
     if isinstance(value, np.random.Generator):
-        return {"$generator": _state_of(value, place)}
+        state = dict(value.bit_generator.state)
+        if state.pop("bit_generator") != "PCG64":
+            raise InputError(
+                f"{place} is a {type(value.bit_generator).__name__} generator, and only PCG64 can"
+                " be saved; call set_params(random_state=None), or use numpy.random.default_rng"
+            )
+        return {"$generator": state}
     if isinstance(value, sparse.csr_array | sparse.csr_matrix):
         parts = {name: getattr(value, name) for name in ("data", "indices", "indptr")}
         parts |= {"shape": [int(n) for n in value.shape], "matrix": sparse.isspmatrix(value)}
@@ -170,47 +176,31 @@ def _pack_array(value: Any, place: str, arrays: dict[str, NDArray[Any]]) -> Any:
     return {"$by_columns" if by_columns else "$array": place}
 
 
-def _state_of(generator: np.random.Generator, place: str) -> dict[str, Any]:
-    state: dict[str, Any] = dict(generator.bit_generator.state)
-    if state.pop("bit_generator") != "PCG64":
-        kind = type(generator.bit_generator).__name__
-        raise InputError(
-            f"{place} is a {kind} generator, and only PCG64 can be saved; call"
-            " set_params(random_state=None), or use numpy.random.default_rng"
-        )
-    return state
-
-
 def unpack(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
     """Return the value that ``pack`` was given; it takes the arrays out of ``arrays``."""
-    if isinstance(value, list):
-        return [unpack(each, arrays) for each in value]
-    if not isinstance(value, dict):
-        return value
-    mark = next((key for key in value if key[:1] == "$"), None)
+    return json.loads(json.dumps(value), object_hook=partial(_unmarked, arrays))
+
+
+def _unmarked(arrays: dict[str, NDArray[Any]], found: dict[str, Any]) -> Any:
+    mark = next((key for key in found if key[:1] == "$"), None)
     if mark is None:
-        return {key: unpack(each, arrays) for key, each in value.items()}
-    if len(value) > 1 or mark not in _OF_MARK:
+        return found
+    if len(found) > 1 or mark not in _OF_MARK:
         raise InputError(f"a value is marked {mark[:20]!r}, which this version does not know")
+    value = found[mark]
     if mark in ("$array", "$by_columns"):
-        if value[mark] not in arrays:
-            raise InputError(f"the array {value[mark]!r:.80} is missing, or used twice. {_DAMAGED}")
-        return _OF_MARK[mark](arrays.pop(value[mark]))
-    return _OF_MARK[mark](value[mark] if mark == "$float" else unpack(value[mark], arrays))
+        if value not in arrays:
+            raise InputError(f"the array {value!r:.80} is missing, or used twice. {_DAMAGED}")
+        value = arrays.pop(value)
+    return _OF_MARK[mark](value)
 
 
-def _texts(values: Any) -> NDArray[Any]:
-    if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
-        raise ValueError("names that are no list of texts")
-    return np.array(values, dtype=np.str_)
-
-
-def _objects(items: Any) -> NDArray[Any]:
+def _names(items: Any, dtype: Any = object) -> NDArray[Any]:
     if not isinstance(items, list) or not all(map(_is_plain, items)):
-        raise ValueError("objects that are no list of plain values")
+        raise ValueError("names that are no list of plain values")
     found = np.empty(len(items), dtype=object)
     found[:] = items
-    return found
+    return found.astype(dtype)
 
 
 def _masked(parts: Any) -> NDArray[Any]:
@@ -240,7 +230,7 @@ _OF_MARK: Mapping[str, Callable[[Any], Any]] = {
     "$float": _ODD_NUMBERS.__getitem__,
     "$generator": _generator,
     "$masked": _masked,
-    "$objects": _objects,
-    "$texts": _texts,
+    "$objects": _names,
+    "$texts": partial(_names, dtype=np.str_),
     "$tuple": tuple,
 }

@@ -50,16 +50,13 @@ TABLE: Mapping[str, tuple[str, str, Grid]] = {
     "supervised": ("Supervised", "selection.supervised:SupervisedClassifier", {}),
     "supervised-bce": ("Supervised BCE", "gradient.complementary_loss:SupervisedBCEClassifier", {}),
 }
-_WITHOUT_A_NAME = {
+_CLASSES = {name: place for name, (_, place, _) in TABLE.items()} | {
     "complementary-loss": _LOSS + "ComplementaryLossClassifier",
     "network-likelihood": "gradient.network_likelihood:NetworkLikelihoodClassifier",
     "frequency-matched": "matched._classifier:FrequencyMatchedClassifier",
 }
 
 PLACES: Mapping[str, str] = MappingProxyType(
-    {
-        name: f"complabel.methods.{place}"
-        for name, place in ({n: row[1] for n, row in TABLE.items()} | _WITHOUT_A_NAME).items()
-    }
+    {name: f"complabel.methods.{place}" for name, place in _CLASSES.items()}
 )
 """The place of each class of the package, ``"module:Class"``, by its name in model files."""

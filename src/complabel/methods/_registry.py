@@ -129,6 +129,11 @@ def make_classifier(name: str, *, dataset: str = "", **parameters: Any) -> Compl
     -------
     ComplementaryClassifier
 
+    Raises
+    ------
+    InputError
+        If there is no such method.
+
     Examples
     --------
     >>> make_classifier("mlcl", dataset="yeast").learning_rate
@@ -185,9 +190,8 @@ def _of_somebody(name: str) -> Method:
             f"there is no method {name!r}.{hint} Known are: {', '.join(known)}; a class of your"
             " own is named package.module:Class"
         )
-    place = name
-    if name in offered:
-        place = f"{offered[name].module}:{offered[name].attr}"
+    entry = offered.get(name)
+    place = name if entry is None else f"{entry.module}:{entry.attr}"
     try:
         found = resolve_name(place)
     except Exception as error:

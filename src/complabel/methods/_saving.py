@@ -68,16 +68,13 @@ class Numbers:
 
 
 class Rows(Numbers):
-    """Rows of features, in float64 or float32; dense, or sparse if allowed."""
+    """Rows of features, dense or sparse, in float64 or float32."""
 
-    def __init__(self, rows: str, *, may_be_sparse: bool = True) -> None:
+    def __init__(self, rows: str) -> None:
         super().__init__(rows, "d")
-        self._may_be_sparse = may_be_sparse
 
     def _check_values(self, value: Any, place: str, sizes: Mapping[str, int]) -> None:
         del sizes
-        if sparse.issparse(value) and not self._may_be_sparse:
-            raise InputError(f"{place} is a sparse matrix, but must be dense")
         numbers: Any = value.data if sparse.issparse(value) else value  # type: ignore[attr-defined]
         if value.dtype not in (np.float64, np.float32):
             raise InputError(f"{place} holds {value.dtype}, not float64")
@@ -182,23 +179,11 @@ def save_model(
         tree = {**parts_of(model), "provenance": {**versions, "given": dict(provenance or {})}}
         with explained(target), replacing(target) as partial:
             write_tree(partial, tree)
-            _load(partial)
+            written = read_tree(partial)
+            written.pop("provenance")
+            model_of(written)
     except InputError as refusal:
         raise ModelFileError(f"the classifier cannot be saved: {refusal}") from refusal.__cause__
-
-
-def load_model(path: str | os.PathLike[str]) -> Any:
-    """Load a classifier that ``save_model`` wrote."""
-    try:
-        return _load(Path(path))
-    except InputError as refusal:
-        raise ModelFileError(f"{path} cannot be loaded: {refusal}") from refusal.__cause__
-
-
-def _load(path: Path) -> Any:
-    tree = read_tree(path)
-    tree.pop("provenance", None)
-    return model_of(tree)
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -45,6 +45,11 @@ def hamming_loss(true_labels: IndicatorLike, predicted: IndicatorLike) -> float:
     float
         Between 0 and 1; equals scikit-learn's ``hamming_loss``.
 
+    Raises
+    ------
+    AnnotationError, InputError
+        If a matrix is not 0/1, the shapes differ, or there are no rows.
+
     Examples
     --------
     >>> hamming_loss([[1, 0, 0, 1]], [[1, 1, 0, 1]])
@@ -72,6 +77,11 @@ def ranking_loss(true_labels: IndicatorLike, scores: ArrayLike) -> float:
         Mean over rows, between 0 and 1; equals scikit-learn's ``label_ranking_loss``. A tied pair
         is wrong; a row without any pair counts as 0.
 
+    Raises
+    ------
+    AnnotationError, InputError
+        If ``true_labels`` is not 0/1, the shapes differ, or a score is not finite.
+
     Examples
     --------
     >>> ranking_loss([[1, 0, 0]], [[0.5, 0.7, 0.1]])
@@ -94,6 +104,11 @@ def one_error(true_labels: IndicatorLike, scores: ArrayLike) -> float:
         Mean over rows, between 0 and 1; scikit-learn has no such criterion. If labels tie at the
         top, one of them is taken at random and the expected error counts. A row without relevant
         labels counts as 1.
+
+    Raises
+    ------
+    AnnotationError, InputError
+        If ``true_labels`` is not 0/1, the shapes differ, or a score is not finite.
 
     Examples
     --------
@@ -118,6 +133,11 @@ def coverage(true_labels: IndicatorLike, scores: ArrayLike) -> float:
         ``(coverage_error - 1) / K`` with scikit-learn's ``coverage_error``. Tied labels all get
         the worst of their ranks; a row without relevant labels counts as -1 / K.
 
+    Raises
+    ------
+    AnnotationError, InputError
+        If ``true_labels`` is not 0/1, the shapes differ, or a score is not finite.
+
     Examples
     --------
     >>> coverage([[1, 0, 0, 1]], [[0.9, 0.7, 0.1, 0.5]])
@@ -141,6 +161,11 @@ def average_precision(true_labels: IndicatorLike, scores: ArrayLike) -> float:
         ``label_ranking_average_precision_score``. Tied labels all get the worst of their ranks;
         a row without relevant labels counts as 1.
 
+    Raises
+    ------
+    AnnotationError, InputError
+        If ``true_labels`` is not 0/1, the shapes differ, or a score is not finite.
+
     Examples
     --------
     >>> average_precision([[1, 0, 0, 1]], [[0.9, 0.7, 0.1, 0.8]])
@@ -153,6 +178,11 @@ def threshold_minmax(scores: ArrayLike) -> NDArray[np.uint8]:
     """Predict the labels above the middle of the range of each row's scores, (n, K); uint8.
 
     A row of equal scores has no range: its labels are predicted if the score is above 0.5.
+
+    Raises
+    ------
+    InputError
+        If ``scores`` is not a matrix with entries, or a score is not finite.
 
     Examples
     --------
@@ -297,6 +327,11 @@ def evaluate_labels(
         which it is predicted. ``"precision"``, ``"recall"`` and ``"f1"`` of the predictions.
         ``"average_precision"`` of the items ranked by score. None if a value is not defined,
         because the label is never predicted or never relevant.
+
+    Raises
+    ------
+    AnnotationError, InputError
+        If labels are not 0/1, the shapes differ, or a score is not finite.
 
     Examples
     --------

@@ -84,6 +84,11 @@ def least_cardinality(complementary: IndicatorLike, scores: ArrayLike) -> float:
         It exceeds the mean number of relevant labels only by chance, and comes close to it if the
         method ranks labels well. It can be negative.
 
+    Raises
+    ------
+    AnnotationError, InputError
+        If a row marks none or all labels, the shapes differ, or a score is not finite.
+
     Notes
     -----
     Of a row's K - s candidates, c are relevant and may all rank above the s complementary ones. The

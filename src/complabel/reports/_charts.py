@@ -238,30 +238,22 @@ def rank_chart(ranking: Ranking, *, title: str, description: str) -> Chart:
     return Chart(title, description, (_WIDTH, 1.1 + _LINE * n_rows), draw)
 
 
-@dataclass(frozen=True)
-class Scale:
-    """The colour scale of a heat map, around the value ``centre``, and the names of its axes."""
-
-    centre: float
-    centre_name: str
-    axes: tuple[str, str]
-
-
 def heat_map(
     matrix: NDArray[np.float64],
-    label_names: Sequence[str],
     *,
     title: str,
     description: str,
-    scale: Scale,
+    centre: float,
+    centre_name: str,
     reach: float,
+    axes_names: tuple[str, str],
 ) -> Chart:
     """Return a heat map of a K x K matrix, coloured by distances up to ``reach`` from a centre.
 
-    The diagonal is known by definition, so it is hatched. The page shows ``title``; it is not
-    drawn.
+    The diagonal is known by definition, so it is hatched. Labels have numbers, because names would
+    be too long. The page shows ``title``; it is not drawn.
     """
-    n_labels, centre = len(matrix), scale.centre
+    n_labels = len(matrix)
     low, high = centre - reach, centre + reach
 
     def draw(figure: Figure) -> None:
@@ -280,55 +272,48 @@ def heat_map(
         for k in range(n_labels):  # a slash, which differs from all colours of values
             slash = [k + 0.25, k + 0.75], [k + 0.75, k + 0.25]
             axes.plot(*slash, color=INK, alpha=0.4, linewidth=1)
-        ticks = np.arange(n_labels) + 0.5
-        axes.set_xticks(ticks, label_names)
-        axes.set_yticks(ticks, label_names)
+        ticks, numbers = np.arange(n_labels) + 0.5, list(map(str, range(1, n_labels + 1)))
+        axes.set_xticks(ticks, numbers)
+        axes.set_yticks(ticks, numbers)
         axes.tick_params(length=0)
-        axes.set_ylabel(scale.axes[0])
-        axes.set_xlabel(scale.axes[1])
+        axes.set_ylabel(axes_names[0])
+        axes.set_xlabel(axes_names[1])
         bar = figure.colorbar(image, shrink=0.8)
         bar.outline.set_visible(False)
-        names = (f"{low:.3f}", f"{centre:.3f}\n{scale.centre_name}", f"{high:.3f}")
+        names = (f"{low:.3f}", f"{centre:.3f}\n{centre_name}", f"{high:.3f}")
         bar.set_ticks([low, centre, high], labels=names)
         bar.ax.axhline(centre, color=INK, linewidth=1.5)
 
     return Chart(title, description, (3.9, 3.4), draw)
 
 
-def matrix_charts(
-    matrices: Mapping[str, NDArray[np.float64]],
-    label_names: Sequence[str],
-    *,
-    choice: tuple[str, str],
-    together: Scale,
-    whose: str = "",
-) -> Iterator[Chart]:
+def matrix_charts(matrices: Mapping[str, Any], whose: str) -> Iterator[Chart]:
     """Yield heat maps of those of S, C and T that exist, by attribute of the classifier.
 
-    S and T share one scale around a uniform choice, and its reach; C has the scale ``together``.
+    S and T share one scale around a uniform choice, and its reach; C has its own around its mean.
     """
-    others = len(label_names) - 1
-    uniform = Scale(1 / others, f"= 1/{others}", choice)
-    scales = {name: together if MATRICES[name][0] == "C" else uniform for name in MATRICES}
-    beside = {name: beside_diagonal(matrices[name]) for name in MATRICES if name in matrices}
-    for name, entries in beside.items():
-        (symbol, caption), scale = MATRICES[name], scales[name]
-        alike = [beside[other] for other in beside if scales[other] is scale]
+    known = {name: np.array(matrices[name], float) for name in MATRICES if name in matrices}
+    beside = {name: matrix[~np.eye(len(matrix), dtype=bool)] for name, matrix in known.items()}
+    for name, matrix in known.items():
+        symbol, caption = MATRICES[name]
+        K, entries, alike = len(matrix), beside[name], [beside[name]]
+        if symbol == "C":
+            centre, centre_name, axes = float(entries.mean()), "mean", ("label", "label")
+        else:
+            centre, centre_name = 1 / (K - 1), f"= 1/{K - 1}"
+            axes = ("relevant label", "complementary label")
+            alike = [beside[other] for other in beside if MATRICES[other][0] != "C"]
         yield heat_map(
-            matrices[name],
-            label_names,
+            matrix,
             title=f"{symbol}, {caption}",
-            description=f"Heat map of {symbol}{whose}, {others + 1} by {others + 1} labels;"
-            f" beside the diagonal from {entries.min():.3f} to {entries.max():.3f}, coloured by the"
-            f" distance from {scale.centre:.3f}.",
-            scale=scale,
-            reach=max(float(np.abs(np.array(alike) - scale.centre).max()), _LEAST_REACH),
+            description=f"Heat map of {symbol} of {whose}, {K} by {K} labels; beside the diagonal"
+            f" from {entries.min():.3f} to {entries.max():.3f}, coloured by the distance from"
+            f" {centre:.3f}.",
+            centre=centre,
+            centre_name=centre_name,
+            reach=max(float(np.abs(np.array(alike) - centre).max()), _LEAST_REACH),
+            axes_names=axes,
         )
-
-
-def beside_diagonal(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the K (K - 1) entries outside the diagonal, row by row."""
-    return matrix[~np.eye(len(matrix), dtype=bool)]
 
 
 def new_axes(

@@ -7,7 +7,7 @@ import io
 import math
 import platform
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,6 +37,7 @@ _N_LABELS = 6
 _DRAWN_FOR_ONE = 5
 _PROPENSITY_SD = 1.0  # as in the docs' tables of biased answers
 _SHOWN = 8
+_VERSIONS = ("complabel", "Python", "numpy", "scikit-learn", "torch")
 
 _TITLES: Final = {  # of the ways of asking and the references; braces hold keys of the summary
     "free": "named freely",
@@ -81,7 +82,8 @@ class _Pictures:
 
     def measure(self, scores: NDArray[np.float64]) -> dict[str, float]:
         Y = self.Y[self.test]
-        guessed = _first_guesses(scores, Y.sum(axis=1))
+        place = np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1)
+        guessed = place < Y.sum(axis=1, keepdims=True)
         return {
             "average_precision": float(average_precision(Y, scores)),
             "found": float((guessed & (Y == 1)).sum() / Y.sum()),
@@ -127,15 +129,16 @@ def run_demo(
     Y = pictures.Y[pictures.train]
     propensities = rng.permutation(_spread_evenly(_N_LABELS))
     answers = _ask(Y, propensities, n_questions, rng)
+    # With default settings, but linear: it fits in seconds.
+    flagship = methods.SelectionLikelihoodClassifier(kernel="linear", random_state=seed)
     ways, scores = {}, {}
     for number, way in enumerate(WAYS, start=1):
         tell(f"learning: way of asking {number} of {len(WAYS)}")
-        scores[way] = pictures.fit(_flagship(seed), answers[way])
-        ways[way] = {
-            **pictures.measure(scores[way]),
-            "others": _others(pictures, answers[way], seed),
-        }
+        scores[way] = pictures.fit(flagship, answers[way])
+        others = _others(pictures, answers[way], seed)
+        ways[way] = {**pictures.measure(scores[way]), "others": others}
     tell("learning: for comparison")
+    found = {"Python": platform.python_version(), **result_versions()}
     summary = {
         "seed": seed,
         "n_train": len(pictures.train),
@@ -147,10 +150,9 @@ def run_demo(
         "ways": ways,
         "references": _references(pictures, answers["free"], Y, seed),
         "examples": {"training": _answered(pictures, answers), "test": _guessed(pictures, scores)},
-        "versions": _versions(),
+        "versions": {name: found[name] for name in _VERSIONS},
     }
-    told = {"titles": _titles(summary), "about": _about(summary), "meaning": _meaning(summary)}
-    return {**summary, **told}
+    return {**summary, **_texts(summary), "meaning": _meaning(summary)}
 
 
 def _draw_pictures(n_pictures: int, rng: np.random.Generator) -> _Pictures:
@@ -193,11 +195,6 @@ def _ask(
     }
 
 
-def _flagship(seed: int) -> methods.SelectionLikelihoodClassifier:
-    """Return the selection likelihood with default settings, but linear: it fits in seconds."""
-    return methods.SelectionLikelihoodClassifier(kernel="linear", random_state=seed)
-
-
 def _others(pictures: _Pictures, answers: Answers, seed: int) -> dict[str, float | None]:
     """Return the average precision of ridge, without and with matched scores."""
     ridge = methods.ComplementaryRidgeClassifier(random_state=seed)
@@ -219,14 +216,6 @@ def _references(
         "prior": pictures.measure(pictures.fit(methods.PriorClassifier(), named)),
         "supervised": pictures.measure(pictures.fit(supervised, Y)),
     }
-
-
-def _first_guesses(
-    scores: NDArray[np.float64], how_many: Sequence[int] | NDArray[np.int64]
-) -> NDArray[np.bool_]:
-    """Mark the ``how_many`` (n,) labels with the highest scores (n, K) in each row."""
-    place = np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1)
-    return place < np.asarray(how_many)[:, np.newaxis]
 
 
 def _answered(pictures: _Pictures, answers: Mapping[str, Answers]) -> list[dict[str, Any]]:
@@ -265,24 +254,23 @@ def _guessed(
     return found
 
 
-def _versions() -> dict[str, str]:
-    found = {"Python": platform.python_version(), **result_versions()}
-    return {name: found[name] for name in ("complabel", "Python", "numpy", "scikit-learn", "torch")}
-
-
-def _titles(summary: Mapping[str, Any]) -> dict[str, str]:
-    titles = {name: text.format(**summary) for name, text in _TITLES.items()}
-    for number, name in enumerate(summary["ways"], start=1):
-        titles[name] = f"{number} {titles[name]}"
-    return titles
+def _texts(summary: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the titles of ways of asking and references, and what they are about."""
+    readily = dict(zip(summary["label_names"], summary["propensities"], strict=True))
+    most, least = max(readily, key=readily.__getitem__), min(readily, key=readily.__getitem__)
+    facts = {**summary, "most": most, "least": least, "ratio": readily[most] / readily[least]}
+    titles = {name: text.format(**facts) for name, text in _TITLES.items()}
+    titles |= {way: f"{number} {titles[way]}" for number, way in enumerate(WAYS, start=1)}
+    return {
+        "titles": titles,
+        "about": {name: text.format(**facts) for name, text in _ABOUT.items()},
+    }
 
 
 def _meaning(summary: Mapping[str, Any]) -> str:
     """Return advice if the figures support it, else only the figures."""
     found = {name: way["average_precision"] for name, way in summary["ways"].items()}
-    free, asked, biased, audited = (
-        f"{found[way]:.3f}" for way in ("free", "asked", "biased", "audited")
-    )
+    free, asked, biased, audited = (f"{found[way]:.3f}" for way in WAYS)
     questions = summary["n_questions"]
     if found["biased"] < found["audited"] and found["biased"] < found["free"] <= found["asked"]:
         return (
@@ -296,13 +284,6 @@ def _meaning(summary: Mapping[str, Any]) -> str:
         f" {found[best]:.3f}. A bias changed naming from {free} to {biased}. With {questions}"
         f" yes/no questions among the answers it was {audited}."
     )
-
-
-def _about(summary: Mapping[str, Any]) -> dict[str, str]:
-    readily = dict(zip(summary["label_names"], summary["propensities"], strict=True))
-    most, least = max(readily, key=readily.__getitem__), min(readily, key=readily.__getitem__)
-    facts = {**summary, "most": most, "least": least, "ratio": readily[most] / readily[least]}
-    return {name: text.format(**facts) for name, text in _ABOUT.items()}
 
 
 def render_demo(summary: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from complabel._writing import write_texts
 from complabel.metrics import METRIC_NAMES
@@ -58,29 +58,19 @@ Renderer: TypeAlias = Callable[[Summary, StudyResults], str]
 """Returns the text of one form, from the summary and the results."""
 
 
-def _rendered(template: str, summary: Summary, **more: Any) -> str:
-    return get_template(template).render(
+def render_tables(template: str, summary: Summary, _: StudyResults) -> str:
+    tables = study_tables(summary)
+    text = get_template(template).render(
         summary=summary,
         study=summary.study,
-        tables=study_tables(summary),
+        tables=tables,
         factors=factor_tables(summary) if summary.study.has_many_draws else None,
         headline=headline(summary),
-        **more,
-    )
-
-
-def _page(summary: Summary, _: StudyResults) -> str:
-    return _rendered(
-        "report.html.j2",
-        summary,
         complabel=summary.complabel,
         answer_charts=answer_charts(summary),
-        charts=study_charts(summary, study_tables(summary)),
+        charts=study_charts(summary, tables),
     )
-
-
-def render_tables(template: str, summary: Summary, _: StudyResults) -> str:
-    return _rendered(template, summary).rstrip("\n") + "\n"
+    return text if template.endswith(".html.j2") else text.rstrip("\n") + "\n"
 
 
 def _as_json(summary: Summary, _: StudyResults) -> str:
@@ -89,7 +79,7 @@ def _as_json(summary: Summary, _: StudyResults) -> str:
 
 FORMATS: Final[Mapping[str, Renderer]] = MappingProxyType(
     {
-        "report.html": _page,
+        "report.html": functools.partial(render_tables, "report.html.j2"),
         "tables.md": functools.partial(render_tables, "tables.md.j2"),
         "tables.tex": functools.partial(render_tables, "tables.tex.j2"),
         "results.csv": lambda _, results: results_csv(results),

@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-import numpy as np
-
 from complabel.metrics import METRIC_TITLES
 from complabel.reports import _charts
 from complabel.reports import _summary as data
-from complabel.reports._charts import INK, SERIES, Bar, Chart, Scale, new_axes
+from complabel.reports._charts import INK, SERIES, Bar, Chart, new_axes
 from complabel.reports._summary import CRITERION, Row, Summary
 from complabel.reports._tables import Entry, Tables
 from complabel.reports._templates import number, quantity, title_of
@@ -153,24 +151,14 @@ def _matrices(summary: Summary) -> Iterator[Group]:
     for record in _charted(summary, summary.matrices):
         first.setdefault((record.draw, record.dataset, methods[record.row]), record)
     for record in first.values():
-        found = {name: np.array(matrix, float) for name, matrix in record.matrices.items()}
-        C = found.get("label_correlation_")
-        mean = 0.0 if C is None else float(_charts.beside_diagonal(C).mean())
         whose = f"{record.row} on {record.dataset}"
-        numbers = [str(k + 1) for k in range(len(record.label_names))]  # names would be too long
-        charts = _charts.matrix_charts(
-            found,
-            numbers,
-            choice=("relevant label", "complementary label"),
-            together=Scale(mean, "mean", ("label", "label")),
-            whose=f" of {whose}",
-        )
-        yield Group(record.draw, whose, list(charts), record.label_names)
+        charts = list(_charts.matrix_charts(record.matrices, whose))
+        yield Group(record.draw, whose, charts, record.label_names)
 
 
 _FEWEST = 3  # draws; fewer points make no curve
 _TOGETHER = 8  # most lines of one chart; with more, each row has its own charts
-_MARKERS: Final = (("o", "●"), ("s", "■"), ("^", "▲"), ("D", "◆"), ("v", "▼"), ("P", "✚"))
+_MARKERS: Final = ("o●○", "s■□", "^▲△", "D◆◇", "v▼▽", "P✚✛")  # matplotlib's code; filled; hollow
 _SIZE = (4.4, 2.9)  # inches
 _AXES: Final = {
     "n_answers": "answers about a training part",
@@ -182,15 +170,15 @@ _AXES: Final = {
 class Line:
     """A line of a chart: one row and one way of asking, with a point for each amount asked.
 
-    ``series`` is the number of its colour, 0 for text; ``marker`` is matplotlib's code and a
-    character.
+    ``series`` is the number of its colour, 0 for text; ``sign`` is the character of ``marker``.
     """
 
     name: str
     row: str
     draws: Sequence[str]
     series: int
-    marker: tuple[str, str]
+    marker: str
+    sign: str
 
 
 @dataclass(frozen=True)
@@ -285,7 +273,8 @@ def _lines(rows: Sequence[str], found: Mapping[str, list[str]]) -> list[Line]:
         at = next(inks if alone else colours)
         name = " · ".join(part for part in (row if len(rows) > 1 else "", way) if part)
         series = 0 if alone else 1 + at % len(SERIES)
-        lines.append(Line(name, row, draws, series, _MARKERS[at % len(_MARKERS)]))
+        marker, filled, hollow = _MARKERS[at % len(_MARKERS)]
+        lines.append(Line(name, row, draws, series, marker, hollow if alone else filled))
     return sorted(lines, key=lambda line: line.series == 0)
 
 
@@ -308,7 +297,7 @@ def _chart(
             xs, means = [getattr(p, across) for p in at], [p.mean for p in at]
             ends.extend(xs)
             filled = colour if line.series else "none"
-            look: dict[str, Any] = {"marker": line.marker[0], "markersize": 5, "linewidth": 1.5}
+            look: dict[str, Any] = {"marker": line.marker, "markersize": 5, "linewidth": 1.5}
             axes.plot(xs, means, color=colour, markerfacecolor=filled, **look)
         for mean in bars.values():
             axes.axhline(mean, color=INK, alpha=0.5, linewidth=1, linestyle=(0, (4, 3)))

@@ -19,8 +19,10 @@ from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES, METRIC_TITLES
 from complabel.paper import Published, printed_criteria, printed_name, published_cells
 from complabel.reports import _summary as data
 from complabel.reports._summary import CRITERION, Cell, Place, measured
-from complabel.statistics import Judgement, critical_difference, judge, win_tie_loss
+from complabel.statistics import critical_difference, judge, win_tie_loss
 from complabel.studies import Draw, Row, StudyResults, UnitResult, answers_of, seconds_of
+
+_OF_THE_PLAN = ("name", "title", "description", "published", "folds", "seed", "has_answers")
 
 
 def summarize_study(results: StudyResults) -> data.Summary:
@@ -40,9 +42,16 @@ def summarize_study(results: StudyResults) -> data.Summary:
     failures = Counter(map(_place_of, failed))
     folds = results.plan.folds
     cells = tuple(_study_cells(places))
+    of_the_plan = {name: getattr(results.plan, name) for name in _OF_THE_PLAN}
     return data.Summary(
         complabel=complabel.__version__,
-        study=_study(places),
+        study=data.Study(
+            **of_the_plan,
+            reference=places.reference,
+            draws=tuple(results.plan.draws),
+            datasets=tuple(results.plan.datasets),
+            seconds=results.plan.seconds.model_dump(),
+        ),
         metrics=tuple(
             data.Metric(name, title, name in HIGHER_IS_BETTER)
             for name, title in METRIC_TITLES.items()
@@ -68,27 +77,19 @@ def summarize_study(results: StudyResults) -> data.Summary:
         comparison=tuple(_wins_ties_losses(places, cells)),
         rankings=tuple(_rankings(places, cells)),
         costs=tuple(_costs(places)),
-        curves=tuple(_curves(places)),
-        matrices=tuple(_matrices(places)),
+        curves=tuple(
+            data.Curves(*place, {k: tuple(map(measured, v)) for k, v in details["curves"].items()})
+            for place, details in _first_folds(places, "curves")
+        ),
+        matrices=tuple(
+            data.Matrices(*place, tuple(details["label_names"]), dict(details["matrices"]))
+            for place, details in _first_folds(places, "matrices")
+        ),
         sensitivity=tuple(_sensitivity(places, cells)),
         answers=tuple(_answer_points(places, cells)),
         fitted=tuple(_fitted_scalars(places)),
         settings=tuple(_settings(places, done)),
         machines=tuple(_machines(done)),
-    )
-
-
-_OF_THE_PLAN = ("name", "title", "description", "published", "folds", "seed", "has_answers")
-
-
-def _study(places: _Places) -> data.Study:
-    plan = places.plan
-    return data.Study(
-        **{name: getattr(plan, name) for name in _OF_THE_PLAN},
-        reference=places.reference,
-        draws=tuple(plan.draws),
-        datasets=tuple(plan.datasets),
-        seconds=plan.seconds.model_dump(),
     )
 
 
@@ -147,29 +148,19 @@ def _study_cells(places: _Places) -> Iterator[Cell]:
         for metric in METRIC_NAMES if folds else ():
             values = {fold: unit.metrics[metric] for fold, unit in folds.items()}
             others = {fold: unit.metrics[metric] for fold, unit in reference.items()}
-            mean, std = _over_folds(list(values.values()))
+            several = statistics.summarize(list(values.values())) if len(values) > 1 else None
+            mean = several.mean if several else next(iter(values.values()))
             published = _published(places, place, metric)
-            plain, corrected, tested = _judged(others, values, metric, places.plan.folds)
             yield Cell(
                 *place,
                 metric=metric,
                 folds=len(values),
                 mean=mean,
-                std=std,
+                std=several.std if several else None,
                 published=published,
                 advantage=None if published is None else _advantage(mean, published, metric),
-                plain=plain,
-                corrected=corrected,
-                tested_folds=tested,
+                **_judged(others, values, metric, places.plan.folds),
             )
-
-
-def _over_folds(values: Sequence[float]) -> tuple[float, float | None]:
-    """Return the mean and the standard deviation, which is None for a single fold."""
-    if len(values) == 1:
-        return values[0], None
-    over_folds = statistics.summarize(values)
-    return over_folds.mean, over_folds.std
 
 
 def _published(places: _Places, place: Place, metric: str) -> Published | None:
@@ -191,17 +182,16 @@ def _advantage(mean: float, published: Published, metric: str) -> float:
     return better / max(published.std, _PRINTED_PRECISION)
 
 
-def _judged(
-    reference: _Values, values: _Values, metric: str, n_folds: int
-) -> tuple[Judgement | None, Judgement | None, int]:
+def _judged(reference: _Values, values: _Values, metric: str, n_folds: int) -> dict[str, Any]:
+    """Test the reference row against another one, over the folds that both have."""
     common = sorted(reference.keys() & values.keys())
     if len(common) < 2:
-        return None, None, 0
+        return {"plain": None, "corrected": None, "tested_folds": 0}
     ours, others = [reference[fold] for fold in common], [values[fold] for fold in common]
-    higher = metric in HIGHER_IS_BETTER
-    plain = judge(ours, others, higher_is_better=higher)
-    corrected = judge(ours, others, higher_is_better=higher, test_share=1 / n_folds)
-    return plain, corrected, len(common)
+    better = {"higher_is_better": metric in HIGHER_IS_BETTER}
+    plain = judge(ours, others, **better)
+    corrected = judge(ours, others, **better, test_share=1 / n_folds)
+    return {"plain": plain, "corrected": corrected, "tested_folds": len(common)}
 
 
 def _wins_ties_losses(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Comparison]:
@@ -290,22 +280,6 @@ def _first_folds(places: _Places, detail: str) -> Iterator[tuple[Place, Mapping[
         first = next(iter(folds.values()), None)
         if first is not None and first.details.get(detail):
             yield place, first.details
-
-
-def _curves(places: _Places) -> Iterator[data.Curves]:
-    for place, details in _first_folds(places, "curves"):
-        stages = {
-            stage: tuple(measured(loss) for loss in losses)
-            for stage, losses in details["curves"].items()
-        }
-        yield data.Curves(*place, stages=stages)
-
-
-def _matrices(places: _Places) -> Iterator[data.Matrices]:
-    for place, details in _first_folds(places, "matrices"):
-        yield data.Matrices(
-            *place, label_names=tuple(details["label_names"]), matrices=dict(details["matrices"])
-        )
 
 
 def _fitted_scalars(places: _Places) -> Iterator[data.FittedScalar]:

@@ -34,8 +34,6 @@ MATRICES: Final = {
 }
 """Symbol and caption of each matrix, by the attribute of the fitted classifier."""
 
-_HOLLOW = str.maketrans("●■▲◆▼✚", "○□△◇▽✛")
-
 
 def title_of(row: Row) -> str:
     return row.title if row.competes else f"{row.title} {DAGGER}"
@@ -88,10 +86,6 @@ def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def hollow(marker: str) -> str:
-    return marker.translate(_HOLLOW)
-
-
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>&|#~$])")
 _LATEX = str.maketrans(
     {
@@ -117,7 +111,7 @@ _LATEX = str.maketrans(
     }
 )
 _FILTERS = (
-    *("capitalized", "hollow", "mark_of", "number", "p_value", "quantity", "said_of", "shade_of"),
+    *("capitalized", "mark_of", "number", "p_value", "quantity", "said_of", "shade_of"),
     *("signed", "title_of"),
 )
 # So that each format shows texts unchanged.

@@ -141,8 +141,11 @@ def draw_answers(
         answers = Answers.from_complementary(rounds[0]["named"])
         return replace(answers, label_names=None if names is None else tuple(names))
     several = mistakes.of_annotators
+    masks: dict[str, Any] = {
+        name: sparse.vstack([drawn[name] for drawn in rounds]) for name in rounds[0]
+    }
     answers = Answers.from_arrays(
-        **{name: sparse.vstack([drawn[name] for drawn in rounds]) for name in rounds[0]},
+        **masks,
         question=asking.kind,
         item=np.tile(answered, answers_per_item),
         annotator=np.concatenate(people) if several else None,

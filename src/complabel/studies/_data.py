@@ -19,7 +19,6 @@ from complabel.files import UnmatchedItemsWarning
 from complabel.methods import get_method
 from complabel.studies._draw import Draw
 from complabel.studies._plan import OwnTables, Plan, paths_of
-from complabel.studies._rows import Row
 
 # A study takes its datasets one after the other. Two are in use when one ends and the next begins.
 KEPT = 2
@@ -32,12 +31,17 @@ def fetch(
     """Load a dataset of a plan; the latest two stay in memory.
 
     Instances with none or all labels are left out, unless there are answers or excluded labels.
+
+    Raises
+    ------
+    DatasetNotFoundError, DatasetFormatError, InputError
+        If a file does not exist, does not parse, or has fewer than three labels.
     """
     files = file if isinstance(file, OwnTables) else paths_of(file)
     written = []
     if files:
         with contextlib.suppress(OSError, ComplabelError):  # reading them says more
-            read = files.paths if isinstance(files, OwnTables) else files_of_dataset(files)
+            read = paths_of(files) if isinstance(files, OwnTables) else files_of_dataset(files)
             written = [(one, Path(one).stat().st_mtime_ns) for one in read]
     return _loaded(name, files, data_dir, tuple(written))
 
@@ -75,16 +79,8 @@ def _from_tables(tables: OwnTables, name: str) -> MultiLabelDataset:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnlistedLabelsWarning)
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
-        return datasets.load_tables(
-            tables.features,
-            answers=tables.answers or None,
-            truth=tables.truth,
-            items=tables.items,
-            label_names=tables.label_names,
-            question=tables.question,
-            contradictions=tables.contradictions,
-            name=name,
-        )
+        given = {**dict(tables), "answers": tables.answers or None}
+        return datasets.load_tables(**given, name=name)
 
 
 def refuse_what_it_lacks(
@@ -152,9 +148,12 @@ def _refuse_without_truth(
             " criteria out"
         )
     for row in plan.expanded_rows():
-        if why := _needs_all(row):
+        told = "relevant labels" if row.relevant_per_row or row.relevant_share else ""
+        if row.label_frequencies:
+            told = "how often labels truly apply"
+        if told:
             raise InputError(
-                f"the row {row.title!r} {why}, but {dataset.name} has true labels of only"
+                f"the row {row.title!r} is told {told}, but {dataset.name} has true labels of only"
                 f" {dataset.n_known} of its {dataset.n_samples} rows; leave that out"
             )
         if get_method(row.method).learns_from == "relevant" and not known.any():
@@ -162,10 +161,3 @@ def _refuse_without_truth(
                 f"{row.method} learns from true labels, but {dataset.name} has none; leave this"
                 " method out"
             )
-
-
-def _needs_all(row: Row) -> str:
-    """Return why a row needs the true labels of all rows; empty if it does not."""
-    if row.label_frequencies:
-        return "is told how often labels truly apply"
-    return "is told relevant labels" if row.relevant_per_row or row.relevant_share else ""

@@ -12,7 +12,7 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,21 @@ from complabel.datasets import MultiLabelDataset
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryClassifier
 from complabel.studies._labels import GivenLabels, draw_audit, draw_known, with_known
-from complabel.studies._outcome import Outcome, fitted_details, fitted_scalars
+from complabel.studies._outcome import (
+    Outcome,
+    describe_machine,
+    fitted_details,
+    fitted_scalars,
+    peak_memory_mb,
+    reset_peak_memory,
+)
 from complabel.studies._rows import Row
 
+# A classifier, features, labels to learn from, known relevant labels, and training and test rows.
+_GivenToFit: TypeAlias = (
+    "tuple[ComplementaryClassifier, Any, GivenLabels, NDArray[np.uint8] | None,"
+    " NDArray[np.intp], NDArray[np.intp]]"
+)
 _CURVE_DIGITS = 6  # enough for a drawn curve, and a small store
 
 
@@ -81,30 +93,27 @@ def fold_seed(seed: int, fold: int) -> int:
     return int(np.random.SeedSequence([seed, fold]).generate_state(1)[0])
 
 
-def matched_to(
-    classifier: ComplementaryClassifier, frequencies: NDArray[np.float64] | str = "auto"
-) -> ComplementaryClassifier:
-    """Match a classifier's scores to label frequencies (K,); "auto" estimates them from answers."""
-    matched: ComplementaryClassifier = methods.FrequencyMatchedClassifier(
-        classifier=classifier, label_frequencies=frequencies
-    )
-    return matched
-
-
 def run_fold(
     dataset: MultiLabelDataset,
     labels: GivenLabels,
     row: Row,
     *,
     fold: int,
+    folds: int,
+    seed: int,
+    audit: int = 0,
     criteria: bool = True,
     score: bool = False,
-    **others: Any,
 ) -> Outcome:
     """Fit a method to the training part of a fold, and measure it on the test part.
 
     ``criteria`` are measured on true labels. ``score`` is the method's own, on held-out labels; and
     on Answers ``"held_out_ranking"``: minus the complementary ranking error, for all methods alike.
+
+    Raises
+    ------
+    InputError
+        If the dataset cannot be split into so many folds.
     """
     curves: dict[str, list[float]] = {}
 
@@ -112,8 +121,10 @@ def run_fold(
         if stage != "search":  # this stage counts settings, not epochs
             curves.setdefault(stage, []).append(round(loss, _CURVE_DIGITS))
 
+    how: dict[str, Any] = {"fold": fold, "folds": folds, "seed": seed, "audit": audit}
     callback = on_epoch if fold == 0 else None
-    fitted = fit_fold(dataset, labels, row, fold=fold, callback=callback, **others)
+    reset_peak_memory()
+    fitted = fit_fold(*prepare_fold(dataset, labels, row, **how, callback=callback))
     classifier, test = fitted.classifier, fitted.test
     measured = {}
     if criteria:
@@ -140,10 +151,12 @@ def run_fold(
         predict_seconds=fitted.predict_seconds,
         fitted=fitted_scalars(classifier),
         details=fitted_details(classifier, dataset, curves) if fold == 0 else {},
+        peak_memory_mb=peak_memory_mb(),
+        machine=describe_machine(),
     )
 
 
-def fit_fold(
+def prepare_fold(
     dataset: MultiLabelDataset,
     labels: GivenLabels,
     row: Row,
@@ -153,8 +166,8 @@ def fit_fold(
     seed: int,
     audit: int = 0,
     callback: Callable[[str, int, int, float], None] | None = None,
-) -> FittedFold:
-    """Fit a method to the training part of a fold, and predict for the test part.
+) -> _GivenToFit:
+    """Return a classifier and what :func:`fit_fold` may see: no other labels of the dataset.
 
     A reference learns from the relevant labels instead of ``labels``, and gets no audit. Parameters
     that the row does not set are those that the paper states for the dataset.
@@ -169,8 +182,15 @@ def fit_fold(
     if classifier.learns_from == "relevant":
         if dataset.known is not None:
             train = train[dataset.known[train]]
-        return _fit(classifier, dataset.X, dataset.Y, None, train, test)
-    classifier = _told_frequencies(classifier, row, dataset, train)
+        return classifier, dataset.X, dataset.Y, None, train, test
+    # Of the true labels, only K shares over the training part are used, and only if the row asks.
+    told = dataset.Y[train].mean(axis=0, dtype=np.float64) if row.label_frequencies else "auto"
+    if row.match_frequencies:
+        classifier = methods.FrequencyMatchedClassifier(
+            classifier=classifier, label_frequencies=told
+        )
+    elif row.label_frequencies:
+        classifier.set_params(label_frequencies=told)
     if audit:
         others = labels if isinstance(labels, Answers) else Answers.from_complementary(labels)
         own = draw_audit(dataset, train, audit, fold=fold, seed=seed)
@@ -178,28 +198,10 @@ def fit_fold(
     relevant = draw_known(dataset, row, seed=seed)
     if relevant is not None and isinstance(labels, Answers):
         labels, relevant = with_known(labels, relevant), None
-    return _fit(classifier, dataset.X, labels, relevant, train, test)
+    return classifier, dataset.X, labels, relevant, train, test
 
 
-def _told_frequencies(
-    classifier: ComplementaryClassifier,
-    row: Row,
-    dataset: MultiLabelDataset,
-    train: NDArray[np.intp],
-) -> ComplementaryClassifier:
-    """Give label frequencies to a classifier, or match it to them, if its row says so.
-
-    Of the true labels, only K shares over the training part are used, and only if the row asks.
-    """
-    told = dataset.Y[train].mean(axis=0, dtype=np.float64) if row.label_frequencies else "auto"
-    if row.match_frequencies:
-        return matched_to(classifier, told)
-    if row.label_frequencies:
-        classifier.set_params(label_frequencies=told)
-    return classifier
-
-
-def _fit(
+def fit_fold(
     classifier: ComplementaryClassifier,
     X: Any,
     labels: GivenLabels,
@@ -207,7 +209,7 @@ def _fit(
     train: NDArray[np.intp],
     test: NDArray[np.intp],
 ) -> FittedFold:
-    """Fit and predict in a function that has no access to the dataset's other labels."""
+    """Fit a method to the training part of a fold, and predict for the test part."""
     X_train, X_test, labels = X[train], X[test], labels[train]
     known = {} if relevant is None else {"relevant": relevant[train]}
     del relevant

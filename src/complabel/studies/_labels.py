@@ -12,6 +12,7 @@ from scipy import sparse
 
 from complabel.answers import Answers
 from complabel.datasets import MultiLabelDataset, load_released
+from complabel.errors import InputError
 from complabel.simulate import draw_answers, draw_complementary, draw_propensities, draw_relevant
 from complabel.studies._draw import Draw
 from complabel.studies._rows import Row
@@ -24,14 +25,24 @@ _KNOWN, _PROPENSITIES, _ITEMS, _AUDIT = 1, 2, 3, 4
 
 
 def draw_labels(
-    dataset: MultiLabelDataset, draw: Draw, *, seed: int, data_dir: str | Path | None = None
+    dataset: MultiLabelDataset,
+    draw: Draw,
+    *,
+    seed: int,
+    data_dir: str | Path | None = None,
+    checksum: str = "",
 ) -> GivenLabels:
     """Get the labels (n_samples, K) or answers for a dataset that a draw describes.
 
     They are an indicator if ``draw.is_plain``. An audit depends on the fold and is not included.
     The same seed gives the same labels on every machine, and the same z_k for any
-    ``propensity_sd``.
+    ``propensity_sd``. Released labels with another ``checksum``, if one is given, are refused.
     """
+    if checksum and released_checksum(dataset, draw, data_dir) != checksum:
+        raise InputError(
+            f"the released labels of {dataset.name} differ between where the study was started and"
+            f" this worker (folder {data_dir}); give every worker the same file"
+        )
     if draw.labels == "released":
         released = _released(dataset, draw, data_dir)
         return released if draw.is_plain else Answers.from_complementary(released)

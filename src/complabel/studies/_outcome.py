@@ -24,9 +24,6 @@ from complabel.datasets import MultiLabelDataset
 from complabel.methods import ComplementaryClassifier
 
 _MATRICES = ("initial_transition_", "label_correlation_", "transition_")
-_STATUS = Path("/proc/self/status")
-_CLEAR = Path("/proc/self/clear_refs")
-_RESET_PEAK = "5"
 _OWN_ERROR = re.compile(r"complabel\.errors\.\w+: ")
 
 
@@ -127,7 +124,8 @@ def fitted_details(
         details |= {"label_names": list(dataset.label_names), "matrices": matrices}
     if curves:
         details["curves"] = dict(curves)
-    return details
+    # Reports need these numbers to count answers, and do not load the dataset.
+    return {**details, "n_samples": dataset.n_samples, "n_labels": dataset.n_labels}
 
 
 def plain(value: Any) -> Any:
@@ -158,24 +156,24 @@ def describe_machine() -> dict[str, str]:
 
 
 def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()
 
 
 def reset_peak_memory() -> None:
     """Reset the peak of the memory, where the system (Linux) can do so."""
     with contextlib.suppress(OSError):
-        _CLEAR.write_text(_RESET_PEAK, encoding="ascii")
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 def peak_memory_mb() -> float:
     """Return the peak of resident memory since the reset, in 1e6 bytes; NaN if unknown."""
     with contextlib.suppress(OSError):
-        for line in _STATUS.read_text(encoding="ascii", errors="replace").splitlines():
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        for line in status.splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024 / 1e6
     try:  # without /proc: the peak over the process's life

@@ -17,6 +17,7 @@ _FILE = '{ name = "mine", file = "mine.arff" }'
 _TABLES = '{ name = "mine", features = "X.csv", answers = "answers.csv", truth = "truth.csv" }'
 _QUICK_FOLDS = 3
 _QUICK_DATASETS = 2
+_PATHS = ("features", "answers", "truth", "items", "label_names")
 
 _File = Annotated[str, Field(min_length=1)]
 
@@ -47,19 +48,6 @@ class OwnTables(BaseModel):
             )
         return self
 
-    @property
-    def paths(self) -> tuple[str, ...]:
-        others = (self.truth, self.items, self.label_names)
-        return (self.features, *self.answers, *(path for path in others if path is not None))
-
-    def within(self, folder: Path) -> OwnTables:
-        others = ("features", "truth", "items", "label_names")
-        places: dict[str, Any] = {
-            name: str(folder / path) for name in others if (path := getattr(self, name)) is not None
-        }
-        places["answers"] = tuple(str(folder / path) for path in self.answers)
-        return self.model_copy(update=places)
-
 
 OwnFile: TypeAlias = "str | tuple[str, ...] | OwnTables"
 """The files that a plan's dataset is read from; empty for a dataset of the catalog."""
@@ -67,8 +55,19 @@ OwnFile: TypeAlias = "str | tuple[str, ...] | OwnTables"
 
 def paths_of(file: str | Sequence[str] | OwnTables) -> tuple[str, ...]:
     if isinstance(file, OwnTables):
-        return file.paths
+        given = (getattr(file, name) or () for name in _PATHS)
+        return tuple(path for one in given for path in paths_of(one))
     return ((file,) if file else ()) if isinstance(file, str) else tuple(file)
+
+
+def within(folder: Path, file: Any) -> Any:
+    """Return a path, a sequence of paths or tables with each path taken from a folder."""
+    if isinstance(file, str):
+        return str(folder / file)
+    if isinstance(file, OwnTables):
+        paths = {name: path for name in _PATHS if (path := getattr(file, name))}
+        return file.model_copy(update={name: within(folder, path) for name, path in paths.items()})
+    return type(file)(within(folder, path) for path in file)
 
 
 def _own(entry: Mapping[str, Any]) -> tuple[str, Any]:

@@ -17,7 +17,7 @@ from complabel.errors import PlanError
 from complabel.methods import get_method
 from complabel.paper import PLANS, plan_text
 from complabel.studies._draw import Draw, Labels
-from complabel.studies._plan import OwnTables, Plan
+from complabel.studies._plan import Plan, within
 from complabel.studies._rows import Row
 
 # The tables of a plan: the word for one entry, its keys, and the key that identifies it.
@@ -55,16 +55,16 @@ def read_plan(plan: str | Path) -> Plan:
     'table5'
     """
     path = Path(plan)
-    # A name without an ending is taken for a plan of the package, unless such a file exists.
-    if str(plan) in PLANS or not (path.suffix or path.exists()):
-        if str(plan) not in PLANS:
-            nearest = get_close_matches(str(plan), PLANS, n=1)
-            hint = f"did you mean {nearest[0]!r}? " if nearest else ""
-            raise PlanError(
-                f"there is no plan {str(plan)!r}; {hint}Give the path of a TOML file, or one of"
-                f" {', '.join(PLANS)}"
-            )
+    if str(plan) in PLANS:
         return make_plan(tomllib.loads(plan_text(str(plan))), source=str(plan))
+    # A name without an ending is taken for a plan of the package, unless such a file exists.
+    if not (path.suffix or path.exists()):
+        nearest = get_close_matches(str(plan), PLANS, n=1)
+        hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+        raise PlanError(
+            f"there is no plan {str(plan)!r}; {hint}Give the path of a TOML file, or one of"
+            f" {', '.join(PLANS)}"
+        )
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -73,14 +73,8 @@ def read_plan(plan: str | Path) -> Plan:
         raise PlanError(f"{path} cannot be read: {error}") from error
     found = make_plan(data, source=str(path))
     folder = path.absolute().parent
-    files = {name: _within(folder, file) for name, file in found.files.items()}
+    files = {name: within(folder, file) for name, file in found.files.items()}
     return found.model_copy(update={"files": files})
-
-
-def _within(folder: Path, file: str | list[str] | OwnTables) -> str | list[str] | OwnTables:
-    if isinstance(file, OwnTables):
-        return file.within(folder)
-    return str(folder / file) if isinstance(file, str) else [str(folder / one) for one in file]
 
 
 def benchmark_plan(
@@ -205,17 +199,18 @@ def _make_draw(settings: Mapping[str, Any]) -> Draw:
     try:
         draw = Draw.model_validate({"name": "draw", **settings})
     except ValidationError as error:
-        said = []
-        for problem in error.errors():
-            key = ".".join(map(str, problem["loc"]))
-            problem["loc"] = ("draws", 0, *problem["loc"])
-            said.append(f"{key}: {_complaint(problem)}".removeprefix(": "))
+        said = [
+            f"{'.'.join(map(str, problem['loc']))}: {_complaint(problem, 'draws')}".lstrip(": ")
+            for problem in error.errors()
+        ]
         raise PlanError("; ".join(said)) from error
     return draw if "name" in settings else draw.model_copy(update={"name": draw.short_title})
 
 
-def _complaint(problem: ErrorDetails) -> str:
-    table = str(problem["loc"][0]) if len(problem["loc"]) > 1 else ""
+def _complaint(problem: ErrorDetails, table: str = "") -> str:
+    """Return what is wrong in words; ``table`` is the place's first part, if it is left out."""
+    if len(problem["loc"]) > 1:
+        table = table or str(problem["loc"][0])
     what, model, _ = _TABLES.get(table, ("plan", Plan, ""))
     match problem["type"]:
         case "missing":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import importlib
 import json
@@ -25,10 +24,9 @@ from complabel.datasets import MultiLabelDataset, dataset_fingerprint
 from complabel.errors import InputError
 from complabel.methods import get_method
 from complabel.studies._data import KEPT, fetch
-from complabel.studies._draw import Draw
 from complabel.studies._fold import run_fold
-from complabel.studies._labels import GivenLabels, draw_labels, released_checksum
-from complabel.studies._outcome import Outcome, describe_machine, peak_memory_mb, reset_peak_memory
+from complabel.studies._labels import draw_labels
+from complabel.studies._outcome import Outcome, describe_machine
 from complabel.studies._plan import OwnFile, Plan, paths_of
 from complabel.studies._store import Store
 from complabel.studies._units import Unit, made_by, own_files, plan_units
@@ -44,6 +42,8 @@ _WORKER_DIED = (
     "The process that ran this unit ended without a result, also when the unit ran alone. The"
     " system may have killed it because memory was short; look into the system's log."
 )
+
+_drawn = functools.lru_cache(maxsize=KEPT)(draw_labels)  # once per process, not for every unit
 
 
 class Monitor:
@@ -134,7 +134,7 @@ def run_study(
             if workers.n_jobs == 1 and dask is None:
                 for unit in todo:
                     run.monitor.started(unit)
-                    run.record(*_timed(unit, data_dir))
+                    run.record(*run_unit(unit, data_dir))
             else:
                 run.run(todo, workers)
     return RunSummary(
@@ -191,7 +191,7 @@ class _Run:
         self.in_flight[unit.key] = unit
         self.monitor.started(unit)
         # Worker processes from an earlier run may lack folders that were added to the path since.
-        return joblib.delayed(_timed)(unit, self.data_dir, tuple(sys.path))
+        return joblib.delayed(run_unit)(unit, self.data_dir, tuple(sys.path))
 
     def _run_alone(self, unit: Unit, workers: _Workers) -> None:
         try:
@@ -294,47 +294,41 @@ def _renewed(modules: Sequence[str], tops: Sequence[str], sender: int) -> str:
     return ""
 
 
-def _timed(
+def run_unit(
     unit: Unit, data_dir: str | Path | None, folders: tuple[str, ...] = ()
 ) -> tuple[Unit, Outcome, float, list[tuple[type[Warning], str]]]:
-    """Run a unit; return also its seconds, and its warnings for the main process to show."""
+    """Run a unit; return it with its outcome, its seconds, and warnings for the main process.
+
+    An error stands in the outcome instead of being raised.
+    """
     sys.path.extend(folder for folder in folders if folder not in sys.path)
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as said:
         for category in _ALIKE:
             warnings.simplefilter("always", category)
-        outcome = run_unit(unit, data_dir)
-    shown = [(one.category, str(one.message)) for one in said]
-    return unit, outcome, time.perf_counter() - started, shown
-
-
-def run_unit(unit: Unit, data_dir: str | Path | None) -> Outcome:
-    """Run a unit; return an error in the outcome instead of raising it."""
-    try:
-        _refuse_other_code(unit)
-        dataset = _dataset(unit.dataset, unit.file, data_dir, unit.fingerprint)
-        released = json.loads(unit.identity)["labels"].get("released", "")
-        labels = _drawn(dataset, unit.draw, unit.seed, data_dir, released)
-        reset_peak_memory()
-        outcome = run_fold(
-            dataset,
-            labels,
-            unit.row,
-            fold=unit.fold,
-            folds=unit.folds,
-            seed=unit.seed,
-            audit=unit.draw.audit,
-            criteria=unit.criteria,
-            score=unit.score,
-        )
-    except Exception:
-        return Outcome(error=traceback.format_exc(), machine=describe_machine())
-    details = dict(outcome.details)
-    if unit.fold == 0:  # reports need these numbers to count answers, and do not load the dataset
-        details |= {"n_samples": dataset.n_samples, "n_labels": dataset.n_labels}
-    return dataclasses.replace(
-        outcome, details=details, peak_memory_mb=peak_memory_mb(), machine=describe_machine()
-    )
+        try:
+            _refuse_other_code(unit)
+            plan, file = unit.plan, unit.plan.file_of(unit.dataset)
+            dataset = _dataset(unit.dataset, file, data_dir, unit.fingerprint)
+            checksum = json.loads(unit.identity)["labels"].get("released", "")
+            labels = _drawn(
+                dataset, unit.draw, seed=plan.seed, data_dir=data_dir, checksum=checksum
+            )
+            outcome = run_fold(
+                dataset,
+                labels,
+                unit.row,
+                fold=unit.fold,
+                folds=plan.folds,
+                seed=plan.seed,
+                audit=unit.draw.audit,
+                criteria=plan.criteria,
+                score=plan.score,
+            )
+        except Exception:
+            outcome = Outcome(error=traceback.format_exc(), machine=describe_machine())
+    warned = [(one.category, str(one.message)) for one in said]
+    return unit, outcome, time.perf_counter() - started, warned
 
 
 def _refuse_other_code(unit: Unit) -> None:
@@ -362,16 +356,3 @@ def _dataset(
             " the study; give every worker the same files"
         )
     return dataset
-
-
-@functools.lru_cache(maxsize=KEPT)
-def _drawn(
-    dataset: MultiLabelDataset, draw: Draw, seed: int, data_dir: str | Path | None, released: str
-) -> GivenLabels:
-    """Draw once per process; released labels must be those that the study means."""
-    if released and released_checksum(dataset, draw, data_dir) != released:
-        raise InputError(
-            f"the released labels of {dataset.name} differ between where the study was started and"
-            f" this worker (folder {data_dir}); give every worker the same file"
-        )
-    return draw_labels(dataset, draw, seed=seed, data_dir=data_dir)

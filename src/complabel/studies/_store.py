@@ -316,7 +316,8 @@ def _connect(path: Path, *, create: bool) -> sqlite3.Connection:
                 # A result reported as stored must survive a power cut, not only a kill.
                 connection.execute("PRAGMA synchronous = FULL")
             if is_empty:
-                with _transaction(connection):
+                connection.execute("BEGIN IMMEDIATE")
+                with connection:  # commits, or rolls back
                     if _check(connection, path):  # else another run has just made the tables
                         for statement in _TABLES.split(";\n"):
                             connection.execute(statement)
@@ -329,18 +330,6 @@ def _connect(path: Path, *, create: bool) -> sqlite3.Connection:
 def _lock_file(path: Path) -> sqlite3.Connection:
     """Open the file whose lock a run holds; nothing is ever written to it."""
     return sqlite3.connect(path, timeout=_LOCK_SECONDS, isolation_level=None)
-
-
-@contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        with contextlib.suppress(sqlite3.Error):  # a full disk has already rolled back
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def _refuse_to_write(path: Path, *, create: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -19,13 +18,13 @@ from complabel.datasets import dataset_entries
 from complabel.errors import InputError
 from complabel.methods import (
     ComplementaryClassifier,
+    FrequencyMatchedClassifier,
     Grid,
     check_parameter,
     get_method,
     make_classifier,
 )
 from complabel.studies._draw import Draw, Labels
-from complabel.studies._fold import matched_to
 from complabel.studies._outcome import plain
 from complabel.studies._plan_files import draw_of_command, plan_of_command, row_of_command
 from complabel.studies._results import UnitResult
@@ -66,8 +65,7 @@ class TunedSetting:
 
     def record(self) -> dict[str, Any]:
         """Return the setting as plain data, with None instead of NaN."""
-        record = {
-            "parameters": dict(self.parameters),
+        figures = {
             "score": self.score,
             "standard_error": self.standard_error,
             "folds": self.scores.tolist(),
@@ -75,8 +73,8 @@ class TunedSetting:
             "error": self.error,
         }
         if self.average_precision is not None:
-            record["average_precision"] = self.average_precision.tolist()
-        return {**plain(record), "parameters": dict(self.parameters)}
+            figures["average_precision"] = self.average_precision.tolist()
+        return {"parameters": dict(self.parameters), **plain(figures)}
 
 
 @dataclass(frozen=True)
@@ -101,19 +99,28 @@ class TuningResult:
         classifier = make_classifier(self.method, **self.best.parameters)
         made = [type(classifier)]
         if self.match_frequencies:
-            classifier = matched_to(classifier)
+            classifier = FrequencyMatchedClassifier(classifier=classifier)
             made.append(type(classifier))
-        imports = [f"from {_home(each)} import {each.__name__}\n" for each in made]
-        return f"{''.join(imports)}classifier = {classifier!r}"
+        code = f"classifier = {classifier!r}"
+        for each in reversed(made):
+            is_ours = each.__module__.startswith("complabel.")
+            home = "complabel.methods" if is_ours else each.__module__
+            code = f"from {home} import {each.__name__}\n{code}"
+        return code
 
     def as_json(self) -> str:
         """Return the search as a JSON object; ``best`` has the parameters of the best setting."""
-        record: dict[str, Any] = {"dataset": self.dataset, "method": self.method}
-        record |= self.draw.settings()
-        plainly = ("match_frequencies", "seed", "folds", "criterion")
-        record |= {name: getattr(self, name) for name in plainly}
-        record["best"] = dict(self.best.parameters)
-        record["settings"] = [setting.record() for setting in self.settings]
+        record = {
+            "dataset": self.dataset,
+            "method": self.method,
+            **self.draw.settings(),
+            "match_frequencies": self.match_frequencies,
+            "seed": self.seed,
+            "folds": self.folds,
+            "criterion": self.criterion,
+            "best": dict(self.best.parameters),
+            "settings": [setting.record() for setting in self.settings],
+        }
         return json.dumps(record, indent=1, allow_nan=False) + "\n"
 
 
@@ -173,12 +180,13 @@ def tune(
     StoreError
         If another run writes the store.
     """
-    settings = expand_grid(method, grid)
+    grid = grid_of(method, grid)
     given = [dataset] if isinstance(dataset, str | Mapping) else dataset
     answered = any(isinstance(each, Mapping) and bool(each.get("answers")) for each in given)
     asked = draw_of_command(scheme, draw, answered=answered)
-    title = asked.title_with(answers=answered)
-    held_out = "complementary labels" if asked.is_plain else f"answers: {title}"
+    held_out = f"answers: {asked.title_with(answers=answered)}"
+    if asked.is_plain:
+        held_out = "complementary labels"
     # The paper chose its settings for a dataset with true labels, so a search must not start there.
     classifier = make_classifier(method)
     entry, *others = dataset_entries(given)
@@ -190,16 +198,15 @@ def tune(
         )
     stated = paper.settings(get_method(method).base, entry if isinstance(entry, str) else "")
     unset = {name: classifier.get_params(deep=False)[name] for name in stated}
+    values = [f"{name}={{{name}}}" for name in grid]  # the row fills in each setting's values
+    title = ", ".join([method.replace("{", "{{").replace("}", "}}"), *values])
     row = row_of_command(method, match=match_frequencies)
     plan = plan_of_command(
         "tune",
         title=f"Settings of {get_method(method).title}, by held-out {held_out}",
         datasets=[entry],
         draws=[asked],
-        rows=[
-            {**row, "title": _title(method, setting), "settings": unset | setting}
-            for setting in settings
-        ],
+        rows=[{**row, "title": title, "settings": unset, "grid": grid}],
         folds=n_folds,
         seed=seed,
         criteria=reveal,
@@ -218,20 +225,20 @@ def tune(
         )
         units = opened.results(plan.name).units
     tuned = [
-        _summarize(setting, units[first : first + n_folds], reveal=reveal)
-        for setting, first in zip(settings, range(0, len(units), n_folds), strict=True)
+        _summarize(
+            {name: row.settings[name] for name in grid},
+            units[at * n_folds : (at + 1) * n_folds],
+            reveal=reveal,
+        )
+        for at, row in enumerate(plan.expanded_rows())
     ]
     if all(math.isnan(setting.score) for setting in tuned):
         raise InputError(f"no setting of {method} could be scored: {tuned[0].error}")
+    if match_frequencies:
+        classifier = FrequencyMatchedClassifier(classifier=classifier)
+    criterion = _criterion(classifier, asked)
     return TuningResult(
-        plan.datasets[0],
-        method,
-        asked,
-        seed,
-        n_folds,
-        _criterion(matched_to(classifier) if match_frequencies else classifier, asked),
-        tuple(tuned),
-        match_frequencies,
+        plan.datasets[0], method, asked, seed, n_folds, criterion, tuple(tuned), match_frequencies
     )
 
 
@@ -241,8 +248,8 @@ def _criterion(classifier: ComplementaryClassifier, draw: Draw) -> str:
     return _LOG_LIKELIHOOD if classifier.models_the_choice else _RANKING_ERROR
 
 
-def expand_grid(method: str, grid: Grid | None = None) -> list[dict[str, Any]]:
-    """List the settings of a grid, by default the method's; the last parameter varies fastest."""
+def grid_of(method: str, grid: Grid | None = None) -> dict[str, list[Any]]:
+    """Return the values to try for each parameter, by default the method's grid."""
     found = get_method(method)
     if found.learns_from == "relevant":
         raise InputError(
@@ -262,14 +269,10 @@ def expand_grid(method: str, grid: Grid | None = None) -> list[dict[str, Any]]:
         if len(values) == 0:
             raise InputError(f"the grid has no value for {name}; give at least one")
     # A grid may have NumPy's numbers, for example from np.logspace, but a store keeps plain ones.
-    lists = ([v.item() if isinstance(v, np.generic) else v for v in grid[name]] for name in grid)
-    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*lists)]
-
-
-def _title(method: str, setting: Mapping[str, Any]) -> str:
-    """Return a setting's title for progress, with braces escaped."""
-    values = [f"{name}={value}" for name, value in setting.items()]
-    return ", ".join([method, *values]).replace("{", "{{").replace("}", "}}")
+    return {
+        name: [value.item() if isinstance(value, np.generic) else value for value in values]
+        for name, values in grid.items()
+    }
 
 
 def _summarize(
@@ -286,7 +289,3 @@ def _summarize(
         average_precision=measured("average_precision") if reveal else None,
         error=next((unit.reason for unit in units if unit.error), ""),
     )
-
-
-def _home(made: type) -> str:
-    return "complabel.methods" if made.__module__.startswith("complabel.") else made.__module__

@@ -22,7 +22,7 @@ from complabel.studies._draw import Draw
 from complabel.studies._fold import fold_seed, split_folds
 from complabel.studies._labels import released_checksum
 from complabel.studies._outcome import result_versions
-from complabel.studies._plan import OwnFile, Plan
+from complabel.studies._plan import Plan
 from complabel.studies._rows import Row
 
 # The rooms and files that compute a result. The key of a unit has a checksum of what is read from
@@ -44,17 +44,13 @@ class Unit:
 
     key: str
     identity: str
+    plan: Plan
     dataset: str
-    file: OwnFile
     fingerprint: str
     draw: Draw
     row: Row
     parameters: Mapping[str, Any]
     fold: int
-    folds: int
-    seed: int
-    criteria: bool
-    score: bool
 
 
 def plan_units(
@@ -63,6 +59,13 @@ def plan_units(
     """List the units of a plan on the datasets at hand, and the missing datasets with the reason.
 
     Units are ordered by dataset, so that a run needs each dataset only once.
+
+    Raises
+    ------
+    DatasetNotFoundError, DatasetFormatError
+        If files or released labels are missing or do not fit; also any dataset, if not allowed.
+    InputError
+        If a dataset cannot be split into so many folds, or lacks labels that the plan needs.
     """
     units: list[Unit] = []
     missing: dict[str, str] = {}
@@ -110,17 +113,13 @@ def _units_of(
             yield Unit(
                 key=hashlib.sha256(identity.encode()).hexdigest(),
                 identity=identity,
+                plan=plan,
                 dataset=name,
-                file=plan.file_of(name),
                 fingerprint=fingerprint,
                 draw=draw,
                 row=row,
                 parameters=parameters,
                 fold=fold,
-                folds=plan.folds,
-                seed=plan.seed,
-                criteria=plan.criteria,
-                score=plan.score,
             )
 
 

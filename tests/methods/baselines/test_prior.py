@@ -9,34 +9,25 @@ COMPLEMENTARY = np.eye(4, dtype=int)[[0, 0, 0, 0, 1, 1, 2, 3]]
 X = np.arange(16.0).reshape(8, 2)
 
 
-def test_scores_worked_by_hand():
+def test_scores_worked_by_hand_are_the_same_for_every_instance():
     classifier = PriorClassifier().fit(X, COMPLEMENTARY)
     np.testing.assert_allclose(classifier.choice_rate_, [1 / 2, 1 / 4, 1 / 8, 1 / 8])
+    new = np.random.default_rng(0).normal(size=(5, 2))
     # (1 - r)^3
-    expected = [0.125, 0.421875, 0.669921875, 0.669921875]
-    np.testing.assert_allclose(classifier.predict_proba([[5.0, -7.0]]), [expected])
-    np.testing.assert_array_equal(classifier.predict([[5.0, -7.0]]), [[0, 0, 1, 1]])
-
-
-def test_every_instance_gets_the_same_scores():
-    classifier = PriorClassifier().fit(X, COMPLEMENTARY)
-    scores = classifier.decision_function(np.random.default_rng(0).normal(size=(5, 2)))
-    assert scores.shape == (5, 4)
-    np.testing.assert_array_equal(scores, scores[[0] * 5])
+    expected = [[0.125, 0.421875, 0.669921875, 0.669921875]] * 5
+    np.testing.assert_allclose(classifier.predict_proba(new), expected)
+    np.testing.assert_array_equal(classifier.predict(new), [[0, 0, 1, 1]] * 5)
+    # For the score, one more choice is spread evenly.
+    smoothed = (np.array([4, 2, 1, 1]) + 1 / 4) / 9
+    held_out = np.eye(4, dtype=int)[[0, 2, 2]]
+    score = (np.log(smoothed[0]) + 2 * np.log(smoothed[2])) / 3
+    assert classifier.score(X[:3], held_out) == pytest.approx(score)
 
 
 def test_several_complementary_labels_in_a_row_count_each():
     complementary = [[1, 1, 0, 0], [1, 0, 0, 0], [0, 1, 1, 1], [1, 0, 1, 0]]
     classifier = PriorClassifier().fit(X[:4], complementary)
     np.testing.assert_allclose(classifier.choice_rate_, np.array([3, 2, 2, 1]) / 8)
-
-
-def test_score_is_the_log_likelihood_with_one_more_choice_spread_evenly():
-    classifier = PriorClassifier().fit(X, COMPLEMENTARY)
-    smoothed = (np.array([4, 2, 1, 1]) + 1 / 4) / 9
-    held_out = np.eye(4, dtype=int)[[0, 2, 2]]
-    expected = (np.log(smoothed[0]) + 2 * np.log(smoothed[2])) / 3
-    assert classifier.score(X[:3], held_out) == pytest.approx(expected)
 
 
 def test_a_label_never_chosen_ranks_first_and_is_not_held_impossible():

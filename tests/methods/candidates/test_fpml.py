@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg
 
+from complabel.methods.candidates import fpml
 from complabel.methods.candidates.fpml import Factorization, Factors, FPMLClassifier
 
 LAMBDAS = (0.7, 1.3, 0.4)
@@ -115,8 +116,8 @@ def test_an_intercept_is_one_more_feature(problem, complementary):
 def test_many_features_are_fitted_without_the_gram_matrix(explicit, monkeypatch):
     expected, value = explicit.factorization().sweep(explicit.factors())
     monkeypatch.setattr(linalg, "cho_factor", lambda *_, **__: pytest.fail("factorized X^T X"))
-    products = Factorization(explicit.X, explicit.T, lambdas=LAMBDAS, max_columns=3)
-    found, found_value = products.sweep(explicit.factors())
+    monkeypatch.setattr(fpml, "MAX_DIRECT_COLUMNS", 3)
+    found, found_value = explicit.factorization().sweep(explicit.factors())
     assert_allclose(found.mapping, expected.mapping, atol=1e-6)
     assert found_value == pytest.approx(value)
 

@@ -18,6 +18,7 @@ from complabel.errors import InputError
 from complabel.methods.candidates import lift
 from complabel.methods.candidates.lift import (
     LIFTClassifier,
+    SquaredHingeSVC,
     _centers,
     _fit_label,
     _for_distances,
@@ -25,6 +26,7 @@ from complabel.methods.candidates.lift import (
 from complabel.simulate import draw_complementary
 
 SOLVERS = pytest.mark.parametrize("solver", ["libsvm", "squared_hinge"])
+MACHINES = {"libsvm": SVC(kernel="linear", C=1.0), "squared_hinge": SquaredHingeSVC(C=1.0)}
 # LIBLINEAR penalizes b, the less the greater the constant that b multiplies.
 SVMS = {
     "libsvm": SVC(kernel="linear"),
@@ -47,10 +49,11 @@ def split(n_candidates, n_others):
 
 
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
-def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given):
+def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given, monkeypatch):
+    monkeypatch.setattr(lift, "_KMEANS_ITERATIONS", 100)
     X = np.random.default_rng(0).normal(size=(200, 3))
     candidate = split(150, 50)
-    centers = _centers(as_given(X), candidate, ratio=0.2, seed=0, max_iter=100).reshape(2, 10, 3)
+    centers = _centers(as_given(X), candidate, ratio=0.2, seed=0).reshape(2, 10, 3)
     for side, own in zip((X[candidate], X[~candidate]), centers, strict=True):
         nearest = cdist(side, own).argmin(axis=1)
         assert_allclose(own, [side[nearest == c].mean(axis=0) for c in range(10)], atol=1e-10)
@@ -60,7 +63,7 @@ def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given):
 def test_one_label_equals_scikit_learns_calibrated_machine_on_the_same_distances(solver):
     X, complementary, new = problem()
     candidate = complementary[:, 0] == 0
-    centers, logit = _fit_label(X, candidate, ratio=0.2, C=1.0, solver=solver, seed=7)
+    centers, logit = _fit_label(X, candidate, machine=MACHINES[solver], ratio=0.2, seed=7)
     phi, phi_new = (cdist(of, centers) for of in (X, new))
     oracle = CalibratedClassifierCV(
         SVMS[solver],
@@ -112,10 +115,12 @@ def test_a_label_with_one_side_only_is_certain():
 @SOLVERS
 def test_with_one_instance_on_a_side_the_margin_is_the_logit(solver):
     X = np.random.default_rng(0).normal(size=(31, 2))
-    centers, logit = _fit_label(X, split(30, 1), ratio=0.1, C=1.0, solver=solver, seed=0)
+    machine, candidate = MACHINES[solver], split(30, 1)
+    centers, logit = _fit_label(X, candidate, machine=machine, ratio=0.1, seed=0)
     phi = cdist(X, centers)
-    margin = clone(SVMS[solver]).fit(phi, split(30, 1)).decision_function(phi)
+    margin = clone(SVMS[solver]).fit(phi, candidate).decision_function(phi)
     assert_allclose(cdist(X, centers) @ logit.coef + logit.intercept, margin, atol=1e-3)
+    assert not hasattr(machine, "coef_")  # other labels are learned at the same time
 
 
 def test_auto_takes_libsvm_up_to_some_rows(monkeypatch):
@@ -171,7 +176,7 @@ def test_sparse_features_too_large_for_dense_ones_stay_sparse(monkeypatch):
     assert isinstance(given, sparse.csr_array)
     assert given.dtype == np.float64
     assert isinstance(_for_distances(given, dense_entries=X.size), np.ndarray)
-    settings = {"ratio": 0.1, "C": 1.0, "solver": "squared_hinge", "seed": 0}
+    settings = {"machine": SquaredHingeSVC(C=1.0), "ratio": 0.1, "seed": 0}
     candidate = complementary[:, 0] == 0
     expected_centers, expected = _fit_label(given.toarray(), candidate, **settings)
     to_array = sparse.csr_array.toarray

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from tests.examples import examples
 
+from complabel.methods.candidates import mlknn
 from complabel.methods.candidates.mlknn import MLKNNClassifier
 
 # By hand: with k = 2 the instances' neighbours carry the label 1, 1, 2, 1, 1 and 0 times.
@@ -79,7 +80,7 @@ def test_equals_the_definition_where_ties_abound(seed, n, k, s, is_sparse):
 
 
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
-def test_duplicates_leave_nothing_to_the_size_of_a_batch(as_given):
+def test_duplicates_leave_nothing_to_the_size_of_a_batch(as_given, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(loc=100, size=(40, 7)).repeat(5, axis=0)
     complementary = np.eye(5, dtype=int)[rng.integers(5, size=len(X))]
@@ -89,13 +90,10 @@ def test_duplicates_leave_nothing_to_the_size_of_a_batch(as_given):
         together, np.vstack([classifier.predict_proba(as_given(x)) for x in X[:, None]])
     )
     searcher = searcher_over(as_given(X), n_neighbors=7)
-    three_rows = 3 * 8 * len(X) / 2**20
-    for exclude_self in (True, False):
-        whole = searcher._count_neighbours(searcher.X_, exclude_self=exclude_self)
-        in_blocks = searcher._count_neighbours(
-            searcher.X_, exclude_self=exclude_self, working_memory=three_rows
-        )
-        assert_array_equal(in_blocks, whole)
+    ways = [{"exclude_self": True}, {"exclude_self": False}]
+    whole = [searcher._count_neighbours(searcher.X_, **way) for way in ways]
+    monkeypatch.setattr(mlknn, "_WORKING_MEMORY", 3 * 8 * len(X) / 2**20)  # three rows
+    assert_array_equal([searcher._count_neighbours(searcher.X_, **way) for way in ways], whole)
 
 
 @pytest.mark.filterwarnings("ignore::complabel.answers.UnchosenLabelWarning")

@@ -56,11 +56,11 @@ def test_reconstruction_term_is_the_squared_distance_to_the_features():
     X, _, complementary = problem(n=20)
     candidates = 1.0 - complementary
     classifier = PMLFPClassifier(C2=0.3)
-    term = classifier._structure(X, candidates)(candidates)
+    term = classifier._structure(X, candidates, candidates)
     P = candidates * np.random.default_rng(7).random(candidates.shape)
     U = label_prototypes(X, candidates)
     assert term.value(P) == pytest.approx(0.15 * ((X - P @ U) ** 2).sum(), rel=1e-7)
-    sparse_term = classifier._structure(sparse.csr_array(X), candidates)(candidates)
+    sparse_term = classifier._structure(sparse.csr_array(X), candidates, candidates)
     assert sparse_term.value(P) == pytest.approx(term.value(P), rel=1e-12)
 
 

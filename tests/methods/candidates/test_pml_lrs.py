@@ -8,6 +8,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg
 
+from complabel.methods.candidates import pml_lrs
 from complabel.methods.candidates.pml_lrs import (
     PMLLRSClassifier,
     decompositions,
@@ -62,13 +63,14 @@ def test_the_solution_meets_the_conditions_of_the_optimum(weights):
     assert np.vdot(of_noise, E) == pytest.approx(weights["eta"] * np.abs(E).sum(), abs=1e-6)
 
 
-def test_a_changing_penalty_converges_where_a_fixed_one_does_not(problem, complementary):
+def test_a_changing_penalty_converges_where_a_fixed_one_does_not(
+    problem, complementary, monkeypatch
+):
     settings = {"gamma": 100.0, "beta": 1.0, "eta": 1.0, "max_iter": 500, "tol": 1e-5}
     features = 10 * np.column_stack([problem.X, np.full(len(problem.X), 0.1)])
     assert last_decomposition(features, 1.0 - complementary, **settings).settled
-    assert not last_decomposition(
-        features, 1.0 - complementary, **settings, imbalance=np.inf
-    ).settled
+    monkeypatch.setattr(pml_lrs, "_IMBALANCE", np.inf)
+    assert not last_decomposition(features, 1.0 - complementary, **settings).settled
 
 
 def test_a_heavy_trace_norm_makes_the_fitted_map_exactly_low_rank(problem, complementary):
@@ -82,8 +84,8 @@ def test_a_heavy_trace_norm_makes_the_fitted_map_exactly_low_rank(problem, compl
 def test_many_features_are_fitted_without_the_gram_matrix(monkeypatch):
     direct = solve(**WEIGHTS[0])
     monkeypatch.setattr(linalg, "cho_factor", lambda *_, **__: pytest.fail("factorized X^T X"))
-    products = solve(**WEIGHTS[0], max_columns=5)
-    assert_allclose(products.mapping, direct.mapping, atol=1e-6)
+    monkeypatch.setattr(pml_lrs, "MAX_DIRECT_COLUMNS", 5)
+    assert_allclose(solve(**WEIGHTS[0]).mapping, direct.mapping, atol=1e-6)
 
 
 # Slender, wide and near square, since each takes its own way to the singular values.

@@ -69,6 +69,11 @@ HOSTILE = {
     "features": ("ridge", state("n_features_in_", to=6), "n_features_in_"),
     "no features": ("ridge", state("n_features_in_", to=0), "n_features_in_"),
     "feature names": ("ridge", state("feature_names_in_", to={"$texts": ["a"]}), "d = 1"),
+    "odd names": (
+        "ridge",
+        state("feature_names_in_", to={"$objects": [{"a": 1}] * 5}),
+        "no list of plain values",
+    ),
     "shape": ("ridge", array("state.coef_", np.transpose), r"shape \(5, 4\), not \(K, d\)"),
     "huge": (
         "ridge",
@@ -154,12 +159,10 @@ def test_hostile_models_inside_a_model(path, change, said):
     refused(changed(path, without_its_labels), said)
 
 
-def test_no_module_is_imported_that_a_file_names(path):
-    brief("ridge").fit(PROBLEM.X, COMPLEMENTARY).save(path)
+def test_no_module_is_imported_that_a_file_names_and_no_pickle_is_read(path):
+    classifier = brief("ridge").fit(PROBLEM.X, COMPLEMENTARY)
+    classifier.save(path)
     refused(changed(path, setting("method", to="antigravity:main")), "does not have")
     assert "antigravity" not in sys.modules
-
-
-def test_a_pickle_is_no_model(path):
-    path.write_bytes(pickle.dumps(brief("ridge").fit(PROBLEM.X, COMPLEMENTARY)))
+    path.write_bytes(pickle.dumps(classifier))
     refused(path, "it is not a safetensors file")

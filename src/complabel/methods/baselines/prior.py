@@ -10,11 +10,11 @@ from complabel import metrics
 from complabel._parameters import Constraints
 from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._base import ComplementaryClassifier
-from complabel.methods._decisions import log_odds_around_half
+from complabel.methods._decisions import ScoresAroundHalf
 from complabel.methods._saving import Numbers
 
 
-class PriorClassifier(ComplementaryClassifier):
+class PriorClassifier(ScoresAroundHalf, ComplementaryClassifier):
     """Rank labels by how rarely each was chosen as complementary, in the same way for all rows.
 
     The score of label k is (1 - r_k)^(K - 1), where r_k is its share of the complementary labels:
@@ -56,12 +56,6 @@ class PriorClassifier(ComplementaryClassifier):
         n_labels = len(self.choice_rate_)
         score = (1 - self.choice_rate_) ** (n_labels - 1) - 0.5
         return np.tile(score, (X.shape[0], 1))
-
-    def _log_odds(self, decision: Array) -> Array:
-        return log_odds_around_half(decision)
-
-    def _relevance(self, decision: Array) -> Array:
-        return decision + 0.5
 
     def _log_likelihood(self, X: Features, complementary: Indicator) -> Array:
         rates = np.tile(self._smoothed_rate, (X.shape[0], 1))

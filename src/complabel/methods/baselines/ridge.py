@@ -15,7 +15,7 @@ from complabel._parameters import Constraints, Integer, RandomState, Real, check
 from complabel.errors import InputError
 from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._base import ComplementaryClassifier
-from complabel.methods._decisions import log_odds_of_regression
+from complabel.methods._decisions import RegressionScores
 from complabel.methods._features import refuse_overflow
 from complabel.methods._linear_systems import Gram, RidgeSystem, side_by_side
 from complabel.methods._saving import MISSING, Numbers
@@ -35,7 +35,7 @@ _TIE = 1e-12
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ComplementaryRidgeClassifier(ComplementaryClassifier):
+class ComplementaryRidgeClassifier(RegressionScores, ComplementaryClassifier):
     r"""Predict by ridge regression which labels are called complementary, and rank in reverse.
 
     X is centred and divided by one factor s, the root mean variance of its features. Then ::
@@ -215,9 +215,6 @@ class ComplementaryRidgeClassifier(ComplementaryClassifier):
 
     def _decision(self, X: Features) -> Array:
         return np.asarray(X @ self.coef_.T + self.intercept_)
-
-    def _log_odds(self, decision: Array) -> Array:
-        return log_odds_of_regression(decision)
 
 
 class ReducedRankRidge:

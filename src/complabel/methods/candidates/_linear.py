@@ -13,7 +13,7 @@ from scipy import sparse
 from complabel._parameters import Constraints, Integer, Real
 from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._base import ComplementaryClassifier
-from complabel.methods._decisions import log_odds_of_regression
+from complabel.methods._decisions import RegressionScores
 from complabel.methods._features import far_centre, refuse_overflow
 from complabel.methods._linear_systems import side_by_side
 from complabel.methods._saving import MISSING, Numbers
@@ -76,13 +76,10 @@ class LinearCandidateClassifier(ComplementaryClassifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CandidateRegressor(LinearCandidateClassifier):
+class CandidateRegressor(RegressionScores, LinearCandidateClassifier):
     """Base class of fPML and PML-LRS: x W is a regression of candidates (0 or 1) on features."""
 
     threshold: str = "probability"
 
     def _decision(self, X: Features) -> Array:
         return super()._decision(X) - 0.5
-
-    def _log_odds(self, decision: Array) -> Array:
-        return log_odds_of_regression(decision)

@@ -138,15 +138,10 @@ class Factorization:
     """The problem of fPML for features (n, p) and candidates T (n, K), and its minimization."""
 
     def __init__(
-        self,
-        X: Features,
-        candidates: Array,
-        *,
-        lambdas: tuple[float, float, float],
-        max_columns: int = MAX_DIRECT_COLUMNS,
+        self, X: Features, candidates: Array, *, lambdas: tuple[float, float, float]
     ) -> None:
         self._lambdas = lambdas
-        self._gram = Gram.of(X, max_columns=max_columns)  # X^T X, (p, p)
+        self._gram = Gram.of(X, max_columns=MAX_DIRECT_COLUMNS)  # X^T X, (p, p)
         self._system = RidgeSystem(self._gram, scale=lambdas[1], ridge=lambdas[2])
         self._cross: Array = X.T @ candidates  # X^T T, (p, K)
         self._candidate_gram = candidates.T @ candidates  # T^T T, (K, K)

@@ -10,6 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import optimize
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
@@ -47,12 +48,6 @@ _ITERATIONS_PER_ROW = 10_000
 # the ranking; see LIFTClassifier.
 _LIBSVM_TOLERANCE = 1e-3
 _PLATT_FOLDS = 5
-# The largest squared norms of rows that do not overflow. LIBSVM stores products of rows in float32.
-# The Newton steps multiply the Hessian, a sum of such products, by gradients.
-_LARGEST_PRODUCTS = {
-    "libsvm": float(np.finfo(np.float32).max),
-    "squared_hinge": float(np.finfo(np.float64).max) ** 0.5 / 1e6,
-}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -137,7 +132,7 @@ class LIFTClassifier(ComplementaryClassifier):
     }
     _fitted: ClassVar[Constraints] = {
         "solver_": ("squared_hinge", "libsvm"),
-        "centers_": Rows("centres", may_be_sparse=False),
+        "centers_": Rows("centres"),
         "center_label_": Numbers("centres", dtype=np.int64, at_least=0, below="K"),
         "coef_": Numbers("centres"),
         "intercept_": Numbers("K"),
@@ -159,20 +154,16 @@ class LIFTClassifier(ComplementaryClassifier):
         if self.solver == "auto":
             small = X.shape[0] <= _MOST_LIBSVM_ROWS
             self.solver_ = "libsvm" if small else "squared_hinge"
+        machine: Any = SquaredHingeSVC(C=self.C)
+        if self.solver_ == "libsvm":
+            limit = self._svm_limit(X.shape[0])
+            machine = SVC(kernel="linear", C=self.C, tol=_LIBSVM_TOLERANCE, max_iter=limit)
         # Each label has its own seed, so the order in which labels are learned does not matter.
         n_labels = complementary.shape[1]
         seeds = check_random_state(self.random_state).integers(2**31, size=(n_labels,))
         fitted: list[tuple[Array, Logit]] = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_label)(
-                X,
-                complementary[:, label] == 0,
-                ratio=self.ratio,
-                C=self.C,
-                solver=self.solver_,
-                svm_max_iter=self._svm_limit(X.shape[0]),
-                seed=int(seeds[label]),
-            )
-            for label in range(n_labels)
+            delayed(_fit_label)(X, candidate, machine=machine, ratio=self.ratio, seed=int(seed))
+            for candidate, seed in zip(complementary.T == 0, seeds, strict=True)
         )
         centers, logits = zip(*fitted, strict=True)
         self.centers_ = np.vstack(centers)
@@ -227,34 +218,25 @@ def _fit_label(
     X: Features,
     candidate: NDArray[np.bool_],
     *,
+    machine: SVC | SquaredHingeSVC,
     ratio: float,
-    C: float,
-    solver: str,
     seed: int,
-    svm_max_iter: int = _LIBSVM_LIMIT,
 ) -> tuple[Array, Logit]:
     """Learn one label, which is a candidate of the instances ``candidate`` (n,)."""
     centers = _centers(X, candidate, ratio=ratio, seed=seed)
     if not len(centers):
         return centers, Logit(np.empty(0), _CERTAIN if candidate[0] else -_CERTAIN)
-    features = euclidean_distances(X, centers)  # phi, (n, M)
-    logit = fit_logit(features, candidate, solver=solver, C=C, max_iter=svm_max_iter, seed=seed)
-    return centers, logit
+    return centers, _logit(euclidean_distances(X, centers), candidate, machine, seed)
 
 
-def _centers(
-    X: Features,
-    candidate: NDArray[np.bool_],
-    *,
-    ratio: float,
-    seed: int,
-    max_iter: int = _KMEANS_ITERATIONS,
-) -> Array:
+def _centers(X: Features, candidate: NDArray[np.bool_], *, ratio: float, seed: int) -> Array:
     """Return centres (2 m, d): m of the candidates, then m of the others."""
     n_centers = int(np.ceil(ratio * min(candidate.sum(), (~candidate).sum())))
     if not n_centers:
         return np.empty((0, X.shape[1]))
-    means = KMeans(n_centers, init="random", n_init=1, max_iter=max_iter, tol=0, random_state=seed)
+    means = KMeans(
+        n_centers, init="random", n_init=1, max_iter=_KMEANS_ITERATIONS, tol=0, random_state=seed
+    )
     with warnings.catch_warnings():
         # With duplicate rows, k-means warns that it finds fewer distinct centres.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -306,32 +288,29 @@ class SquaredHingeSVC(LinearSVC):
         return self
 
 
-def fit_logit(
-    features: Array,
-    candidate: NDArray[np.bool_],
-    *,
-    solver: str,
-    C: float,
-    max_iter: int,
-    seed: int,
-) -> Logit:
+# The largest squared norms of rows that do not overflow. LIBSVM stores products of rows in float32.
+# The Newton steps multiply the Hessian, a sum of such products, by gradients.
+_LARGEST_PRODUCTS = {
+    SVC: float(np.finfo(np.float32).max),
+    SquaredHingeSVC: float(np.finfo(np.float64).max) ** 0.5 / 1e6,
+}
+
+
+def _logit(features: Array, candidate: NDArray[np.bool_], machine: Any, seed: int) -> Logit:
     """Fit a machine to one label's distances (n, M), and return its margin after Platt scaling."""
     # The greatest squared norm of a row is compared.
-    if np.einsum("ij,ij->i", features, features).max() > _LARGEST_PRODUCTS[solver]:
+    if np.einsum("ij,ij->i", features, features).max() > _LARGEST_PRODUCTS[type(machine)]:
         raise InputError(
             f"X has distances to cluster centres of up to {features.max():.3g}, too large for the"
             " support vector machine; scale the features first"
         )
-    machine: Any = SquaredHingeSVC(C=C)
-    if solver == "libsvm":
-        machine = SVC(kernel="linear", C=C, tol=_LIBSVM_TOLERANCE, max_iter=max_iter)
     n_folds = min(_PLATT_FOLDS, np.bincount(candidate).min())
     slope, offset = 1.0, 0.0
     with warnings.catch_warnings():
         # LIFTClassifier warns once for all labels.
         warnings.simplefilter("ignore", ConvergenceWarning)
         if n_folds < 2:
-            machine.fit(features, candidate)
+            machine = clone(machine).fit(features, candidate)
         else:
             folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
             calibrated = CalibratedClassifierCV(machine, cv=folds, ensemble=False)

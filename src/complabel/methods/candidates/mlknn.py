@@ -15,7 +15,7 @@ from complabel._parameters import Constraints, Integer, Real
 from complabel.errors import InputError
 from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._base import ComplementaryClassifier
-from complabel.methods._decisions import log_odds_around_half
+from complabel.methods._decisions import ScoresAroundHalf
 from complabel.methods._features import refuse_lost_distances, refuse_overflow
 from complabel.methods._saving import Numbers, Rows
 
@@ -24,7 +24,7 @@ _WORKING_MEMORY = 64
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MLKNNClassifier(ComplementaryClassifier):
+class MLKNNClassifier(ScoresAroundHalf, ComplementaryClassifier):
     r"""Multi-label k-nearest neighbours (ML-KNN), trained on candidate labels.
 
     Candidates T = 1 - complementary are used in place of relevant labels. D_il is the number of
@@ -117,9 +117,7 @@ class MLKNNClassifier(ComplementaryClassifier):
         self.candidate_likelihood_ = self._likelihood(counts, labels == 1)
         self.other_likelihood_ = self._likelihood(counts, labels == 0)
 
-    def _count_neighbours(
-        self, X: Features, *, exclude_self: bool, working_memory: float = _WORKING_MEMORY
-    ) -> NDArray[np.int64]:
+    def _count_neighbours(self, X: Features, *, exclude_self: bool) -> NDArray[np.int64]:
         """Return D (m, K); with ``exclude_self``, no row of X, the training set, is its own."""
         norms = row_norms(X, squared=True)
         precision = X.shape[1] * np.finfo(np.float64).eps
@@ -133,7 +131,7 @@ class MLKNNClassifier(ComplementaryClassifier):
             return np.asarray(self.candidates_[nearest].sum(axis=1, dtype=np.int64))
 
         blocks = pairwise_distances_chunked(
-            X, self.X_, reduce_func=counts, squared=True, working_memory=working_memory
+            X, self.X_, reduce_func=counts, squared=True, working_memory=_WORKING_MEMORY
         )
         return np.vstack(list(blocks))
 
@@ -157,12 +155,6 @@ class MLKNNClassifier(ComplementaryClassifier):
         # The paper predicts a label with posterior 1/2. So replace a score of 0 by the least
         # positive number; f, the score plus 0.5, is still exactly 0.5.
         return np.where(posterior == 0.5, np.finfo(np.float64).tiny, posterior - 0.5)
-
-    def _log_odds(self, decision: Array) -> Array:
-        return log_odds_around_half(decision)
-
-    def _relevance(self, decision: Array) -> Array:
-        return decision + 0.5
 
 
 def _smallest(distances: Array, count: int, norms: Array, *, precision: float) -> NDArray[np.int64]:

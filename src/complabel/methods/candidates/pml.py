@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,6 @@ from sklearn.utils.extmath import row_norms
 from complabel._parameters import Constraints, Integer, Real
 from complabel.methods._arrays import Array, Features
 from complabel.methods.candidates._linear import LinearCandidateClassifier, Rounds
-
-Structure: TypeAlias = "Callable[[Array], Quadratic]"
-"""Takes the current confidences, and returns the structure term R as a function of confidences."""
 
 # Weight of ||U||^2 in the reconstruction term. It keeps the prototype of a label finite if all
 # confidences of the label are 0.
@@ -47,15 +43,14 @@ class ConfidenceRanker(LinearCandidateClassifier):
     confidence_iterations: int = 100
 
     @abstractmethod
-    def _structure(self, X: Features, candidates: Array) -> Structure:
-        """Return the structure term for features (n, p) and candidates (n, K) as in ``_rounds``."""
+    def _structure(self, X: Features, candidates: Array, confidences: Array) -> Quadratic:
+        """Return R as a function of confidences; its form may depend on the current ones (n, K)."""
 
     def _rounds(self, X: Features, candidates: Array) -> Rounds:
         loss = RankLoss(candidates, weight=self.C1)
         allowed = candidates.astype(np.bool_)
-        structure_of = self._structure(X, candidates)
         self.confidences_ = candidates
-        structure = structure_of(candidates)
+        structure = self._structure(X, candidates, candidates)
         weights = np.zeros((X.shape[1], candidates.shape[1]))
         objective: list[float] = []
         while True:
@@ -66,7 +61,7 @@ class ConfidenceRanker(LinearCandidateClassifier):
             self.confidences_ = structure.plus(costs).minimize(
                 self.confidences_, allowed, steps=self.confidence_iterations
             )
-            structure = structure_of(self.confidences_)
+            structure = self._structure(X, candidates, self.confidences_)
             objective.append(
                 0.5 * float(np.vdot(weights, weights))
                 + float(np.vdot(costs, self.confidences_))
@@ -140,10 +135,9 @@ class PMLLCClassifier(ConfidenceRanker):
     M.-K. Xie and S.-J. Huang, "Partial Multi-Label Learning", AAAI 2018.
     """
 
-    def _structure(self, X: Features, candidates: Array) -> Structure:
-        del X
-        term = Quadratic(2 * self.C2 * correlation_laplacian(candidates))
-        return lambda _: term
+    def _structure(self, X: Features, candidates: Array, confidences: Array) -> Quadratic:
+        del X, confidences
+        return Quadratic(2 * self.C2 * correlation_laplacian(candidates))
 
 
 class PMLFPClassifier(ConfidenceRanker):
@@ -180,20 +174,16 @@ class PMLFPClassifier(ConfidenceRanker):
     M.-K. Xie and S.-J. Huang, "Partial Multi-Label Learning", AAAI 2018.
     """
 
-    def _structure(self, X: Features, candidates: Array) -> Structure:
+    def _structure(self, X: Features, candidates: Array, confidences: Array) -> Quadratic:
         del candidates
+        prototypes = label_prototypes(X, confidences)  # U, (K, d)
+        ridge = _PROTOTYPE_RIDGE * float(np.vdot(prototypes, prototypes))
         squared_norm = float(row_norms(X, squared=True).sum())
-
-        def reconstruction(confidences: Array) -> Quadratic:
-            prototypes = label_prototypes(X, confidences)  # U, (K, d)
-            ridge = _PROTOTYPE_RIDGE * float(np.vdot(prototypes, prototypes))
-            return Quadratic(
-                self.C2 * (prototypes @ prototypes.T),
-                -self.C2 * np.asarray(X @ prototypes.T),
-                0.5 * self.C2 * (squared_norm + ridge),
-            )
-
-        return reconstruction
+        return Quadratic(
+            self.C2 * (prototypes @ prototypes.T),
+            -self.C2 * np.asarray(X @ prototypes.T),
+            0.5 * self.C2 * (squared_norm + ridge),
+        )
 
 
 def fit_weights(

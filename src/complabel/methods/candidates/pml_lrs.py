@@ -112,15 +112,13 @@ def decompositions(
     eta: float,
     max_iter: int,
     tol: float,
-    imbalance: float = _IMBALANCE,
-    max_columns: int = MAX_DIRECT_COLUMNS,
 ) -> Iterator[Decomposition]:
     """Yield the state after each iteration, for features (n, p) and candidates (n, K).
 
     The trace norms are those of copies, J of W and Z of C. U_J, U_Z and U_E are the multipliers of
     W = J, C = Z and T = C + E.
     """
-    gram = Gram.of(X, max_columns=max_columns)
+    gram = Gram.of(X, max_columns=MAX_DIRECT_COLUMNS)
     W = J = np.zeros((X.shape[1], T.shape[1]))
     C = Z = T
     E = np.zeros_like(T)
@@ -145,9 +143,9 @@ def decompositions(
         if n_iter % _ITERATIONS_BETWEEN_STEPS == 0 and n_iter <= max_iter // 2:
             # A larger mu makes the primal residual (the constraints) smaller, a smaller mu the
             # dual residual.
-            if primal > imbalance * dual:
+            if primal > _IMBALANCE * dual:
                 mu *= _STEP
-            elif dual > imbalance * primal:
+            elif dual > _IMBALANCE * primal:
                 mu /= _STEP
             else:
                 continue

@@ -140,14 +140,15 @@ class GradientClassifier(ComplementaryClassifier):
         loss: LogitLoss,
         labels: Mapping[str, NDArray[Any]],
         *,
-        generator: torch.Generator,
-        stage: str,
+        generator: torch.Generator | None = None,
+        stage: str = "classifier",
         initial_bias: float | None = None,
     ) -> Model:
         """Train a new linear map or network; ``labels`` (n, K) are named like the loss's arguments.
 
         The biases start at ``initial_bias``; None leaves them random.
         """
+        generator = generator or self._generator()
         settings = self._settings(X, generator, stage)
         model: Model
         centre = self._centre(X)

@@ -65,13 +65,8 @@ class ClassConditionalClassifier(GradientClassifier):
                 " names one; SelectionLikelihoodClassifier learns from other answers"
             )
         self._set_rates(complementary.mean(axis=0, dtype=np.float64), answers)
-        self.model_ = self._train(
-            X,
-            self._loss(self.naming_rates_),
-            {"complementary": complementary},
-            generator=self._generator(),
-            stage="classifier",
-        )
+        loss = self._loss(self.naming_rates_)
+        self.model_ = self._train(X, loss, {"complementary": complementary})
 
     def _set_rates(self, shares: Array, answers: Answers) -> None:
         self.label_frequencies_errors_ = None

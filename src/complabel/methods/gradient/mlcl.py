@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 from sklearn.model_selection import KFold
 
@@ -155,9 +155,7 @@ class MLCLClassifier(GradientClassifier):
         else:
             # The search has its own generator. So the final training is the same as if the chosen
             # rate had been given.
-            self.learning_rate_, self.cv_results_ = choose_rate(
-                self, X, complementary, relevant, seed=generator.initial_seed()
-            )
+            self._choose_rate(X, complementary, relevant, seed=generator.initial_seed() % 2**32)
         n_labels = complementary.shape[1]
         if not isinstance(self.transition, str):
             self.transition_ = matrices.check_transition(self.transition, n_labels=n_labels)
@@ -173,9 +171,7 @@ class MLCLClassifier(GradientClassifier):
         if relevant is not None:
             labels["relevant"] = relevant
         start = None if self.bias_init == "random" else float(special.logit(1 / n_labels))
-        self.model_ = self._train(
-            X, loss, labels, generator=generator, stage="classifier", initial_bias=start
-        )
+        self.model_ = self._train(X, loss, labels, generator=generator, initial_bias=start)
 
     def _estimate_transition(
         self, X: Features, complementary: Indicator, generator: torch.Generator
@@ -193,15 +189,55 @@ class MLCLClassifier(GradientClassifier):
         if not self.initial_transition_.any(axis=1).all():
             found = "the predicted probabilities of complementary labels are all 0 or 1"
             raise not_learnable(X, f"{found}, so no transition matrix can be estimated")
-        if self.correlation is None:
-            self.transition_ = matrices.corrected_transition(self.initial_transition_)
-            return
-        phi = self.correlation == "phi"
-        correlate = matrices.phi_correlation if phi else matrices.label_correlation
-        self.label_correlation_ = correlate(complementary)
-        self.transition_ = matrices.corrected_transition(
-            self.initial_transition_, self.label_correlation_
-        )
+        correlation = None
+        if self.correlation is not None:
+            phi = self.correlation == "phi"
+            correlate = matrices.phi_correlation if phi else matrices.label_correlation
+            correlation = self.label_correlation_ = correlate(complementary)
+        self.transition_ = matrices.corrected_transition(self.initial_transition_, correlation)
+
+    def _choose_rate(
+        self, X: Features, complementary: Indicator, relevant: Indicator | None, *, seed: int
+    ) -> None:
+        """Set the learning rate with the least held-out ranking error, and ``cv_results_``.
+
+        It is 0.01 if there are too few rows, or if training fails with every rate. The likelihood
+        as the criterion chose worse on simulated data: it depends on the estimated transition.
+        """
+        by_row = np.full((len(RATES), len(complementary)), np.inf)
+        if len(complementary) >= _FOLDS:
+            # clone() would also copy the callback and the network's factory, which may hold
+            # anything.
+            settings = {**self.get_params(deep=False), "callback": None, "random_state": seed}
+            for at, rate in enumerate(RATES):
+                copy = type(self)(**{**settings, "learning_rate": rate})
+                by_row[at] = copy._held_out_errors(X, complementary, relevant, seed=seed)
+                if self.callback is not None:
+                    self.callback("search", at + 1, len(RATES), float(by_row[at].mean()))
+        chosen = _better_than_usual(by_row)
+        self.learning_rate_ = RATES[chosen]
+        self.cv_results_ = {
+            "learning_rate": np.array(RATES),
+            "mean_ranking_error": by_row.mean(axis=1),
+            "chosen": np.arange(len(RATES)) == chosen,
+        }
+
+    def _held_out_errors(
+        self, X: Features, complementary: Indicator, relevant: Indicator | None, *, seed: int
+    ) -> Array:
+        """Return the ranking error (n,) of each row, by a model that was not trained on it.
+
+        All errors are infinite if a training fails. If all trainings fail, the final one raises.
+        """
+        scores = np.empty(complementary.shape)
+        for train, test in KFold(_FOLDS, shuffle=True, random_state=seed).split(complementary):
+            known = None if relevant is None else relevant[train]
+            try:
+                self._fit(X[train], complementary[train], known)
+                scores[test] = self._decision(X[test])
+            except (ValueError, RuntimeError):
+                return np.full(len(complementary), np.inf)
+        return metrics.complementary_ranking_error_of_rows(complementary, scores)
 
     def _log_likelihood(self, X: Features, complementary: Indicator) -> Array:
         logits = self._decision(X)
@@ -214,39 +250,6 @@ class MLCLClassifier(GradientClassifier):
         return metrics.complementary_log_likelihood_of_rows(complementary, implied)
 
 
-def choose_rate(
-    classifier: GradientClassifier,
-    X: Features,
-    complementary: Indicator,
-    relevant: Indicator | None,
-    *,
-    seed: int,
-) -> tuple[float, dict[str, NDArray[Any]]]:
-    """Return the learning rate with the least held-out ranking error, and ``cv_results_``.
-
-    It is 0.01 if there are too few rows, or if training fails with every rate. The likelihood as
-    the criterion chose worse on simulated data: it depends on the estimated transition matrix.
-    """
-    by_row = np.full((len(RATES), len(complementary)), np.inf)
-    if len(complementary) >= _FOLDS:
-        splitter = KFold(_FOLDS, shuffle=True, random_state=seed % 2**32)
-        folds = list(splitter.split(complementary))
-        # clone() would also copy the callback and the network's factory, which may hold anything.
-        settings = classifier.get_params(deep=False)
-        settings |= {"callback": None, "random_state": seed % 2**32}
-        for at, rate in enumerate(RATES):
-            copy = type(classifier)(**{**settings, "learning_rate": rate})
-            by_row[at] = _held_out_errors(copy, X, complementary, relevant, folds)
-            if classifier.callback is not None:
-                classifier.callback("search", at + 1, len(RATES), float(by_row[at].mean()))
-    chosen = _better_than_usual(by_row)
-    return RATES[chosen], {
-        "learning_rate": np.array(RATES),
-        "mean_ranking_error": by_row.mean(axis=1),
-        "chosen": np.arange(len(RATES)) == chosen,
-    }
-
-
 def _better_than_usual(by_row: Array) -> int:
     """Return the position of the best rate; of the usual one if it is within a standard error."""
     best = int(by_row.mean(axis=1).argmin())
@@ -254,26 +257,3 @@ def _better_than_usual(by_row: Array) -> int:
         return best if np.isfinite(by_row[best]).all() else _USUAL
     gain = by_row[_USUAL] - by_row[best]
     return best if gain.mean() > gain.std() / np.sqrt(len(gain)) else _USUAL
-
-
-def _held_out_errors(
-    classifier: GradientClassifier,
-    X: Features,
-    complementary: Indicator,
-    relevant: Indicator | None,
-    folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-) -> Array:
-    """Return the ranking error (n,) of each row, by a model that was not trained on it.
-
-    All errors are infinite if a training fails. If all trainings fail, the final one raises.
-    """
-    scores = np.empty(complementary.shape)
-    for train, test in folds:
-        try:
-            classifier._fit(
-                X[train], complementary[train], None if relevant is None else relevant[train]
-            )
-            scores[test] = classifier._decision(X[test])
-        except (ValueError, RuntimeError):
-            return np.full(len(complementary), np.inf)
-    return metrics.complementary_ranking_error_of_rows(complementary, scores)

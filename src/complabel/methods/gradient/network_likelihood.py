@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -130,19 +130,16 @@ class NetworkLikelihoodClassifier(GradientClassifier):
         settings = self._settings(X, generator, "classifier")
         centre = self._centre(X)
         rows = X if centre is None else X - centre
+        where: Any = {"dtype": torch.float32, "device": settings["device"]}
         with self._new_network(X, answers.n_labels, generator) as network:
             start = (
-                None if log_w is None else torch.from_numpy(log_w).float().to(settings["device"])
+                None if log_w is None else torch.nn.Parameter(torch.tensor(log_w, **where), trains)
             )
             objective = _Objective(
                 AnswersLikelihood(
-                    answers,
-                    exclusion_rates=rates,
-                    with_error_rates=bool(mistakes),
-                    dtype=torch.float32,
-                    device=settings["device"],
+                    answers, exclusion_rates=rates, with_error_rates=bool(mistakes), **where
                 ),
-                log_propensities=None if start is None else torch.nn.Parameter(start, trains),
+                log_propensities=start,
                 mistakes=mistakes,
                 cardinality=1.0 if self.cardinality is None and self._single else self.cardinality,
             )
@@ -157,9 +154,9 @@ class NetworkLikelihoodClassifier(GradientClassifier):
             coef, intercept = (
                 each.detach().double().cpu().numpy() for each in network.parameters()
             )
-            self.model_ = LinearMap(
-                coef, intercept if centre is None else intercept - coef @ centre
-            )
+            if centre is not None:
+                intercept = intercept - coef @ centre
+            self.model_ = LinearMap(coef, intercept)
         self._refuse_divergence(self.model_, X, "classifier")
 
     def _mistakes(self) -> dict[str, float]:

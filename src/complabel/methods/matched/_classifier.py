@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
@@ -37,6 +38,7 @@ from complabel.methods.matched._matching import (
 _RAREST = 1e-6
 
 
+@dataclass(eq=False, repr=False)
 class FrequencyMatchedClassifier(ComplementaryClassifier):
     r"""Any classifier of the package, with its scores matched to how often each label applies.
 
@@ -126,19 +128,9 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         "_exclusion_rates": (None, Numbers("K", at_least=0)),
     }
 
-    label_frequencies_: Array
-    label_frequencies_errors_: Array | None
-
-    def __init__(
-        self,
-        classifier: ComplementaryClassifier,
-        label_frequencies: str | ArrayLike = "auto",
-        *,
-        cv: int | None = 3,
-    ) -> None:
-        self.classifier = classifier
-        self.label_frequencies = label_frequencies
-        self.cv = cv
+    classifier: ComplementaryClassifier
+    label_frequencies: str | ArrayLike = "auto"
+    cv: int | None = field(default=3, kw_only=True)
 
     @property
     def learns_from(self) -> Literal["complementary", "relevant"]:  # type: ignore[override]
@@ -184,7 +176,8 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
     def _frequencies(self, answers: Answers, *, predictions: Array | None = None) -> Array:
         """Return the frequencies (K,), given or estimated; store errors and propensities."""
         self._forget("propensities_")
-        self.label_frequencies_errors_, self._log_propensities = None, None
+        self.label_frequencies_errors_: Array | None = None
+        self._log_propensities: Array | None = None
         if isinstance(self.label_frequencies, str):
             found = estimate_label_frequencies(answers, predictions=predictions)
             values, self.label_frequencies_errors_ = found.values, found.standard_errors

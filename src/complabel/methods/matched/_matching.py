@@ -37,7 +37,7 @@ LogLikelihood = Callable[[Array], float]
 """Returns the log-likelihood of all answers, given the logits (n, K)."""
 
 
-def label_shifts(scores: Array, frequencies: Array, *, tolerance: float = _TOLERANCE) -> Array:
+def label_shifts(scores: Array, frequencies: Array) -> Array:
     """Return the shifts b (K,) for which sigmoid(scores + b) has the given means over the rows.
 
     Newton's method is applied to the log-odds of the means, because these are linear in b if
@@ -60,7 +60,8 @@ def label_shifts(scores: Array, frequencies: Array, *, tolerance: float = _TOLER
         p = special.expit(scores + shifts)
         mean = p.mean(axis=0)
         excess = mean - frequencies
-        if np.all(np.abs(excess) <= tolerance * frequencies):
+        matched = np.abs(excess) <= _TOLERANCE * frequencies
+        if matched.all():
             break
         low, high = np.where(excess < 0, shifts, low), np.where(excess > 0, shifts, high)
         # If means and slopes underflow to 0, newton is not finite, and the bracket is halved.
@@ -69,12 +70,12 @@ def label_shifts(scores: Array, frequencies: Array, *, tolerance: float = _TOLER
             newton = shifts - (special.logit(mean) - target) / slope
         useful = (low < newton) & (newton < high) & (np.abs(excess) < before / 2)
         moved = np.where(useful, newton, low + (high - low) / 2)
-        shifts = np.where(np.abs(excess) <= tolerance * frequencies, shifts, moved)
+        shifts = np.where(matched, shifts, moved)
         before = np.abs(excess)
     return np.asarray(shifts)
 
 
-def class_shifts(scores: Array, frequencies: Array, *, tolerance: float = _TOLERANCE) -> Array:
+def class_shifts(scores: Array, frequencies: Array) -> Array:
     """Return the shifts b, of mean 0, for which softmax(scores + b) has the given means.
 
     They minimize a convex function, the mean of logsumexp(scores + b) minus frequencies @ b, by
@@ -84,7 +85,7 @@ def class_shifts(scores: Array, frequencies: Array, *, tolerance: float = _TOLER
     p, value = _softmax(scores, frequencies, shifts)
     for _ in range(_MOST_STEPS):
         gap = frequencies - p.mean(axis=0)
-        if np.all(np.abs(gap) <= tolerance * frequencies):
+        if np.all(np.abs(gap) <= _TOLERANCE * frequencies):
             break
         # A constant added to all shifts changes nothing, so the Hessian is singular. The last term
         # makes it regular.
@@ -96,20 +97,20 @@ def class_shifts(scores: Array, frequencies: Array, *, tolerance: float = _TOLER
             if value_there < value - 0.1 * part * (gap @ step):
                 break
         else:
-            there = _each_matched(scores, frequencies, shifts, tolerance=tolerance)
+            there = _each_matched(scores, frequencies, shifts)
             p_there, value_there = _softmax(scores, frequencies, there)
         shifts, p, value = there, p_there, value_there
     return np.asarray(shifts - shifts.mean())
 
 
-def _each_matched(scores: Array, frequencies: Array, shifts: Array, *, tolerance: float) -> Array:
+def _each_matched(scores: Array, frequencies: Array, shifts: Array) -> Array:
     """Match each class once, while the others stay, and return the new shifts."""
     shifts = shifts.copy()
     for k in range(len(shifts)):
         others = np.delete(np.arange(len(shifts)), k)
         rest = special.logsumexp(scores[:, others] + shifts[others], axis=1)
         against = (scores[:, k] - rest)[:, np.newaxis]
-        shifts[k] = label_shifts(against, frequencies[[k]], tolerance=tolerance)[0]
+        shifts[k] = label_shifts(against, frequencies[[k]])[0]
     return shifts
 
 

@@ -1,0 +1,168 @@
+"""The three commands: mutants are read or cleanly refused, and what is neither is told."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.fuzz import driver, importers, models, mutants, readers
+
+import complabel
+from complabel.errors import AnnotationError, DatasetFormatError, ModelFileError
+from complabel.importers import FORMATS, Format
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def unguarded(monkeypatch, recwarn):
+    """Leave this process without the limits that a worker has, and without warnings."""
+    monkeypatch.setattr(driver, "guard", lambda target: None)
+
+
+@pytest.mark.parametrize(
+    ("target", "n_mutants", "least"),
+    [
+        (readers.TARGET, 600, {"read": 30, "DatasetFormatError": 300}),
+        (importers.TARGET, 150, {"read": 15, "DatasetFormatError": 50}),
+        (models.TARGET, 150, {"read": 5, "ModelFileError": 50}),
+    ],
+    ids=["readers", "importers", "models"],
+)
+def test_mutants_are_read_or_cleanly_refused(target, n_mutants, least, capsys):
+    assert driver.main(target, ["--mutants", str(n_mutants), "--seed", "2024"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith(f"{n_mutants} mutants of seed 2024: ")
+    assert last.endswith("; 0 finds")
+    told = last.partition(": ")[2]
+    counts = {word: int(count) for count, word in re.findall(r"(\d+) (\w+)", told)}
+    assert all(counts[word] > count for word, count in least.items())
+
+
+@pytest.mark.parametrize("kind", mutants.KINDS, ids=lambda kind: "+".join(kind.files))
+def test_dataset_files_that_are_mutated_are_sound(kind, tmp_path):
+    driver.write(tmp_path, {name: kind.pack(content) for name, content in kind.files.items()})
+    found = kind.read(tmp_path)
+    assert found.n_samples >= 4
+    assert found.n_labels >= 2
+
+
+def test_files_of_answers_that_are_mutated_are_sound(tmp_path):
+    read = set()
+    for seed in importers.SEEDS[::3]:
+        driver.write(tmp_path, {seed.name: seed.pack(seed.content)})
+        try:
+            if importers.use(seed, tmp_path) == "read":
+                read.add(seed.format)
+        except DatasetFormatError:
+            pass  # the options of the seed do not fit it
+    assert read == {seed.format for seed in importers.SEEDS} <= {each.name for each in FORMATS}
+
+
+def test_models_that_are_mutated_are_sound(tmp_path):
+    assert len(models.sound()) > len(models.METHODS)
+    for content, _, _ in models.sound():
+        driver.write(tmp_path, {"m": content})
+        assert models.use(None, tmp_path) == "read"
+
+
+@pytest.mark.parametrize("target", [readers.TARGET, importers.TARGET, models.TARGET])
+def test_the_same_seed_and_index_give_the_same_mutant(target):
+    first, again, other = (
+        [target.make(seed, index)[1] for index in range(60)] for seed in (0, 0, 1)
+    )
+    assert first == again
+    assert first != other
+    assert len({tuple(files.values()) for files in first}) > 50
+
+
+def break_readers(monkeypatch, broken):
+    monkeypatch.setattr(mutants, "KINDS", [mutants.Kind({"a.csv": b"0 1:1\n"}, broken)])
+
+
+def break_importers(monkeypatch, broken):
+    own = Format(
+        "own", "of this test", lambda head: True, lambda path, options, tally: broken(path)
+    )
+    monkeypatch.setattr(importers, "FORMAT", {"own": own})
+    monkeypatch.setattr(importers, "FORMATS", (own,))
+    monkeypatch.setattr(importers, "SEEDS", [importers.Seed("own", "a.csv", b"a,b\n1,2\n")])
+
+
+def break_models(monkeypatch, broken):
+    monkeypatch.setattr(complabel, "load", broken)
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (KeyError("deep inside"), "KeyError: "),
+        (MemoryError(), "MemoryError: "),
+        (RecursionError("too deep"), "RecursionError: 'too deep'"),
+        (RuntimeWarning("invalid value"), "RuntimeWarning: 'invalid value'"),
+        (driver.TooSlow("a day"), "TooSlow: 'a day'"),
+        (DatasetFormatError("somewhere"), "AssertionError: 'somewhere'"),
+        (ModelFileError("somewhere"), "AssertionError: 'somewhere'"),
+        (AnnotationError("x" * 9999), "AssertionError: 'xxx"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize(
+    ("target", "break_it", "name"),
+    [
+        (readers.TARGET, break_readers, "a.csv"),
+        (importers.TARGET, break_importers, "a.csv"),
+        (models.TARGET, break_models, "m"),
+    ],
+    ids=["readers", "importers", "models"],
+)
+def test_a_find_is_told_kept_and_replayed(
+    monkeypatch, tmp_path, capsys, target, break_it, name, raised, told
+):
+    def broken(path):
+        raise raised
+
+    if len(str(raised)) > driver.LONGEST and not target.showable:
+        return
+    break_it(monkeypatch, broken)
+    assert driver.main(target, ["--mutants", "2", "--seed", "5", "--out", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert f"mutant 1 of seed 5: {told}" in out
+    assert "2 finds" in out
+    assert (tmp_path / "5-1" / name).read_bytes() == target.make(5, 1)[1][name]
+    assert driver.main(target, ["--only", "1", "--seed", "5"]) == 1
+    assert "Traceback" in capsys.readouterr().out
+
+
+def test_a_crash_behind_a_refusal_is_a_find(monkeypatch, tmp_path):
+    def hides(path):
+        raise ModelFileError(f"{path} cannot be loaded") from IndexError("out of range")
+
+    break_models(monkeypatch, hides)
+    with pytest.raises(IndexError):
+        models.use(None, tmp_path)
+
+
+def test_a_table_of_which_no_answers_can_be_made_is_a_find(monkeypatch, tmp_path):
+    piece = {"item": ["a"], "label": ["sea"], "answer": ["no"]}  # nothing says what was asked
+    break_importers(monkeypatch, lambda path: [piece])
+    driver.write(tmp_path, {"a.csv": b""})
+    with pytest.raises(AssertionError, match="no answers can be made"):
+        importers.use(importers.SEEDS[0], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["readers", "importers", "models"])
+def test_the_command_runs_from_the_root_in_several_processes(name):
+    completed = subprocess.run(
+        [sys.executable, "-m", f"tests.fuzz.{name}", "--mutants", "501", "--jobs", "2"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert "501 of 501 mutants, 0 finds" in completed.stdout
+    assert completed.stdout.splitlines()[-1].startswith("501 mutants of seed 0: ")
