@@ -120,9 +120,10 @@ def report(
     """Write a study's report: a web page, and its tables as Markdown, LaTeX and CSV."""
     from complabel.cli import _running as running
 
+    measured = None if seconds is None else _measured_seconds(seconds)
     results = running.opened_results(store, study_name, with_criteria=True)
-    if seconds is not None:
-        plan = results.plan.model_copy(update={"seconds": _measured_seconds(seconds)})
+    if measured is not None:
+        plan = results.plan.model_copy(update={"seconds": measured})
         results = replace(results, plan=plan)
     running.write_reports(results, running.claim_report(results.plan.name, folder))
 

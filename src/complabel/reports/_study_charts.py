@@ -350,8 +350,7 @@ def time_charts(summary: Summary) -> AnswerCharts | None:
     ways = ["asked yes/no", *ticked]
     lines = []
     for series, (way, markers) in enumerate(zip(ways, _MARKERS, strict=True), start=1):
-        marker, filled, _ = markers
-        lines.append(Line(way, "", (), series, marker, filled))
+        lines.append(Line(way, "", (), series, markers[0], markers[1]))
     outside = [row.title for row in summary.rows if row.learns_from == "relevant"]
     charts = []
     for ticking in shown:
