@@ -37,6 +37,16 @@ def test_two_people_with_their_columns(tmp_path):
     assert tally.remarks == []
 
 
+def test_a_row_of_one_person_may_have_its_seconds(tmp_path):
+    batch = "id,WorkTimeInSeconds,no\nt1,37,sea\nt2,,sky\n"
+    told = {"item": "id", "label_names": LABELS}
+    rows, _ = imported(tmp_path / "a.csv", batch, "columns", absent=("no",), **told)
+    assert [row.get("seconds") for row in rows] == [37, None]
+    two = "id,seconds,ben,ann\nt1,37,sea,sky\n"
+    rows, _ = imported(tmp_path / "a.csv", two, "columns", absent=("ben", "ann"), **told)
+    assert [row.get("seconds") for row in rows] == [None, None]
+
+
 @pytest.mark.parametrize("question", ["ticked", "excluded"])
 def test_what_the_columns_hold_may_be_told(tmp_path, question):
     told = {"absent": ("anna_no",), "separator": ";", "question": question, "label_names": LABELS}

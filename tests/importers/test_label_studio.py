@@ -39,6 +39,7 @@ def test_two_controls_row_by_row(tmp_path):
         "asked_for": [2, 2, 2, 1, None],
         "annotator": ["7", "7", "7", "b@c.org", "7"],
         "time": [TIME] * 5,
+        "seconds": [4.288] * 5,
     }
     assert filled_counts(tally) == {
         "tasks": 3,
@@ -61,8 +62,20 @@ def test_a_label_in_both_controls_is_a_contradiction_between_two_answers(tmp_pat
         ("5-absent", "a", "sky", "no", "named"),
         ("5-present", "a", "sea", "yes", "asked"),
     ]
+    assert "seconds" not in table, "nobody knows how long each of the two answers took"
     answers, _ = masks(table, ["sea", "sky", "city"])
     assert answers.contradictions().tolist() == [[0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("lead_time", "seconds"),
+    [(2, 2.0), ("3,5", 3.5), (0, None), (-1, None), (None, None), ("x", None), (True, None),
+     (float("inf"), None)],
+)  # fmt: skip
+def test_the_time_of_an_annotation_is_that_of_its_answer(tmp_path, lead_time, seconds):
+    one = annotation(1, choices("tags", "sea"), lead_time=lead_time)
+    table, _ = load(tmp_path, [task(4, {"id": "z"}, one)])
+    assert table.get("seconds", [None]) == [seconds]
 
 
 def test_the_only_control_is_taken_as_named_and_this_is_said(tmp_path):
@@ -195,6 +208,16 @@ def test_what_was_not_chosen_does_not_apply_if_this_is_told(tmp_path):
     _, found = masks(table, labels)
     assert found["relevant"] == [[0, 1, 0], [0, 0, 1]]
     assert found["absent"] == [[1, 0, 1], [1, 1, 0]]
+    for unselected in ("unknown", "no"):
+        told |= {"question": "ticked", "unselected": unselected}
+        ticked, tally = load(tmp_path, LABEL_STUDIO, **told)
+        chose = [row for row in short(ticked) if row[0] in ("10", "12")]
+        assert chose == short(table)
+        rest = [row for row in short(ticked) if row not in chose]
+        none = [(*form, label, "no", "ticked") for form in (("11", "a"), ("14", "b"))
+                for label in labels]  # fmt: skip
+        assert rest == none
+        assert tally.remarks[-1].startswith("Where nothing was ticked, no labels on offer apply")
     message = fails(tmp_path, LABEL_STUDIO, present=("this",), unselected="no")
     assert "give --label-names" in message
 
@@ -257,6 +280,7 @@ def test_json_min_and_tables_row_by_row(tmp_path, name):
         "asked_for": [2, 2, 2, 1],
         "annotator": ["7", "7", "7", "b@c.org"],
         "time": [TIME, TIME, TIME, None],
+        "seconds": [4.288, 4.288, 4.288, 2.5],
     }
     assert filled_counts(tally) == {
         "tasks": 2,

@@ -23,6 +23,7 @@ PIECE = {
     "annotator": ["kim", "kim", "lee", None, None],
     "time": ["2026-11-01", "2026-11-01", None, None, None],
     "probability": [None, None, None, None, 0.125],
+    "seconds": [2.5, 2.5, None, None, 40.0],
 }
 
 
@@ -191,6 +192,11 @@ def test_contradictions_are_kept_counted_and_named(tmp_path):
     assert "label 'sea' of item 'a'; all are kept" in tally.remarks[0]
 
 
+def test_seconds_may_have_a_decimal_comma(tmp_path):
+    rows, _ = imported(tmp_path / "t.csv", "item;label;answer;seconds\na;s;y;2,5\nb;s;n;\n")
+    assert [row.get("seconds") for row in rows] == [2.5, None]
+
+
 def test_lists_in_parquet_are_menus(tmp_path):
     frame = pd.DataFrame({"item": [1], "label": ["sea"], "offered": [["sea", "sky"]]})
     frame.to_parquet(tmp_path / "t.parquet")
@@ -208,6 +214,8 @@ def test_lists_in_parquet_are_menus(tmp_path):
         ("item,label,probability\na,sea,0\n", "line 2: has probability '0'"),
         ("item,label,asked_for\na,sea,1.5\n", "line 2: has asked_for '1.5'; it must be a whole"),
         ("item,label,asked_for\na,sea,many\n", "line 2: has asked_for 'many'"),
+        ("item,label,seconds\na,sea,-1\n", "line 2: has seconds '-1'; it must be a number from"),
+        ("item,label,seconds\na,sea,inf\n", "line 2: has seconds 'inf'"),
         ("item,labels\na,sea\n", "has no column 'label'"),
         ("item,label\n", "holds no answer, read as table"),
     ],

@@ -7,6 +7,9 @@ Choices in both controls become one answer, "named" with relevant labels: a mist
 whole form, and answers are counted, weighted and held out one by one. Only if somebody chooses a
 label in both controls, the form becomes two answers. Their contradiction is resolved when the table
 is read; within one answer, it would make the file unreadable.
+
+The seconds of a form are those of its answer. If it gives several answers, nobody knows how long
+each of them took, so their seconds stay empty.
 """
 
 from __future__ import annotations
@@ -40,11 +43,12 @@ class Form:
     menu: tuple[str, ...] | None = None
     annotator: str | None = None
     time: str | None = None
+    seconds: float | None = None
     task: Mapping[str, Any] = field(default_factory=dict)
 
     def row(self, label: str, answer: str, question: str, **more: Any) -> Row:
         """Return a row of the form's answer."""
-        shared = {"annotator": self.annotator, "time": self.time}
+        shared = {"annotator": self.annotator, "time": self.time, "seconds": self.seconds}
         return Row(self.answer_id, self.item, label, answer, question, **{**shared, **more})
 
 
@@ -108,9 +112,25 @@ def rows_of(
             raise fault(form.place, f"{told}; correct them, or rename the field if it is no menu")
     parts = [(form, absent, present, options.question)]
     if set(absent) & set(present):
-        two = [replace(form, answer_id=f"{form.answer_id}-{what}") for what in Controls._fields]
+        two = [
+            replace(form, answer_id=f"{form.answer_id}-{what}", seconds=None)
+            for what in Controls._fields
+        ]
         parts = [(two[0], absent, [], options.question), (two[1], [], present, None)]
-    return [row for part in parts for row in _answer(*part, options, tally, probability)]
+    # If all labels that apply were ticked, those that were not chosen do not apply.
+    every = options.unselected == "no" or (options.question == "ticked" and not controls.absent)
+    return [row for part in parts for row in _answer(*part, every, options, tally, probability)]
+
+
+def shown_in(form: Form, options: Options) -> tuple[str, ...]:
+    """Return all labels that a form showed."""
+    shown_ones = form.menu or options.label_names
+    if shown_ones is None:
+        needed = (
+            "labels that were not chosen do not apply, so all labels that were shown are needed"
+        )
+        raise fault(form.place, f"{needed}; the export does not list them, give --label-names")
+    return shown_ones
 
 
 def _answer(
@@ -118,19 +138,16 @@ def _answer(
     absent: list[str],
     present: list[str],
     told: str | None,
+    every: bool,
     options: Options,
     tally: Tally,
     probability: float | None,
 ) -> Iterator[Row]:
     question, menu = told or "named", form.menu
     unchosen: list[str] = []
-    if present and options.unselected == "no":  # every label that was shown was judged
-        offered = menu or options.label_names
-        if offered is None:
-            needed = "--unselected no needs all labels that were shown"
-            raise fault(form.place, f"{needed}; the export does not list them, give --label-names")
+    if present and every:  # every label that was shown was judged
         question = "ticked"
-        unchosen = [label for label in offered if label not in {*absent, *present}]
+        unchosen = [label for label in shown_in(form, options) if label not in {*absent, *present}]
     elif question != "ticked" and (not absent or (menu is not None and len(menu) == 1)):
         question = "asked"  # a menu of one label is a yes/no question
     if question != "asked" and menu is None and options.label_names is None:

@@ -56,6 +56,18 @@ def _point(value: Any) -> Any:
 Chance = Annotated[float, Field(gt=0, le=1), BeforeValidator(_point)]
 
 
+def seconds_of(value: Any) -> float | None:
+    """Return a number or a text as seconds above 0; None if it is none, as no tool needs it."""
+    try:
+        seconds = float(_point(value))
+    except (TypeError, ValueError):
+        return None
+    return seconds if 0 < seconds < math.inf else None
+
+
+Seconds = Annotated[float | None, BeforeValidator(seconds_of)]
+
+
 def checked(model: type[_Made], value: Any, place: str) -> _Made:
     """Return a record as its model; an error names the field and shows what was found."""
     try:

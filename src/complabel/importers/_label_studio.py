@@ -27,10 +27,11 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 from complabel._opening import fault
 from complabel.answers import ANSWER_WORDS, QUESTIONS
 from complabel.importers._format import Format, Head, Options, Row, Tally, as_json, chance, pieces
-from complabel.importers._forms import Controls, Form, rows_of, settle
+from complabel.importers._forms import Controls, Form, rows_of, settle, shown_in
 from complabel.importers._json import (
     Chance,
     OptionalText,
+    Seconds,
     Text,
     checked,
     checked_as,
@@ -84,6 +85,7 @@ class _Annotation(BaseModel):
     unique_id: OptionalText = None
     completed_by: Annotated[OptionalText, BeforeValidator(_person)] = None
     created_at: OptionalText = None
+    lead_time: Seconds = None
     was_cancelled: Any = None
     skipped: Any = None
     ground_truth: Any = None
@@ -174,6 +176,7 @@ def _as_tasks(
             "id": number,
             "completed_by": record.get("annotator"),
             "created_at": record.get("created_at"),
+            "lead_time": record.get("lead_time"),
             "was_cancelled": str(record.get("was_cancelled")).casefold() == "true",
             "result": results,
         }
@@ -265,6 +268,7 @@ def _forms(records: Sequence[tuple[str, Any]], options: Options, tally: Tally) -
                 menu=_menu_of(task.data.get(MENU)),
                 annotator=annotation.completed_by,
                 time=annotation.created_at,
+                seconds=annotation.lead_time,
                 task=task.data,
             )
     tally.counts["tasks"] += len(tasks)
@@ -344,21 +348,28 @@ def _rows(
         size = min(n_labels, len(form.menu or ()))
         probability = chance(n_labels, size) if drawn else None
         rows = rows_of(form, controls, options, tally, probability)
-        if not rows and options.question == "ticked" and controls.absent:
+        if not rows and options.question == "ticked":
             offered = None if form.menu is None else as_json(form.menu)
-            rows = [form.row("", "yes", "ticked", offered=offered, probability=probability)]
+            said = [("", "yes")]
+            if not controls.absent:
+                said = [(label, "no") for label in shown_in(form, options)]
+            about = {"offered": offered, "probability": probability}
+            rows = [form.row(label, word, "ticked", **about) for label, word in said]
             tally.counts["forms without a tick"] += 1
         if asked is not None and (row := _asked_row(form, asked)):
             if row.probability is None and options.random_questions:
                 row = row._replace(probability=1 / n_asked)
             suffix = "-asked" if any(controls) else ""
             rows.append(row._replace(answer_id=f"{row.answer_id}{suffix}"))
+        if len({row.answer_id for row in rows}) > 1:  # the time is that of the whole form
+            rows = [row._replace(seconds=None) for row in rows]
         tally.counts["empty annotations"] += not rows
         found += rows
     if tally.counts["forms without a tick"]:
+        all_apply, them = ("all labels", "do not") if controls.absent else ("no labels", "do")
         tally.remark(
-            "Where nothing was ticked, all labels on offer apply, because --question ticked says"
-            " that people ticked all labels that do not apply."
+            f"Where nothing was ticked, {all_apply} on offer apply, because --question ticked says"
+            f" that people ticked all labels that {them} apply."
         )
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -149,6 +150,7 @@ def _check(table: Table, rows: Any) -> None:
 _NUMBERS: dict[str, tuple[Callable[[float], bool], str]] = {
     "asked_for": (lambda x: 1 <= x <= 2**31 and x.is_integer(), "a whole number of at least 1"),
     "probability": (lambda x: 0 < x <= 1, "above 0 and at most 1"),
+    "seconds": (lambda x: 0 <= x < math.inf, "a number from 0"),
 }
 
 

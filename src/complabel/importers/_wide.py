@@ -2,7 +2,8 @@
 
 A column of a label holds codes, as in CheXpert; a column of a person holds labels. ``absent`` and
 ``present`` name the latter, and say what their labels mean. ``COLUMN=PERSON`` says who filled in a
-column; by default the person is called as the column.
+column; by default the person is called as the column. If there is only one person, a column
+``seconds``, or ``WorkTimeInSeconds`` of Mechanical Turk, has the time of each row.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from complabel._opening import fault
 from complabel.errors import DatasetFormatError, InputError
 from complabel.importers._format import Format, Head, Options, Row, Tally, pieces, some
 from complabel.importers._forms import Controls, Form, rows_of
-from complabel.importers._json import shown
+from complabel.importers._json import seconds_of, shown
 from complabel.importers._tabular import WORDS, Table, long_form, open_table
 
 _BLANK, _UNKNOWN = -1, -2
@@ -26,6 +27,7 @@ _BLANKS = {"", "nan", "na", "n/a", "<na>", "none", "null"}
 _USUAL = {"0", "1", "-1"}
 _MAX_NAMED = 3
 _SIGNS = (";", ",", "|", "/")  # what may separate labels, if nobody told it
+_SECONDS = ("seconds", "WorkTimeInSeconds")
 
 
 def _recognizes(head: Head) -> bool:
@@ -148,7 +150,9 @@ def _rows(
     table: Table, item: str, people: dict[str, Controls], options: Options, tally: Tally
 ) -> Iterator[Row]:
     columns = [*dict.fromkeys(name for each in people.values() for name in sum(each, ()))]
-    for piece in table.frames([item, *columns]):
+    times = [name for name in _SECONDS if name in table.columns and name not in (item, *columns)]
+    times = times[: len(people) == 1]  # of several people, nobody knows whose time it is
+    for piece in table.frames([item, *columns, *times]):
         for row, cells in piece.astype(object).to_dict("index").items():
             chosen = {each: _labels(cells[each], options) for each in columns}
             tally.counts["rows of the file"] += 1
@@ -161,7 +165,10 @@ def _rows(
             _remark_on_signs(chosen, options, tally)
             for person, controls in people.items():
                 place, answer_id = f"{table.path}, row {row + 1}", f"{row + 1}-{person}"
-                form = Form(place, answer_id, cells[item], chosen, annotator=person)
+                seconds = seconds_of(cells[times[0]]) if times else None
+                form = Form(
+                    place, answer_id, cells[item], chosen, annotator=person, seconds=seconds
+                )
                 yield from rows_of(form, controls, options, tally)
 
 
