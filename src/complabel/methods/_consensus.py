@@ -17,15 +17,11 @@ from complabel.methods._door import check_new, refuse_other_number_of_rows
 
 # To find wrong answers, nobody is taken to be without mistakes: rates are at least this.
 _LEAST_RATE = 0.01
-# Rates of people are looked for on a grid of their log-odds: .0003 to .993.
-_GRID = np.linspace(-8.0, 5.0, 66)
-# Log-odds that a label applies are rounded to this, so that people are counts of such judgements.
-_BINS = np.linspace(-12.0, 12.0, 241)
-# People's log-odds are spread about a mean. The priors act like so many people more: with a spread
-# of 1, and with a rate of .1.
-_PRIOR_PEOPLE, _PRIOR_MEAN = 2.0, special.logit(0.1)
+# People's log-odds are normally distributed. The priors of mean and spread act like so many people
+# more: with the model's mean rate, and with a spread of 1.
+_PRIOR_PEOPLE = 2.0
 _ROUNDS = 50
-_INTERVAL = (0.5, 0.025, 0.975)
+_NORMAL_95 = 1.96
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,19 +63,13 @@ class Answered:
             given["log_propensities"] = torch.from_numpy(np.log(self.propensities))
         return np.asarray(likelihood.log_odds(torch.from_numpy(logits), **given).numpy())
 
-    def log_ratios(self, annotator: NDArray[np.intp], said: Statements) -> Array:
-        """Return log P(statement | applies) / P(statement | does not), (S,), of judgements."""
+    @property
+    def one_sided(self) -> Array:
+        """The rates (2, R + 1, 1 or K) with which people miss and invent labels they judge."""
         assert self.rates is not None
-        if self.rates.ndim == 1:
-            missed = invented = self.rates[annotator] / 2
-        else:
-            column = said.label if self.rates.shape[2] > 1 else 0
-            missed, invented = self.rates[:, annotator, column]
-        return np.where(
-            said.applies,
-            np.log1p(-missed) - np.log(invented),
-            np.log(missed) - np.log1p(-invented),
-        )
+        if self.rates.ndim > 1:
+            return self.rates
+        return np.stack([self.rates / 2] * 2)[:, :, np.newaxis]
 
 
 class ConsensusMixin(ComplementaryClassifier):
@@ -155,7 +145,7 @@ class ConsensusMixin(ComplementaryClassifier):
         features, answers = self._read_answered(X, answers)
         said = answers.statements()
         said = said.only(said.kind != STATEMENT_KINDS.index("excluded"))
-        odds, others = self._beliefs(features, answers, said)
+        odds, others = self._beliefs(features, self._answered(answers).fallible(), said)
         wrong = special.expit(np.where(said.applies, -odds, odds))
         labels = np.asarray(self.classes_ if answers.label_names is None else answers.label_names)
         people = np.array([*answers.annotator_names, None], dtype=object)
@@ -200,19 +190,26 @@ class ConsensusMixin(ComplementaryClassifier):
         features, answers = self._read_answered(X, answers)
         said = answers.statements()
         said = said.only(np.isin(answers.question, ("asked", "ticked"))[said.answer])
-        _, others = self._beliefs(features, answers, said)
+        answered = self._answered(answers).fallible()
+        _, others = self._beliefs(features, answered, said)
         n_people = len(answers.annotator_names)
         code = answers.annotator[said.answer] % (n_people + 1)  # -1 becomes the last place
         judged = np.bincount(code, minlength=n_people + 1)
         rows = np.flatnonzero(judged)
-        rates = _rates_of_people(np.searchsorted(rows, code), said.applies, others, len(rows))
+        found, errors = _log_odds_of_people(
+            special.logit(answered.one_sided.mean(axis=2)),
+            code,
+            said.applies,
+            special.expit(others),
+        )
         columns = {
             "annotator": np.array([*answers.annotator_names, None], dtype=object)[rows],
             "judged": judged[rows],
         }
-        for name, quantiles in zip(("missed", "invented"), rates, strict=True):
-            ends = zip(("", "_low", "_high"), quantiles.T, strict=True)
-            columns |= {f"{name}{end}": values for end, values in ends}
+        sides = zip(("missed", "invented"), found[:, rows], errors[:, rows], strict=True)
+        for name, odds, error in sides:
+            for end, reach in (("", 0.0), ("_low", -_NORMAL_95), ("_high", _NORMAL_95)):
+                columns[name + end] = special.expit(odds + reach * error)
         return columns
 
     def _answered(self, answers: Answers) -> Answered:
@@ -233,45 +230,49 @@ class ConsensusMixin(ComplementaryClassifier):
             )
         return features, answers
 
-    def _beliefs(self, X: Features, answers: Answers, said: Statements) -> tuple[Array, Array]:
+    def _beliefs(self, X: Features, answered: Answered, said: Statements) -> tuple[Array, Array]:
         """Return log-odds (S,) that labels apply, by all answers and by all but the statement."""
-        answered = self._answered(answers).fallible()
         odds = answered.log_odds(self._decision(X))[said.item, said.label]
         # Given the label, a judgement depends on nothing else, so its factor can be taken away.
-        others = odds - answered.log_ratios(answers.annotator[said.answer], said)
+        answers, rates = answered.answers, answered.one_sided
+        column = said.label if rates.shape[2] > 1 else 0
+        missed, invented = rates[:, answers.annotator[said.answer], column]
+        of_yes = np.log1p(-missed) - np.log(invented)
+        of_no = np.log(missed) - np.log1p(-invented)
         judged = np.isin(answers.question, ("asked", "ticked"))[said.answer]
-        return odds, np.where(judged, others, np.nan)
+        return odds, np.where(judged, odds - np.where(said.applies, of_yes, of_no), np.nan)
 
 
-def _rates_of_people(
-    person: NDArray[np.intp], yes: NDArray[np.bool_], odds: Array, n_people: int
-) -> Array:
-    """Return quantiles (2, R, 3) of the rates of missed and of invented labels."""
-    n_bins, n_grid = len(_BINS), len(_GRID)
-    place = np.searchsorted((_BINS[1:] + _BINS[:-1]) / 2, odds)
-    cell = (person * 2 + yes) * n_bins + place
-    counts = np.bincount(cell, minlength=n_people * 2 * n_bins).reshape(n_people, 2 * n_bins)
-    p, rate = special.expit(_BINS), special.expit(_GRID)
-    # The chances of "yes" (bins, missed, invented).
-    says_yes = np.add.outer(np.outer(p, 1 - rate), np.zeros(n_grid))
-    says_yes += np.multiply.outer(1 - p, rate)[:, np.newaxis]
-    log_chances = np.log(np.concatenate([1 - says_yes, says_yes]))
-    of_people = (counts @ log_chances.reshape(2 * n_bins, -1)).reshape(-1, n_grid, n_grid)
-    means, spreads = np.full(2, _PRIOR_MEAN), np.ones(2)
+def _log_odds_of_people(
+    known: Array, person: NDArray[np.intp], yes: NDArray[np.bool_], applies: Array
+) -> tuple[Array, Array]:
+    """Return log-odds (2, R + 1) of missed and invented labels, and their standard errors.
+
+    ``known`` (2, R + 1) are those of the model. Who has the mean rates, which are last, is found
+    from J judgements, about labels that apply with given probabilities (J,).
+    """
+    # Each round is a step of Fisher's scoring, and one of empirical Bayes for mean and spread.
+    n_people = known.shape[1]
+    judged = np.bincount(person, minlength=n_people) > 0
+    is_new = (known == known[:, -1:]).all(axis=0)
+    found, mean, variances = known, known[:, -1:], np.ones((2, 1))
     for _ in range(_ROUNDS):
-        # Log-priors of both rates on the grid (2, G), and the posterior (R, G, G).
-        prior = -(((_GRID - means[:, np.newaxis]) / spreads[:, np.newaxis]) ** 2) / 2
-        posterior = of_people + prior[0][:, np.newaxis] + prior[1]
-        posterior = special.softmax(posterior, axis=(1, 2))
-        sides = np.stack([posterior.sum(axis=2), posterior.sum(axis=1)])  # (2, R, G)
-        total = sides.sum(axis=1)  # (2, G)
-        means = (total @ _GRID + _PRIOR_MEAN) / (n_people + 1)
-        squares = (total * (_GRID - means[:, np.newaxis]) ** 2).sum(axis=1)
-        spreads = np.sqrt((squares + _PRIOR_PEOPLE) / (n_people + _PRIOR_PEOPLE))
-    below = np.cumsum(sides, axis=2) - sides / 2
-    return np.array(
-        [
-            [special.expit(np.interp(_INTERVAL, of_person, _GRID)) for of_person in of_side]
-            for of_side in below
-        ]
-    )
+        missed, invented = special.expit(found)[:, person]
+        p_yes = applies * (1 - missed) + (1 - applies) * invented
+        # The slopes (2, J) of the chance of "yes" by both log-odds.
+        slopes = np.stack(
+            [-applies * missed * (1 - missed), (1 - applies) * invented * (1 - invented)]
+        )
+        weighted = slopes / (p_yes * (1 - p_yes))
+        information = np.zeros((n_people, 2, 2))
+        np.add.at(information, person, np.einsum("ij,kj->jik", slopes, weighted))
+        posterior = np.linalg.inv(information + np.diag(1 / variances.ravel()))
+        gradient = -(found - mean) / variances
+        np.add.at(gradient.T, person, (weighted * (yes - p_yes)).T)
+        found = found + np.einsum("rij,jr->ir", posterior, gradient) * is_new
+        squared_errors = np.diagonal(posterior, axis1=1, axis2=2).T
+        most = judged.sum() + _PRIOR_PEOPLE
+        mean = (found[:, judged].sum(axis=1, keepdims=True) + _PRIOR_PEOPLE * known[:, -1:]) / most
+        squares = (found - mean) ** 2 + squared_errors
+        variances = (squares[:, judged].sum(axis=1, keepdims=True) + _PRIOR_PEOPLE) / most
+    return found, np.sqrt(squared_errors)
