@@ -162,13 +162,22 @@ ITEMS = option(
 LABEL_NAMES = option(
     "FILE", "File with all labels, one on each line. [default: the labels that the answers mention]"
 )
-CONTRADICTIONS = option(
-    "POLICY",
-    "What to do if one answer says that a label applies to an item and another denies it. error:"
-    " stop; drop: drop both; majority: keep what most annotators say; trust-relevant: the label"
-    " applies.",
-    default="error",
-    **_one_of("error", "drop", "majority", "trust-relevant"),
+
+
+def _contradictions(text: str, *more: str) -> Any:
+    return option(
+        "POLICY",
+        "What to do if one answer says that a label applies to an item and another denies it."
+        " error: stop; drop: drop both; majority: keep what most annotators say; trust-relevant:"
+        f" the label applies{text}.",
+        default="error",
+        **_one_of("error", "drop", "majority", "trust-relevant", *more),
+    )
+
+
+CONTRADICTIONS = _contradictions("")
+CONTRADICTIONS_OR_KEEP = _contradictions(
+    "; keep: keep all answers, for a method that allows for mistakes", "keep"
 )
 QUESTION = option(
     "QUESTION",
