@@ -67,7 +67,7 @@ def test_people_are_told_apart(drawn):
     assert (low < missed).all()
     assert (missed < high).all()
     assert np.mean((low <= truth) & (truth <= high)) > 0.6
-    assert found.people["judgements"].sum() == 400 * 3 * 5
+    assert found.people["judged"].sum() == 400 * 3 * 5
 
 
 def test_planted_mistakes_are_the_most_doubtful():
@@ -87,8 +87,9 @@ def test_planted_mistakes_are_the_most_doubtful():
     top = {name: column[: flipped.sum()] for name, column in found.doubtful.items()}
     truth = data.Y[top["item"], top["label"]]
     assert np.mean(truth != top["said"]) > 0.5
-    assert (np.diff(found.doubtful["probability"]) >= 0).all()
+    assert (np.diff(found.doubtful["wrong"]) <= 0).all()
     assert len(found.doubtful["item"]) == said.size
+    assert found.doubtful["wrong"].sum() == pytest.approx(flipped.sum(), rel=0.5)
 
 
 def test_states_given_answers_follow_bayes_rule():

@@ -154,6 +154,7 @@ FEATURES_OF_MODEL = argument("FEATURES", _FEATURES)
 DATASETS = argument("DATASET", DATASET_HELP, default=None, autocompletion=complete_dataset)
 STUDY_NAME = argument("STUDY", "Name of the study. [default: the latest]", default=None)
 FEATURES = option("FILE", _FEATURES, default=...)
+FEATURES_IF_ANY = option("FILE", _FEATURES)
 ITEMS = option(
     "FILE",
     "File with the item of each row of the features, one on each line. [default: the column item"

@@ -37,15 +37,17 @@ class Consensus:
         all answers. Above one half, most people would say so.
     relevant : ndarray of shape (n_items, K), dtype uint8
         1 where ``share`` is above one half.
-    doubtful : dict of str to ndarray
-        A table of all judgements, the most doubtful first: ``answer`` (its row in the answers),
-        ``item``, ``label``, ``annotator`` (code, -1 if unknown), ``said`` (True for "applies"), and
-        ``probability``: that a person says so, given the features and all *other* answers.
-    people : dict of str to ndarray
-        A table of all people, in the order of ``annotator_names``: ``judgements``, and how often
-        each misses a label that most people would say applies, and invents one that most people
-        would not: ``missed``, ``missed_low``, ``missed_high``, ``invented``, ``invented_low``,
-        ``invented_high``, with 95 % intervals.
+    doubtful : dict of str to ndarray of shape (J,)
+        A table of all judgements, those that are most probably wrong first: ``item``, ``label`` and
+        ``annotator`` (names, or numbers of items and labels without names; None for unknown
+        annotators), ``said`` (True for "applies"), ``wrong``: the probability that most people
+        would say otherwise, given the features and all answers, and ``others``: the share of people
+        who would say "applies", given the features and all *other* answers.
+    people : dict of str to ndarray of shape (R,)
+        A table of people in the order of ``annotator_names``: ``annotator``, ``judged`` (how many
+        labels), and how often each misses a label that most people would say applies, and invents
+        one that most people would not: ``missed``, ``missed_low``, ``missed_high``, ``invented``,
+        ``invented_low`` and ``invented_high``, with 95 % intervals.
     n_repeated : int
         How many pairs of an item and a label were judged more than once. These tell most about
         people.
@@ -132,7 +134,7 @@ def find_consensus(
     >>> found.relevant[:2]
     array([[1, 0],
            [1, 0]], dtype=uint8)
-    >>> answers.annotator_names[found.doubtful["annotator"][0]]
+    >>> found.doubtful["annotator"][0]
     'dan'
     """
     judgements = Judgements.of(answers)
@@ -163,10 +165,11 @@ def find_consensus(
     states = fit_states(judgements, log_odds)
     share = states.share_of(log_odds)
     share[judgements.item, judgements.label] = states.share_given_answers(judgements)
+    applies = states.most_say_yes(judgements)
     return Consensus(
         share=share,
-        doubtful=_doubtful(judgements, states),
-        people=_people(judgements, states),
+        doubtful=_doubtful(judgements, answers, states, applies),
+        people=_people(judgements, answers, applies),
         n_repeated=judgements.n_repeated,
     )
 
@@ -192,33 +195,36 @@ def _held_out_log_odds(
     rows = getattr(rows, "iloc", rows)
     found = np.empty(answers.shape)
     for train, test in KFold(cv, shuffle=True, random_state=seed).split(found):
+        train = train[answers.answered[train]]
         model = clone(classifier).fit(rows[train], answers[train])
         found[test] = as_log_odds(model.predict_proba(rows[test]))
     return found
 
 
-def _doubtful(judgements: Judgements, states: States) -> dict[str, NDArray[Any]]:
-    by_others = np.exp(states.without_each(judgements))  # (J, 3)
-    chance = (by_others * states.chance_of_yes.T[judgements.label[judgements.pair]]).sum(axis=1)
-    probability = np.where(judgements.yes, chance, 1 - chance)
-    order = np.argsort(probability, kind="stable")
-    return {
-        "answer": judgements.answer[order],
-        "item": judgements.item[judgements.pair[order]],
-        "label": judgements.label[judgements.pair[order]],
-        "annotator": judgements.person[order],
-        "said": judgements.yes[order],
-        "probability": probability[order],
+def _doubtful(
+    judgements: Judgements, answers: Answers, states: States, applies: NDArray[np.float64]
+) -> dict[str, NDArray[Any]]:
+    item, label = judgements.item[judgements.pair], judgements.label[judgements.pair]
+    by_others = np.exp(states.without_each(judgements)) * states.chance_of_yes.T[label]
+    people = np.array([*answers.annotator_names, None], dtype=object)
+    columns: dict[str, NDArray[Any]] = {
+        "item": item if answers.item_names is None else answers.item_names[item],
+        "label": label if answers.label_names is None else np.array(answers.label_names)[label],
+        "annotator": people[judgements.person],
+        "said": judgements.yes,
+        "wrong": np.where(judgements.yes, 1 - applies, applies),
+        "others": by_others.sum(axis=1),
     }
+    order = np.argsort(-columns["wrong"], kind="stable")
+    return {name: column[order] for name, column in columns.items()}
 
 
-def _people(judgements: Judgements, states: States) -> dict[str, NDArray[Any]]:
-    """Count each person's mistakes by what most people would say, given all answers."""
+def _people(
+    judgements: Judgements, answers: Answers, applies: NDArray[np.float64]
+) -> dict[str, NDArray[Any]]:
+    """Count each person's mistakes by what most people would say, given all answers (J,)."""
     # A person's own answer belongs to what is given: P(applies, says no) is what is counted.
     # Without it, the rates of missed labels came out .1 too high.
-    given = np.exp(states.given_answers)[judgements.pair]  # (J, 3)
-    most_say_yes = states.chance_of_yes.T[judgements.label[judgements.pair]] > 0.5
-    applies = (given * most_say_yes).sum(axis=1)
     known = judgements.person >= 0
 
     def count(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -226,7 +232,10 @@ def _people(judgements: Judgements, states: States) -> dict[str, NDArray[Any]]:
         np.add.at(sums, judgements.person[known], weights[known])
         return sums
 
-    table: dict[str, NDArray[Any]] = {"judgements": count(np.ones(len(applies))).astype(np.intp)}
+    table: dict[str, NDArray[Any]] = {
+        "annotator": np.array(answers.annotator_names, dtype=object),
+        "judged": count(np.ones(len(applies))).astype(np.intp),
+    }
     for name, weights, wrong in (
         ("missed", applies, ~judgements.yes),
         ("invented", 1 - applies, judgements.yes),

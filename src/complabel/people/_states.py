@@ -46,7 +46,6 @@ class Judgements:
     pair: NDArray[np.intp]  # (J,)
     yes: NDArray[np.bool_]  # (J,)
     person: NDArray[np.intp]  # (J,), -1 where unknown
-    answer: NDArray[np.intp]  # (J,), row of the answers
     n_labels: int
     n_people: int
 
@@ -63,7 +62,6 @@ class Judgements:
             pair=pair,
             yes=said.applies,
             person=answers.annotator[said.answer],
-            answer=said.answer,
             n_labels=answers.n_labels,
             n_people=len(answers.annotator_names),
         )
@@ -94,6 +92,11 @@ class States:
         """Return this share for each judged pair, (P,), given its judgements, too."""
         chances = self.chance_of_yes.T[judgements.label]
         return np.asarray((np.exp(self.given_answers) * chances).sum(axis=1))
+
+    def most_say_yes(self, judgements: Judgements) -> NDArray[np.float64]:
+        """Return the probability (J,) that most people say "yes" about the pair of a judgement."""
+        most = self.chance_of_yes.T[judgements.label] > 0.5
+        return np.asarray((np.exp(self.given_answers) * most).sum(axis=1)[judgements.pair])
 
     def without_each(self, judgements: Judgements) -> NDArray[np.float64]:
         """Return the states' log-probabilities (J, 3) given all answers but this one."""
