@@ -128,3 +128,29 @@ def test_what_is_refused(run, folder, model, line, words):
     code, _, err = run(line)
     assert code == 1
     assert words in err
+
+
+@pytest.mark.usefixtures("model")
+def test_consensus_needs_no_model(folder, run):
+    code, out, _ = run(
+        "consensus answers.csv --features X.csv --folds 2 --out shares.csv --doubtful check.csv"
+        " -n 12 --json found.json"
+    )
+    assert code == 0
+    assert "By what people say together" in out
+    assert "wrote check.csv: 12 answers to check" in out
+    people = json.loads((folder / "found.json").read_text())["people"]
+    assert {person["annotator"] for person in people} == {"ann", "bob", "cleo"}
+    rate = {person["annotator"]: person["missed"] for person in people}
+    assert rate["ann"] < rate["bob"] < rate["cleo"]
+    rows = read_table(folder / "shares.csv")
+    shares = np.array([[row[name] for name in NAMES] for row in rows], dtype=float)[:ANSWERED]
+    assert np.mean((shares > 0.5) == DATA.Y[:ANSWERED]) > 0.85
+    assert "fit answers.csv" in out
+
+
+@pytest.mark.usefixtures("model")
+def test_consensus_does_without_features(folder, run):
+    code, _, _ = run("consensus answers.csv --out shares.csv")
+    assert code == 0
+    assert len(read_table(folder / "shares.csv")) == ANSWERED

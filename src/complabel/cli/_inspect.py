@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,9 +113,12 @@ def inspect(
         say(f"wrote {html}")
     as_json = inspection.as_json()
     if classifier is not None and is_table and found is not None:
-        as_json["people"] = _show_people(classifier, own.for_model(found, classifier), said)
+        of_model = own.for_model(found, classifier)
+        people = classifier.annotators_table(of_model, said)
+        as_json["people"] = show_people(people, "By the model")
         if doubtful is not None:
-            _write_doubtful(classifier, own.for_model(found, classifier), said, doubtful, n)
+            table = classifier.doubtful_answers(of_model, said)
+            write_doubtful(table, doubtful, n)
             again = unused(doubtful.with_name(f"answered-{doubtful.name}"))
             say("next: fill in the columns answer (yes, no, unsure) and annotator, then")
             say(f"  {command('import', doubtful, out=again)}")
@@ -150,19 +153,15 @@ def _load(
     return classifier
 
 
-def _show_people(classifier: Any, X: Any, said: Answers) -> list[dict[str, Any]]:
+def show_people(columns: Mapping[str, Any], title: str) -> list[dict[str, Any]]:
     """Print how often people err, those who judged most first; return all as plain values."""
-    columns = {
-        name: values.tolist() for name, values in classifier.annotators_table(X, said).items()
-    }
-    people = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    values = {name: column.tolist() for name, column in columns.items()}
+    people = [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
     people.sort(key=lambda person: -person["judged"])
     if not people:
-        say("\nNobody judged labels, so the model does not tell how often people err.")
+        say("\nNo known person judged labels, so nothing tells how often people err.")
         return people
-    table = new_table(
-        "By the model", "annotator", numbers=("judged", "misses", "95 %", "invents", "95 %")
-    )
+    table = new_table(title, "annotator", numbers=("judged", "misses", "95 %", "invents", "95 %"))
     for person in people[:_MOST_PEOPLE]:
         rates = []
         for name in ("missed", "invented"):
@@ -180,11 +179,10 @@ def _show_people(classifier: Any, X: Any, said: Answers) -> list[dict[str, Any]]
     return people
 
 
-def _write_doubtful(classifier: Any, X: Any, said: Answers, path: Path, n: int) -> None:
+def write_doubtful(found: Mapping[str, Any], path: Path, n: int) -> None:
     """Write the n most doubtful pairs of an item and a label as questions without answers."""
     from complabel.files import AnswerWriter
 
-    found = classifier.doubtful_answers(X, said)
     rows: dict[tuple[Any, Any], int] = {}
     for row, pair in enumerate(zip(found["item"], found["label"], strict=True)):
         rows.setdefault(pair, row)
