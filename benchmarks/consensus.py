@@ -5,7 +5,8 @@ rates of about .03. They answer one yes/no question about each item, and a secon
 30 % of these again (asked); or three people tick all labels of each item (ticked). A model with
 ``missed="auto", invented="auto"`` learns from all answers. Compared on the pairs of an item and a
 label that people judged are: the model's prediction, the share of "yes", Dawid-Skene of crowd-kit
-(``pip install crowd-kit``; without it, the line is missing) label by label, and the consensus.
+(``pip install crowd-kit``; without it, the line is missing) label by label,
+``complabel.people.find_consensus``, and the consensus of the model.
 
 Intervals of people's rates are those of a model that learned from half of the items, with common
 rates; the answers are about the other half. Then 3 % of the answers of people without mistakes are
@@ -26,6 +27,7 @@ from sklearn.metrics import average_precision_score
 from complabel.answers import Answers, Statements
 from complabel.datasets import load_dataset
 from complabel.methods import SelectionLikelihoodClassifier
+from complabel.people import find_consensus
 from complabel.simulate import draw_answers
 from mistakes import ask
 
@@ -81,6 +83,7 @@ def compared(X: Any, Y: Any, answers: Answers) -> dict[str, tuple[float, float]]
         "prediction": classifier.predict_proba(X),
         "votes": votes(said, Y.shape),
         "Dawid-Skene": dawid_skene(said, answers.annotator[said.answer], Y.shape),
+        "find_consensus": find_consensus(X, answers, random_state=0).share,
         "consensus": classifier.predict_consensus(X, answers),
     }
     judged = np.zeros(Y.shape, dtype=bool)
@@ -160,7 +163,7 @@ def main() -> None:
             print(f"{name}, {question}")
             for way in rows_of_table[0]:
                 precision, right = np.mean([row[way] for row in rows_of_table], axis=0)
-                print(f"  {way:12} average precision {precision:.3f}, right {right:.3f}")
+                print(f"  {way:14} average precision {precision:.3f}, right {right:.3f}")
             print(f"  intervals of people that hold the rate: {np.mean(held, axis=0).round(2)}")
             print(f"  wrong among the doubtful: {np.mean(planted):.2f} of {_PLANTED}", flush=True)
 
