@@ -2,6 +2,7 @@
 
 from complabel.asking._inspect import inspect_answers
 from complabel.asking._inspection import DEPENDS as DEPENDS
+from complabel.asking._inspection import KINDS as KINDS
 from complabel.asking._inspection import (
     SEVERITIES,
     Finding,

@@ -44,11 +44,13 @@ _MANY_MISTAKES = 0.1  # share of answers given at random
 _FEW_MISTAKES = 0.05  # a rate that may be as low as this is not reported
 _ONE_SIDED = 1.645  # standard errors from an estimate to its 95 % bound
 _LEAST_SHARED = 30  # agreement on fewer pairs says too little
+_CLEARLY = 1.25  # a ratio of times this much above or below the break-even is on one side of it
+_MOST_TICKED = 40  # nobody reads more labels than this for each item: a menu of them is tried
 
 Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
 """Names of findings, and the words that their texts need. The entries "severity", "what",
-"advice" and "ask" take the place of those in the table."""
-_INSTEAD = ("severity", "what", "advice", "ask")
+"advice", "ask" and "kind" take the place of those in the table."""
+_INSTEAD = ("severity", "what", "advice", "ask", "kind")
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,10 @@ class Context:
             return ""
         features = f" --features {self.features}" if self.features else ""
         if n := self.possible(row.get("ask", 0)):
-            return f"complabel ask {self.source}{features} -n {n} --out questions.csv"
+            kind = ""
+            if "kind" in row:
+                n, kind = min(n, self.seen.n_items), f" --kind {row['kind']}"
+            return f"complabel ask {self.source}{features}{kind} -n {n} --out questions.csv"
         given = {"source": self.source, "X": self.features or "X.csv"}
         return "complabel " + row["command"].format_map(given) if "command" in row else ""
 
@@ -327,6 +332,47 @@ def _people(context: Context) -> Found:
         yield "nothing-shared", {"people": len(seen.annotators), "n": context.possible(_AUDIT // 2)}
 
 
+def _times(context: Context) -> Found:
+    """Which question is worth its time, or how to find out."""
+    times, labels = context.seen.times, context.seen.n_labels
+    if times is None:
+        return
+    words: dict[str, Any] = {"times": times, "labels": labels}
+    if times.ratio is not None:
+        words["how"] = "" if times.is_measured else "; the former as the times of menus suggest"
+        if times.ratio * _CLEARLY < times.break_even:
+            yield "tick-all-labels", words
+        elif times.ratio > _CLEARLY * times.break_even:
+            yield "ask-yes-or-no", words
+        else:
+            yield "ask-either", words
+    elif times.asked is not None:
+        some = labels > _MOST_TICKED
+        yield (
+            "time-trial",
+            words
+            | {
+                "known": f"One yes or no takes {times.asked:.3g} seconds.",
+                "limit": f": {times.asked * times.break_even:.3g} seconds for all {labels:,} labels",
+                "advice": f"Let one person tick {'the labels of menus of 10' if some else 'all labels'}"
+                " of 20 items, and write down the seconds.",
+                "kind": "ticked-10" if some else "ticked",
+            },
+        )
+    elif times.ticked is not None:
+        yield (
+            "time-trial",
+            words
+            | {
+                "known": f"Ticking all {labels:,} labels of an item takes {times.ticked:.3g} seconds.",
+                "limit": ", which is so if one yes or no takes more than"
+                f" {times.ticked / times.break_even:.2g} seconds",
+                "advice": "Ask one person 20 yes/no questions about random labels, and write down the"
+                " seconds.",
+            },
+        )
+
+
 _TESTS = (
     _counts,
     _frequencies,
@@ -338,4 +384,5 @@ _TESTS = (
     _alike,
     _labels,
     _people,
+    _times,
 )
