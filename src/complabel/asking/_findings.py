@@ -346,31 +346,25 @@ def _times(context: Context) -> Found:
             yield "ask-yes-or-no", words
         else:
             yield "ask-either", words
-    elif times.asked is not None:
-        some = labels > _MOST_TICKED
-        yield (
-            "time-trial",
-            words
-            | {
-                "known": f"One yes or no takes {times.asked:.3g} seconds.",
-                "limit": f": {times.asked * times.break_even:.3g} seconds for all {labels:,} labels",
-                "advice": f"Let one person tick {'the labels of menus of 10' if some else 'all labels'}"
-                " of 20 items, and write down the seconds.",
-                "kind": "ticked-10" if some else "ticked",
-            },
-        )
+        return
+    write = "of 20 items, and write down the seconds."
+    if times.asked is not None:
+        menus = labels > _MOST_TICKED
+        words |= {
+            "known": f"One yes or no takes {times.asked:.3g} seconds.",
+            "limit": f": {times.asked * times.break_even:.3g} seconds for all {labels:,} labels",
+            "advice": f"Let one person tick {'menus of 10' if menus else 'all'} labels {write}",
+            "kind": "ticked-10" if menus else "ticked",
+        }
     elif times.ticked is not None:
-        yield (
-            "time-trial",
-            words
-            | {
-                "known": f"Ticking all {labels:,} labels of an item takes {times.ticked:.3g} seconds.",
-                "limit": ", which is so if one yes or no takes more than"
-                f" {times.ticked / times.break_even:.2g} seconds",
-                "advice": "Ask one person 20 yes/no questions about random labels, and write down the"
-                " seconds.",
-            },
-        )
+        enough = times.ticked / times.break_even
+        words |= {
+            "known": f"Ticking all {labels:,} labels takes {times.ticked:.3g} seconds.",
+            "limit": f", which is so if one yes or no takes more than {enough:.2g} seconds",
+            "advice": f"Ask one person yes or no about random labels {write}",
+        }
+    if "known" in words:
+        yield "time-trial", words
 
 
 _TESTS = (
