@@ -21,7 +21,6 @@ from complabel.datasets import load_dataset
 from complabel.frequencies._counts import Audit, Named
 from complabel.frequencies._estimate import _estimate
 from complabel.frequencies._naming import Integrals
-from complabel.frequencies._sharpen import plain
 from complabel.simulate import draw_answers, draw_propensities
 
 
@@ -66,7 +65,7 @@ def main() -> None:
                     first = named.first * np.exp(ratio)
                     first *= named.first.sum() / first.sum()
                     found = [
-                        _estimate(plain(audit), each, size).values
+                        _estimate(audit.counts(), each, size).values
                         for each in (named, replace(named, first=first))
                     ]
                     errors[size].append(tuple(np.abs(f - Y.mean(axis=0)).mean() for f in found))

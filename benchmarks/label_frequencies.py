@@ -50,10 +50,11 @@ def errors_of(found: LabelFrequencies, truth: Any) -> tuple[float, ...]:
     """Return errors of an estimate, and whether its intervals hold the truth."""
     apart = abs(found.values - truth)
     of_sum = abs(found.cardinality - truth.sum())
+    low, high = found.intervals.T
     return (
         100 * apart.mean(),
         of_sum,
-        100 * (apart < _QUANTILE * found.standard_errors).mean(),
+        100 * ((low <= truth) & (truth <= high)).mean(),
         100 * (of_sum < _QUANTILE * found.cardinality_error),
     )
 

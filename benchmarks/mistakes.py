@@ -15,6 +15,7 @@ average precision is that on the rest, whose true labels are known. Printed are 
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 import warnings
 from dataclasses import dataclass
@@ -206,7 +207,7 @@ def main() -> None:
         draws = []
         for draw in range(options.draws):
             draws.append(measure(dataset, options, draw))
-            print(f"{name}: draw {draw + 1} of {options.draws}", end="\r", flush=True)
+            print(f"{name}: draw {draw + 1} of {options.draws}", file=sys.stderr, flush=True)
         for case in options.cases:
             show(name, draws, case)
 

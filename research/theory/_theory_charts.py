@@ -23,10 +23,8 @@ from complabel.reports._charts import (
     SERIES,
     Bar,
     Chart,
-    Scale,
     bar_chart,
     heat_map,
-    matrix_charts,
     new_axes,
 )
 
@@ -41,7 +39,7 @@ MARKERS: Final = (("o", "●"), ("s", "■"), ("^", "▲"), ("D", "◆"), ("v", 
 _SIZE = (4.4, 3.0)  # inches
 _LINE = 0.24
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_LABELS = ("1", "2", "3")  # the labels of Figure 2
+_CHOICE = ("label k applies", "label j is named")  # axes of a transition matrix
 
 
 def gap_chart(rows: Sequence[Counted], *, title: str) -> Chart:
@@ -108,29 +106,26 @@ def ranking_charts(findings: Sequence[Finding]) -> list[Chart]:
 def figure_2_charts(example: Figure2) -> list[Chart]:
     """Return charts of S, C, T and the exact T of both distributions."""
     estimated = example.estimated
-    choice = ("label k applies", "label j is named")
-    scale = Scale(0.5, "= 1/2", choice)
-    charts = list(
-        matrix_charts(
-            {
-                "initial_transition_": estimated.initial,
-                "label_correlation_": estimated.correlation,
-                "transition_": estimated.corrected,
-            },
-            _LABELS,
-            choice=choice,
-            together=Scale(0.5, "= 1/2", ("label k", "label j")),
-        )
-    )
-    for name, matrix in (
-        ("Exact T, if pairs apply", example.pairs_transition),
-        ("Exact T, if single labels apply", example.single_transition),
+    charts = []
+    for name, matrix, axes_names in (
+        ("S, initial transition matrix", estimated.initial, _CHOICE),
+        ("C, label correlation", estimated.correlation, ("label k", "label j")),
+        ("T, transition matrix", estimated.corrected, _CHOICE),
+        ("Exact T, if pairs apply", example.pairs_transition, _CHOICE),
+        ("Exact T, if single labels apply", example.single_transition, _CHOICE),
     ):
         known = np.where(np.isnan(matrix), 0.5, matrix)
-        numbers = ", ".join(f"T_1{j + 1} = {matrix[0, j]:.3f}" for j in (1, 2))
+        symbol = "T" if name.startswith("Exact T") else name[0]
+        numbers = ", ".join(f"{symbol}_1{j + 1} = {matrix[0, j]:.3f}" for j in (1, 2))
         charts.append(
             heat_map(
-                known, _LABELS, title=name, description=f"{name}: {numbers}", scale=scale, reach=0.5
+                known,
+                title=name,
+                description=f"{name}: {numbers}",
+                centre=0.5,
+                centre_name="= 1/2",
+                reach=0.5,
+                axes_names=axes_names,
             )
         )
     return charts

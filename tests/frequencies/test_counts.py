@@ -1,10 +1,13 @@
 """What answers count for how often labels apply."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import optimize
 
 from complabel.answers import Answers
-from complabel.frequencies._counts import Audit, Named, judged_at_random
+from complabel.frequencies._counts import Audit, Counts, Named, judged_at_random
 from complabel.simulate import draw_answers
 
 
@@ -17,15 +20,20 @@ def judged(labels, answers, probability, **changes):
     )
 
 
+def totals(answers):
+    """Effective numbers of "yes" and of judgements of each label."""
+    counts = Audit.of(answers).counts()
+    return counts.yes[0], counts.judged[0]
+
+
 def test_equally_likely_questions_are_plain_counts():
-    yes, total = Audit.of(judged([0, 0, 2, 0], [1, 0, 1, 0], 1 / 3)).counts()
+    yes, total = totals(judged([0, 0, 2, 0], [1, 0, 1, 0], 1 / 3))
     np.testing.assert_allclose(yes, [1, 0, 1], rtol=1e-12)
     np.testing.assert_allclose(total, [3, 0, 1], rtol=1e-12)
 
 
 def test_unequally_likely_questions_are_weighted_by_the_inverse():
-    audit = Audit.of(judged([0, 0, 0], [1, 0, 0], [0.5, 0.25, 0.25]))
-    yes, total = audit.counts()
+    yes, total = totals(judged([0, 0, 0], [1, 0, 0], [0.5, 0.25, 0.25]))
     # Weights 2, 4, 4: a fifth of them says yes, and Kish's number is 100 / 36.
     assert total[0] == pytest.approx(100 / 36, rel=1e-12)
     assert yes[0] / total[0] == pytest.approx(0.2, rel=1e-12)
@@ -39,7 +47,7 @@ def test_only_random_judgements_count():
     )
     both = Answers.concatenate([chosen, everything, some])
     np.testing.assert_array_equal(judged_at_random(both), both.n_offered == 3)
-    yes, total = Audit.of(both).counts()
+    yes, total = totals(both)
     np.testing.assert_allclose(yes, [0, 1, 0], rtol=1e-12)
     np.testing.assert_allclose(total, [1, 1, 1], rtol=1e-12)
 
@@ -47,14 +55,77 @@ def test_only_random_judgements_count():
 def test_questions_of_different_forms_are_not_weighted_against_each_other():
     asked = judged([0, 0], [1, 1], 1 / 3)
     ticked = Answers.from_arrays(absent=[[1, 0, 0], [1, 0, 0]], question="ticked")
-    yes, total = Audit.of(Answers.concatenate([asked, ticked])).counts()
+    yes, total = totals(Answers.concatenate([asked, ticked]))
     assert (yes[0], total[0]) == (pytest.approx(2, rel=1e-12), pytest.approx(4, rel=1e-12))
+
+
+def test_judgements_are_counted_by_annotator_if_their_rates_differ():
+    answers = judged([0, 0, 1, 2], [1, 0, 1, 1], 1 / 3, annotator=["ann", "bo", None, "ann"])
+    answers = replace(answers, annotator_names=("ann", "bo", "cy"))
+    missed = np.array([[0.1], [0.2], [0.3], [0.2]])
+    counts = Audit.of(answers).counts(missed, np.full((1, 3), 0.05))
+    # Nobody answered as "cy"; the last row are unknown people.
+    np.testing.assert_allclose(counts.yes, [[1, 0, 1], [0, 0, 0], [0, 1, 0]])
+    np.testing.assert_allclose(counts.judged, [[1, 0, 1], [1, 0, 0], [0, 1, 0]])
+    np.testing.assert_allclose(counts.missed[:, 0], [0.1, 0.2, 0.2])
+    merged = counts.merged()
+    np.testing.assert_allclose(merged.judged, [[2, 1, 1]])
+    np.testing.assert_allclose(merged.missed, [[0.15, 0.2, 0.1]])
+    np.testing.assert_allclose(merged.invented, np.full((1, 3), 0.05))
+
+
+ERRING = Counts(
+    yes=np.array([[3.0, 0.0], [1.0, 2.0]]),
+    judged=np.array([[5.0, 4.0], [6.0, 2.0]]),
+    missed=np.array([[0.2, 0.1], [0.0, 0.3]]),
+    invented=np.array([[0.05, 0.0], [0.1, 0.02]]),
+)
+
+
+def test_the_likelihood_of_judgements_with_mistakes_is_that_of_rogan_and_gladen():
+    logits = np.array([[-2.0, 0.5], [-1.0, 3.0]])
+    pi = 1 / (1 + np.exp(-logits))
+    expected = np.zeros_like(pi)
+    for k in range(2):
+        for g in range(2):
+            m, v = ERRING.missed[g, k], ERRING.invented[g, k]
+            chance = pi[k] * (1 - m) + (1 - pi[k]) * v
+            expected[k] += ERRING.yes[g, k] * np.log(chance)
+            expected[k] += (ERRING.judged[g, k] - ERRING.yes[g, k]) * np.log(1 - chance)
+    np.testing.assert_allclose(ERRING.log_likelihood(logits), expected, rtol=1e-12)
+
+
+def test_slope_and_information_are_derivatives_of_the_likelihood():
+    at = np.array([-1.5, 0.3])
+
+    def value(logits):
+        return ERRING.log_likelihood(logits[:, np.newaxis]).sum()
+
+    slope = optimize.approx_fprime(at, value, 1e-7)
+    np.testing.assert_allclose(ERRING.slope(at), slope, rtol=1e-4)
+    # The expected curvature is the observed one where as many say "yes" as expected.
+    chance = ERRING.chance_of_yes(at[:, np.newaxis])[..., 0]
+    expected = replace(ERRING, yes=ERRING.judged * chance)
+    curvature = -(expected.slope(at + 1e-5) - expected.slope(at - 1e-5)) / 2e-5
+    np.testing.assert_allclose(ERRING.information(at), curvature, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("yes", "judged"), [(0.0, 0.0), (0.0, 14.0), (3.5, 9.2), (3e5, 1e6)])
+def test_nodes_lie_where_the_likelihood_is(yes, judged):
+    counts = Counts.of_one_group(np.array([yes]), np.array([judged]))
+    logits = counts.where_likely()
+    values = counts.log_likelihood(logits)[0]
+    steps = np.diff(logits[0])
+    np.testing.assert_allclose(steps, steps[0], rtol=1e-6)
+    # Dense where it is high, and up to where it is negligible, or a label all but impossible.
+    assert np.abs(np.diff(values)[values[1:] > values.max() - 2]).max() < 0.5
+    assert values[-1] < values.max() - 25 or logits[0, -1] > 12.9
+    assert values[0] < values.max() - 25 or logits[0, 0] < -12.9
 
 
 def test_the_pooled_frequency_is_that_of_all_judgements():
     audit = Audit.of(judged([0, 1, 2, 2], [1, 0, 0, 0], 1 / 3))
     assert audit.pooled == pytest.approx(2 / 6, rel=1e-12)
-    assert audit.n_pooled == pytest.approx(4, rel=1e-12)
 
 
 def test_free_naming_is_counted_by_label():

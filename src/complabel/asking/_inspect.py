@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from complabel.answers import QUESTIONS, Answers, contradictions_table
 from complabel.asking._choice import tests_of_choice
@@ -32,7 +31,6 @@ from complabel.frequencies import (
     rates_of_exclusion,
 )
 
-_NORMAL_95 = 1.96
 _SHOWN = 100  # contradictions that are listed
 # An estimate from named labels takes minutes with more labels, or with more menu entries.
 _MOST_LABELS = 200
@@ -208,11 +206,8 @@ def _what_is_known(said: Said) -> tuple[Knowledge, _Columns, LabelFrequencies | 
     audit = estimate_label_frequencies(answers.only(at_random)) if at_random.any() else None
     found, reason = _estimate(answers, audit)
     if found is not None:
-        pi = np.clip(found.values, 1e-9, 1 - 1e-9)
-        reach = _NORMAL_95 * found.standard_errors / (pi * (1 - pi))
-        columns["frequency"] = pi
-        columns["low"] = special.expit(special.logit(pi) - reach)
-        columns["high"] = special.expit(special.logit(pi) + reach)
+        columns["frequency"] = found.values
+        columns["low"], columns["high"] = found.intervals.T
         if found.propensities is not None:
             columns["propensity"] = found.propensities
         rates = rates_of_exclusion(answers, np.minimum(found.values, 1 - 1e-6))

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import sparse, special
 
 from complabel.answers import Answers
 
 Array: TypeAlias = NDArray[np.float64]
+
+# Frequencies beyond this logit (2 in a million) are not told apart.
+_MOST_LOGIT = 13.0
+# Logits at which the likelihood of a label is computed, and below which share of its maximum, in
+# logarithms, it is neglected. Each zoom narrows the range to where it is not.
+_NODES, _NEGLIGIBLE, _ZOOMS = 192, 30.0, 3
 
 
 def judged_at_random(answers: Answers) -> NDArray[np.bool_]:
@@ -37,10 +44,10 @@ class Audit:
 
     item: NDArray[np.intp]
     label: NDArray[np.intp]
+    annotator: NDArray[np.intp]  # -1: unknown
     applies: NDArray[np.bool_]
     weight: Array
     pooled: float  # the share of "yes" among the judgements of all labels
-    n_pooled: float  # the effective number of all judgements
     n_labels: int
 
     @classmethod
@@ -55,21 +62,123 @@ class Audit:
         return cls(
             item=answers.item[answer],
             label=label.astype(np.intp),
+            annotator=answers.annotator[answer],
             applies=yes,
             weight=_scaled(inverse, form * answers.n_labels + label),
             pooled=(float(overall @ yes) + 1) / (n + 2),
-            n_pooled=n,
             n_labels=answers.n_labels,
         )
 
-    def counts(self) -> tuple[Array, Array]:
-        """Return the effective numbers of "yes" and of judgements of each label, both (K,)."""
-        return self.sum(self.weight * self.applies), self.sum(self.weight)
+    def counts(self, missed: Array | None = None, invented: Array | None = None) -> Counts:
+        """Return the effective numbers of "yes" and of judgements of each label.
+
+        Rates of mistakes are (1, K) for all people together, or (R + 1, K) by annotator, those of
+        unknown ones last. None: nobody errs.
+        """
+        nobody = np.zeros((1, self.n_labels))
+        missed, invented = (nobody if each is None else each for each in (missed, invented))
+        n_groups = max(len(missed), len(invented))
+        group = self.annotator % n_groups  # -1, for unknown, is the last one
+        place = group * self.n_labels + self.label
+        yes, judged = (
+            np.bincount(place, weights=weight, minlength=n_groups * self.n_labels)
+            .astype(np.float64)
+            .reshape(n_groups, self.n_labels)
+            for weight in (self.weight * self.applies, self.weight)
+        )
+        answered = judged.any(axis=1)
+        rates = (np.broadcast_to(rate, yes.shape)[answered] for rate in (missed, invented))
+        return Counts(yes[answered], judged[answered], *rates)
 
     def sum(self, values: Array) -> Array:
         return np.asarray(
             np.bincount(self.label, weights=values, minlength=self.n_labels), dtype=np.float64
         )
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Effective numbers of "yes" and of judgements, by G groups of people; arrays are (G, K).
+
+    The people of a group say "no" about a label that applies with the chance ``missed``, and "yes"
+    about one that does not with the chance ``invented``: the model of Rogan and Gladen, "Estimating
+    prevalence from the results of a screening test", American Journal of Epidemiology 1978.
+    """
+
+    yes: Array
+    judged: Array
+    missed: Array
+    invented: Array
+
+    @classmethod
+    def of_one_group(
+        cls, yes: Array, judged: Array, missed: Array | float = 0.0, invented: Array | float = 0.0
+    ) -> Self:
+        """Take counts (K,), and rates that are one number or (K,)."""
+        rates = (np.broadcast_to(rate, (1, len(yes))) for rate in (missed, invented))
+        return cls(yes[np.newaxis], judged[np.newaxis], *rates)
+
+    def merged(self) -> Counts:
+        """Return the counts of all groups together, with mean rates."""
+        judged = self.judged.sum(axis=0)
+        share = self.judged / np.maximum(judged, np.finfo(float).tiny)
+        missed, invented = ((share * rate).sum(axis=0) for rate in (self.missed, self.invented))
+        return Counts.of_one_group(self.yes.sum(axis=0), judged, missed, invented)
+
+    def chance_of_yes(self, logits: Array) -> Array:
+        """Return the chance (G, K, N) that each group says "yes", at logits (K, N)."""
+        missed, invented = self.missed[..., np.newaxis], self.invented[..., np.newaxis]
+        return np.asarray((1 - missed) * special.expit(logits) + invented * special.expit(-logits))
+
+    def log_likelihood(self, logits: Array) -> Array:
+        """Return the log-probability (K, N) of what was said about each label, at (K, N)."""
+        log_p, log_q = special.log_expit(logits), special.log_expit(-logits)
+        found = np.zeros_like(logits)
+        for yes, judged, missed, invented in self._groups():
+            found += yes * np.logaddexp(_log(1 - missed) + log_p, _log(invented) + log_q)
+            no = judged - yes
+            found += no * np.logaddexp(_log(missed) + log_p, _log(1 - invented) + log_q)
+        return found
+
+    def _groups(self) -> Iterator[tuple[Array, ...]]:
+        columns = (self.yes, self.judged, self.missed, self.invented)
+        for rows in zip(*columns, strict=True):
+            yield tuple(row[:, np.newaxis] for row in rows)
+
+    def slope(self, logits: Array) -> Array:
+        """Return the derivative (K,) of the log-likelihood by logits (K,)."""
+        chance, rise = self._chance_and_rise(logits)
+        return np.asarray(((self.yes - self.judged * chance) * rise).sum(axis=0))
+
+    def information(self, logits: Array) -> Array:
+        """Return Fisher's information (K,) about logits (K,)."""
+        chance, rise = self._chance_and_rise(logits)
+        return np.asarray((self.judged * chance * (1 - chance) * rise**2).sum(axis=0))
+
+    def _chance_and_rise(self, logits: Array) -> tuple[Array, Array]:
+        """Return chances of "yes" (G, K), and how fast their logits rise with those of labels."""
+        chance = self.chance_of_yes(logits[:, np.newaxis])[..., 0]
+        slope = (1 - self.missed - self.invented) * special.expit(logits) * special.expit(-logits)
+        return chance, slope / np.maximum(chance * (1 - chance), np.finfo(float).tiny)
+
+    def where_likely(self) -> Array:
+        """Return equally spaced logits (K, N) where what was said is not all but impossible."""
+        n_labels = self.yes.shape[1]
+        low, high = np.full(n_labels, -_MOST_LOGIT), np.full(n_labels, _MOST_LOGIT)
+        for _ in range(_ZOOMS):
+            logits = np.linspace(low, high, _NODES, axis=1)
+            likely = self.log_likelihood(logits)
+            likely = likely >= likely.max(axis=1, keepdims=True) - _NEGLIGIBLE
+            step = (high - low) / (_NODES - 1)
+            first, last = likely.argmax(axis=1), _NODES - 1 - likely[:, ::-1].argmax(axis=1)
+            high = low + np.minimum(last + 1, _NODES - 1) * step
+            low = low + np.maximum(first - 1, 0) * step
+        return np.linspace(low, high, _NODES, axis=1)
+
+
+def _log(rate: Array) -> Array:
+    """Return the logarithm, of 0 that of the smallest number."""
+    return np.asarray(np.log(np.maximum(rate, np.finfo(float).tiny)))
 
 
 @dataclass(frozen=True)

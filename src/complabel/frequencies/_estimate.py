@@ -11,10 +11,10 @@ from scipy import optimize, special
 from complabel._parameters import check_array
 from complabel.answers import Answers
 from complabel.errors import InputError
-from complabel.frequencies._counts import Audit, Named
+from complabel.frequencies._counts import Audit, Counts, Named
 from complabel.frequencies._naming import NamingLikelihood
-from complabel.frequencies._posterior import Counts, from_audit, from_audit_and_named
-from complabel.frequencies._sharpen import plain, sharpened
+from complabel.frequencies._posterior import from_audit, from_audit_and_named
+from complabel.frequencies._sharpen import sharpened
 
 # With a new cardinality, each logit moves by at least this share of the largest move. So all
 # logits move in one direction, and any sum can be reached.
@@ -34,7 +34,11 @@ class LabelFrequencies:
     values : ndarray of shape (n_labels,), dtype float64
         Share of the items to which each label applies.
     covariance : ndarray of shape (n_labels, n_labels), dtype float64
-        Covariance of the errors of ``values``.
+        Covariance of the errors of ``values``, on average over labels that differ as these do.
+    intervals : ndarray of shape (n_labels, 2), dtype float64
+        An interval of 95 % for each label. From random judgements alone, it holds the truth of
+        *each* label, rare or frequent, at least 95 % of the time. With named labels, it is
+        ``values`` plus or minus 1.96 standard errors, which is right for labels on average.
     propensities : ndarray of shape (n_labels,), dtype float64, or None
         How readily each label comes to mind, with a geometric mean of 1; None if nothing was named.
     spread : float
@@ -46,6 +50,7 @@ class LabelFrequencies:
 
     values: NDArray[np.float64]
     covariance: NDArray[np.float64]
+    intervals: NDArray[np.float64]
     propensities: NDArray[np.float64] | None
     spread: float
     n_audit: int
@@ -78,7 +83,8 @@ class LabelFrequencies:
         -------
         LabelFrequencies
             ``values`` add up to ``cardinality``. Logits of frequencies and log-propensities move in
-            proportion to their covariance with it. The errors stay as they are.
+            proportion to their covariance with it, and intervals move along. The errors stay as
+            they are.
         """
         variance = self.values * (1 - self.values)
         direction = self.covariance.sum(axis=1) / variance
@@ -96,14 +102,20 @@ class LabelFrequencies:
         step = float(optimize.brentq(excess, -end, end))
         propensities = self.propensities
         if propensities is not None and self._of_log_w is not None:
-            moved = np.log(propensities) + step * self._of_log_w
-            propensities = np.exp(moved - moved.mean())
+            log_w = np.log(propensities) + step * self._of_log_w
+            propensities = np.exp(log_w - log_w.mean())
         values = special.expit(logits + step * direction)
-        return replace(self, values=values, propensities=propensities)
+        moved = special.logit(self.intervals) + step * direction[:, np.newaxis]
+        intervals = special.expit(moved)
+        return replace(self, values=values, intervals=intervals, propensities=propensities)
 
 
 def estimate_label_frequencies(
-    answers: Answers, *, predictions: ArrayLike | None = None
+    answers: Answers,
+    *,
+    predictions: ArrayLike | None = None,
+    missed: ArrayLike = 0.0,
+    invented: ArrayLike = 0.0,
 ) -> LabelFrequencies:
     """Estimate how often each label applies: its class prior, or prevalence.
 
@@ -112,9 +124,9 @@ def estimate_label_frequencies(
 
     Random judgements of single labels tell how often each label applies, but they are few. Named
     labels are many, but need to be corrected by propensities. One model, in which labels apply
-    independently, explains both by empirical Bayes: the result is an average over several spreads
-    of frequencies and of propensities, with the weights that the answers give them. The errors
-    come from Laplace's approximation.
+    independently, explains both. Its result is an average over means and spreads of frequencies,
+    and over spreads of propensities, with the weights that the answers give them. With named
+    labels it is Laplace's approximation.
 
     Parameters
     ----------
@@ -122,11 +134,16 @@ def estimate_label_frequencies(
         Used are judgements of labels drawn at random (with a ``probability``, or a "ticked"
         question about all labels) and labels named of all, or of a menu with a ``probability``. If
         the probability differs between questions about equally many labels, its inverse is the
-        weight, and the number of answers is Kish's effective number. Answers count as free of
-        mistakes.
+        weight, and the number of answers is Kish's effective number.
     predictions : array-like of shape (n_items, n_labels) or None, default=None
         Probabilities that labels apply, from a model that did not see the random judgements. The
         better they predict these, the more a judgement counts. Useless predictions do no harm.
+    missed, invented : float or array-like of shape (R,) or (R, n_labels), default=0.0
+        Known mistakes of random judgements: the chance, in [0, 1], that an annotator says that a
+        label does not apply if it does (missed), and that it applies if it does not (invented).
+        One number for all, one for each of ``answers.annotator_names``, or one for each of them
+        and each label. Unknown annotators have the mean. Together they are below 1. Named labels
+        count as free of mistakes.
 
     Returns
     -------
@@ -135,11 +152,18 @@ def estimate_label_frequencies(
     Raises
     ------
     InputError
-        If there are neither random judgements nor random menus that offer "all of these apply", or
-        if ``predictions`` have another shape or values outside [0, 1].
+        If there are neither random judgements nor random menus that offer "all of these apply",
+        or if ``predictions``, ``missed`` or ``invented`` have another shape or values outside
+        [0, 1], or if an annotator's rates of mistakes add up to 1 or more.
 
     References
     ----------
+    Rogan and Gladen, "Estimating prevalence from the results of a screening test", American Journal
+    of Epidemiology 1978: the correction for mistakes.
+
+    Yu and Hoff, "Adaptive multigroup confidence intervals with constant coverage", Biometrika 2018:
+    the intervals.
+
     Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, "Prediction-powered inference", Science 2023:
     the use of ``predictions``.
 
@@ -154,10 +178,10 @@ def estimate_label_frequencies(
     (array([0.11, 0.31, 0.59]), array([0.02, 0.02, 0.03]))
     """
     audit, named = Audit.of(answers), Named.of(answers)
+    counts = audit.counts(*_rates_of_mistakes(missed, invented, answers))
     if predictions is not None:
-        predictions = _checked(predictions, answers)
+        counts = sharpened(audit, _checked(predictions, answers), counts)
     if len(audit.item):
-        counts = plain(audit) if predictions is None else sharpened(audit, predictions)
         return _estimate(counts, named, len(audit.item))
     if named is None or not named.says_all_apply:
         raise InputError(
@@ -165,12 +189,7 @@ def estimate_label_frequencies(
             " questions about random labels, and give Answers the probability with which each"
             " label was drawn"
         )
-    # Without judgements, a first estimate from named labels gives the mean frequency.
-    nothing = np.zeros(answers.n_labels)
-    first = _estimate(Counts(nothing, nothing, 0.5, 0.0), named, 0)
-    mean = first.cardinality / answers.n_labels
-    n = mean * (1 - mean) / (first.cardinality_error / answers.n_labels) ** 2
-    return _estimate(Counts(nothing, nothing, mean, n), named, 0)
+    return _estimate(counts, named, 0)
 
 
 def frequencies_with_propensities(
@@ -180,12 +199,13 @@ def frequencies_with_propensities(
     # The result has these ``values`` and a covariance of 0.
     audit, named = Audit.of(answers), Named.of(answers)
     nothing = np.zeros((len(values), len(values)))
+    points = np.stack([values, values], axis=1)
     if named is None:
-        return LabelFrequencies(values, nothing, None, 0.0, len(audit.item))
+        return LabelFrequencies(values, nothing, points, None, 0.0, len(audit.item))
     judged = np.full(len(values), _AS_IF_KNOWN)
-    counts = Counts(judged * values, judged, float(values.mean()), judged.sum())
-    found = _estimate(counts, named, len(audit.item))
-    return replace(found, values=values, covariance=nothing, _of_log_w=np.zeros(len(values)))
+    found = _estimate(Counts.of_one_group(judged * values, judged), named, len(audit.item))
+    known = np.zeros(len(values))
+    return replace(found, values=values, covariance=nothing, intervals=points, _of_log_w=known)
 
 
 def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequencies:
@@ -193,8 +213,48 @@ def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequen
     log_w = found.log_propensities
     propensities = np.exp(log_w) if len(log_w) else None
     return LabelFrequencies(
-        found.values, found.covariance, propensities, found.spread, n_audit, found.with_cardinality
+        values=found.values,
+        covariance=found.covariance,
+        intervals=found.intervals,
+        propensities=propensities,
+        spread=found.spread,
+        n_audit=n_audit,
+        _of_log_w=found.with_cardinality,
     )
+
+
+def _rates_of_mistakes(
+    missed: ArrayLike, invented: ArrayLike, answers: Answers
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return both rates, each (1, K), or (R + 1, K) by annotator, with unknown ones last."""
+    found = _by_annotator("missed", missed, answers), _by_annotator("invented", invented, answers)
+    highest = float((found[0] + found[1]).max())
+    if highest >= 1:
+        raise InputError(
+            f"missed and invented add up to {highest:g}, so that a yes would speak against a label;"
+            " give rates that add up to less than 1"
+        )
+    return found
+
+
+def _by_annotator(name: str, rates: ArrayLike, answers: Answers) -> NDArray[np.float64]:
+    n_annotators, n_labels = len(answers.annotator_names), answers.n_labels
+    dimensions = min(np.ndim(rates), 2)
+    axes = ("annotator", "label")[:dimensions]
+    values = check_array(name, rates, *axes)
+    if values.shape != (n_annotators, n_labels)[:dimensions]:
+        raise InputError(
+            f"{name} has shape {values.shape}; give one number, one for each of {n_annotators}"
+            f" annotators, or a table with a row for each and {n_labels} columns, one per label"
+        )
+    if values.min() < 0 or values.max() > 1:
+        raise InputError(
+            f"{name} must be from 0 to 1, got values from {values.min():g} to {values.max():g}"
+        )
+    if dimensions == 0:
+        return np.full((1, n_labels), float(values))
+    table = np.broadcast_to(values.reshape(n_annotators, -1), (n_annotators, n_labels))
+    return np.vstack([table, table.mean(axis=0)])
 
 
 def _checked(predictions: ArrayLike, answers: Answers) -> NDArray[np.float64]:

@@ -1,63 +1,168 @@
-"""The posterior of frequencies and propensities given the counts: its mode and its covariance.
+"""The posterior of frequencies and propensities given the counts.
 
-The prior of label frequencies is a beta distribution around their mean. The prior of logarithms of
-propensities is a normal distribution around 0. The strength of the first and the spread of the
-second are not fixed: the result is an average over a grid of both, weighted by the evidence that
-the counts give (empirical Bayes).
+The prior of logits of frequencies is a normal distribution, whose mean and standard deviation are
+unknown themselves: few and equal labels are drawn together, rare ones among others are not. The
+prior of logarithms of propensities is a normal distribution around 0. The result is an average
+over all means and over a grid of both standard deviations, weighted by the evidence that the counts
+give (hierarchical Bayes). Without named labels it is exact up to rounding; with them it is
+Laplace's approximation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from scipy import linalg, optimize, special
 
-from complabel.frequencies._counts import Array
+from complabel.frequencies._counts import Array, Counts
+from complabel.frequencies._intervals import Elsewhere, assisted_intervals
 from complabel.frequencies._naming import NamingLikelihood
 
 # Standard deviations of log-propensities. At .03 all labels are nearly alike; at 1.4 one label in
 # twenty comes to mind ten times as readily as a usual one.
 SPREADS = (0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4)
-# For each label the pooled frequency counts as much as this number of answers. At 2, frequencies
-# may lie anywhere; at 32, their standard deviation is a sixth of sqrt(pi (1 - pi)).
-STRENGTHS = (2.0, 8.0, 32.0)
+# Standard deviations of the logits of frequencies. At .1 labels are nearly equally frequent; at 3
+# one label in six is twenty times as frequent, or as rare, as a usual one.
+HETEROGENEITY = tuple(np.geomspace(0.1, 3.0, 10).tolist())
+# The same where labels were named: each takes a search for the mode. The largest comes first, under
+# which frequencies may lie anywhere, so that it shows which spreads of propensities are possible.
+_FEWER = (2.4, 1.1, 0.5, 0.2)
+# The prior of the mean of the logits is normal. Nearly any mean frequency is possible.
+PRIOR_MEAN, PRIOR_SD = -1.0, 3.0
 # A grid point is left out if its log-evidence is this much below the best: its weight is e^-10.
 _NEGLIGIBLE = 10.0
+_MEANS = 9  # nodes for the mean of the logits
+_NORMAL_95 = 1.96
+_NEWTON_STEPS, _LONGEST_STEP, _CLOSE = 30, 2.0, 1e-6
 _FAST: Any = {"lower": True, "check_finite": False}
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Effective numbers of "yes" and of judgements for each label, both (K,)."""
-
-    yes: Array
-    judged: Array
-    pooled: float  # the frequency over all labels together
-    n_pooled: float  # the number of judgements that it comes from
-
-    @property
-    def variance_of_pooled(self) -> float:
-        return self.pooled * (1 - self.pooled) / (self.n_pooled + 3)
+# Gauss-Hermite nodes and weights for the mean over a standard normal distribution.
+_HERMITE_X, _HERMITE_W = np.polynomial.hermite_e.hermegauss(20)
+_HERMITE_W = _HERMITE_W / _HERMITE_W.sum()
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """A normal approximation of the posterior for one strength and one spread."""
+    """Moments of the posterior, and an interval of 95 % for each label."""
 
     values: Array  # (K,)
     covariance: Array  # (K, K), of values
+    intervals: Array  # (K, 2)
     log_propensities: Array  # (K,), or (0,) if nothing was named
     with_cardinality: Array  # covariance of log_propensities with the sum of values
     spread: float
-    log_evidence: float
+
+
+def log_prior_of_heterogeneity(sd: float) -> float:
+    """Return the log prior probability of a standard deviation of logits, up to a constant."""
+    # A half-Cauchy distribution of scale 1. The grid has equal steps in the logarithm.
+    return float(np.log(sd) - np.log1p(sd**2))
 
 
 def from_audit(counts: Counts) -> Posterior:
-    """Return the posterior from judgements alone, averaged over strengths in closed form."""
-    return _average([_Beta(counts, strength).posterior() for strength in STRENGTHS])
+    """Return the posterior from judgements alone, by numerical integration."""
+    nodes = _Nodes.of(counts)
+    found = [each for sd in HETEROGENEITY for each in nodes.over_means(sd)]
+    log_weight = np.array([each.log_weight for each in found])
+    log_chances = np.stack([each.log_chances for each in found])  # (H, K)
+    total = log_weight + log_chances.sum(axis=1)
+    weight = special.softmax(total)
+    means = np.stack([each.mean for each in found])
+    values = weight @ means
+    covariance = ((means - values).T * weight) @ (means - values)
+    covariance += np.diag(weight @ np.stack([each.variance for each in found]))
+    # What the other labels alone tell about the frequency of each label.
+    others = special.softmax(total[:, np.newaxis] - log_chances, axis=0)
+    mean = np.array([each.mean_logit for each in found])
+    sd = np.array([each.sd for each in found])
+    elsewhere = mean @ others
+    intervals = assisted_intervals(
+        counts, Elsewhere(elsewhere, (sd**2 + mean**2) @ others - elsewhere**2)
+    )
+    nothing = np.empty(0)
+    return Posterior(values, covariance, _around(intervals, values), nothing, nothing, 0.0)
+
+
+def _around(intervals: Array, values: Array) -> Array:
+    """Stretch intervals (K, 2) that do not hold the value that is reported beside them."""
+    low, high = intervals.T
+    return np.stack([np.minimum(low, values), np.maximum(high, values)], axis=1)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The posterior of each label for one mean and one standard deviation of all logits."""
+
+    mean_logit: float
+    sd: float
+    log_weight: float  # of this node, before the evidence
+    log_chances: Array  # (K,): log-probability of what was answered about each label
+    mean: Array  # (K,), of the frequency
+    variance: Array  # (K,), of the frequency
+
+
+@dataclass(frozen=True)
+class _Nodes:
+    """The likelihood of each label at its own N nodes; arrays are (K, N)."""
+
+    logits: Array
+    log_values: Array  # with the distance between the nodes
+    frequencies: Array
+
+    @classmethod
+    def of(cls, counts: Counts) -> Self:
+        logits = counts.where_likely()
+        steps = np.log(logits[:, 1:2] - logits[:, :1])
+        return cls(logits, counts.log_likelihood(logits) + steps, special.expit(logits))
+
+    def posterior(self, mean: float, sd: float) -> tuple[Array, Array]:
+        """Return the posterior over the nodes (K, N), and log-probabilities of answers (K,)."""
+        log_density = self.log_values - ((self.logits - mean) / sd) ** 2 / 2 - np.log(sd)
+        highest = log_density.max(axis=1, keepdims=True)
+        density = np.exp(log_density - highest)
+        total = density.sum(axis=1, keepdims=True)
+        return density / total, (highest + np.log(total)).ravel()
+
+    def over_means(self, sd: float) -> list[_Given]:
+        """Return the posteriors at Gauss-Hermite nodes around the likeliest mean of the logits."""
+        mode, width = self._likeliest_mean(sd)
+        x, w = np.polynomial.hermite.hermgauss(_MEANS)
+        found = []
+        for node, weight in zip(x, w, strict=True):
+            mean = mode + np.sqrt(2) * width * node
+            posterior, log_chances = self.posterior(mean, sd)
+            of_frequency = (posterior * self.frequencies).sum(axis=1)
+            log_prior = log_prior_of_heterogeneity(sd) - ((mean - PRIOR_MEAN) / PRIOR_SD) ** 2 / 2
+            found.append(
+                _Given(
+                    mean_logit=mean,
+                    sd=sd,
+                    log_weight=log_prior + np.log(weight) + node**2 + np.log(width),
+                    log_chances=log_chances,
+                    mean=of_frequency,
+                    variance=(posterior * self.frequencies**2).sum(axis=1) - of_frequency**2,
+                )
+            )
+        return found
+
+    def _likeliest_mean(self, sd: float) -> tuple[float, float]:
+        """Return the mode of the mean of all logits, and the width of its posterior."""
+        at, precision = PRIOR_MEAN, PRIOR_SD**-2
+        for _ in range(_NEWTON_STEPS):
+            posterior, _ = self.posterior(at, sd)
+            mean = (posterior * self.logits).sum(axis=1)
+            variance = (posterior * self.logits**2).sum(axis=1) - mean**2
+            slope = (mean - at).sum() / sd**2 - (at - PRIOR_MEAN) / PRIOR_SD**2
+            # The likelihood of answers without mistakes is log-concave, and so is this posterior.
+            curvature = np.maximum(sd**2 - variance, 0).sum() / sd**4
+            precision = curvature + PRIOR_SD**-2
+            step = np.clip(slope / precision, -_LONGEST_STEP, _LONGEST_STEP)
+            at += float(step)
+            if abs(step) < _CLOSE:
+                break
+        return at, float(precision**-0.5)
 
 
 def from_audit_and_named(counts: Counts, namings: NamingLikelihood) -> Posterior:
@@ -67,13 +172,13 @@ def from_audit_and_named(counts: Counts, namings: NamingLikelihood) -> Posterior
     spreads: Sequence[float] = SPREADS
     modes: dict[float, Array] = {}
     found: list[_Found] = []
-    for strength in STRENGTHS:
+    for sd in _FEWER:
         for spread in spreads:
-            target = _Target(_Beta(counts, strength), namings, spread)
+            target = _Target(counts, namings, sd, spread)
             at = modes[spread] = target.maximize(modes.get(spread, at), information)
             information = namings.information(at)
             found.append((target.log_evidence(at, information), target, at))
-        # A spread that is negligible at one strength is not tried at the next strengths.
+        # A spread that is negligible at one heterogeneity is not tried at the next ones.
         spreads = [each.spread for _, each, _ in _not_negligible(found[-len(spreads) :])]
     return _average([target.posterior(at) for _, target, at in _not_negligible(found)])
 
@@ -86,72 +191,48 @@ def _not_negligible(
 
 
 @dataclass(frozen=True)
-class _Beta:
-    """The beta distribution of each label's frequency, given the judgements alone."""
+class _Normal:
+    """A normal approximation of the posterior at one point of the grid."""
 
-    counts: Counts
-    strength: float
-
-    @property
-    def yes(self) -> Array:  # first parameter (K,): counts of "yes" plus the prior
-        return self.counts.yes + self.strength * self.counts.pooled
-
-    @property
-    def total(self) -> Array:  # the sum of both parameters (K,)
-        return self.counts.judged + self.strength
-
-    def posterior(self) -> Posterior:
-        pi = self.yes / self.total
-        # How far pi moves with the pooled frequency, which has an error itself.
-        moved = self.strength / self.total
-        covariance = self.counts.variance_of_pooled * np.outer(moved, moved)
-        covariance += np.diag(pi * (1 - pi) / self.total)
-        evidence = special.betaln(self.yes, self.total - self.yes).sum() - self.log_constant
-        nothing = np.empty(0)
-        return Posterior(pi, covariance, nothing, nothing, 0.0, float(evidence) + self.log_prior)
-
-    @property
-    def log_prior(self) -> float:
-        """Log of the prior probability of the strength, up to a constant."""
-        # The share of the variance of answers that lies between labels, 1 / (strength + 1), has a
-        # uniform prior. The grid has equal steps in the logarithm of the strength.
-        return float(np.log(self.strength) - 2 * np.log1p(self.strength))
-
-    @property
-    def log_constant(self) -> float:
-        a = self.strength * self.counts.pooled
-        return len(self.counts.yes) * float(special.betaln(a, self.strength - a))
-
-    def log_ratio_to_laplace(self) -> float:
-        """Return the exact log-evidence of the judgements alone minus Laplace's approximation."""
-        # It is poor for labels that nobody said "yes" to: their logits are far from normal.
-        pi, no = self.yes / self.total, self.total - self.yes
-        at_mode = self.yes * np.log(pi) + no * np.log1p(-pi)
-        normal = at_mode + (np.log(2 * np.pi) - np.log(self.total * pi * (1 - pi))) / 2
-        return float((special.betaln(self.yes, no) - normal).sum())
+    log_evidence: float
+    spread: float
+    values: Array  # (K,)
+    covariance: Array  # (K, K), of values
+    log_propensities: Array  # (K,)
+    with_cardinality: Array  # (K,)
 
 
 @dataclass(frozen=True)
 class _Target:
     """The log-posterior of parameters (logits, log-propensities), (2K,)."""
 
-    judged: _Beta
+    counts: Counts
     namings: NamingLikelihood
+    sd: float  # of the logits around their common mean
     spread: float
+
+    def prior_precision(self, n_labels: int) -> Array:
+        """Return the precision (K, K) of the logits; their common mean is integrated out."""
+        shared = PRIOR_SD**2 / (self.sd**2 + n_labels * PRIOR_SD**2)
+        return (np.eye(n_labels) - shared) / self.sd**2
 
     def value_and_gradient(self, at: Array) -> tuple[float, Array]:
         value, gradient = self.namings.value_and_gradient(at)
         logits, log_w = np.split(at, 2)
-        yes, total = self.judged.yes, self.judged.total
-        value += float(yes @ special.log_expit(logits) + (total - yes) @ special.log_expit(-logits))
-        value -= float(log_w @ log_w) / (2 * self.spread**2) + len(log_w) * np.log(self.spread)
-        slope = np.concatenate([yes - total * special.expit(logits), -log_w / self.spread**2])
-        return value - self.judged.log_constant, gradient + slope
+        value += float(self.counts.log_likelihood(logits[:, np.newaxis]).sum())
+        apart = logits - PRIOR_MEAN
+        pull = self.prior_precision(len(logits)) @ apart
+        value -= float(apart @ pull) / 2 + float(log_w @ log_w) / (2 * self.spread**2)
+        slope = np.concatenate([self.counts.slope(logits) - pull, -log_w / self.spread**2])
+        return value, gradient + slope
 
     def precision(self, at: Array, information: Array) -> Array:
-        pi = special.expit(at[: len(at) // 2])
-        of_w = np.full_like(pi, self.spread**-2)
-        return information + np.diag(np.concatenate([self.judged.total * pi * (1 - pi), of_w]))
+        logits, log_w = np.split(at, 2)
+        prior = self.prior_precision(len(logits))
+        judged = np.diag(self.counts.information(logits))
+        return information + linalg.block_diag(
+            prior + judged, np.diag(np.full_like(log_w, self.spread**-2))
+        )
 
     def maximize(self, start: Array, information: Array) -> Array:
         """Return the mode (2K,). The information at the start scales the steps of L-BFGS."""
@@ -174,34 +255,37 @@ class _Target:
     def log_evidence(self, mode: Array, information: Array) -> float:
         root = linalg.cholesky(self.precision(mode, information), lower=True)
         value, _ = self.value_and_gradient(mode)
-        judged = self.judged.log_ratio_to_laplace() + self.judged.log_prior
-        return value - float(np.log(np.diag(root)).sum()) + judged
+        n_labels = len(mode) // 2
+        volume = float(np.log(np.diag(root)).sum())  # of the posterior, as one over it
+        of_mean = float(np.log(self.sd**2 + n_labels * PRIOR_SD**2)) / 2
+        of_prior = of_mean + (n_labels - 1) * np.log(self.sd) + n_labels * np.log(self.spread)
+        return float(value - of_prior - volume + log_prior_of_heterogeneity(self.sd))
 
-    def posterior(self, mode: Array) -> Posterior:
+    def posterior(self, mode: Array) -> _Normal:
         information = self.namings.information(mode)
         logits, log_w = np.split(mode, 2)
-        n_labels, pi = len(logits), special.expit(logits)
+        n_labels = len(logits)
         factor = linalg.cho_factor(self.precision(mode, information), lower=True)
         solved = linalg.cho_solve(factor, np.eye(2 * n_labels)[:, :n_labels])
         covariance, of_log_w = np.split(solved, 2)
-        # The mode moves with the pooled frequency, which has an error itself.
-        moved = self.judged.strength * covariance.sum(axis=1)
-        covariance += self.judged.counts.variance_of_pooled * np.outer(moved, moved)
-        slope = pi * (1 - pi)
-        return Posterior(
-            values=pi,
+        # (K, nodes): the mean over a normal distribution of logits, not the value at its mode
+        errors = np.sqrt(np.diag(covariance))
+        pi = special.expit(logits[:, np.newaxis] + errors[:, np.newaxis] * _HERMITE_X)
+        slope = (pi * (1 - pi)) @ _HERMITE_W
+        return _Normal(
+            log_evidence=self.log_evidence(mode, information),
+            spread=self.spread,
+            values=pi @ _HERMITE_W,
             covariance=slope[:, np.newaxis] * covariance * slope,
             log_propensities=log_w - log_w.mean(),
             with_cardinality=of_log_w @ slope,
-            spread=self.spread,
-            log_evidence=self.log_evidence(mode, information),
         )
 
 
 _Found: TypeAlias = tuple[float, _Target, Array]  # log-evidence, target and mode (2K,)
 
 
-def _average(found: list[Posterior]) -> Posterior:
+def _average(found: list[_Normal]) -> Posterior:
     """Average posteriors, weighted by their evidence; take the spread of the likeliest."""
     evidence = np.array([each.log_evidence for each in found])
     weight = special.softmax(evidence)
@@ -213,5 +297,9 @@ def _average(found: list[Posterior]) -> Posterior:
         apart, moved = each.values - values, each.log_propensities - log_w
         covariance += share * (each.covariance + np.outer(apart, apart))
         of_log_w += share * (each.with_cardinality + moved * apart.sum())
-    best = int(np.argmax(evidence))
-    return Posterior(values, covariance, log_w, of_log_w, found[best].spread, float(evidence[best]))
+    # Quantiles of normal logits, or of a beta distribution with these moments, hold the rarest
+    # label of yeast less often.
+    reach = _NORMAL_95 * np.sqrt(np.diag(covariance))
+    intervals = np.clip(np.stack([values - reach, values + reach], axis=1), 0, 1)
+    best = found[int(np.argmax(evidence))]
+    return Posterior(values, covariance, intervals, log_w, of_log_w, best.spread)

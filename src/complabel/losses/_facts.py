@@ -106,13 +106,9 @@ class Facts:
         applies = torch.exp(log_a - evidence)
         found.values.index_add_(0, self.item, evidence)
         slope_at.index_add_(0, self.position, applies - torch.sigmoid(z))
-        if judged is not None:
+        if judged is not None and found.through_log_odds is not None:
             chance = applies[self.judged]
-            self._add_through_rates(
-                point,
-                found,
-                (chance * judged.slope_if_applies, (1 - chance) * judged.slope_if_not),
-            )
+            judged.add_slopes(found.through_log_odds, chance, 1 - chance)
 
     def shifted(self, point: Point) -> Tensor:
         if self.sign is not None:
@@ -128,27 +124,15 @@ class Facts:
         """Add the namings' gradient by rates; ``slope`` (n, K) is that by shifted logits."""
         # Mistakes make judgements shift the logits less.
         judged = self._judged_at(point)
-        if judged is not None:
+        if judged is not None and found.through_log_odds is not None:
             of_label = by_label(slope)[self.position[self.judged]]
-            self._add_through_rates(
-                point,
-                found,
-                (of_label * judged.slope_if_applies, -of_label * judged.slope_if_not),
-            )
+            judged.add_slopes(found.through_log_odds, of_label, -of_label)
 
     def _judged_at(self, point: Point) -> Judged | None:
         """Return the chances of judgements; None if there are none that may be mistakes."""
         if not len(self.judged) or point.mistakes is None:
             return None
         return point.mistakes.of_judgements(self.annotator, self.label[self.judged], self.yes)
-
-    def _add_through_rates(
-        self, point: Point, found: Evaluation, slopes: tuple[Tensor, Tensor]
-    ) -> None:
-        if point.mistakes is not None and found.through_log_odds is not None:
-            point.mistakes.add_of_judgements(
-                found.through_log_odds, self.annotator, self.label[self.judged], slopes
-            )
 
     def _log_cases(self, judged: Judged | None) -> tuple[Tensor, Tensor]:
         if judged is None:

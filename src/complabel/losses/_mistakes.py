@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -28,12 +29,20 @@ _LEAST_RATE = 1e-30
 
 @dataclass(frozen=True)
 class Judged:
-    """Log-chances of judgements in a label's two cases, and their slopes by the log-odds."""
+    """Log-chances of J judgements if their label applies, and if not; and what decides them."""
 
-    log_if_applies: Tensor  # (J,)
+    log_if_applies: Tensor
     log_if_not: Tensor
     slope_if_applies: Tensor  # by the log-odds of the rate that decides this case
     slope_if_not: Tensor
+    place_if_applies: Tensor  # of that rate, among all
+    place_if_not: Tensor
+
+    def add_slopes(self, found: Tensor, if_applies: Tensor, if_not: Tensor) -> None:
+        """Add the rates' gradient to ``found``, from that by both log-chances, (J,)."""
+        every = found.view(-1)
+        every.index_add_(0, self.place_if_applies, if_applies * self.slope_if_applies)
+        every.index_add_(0, self.place_if_not, if_not * self.slope_if_not)
 
 
 @dataclass(frozen=True)
@@ -62,11 +71,6 @@ class Mistakes:
     def are_at_random(self) -> bool:
         return self.rates.ndim == 1
 
-    @property
-    def _share_wrong(self) -> float:
-        """How many of the judgements that a rate tells of are wrong."""
-        return 0.5 if self.are_at_random else 1.0
-
     def error_rates_of(self, annotator: Tensor) -> Tensor:
         """Return the error rates (A,) of annotators by code; -1 is the unknown annotator."""
         if self.are_at_random:
@@ -75,33 +79,38 @@ class Mistakes:
 
     def of_judgements(self, annotator: Tensor, label: Tensor, yes: Tensor) -> Judged:
         """Return the chances of what annotators (J,) said about labels (J,)."""
-        missed, invented = (
-            self.rates.view(-1).index_select(0, place) for place in self._places(annotator, label)
+        if_applies, if_not = self._places(annotator, label)
+        n = self.rates.numel()
+        # First all judgements that are right, then those that are wrong.
+        of_missed, of_invented = if_applies + n * ~yes, if_not + n * yes
+        logs, slopes = (each.flatten() for each in self._log_chances)
+        return Judged(
+            logs.index_select(0, of_missed),
+            logs.index_select(0, of_invented),
+            slopes.index_select(0, of_missed),
+            slopes.index_select(0, of_invented),
+            if_applies,
+            if_not,
         )
-        log_if_applies, slope_if_applies = self._log_chances(missed, wrong=~yes)
-        log_if_not, slope_if_not = self._log_chances(invented, wrong=yes)
-        return Judged(log_if_applies, log_if_not, slope_if_applies, slope_if_not)
-
-    def add_of_judgements(
-        self, found: Tensor, annotator: Tensor, label: Tensor, slopes: tuple[Tensor, Tensor]
-    ) -> None:
-        """Add slopes (J,) by the log-odds of both rates of judgements to those of all rates."""
-        for place, slope in zip(self._places(annotator, label), slopes, strict=True):
-            found.view(-1).index_add_(0, place, slope)
 
     def perceived(self, z: Tensor, annotator: Tensor, labels: Tensor | None) -> Perceived:
         """Return the logits with which annotators (b,) perceive labels, from logits z (b, L).
 
         ``labels`` (b, L) are their numbers; None if each row holds all labels.
         """
+
         # With p = sigmoid(z) and q = 1 - p, a label is perceived with p' = p (1 - m) + q v, and not
         # perceived with q' = p m + q (1 - v).
-        missed, invented = (rates[annotator] for rates in self.rates)
-        if labels is not None and missed.shape[1] > 1:
-            missed, invented = missed.gather(1, labels), invented.gather(1, labels)
+        def rows(rates: Tensor) -> Tensor:
+            """Pick the rates of these annotators and labels, (b, 1) or (b, L)."""
+            of_annotators = rates[annotator]
+            if labels is None or of_annotators.shape[1] == 1:
+                return of_annotators
+            return of_annotators.gather(1, labels)
+
+        missed, invented = map(rows, self.rates)
+        (log_seen, log_right), (log_m, log_v) = (map(rows, each) for each in self._log_chances[0])
         log_p, log_q = functional.logsigmoid(z), functional.logsigmoid(-z)
-        (log_m, _), (log_seen, _) = (self._log_chances(missed, wrong=w) for w in (True, False))
-        (log_v, _), (log_right, _) = (self._log_chances(invented, wrong=w) for w in (True, False))
         log_yes = torch.logaddexp(log_p + log_seen, log_q + log_v)
         log_no = torch.logaddexp(log_p + log_m, log_q + log_right)
         either = log_yes + log_no
@@ -138,16 +147,14 @@ class Mistakes:
             place = place + label
         return place, place + n_rates * n_labels
 
-    def _log_chances(self, rate: Tensor, *, wrong: Tensor | bool) -> tuple[Tensor, Tensor]:
-        """Return the log-chance of a judgement in one case, and its slope by the log-odds."""
-        # The derivative of a rate r by its log-odds is r (1 - r).
-        chance = self._share_wrong * rate
-        right = (1 - chance).clamp(min=_LEAST_RATE)
-        log_right = torch.log1p(-chance).clamp(min=math.log(_LEAST_RATE))
-        slope_of_right = -chance * (1 - rate) / right
-        if isinstance(wrong, bool):
-            return (chance.log(), 1 - rate) if wrong else (log_right, slope_of_right)
+    @cached_property
+    def _log_chances(self) -> tuple[Tensor, Tensor]:
+        """The log-chances of right and of wrong judgements, (2, *rates), and their slopes."""
+        # Slopes are by the log-odds: the derivative of a rate r is r (1 - r).
+        wrong = (0.5 if self.are_at_random else 1.0) * self.rates
+        right = (1 - wrong).clamp(min=_LEAST_RATE)
+        log_right = torch.log1p(-wrong).clamp(min=math.log(_LEAST_RATE))
         return (
-            torch.where(wrong, chance.log(), log_right),
-            torch.where(wrong, 1 - rate, slope_of_right),
+            torch.stack([log_right, wrong.log()]),
+            torch.stack([-wrong * (1 - self.rates) / right, 1 - self.rates]),
         )

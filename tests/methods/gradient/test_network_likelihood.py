@@ -74,6 +74,18 @@ def test_the_score_is_the_likelihood_of_the_answers():
     np.testing.assert_allclose(classifier.propensities_, [1, 2, 3, 4], rtol=1e-14)
 
 
+def test_missed_and_invented_labels_are_part_of_the_likelihood():
+    said = draw_answers(Y, question="ticked", missed=0.4, invented=0.05, random_state=0)
+    rates = {"missed": 0.4, "invented": 0.05}
+    classifier = quick(None, epochs=60, **rates).fit(X, said)
+    assert classifier.predict_proba(X).mean() == pytest.approx(Y.mean(), abs=0.04)
+    logits = torch.from_numpy(classifier.decision_function(X))
+    expected = float(answers_log_likelihood(logits, said, **rates).mean())
+    assert classifier.score(X, said) == pytest.approx(expected)
+    with pytest.raises(InputError, match="only one sort of mistakes"):
+        quick(error_rate=0.1, **rates).fit(PICTURES, said)
+
+
 def test_a_linear_map_finds_the_maximum_of_the_likelihood():
     doubtful = Y ^ (np.random.default_rng(1).random(Y.shape) < 0.3)
     answers = draw_answers(doubtful, question="ticked", random_state=0)

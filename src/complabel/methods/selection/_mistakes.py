@@ -29,9 +29,10 @@ _PRIOR_MISTAKES, _PRIOR_RIGHT = 1.0, 9.0
 # Effects of annotators start with this spread of log-odds. They are refined in so many rounds.
 _FIRST_SPREAD, _LEAST_SPREAD, _ROUNDS = 1.0, 0.05, 8
 _TOLERANCE_OF_SPREADS = 0.02
-# Each label's logits may shift with the rates: predictions were made with other rates. This is the
-# standard deviation of the prior of shifts.
-_SPREAD_OF_SHIFTS = 1.0
+# Each label's logits may shift with the rates, and all be scaled: predictions were made with other
+# rates. Else answers that contradict too confident predictions would look like mistakes. These are
+# the standard deviations of the priors of shifts and of the scale's logarithm.
+_SPREAD_OF_SHIFTS, _SPREAD_OF_SCALE = 1.0, 0.5
 _TOLERANCE = 1e-8
 _STEP, _PROBES = 1e-3, 8
 # To find the common rate of missed labels within about .05, two people must both have judged about
@@ -151,7 +152,8 @@ class _Search:
         labels = odds[:, -1] - common[:, np.newaxis] if odds.shape[2] > 1 else np.zeros((2, 0))
         self._sizes = (people.shape[1], labels.shape[1])
         self._spreads = np.full((2, 2), _FIRST_SPREAD)  # of both rates, of people and of labels
-        at = np.concatenate([common, people.ravel(), labels.ravel(), np.zeros(self._n_labels)])
+        unscaled = np.zeros(self._n_labels + 1)
+        at = np.concatenate([common, people.ravel(), labels.ravel(), unscaled])
         for _ in range(_ROUNDS):
             found = optimize.minimize(
                 self._loss, at, jac=True, method="L-BFGS-B", options={"ftol": _TOLERANCE}
@@ -165,12 +167,13 @@ class _Search:
         return OneSided(special.expit(self._odds(at)))
 
     def _parts(self, at: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """Return common log-odds (2,), effects of people (2, R) and labels (2, K), shifts (K,)."""
+        """Return common log-odds (2,), effects of people (2, R) and labels (2, K), and the rest."""
+        # The rest, (K + 1,), are the shifts of logits and the logarithm of their scale.
         n_people, n_labels = self._sizes
-        common, people, labels, shifts = np.split(
+        common, people, labels, rest = np.split(
             at, np.cumsum([2, 2 * n_people, 2 * n_labels]).tolist()
         )
-        return [common, people.reshape(2, n_people), labels.reshape(2, n_labels), shifts]
+        return [common, people.reshape(2, n_people), labels.reshape(2, n_labels), rest]
 
     def _odds(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log-odds of all rates, (2, R + 1, L)."""
@@ -181,14 +184,17 @@ class _Search:
         return of_people[:, :, np.newaxis] + labels[:, np.newaxis]
 
     def _loss(self, at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        common, *effects, shifts = self._parts(at)
-        logits = self._logits + shifts.astype(self._logits.dtype)
+        common, *effects, rest = self._parts(at)
+        shifts, log_scale = rest[:-1], rest[-1]
+        scaled = self._logits * np.exp(log_scale, dtype=self._logits.dtype)
+        logits = scaled + shifts.astype(self._logits.dtype)
         value, by_rates, by_logits = self._choices.likelihood_and_gradients(
             logits, self._log_w, special.expit(self._odds(at))
         )
         rates = special.expit(common)
         prior = _PRIOR_MISTAKES * np.log(rates) + _PRIOR_RIGHT * np.log1p(-rates)
         loss = -value - prior.sum() + (shifts**2).sum() / (2 * _SPREAD_OF_SHIFTS**2)
+        loss += log_scale**2 / (2 * _SPREAD_OF_SCALE**2)
         of_prior = (_PRIOR_MISTAKES + _PRIOR_RIGHT) * rates - _PRIOR_MISTAKES
         slopes = [of_prior - by_rates.sum(axis=(1, 2))]
         by_effects = by_rates[:, :-1].sum(axis=2), by_rates.sum(axis=1)
@@ -198,7 +204,8 @@ class _Search:
                 loss += (effect**2 / variance).sum() / 2
                 slopes.append((effect / variance - slope).ravel())
         by_shifts = shifts / _SPREAD_OF_SHIFTS**2 - by_logits.sum(axis=0, dtype=np.float64)
-        return float(loss), np.concatenate([*slopes, by_shifts])
+        by_scale = log_scale / _SPREAD_OF_SCALE**2 - np.vdot(by_logits, scaled)
+        return float(loss), np.concatenate([*slopes, by_shifts, [by_scale]])
 
     def _likelier_spreads(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """Take a step of expectation and maximization, for a normal posterior of the effects."""
@@ -218,7 +225,7 @@ class _Search:
         """Estimate the diagonal of the Hessian from random directions."""
         # Hutchinson's estimator; differences of gradients along random signs of the effects.
         rng = np.random.default_rng(0)
-        effects = slice(2, len(at) - self._n_labels)
+        effects = slice(2, len(at) - self._n_labels - 1)
         total = np.zeros(len(at))
         for _ in range(_PROBES):
             signs = np.zeros(len(at))
