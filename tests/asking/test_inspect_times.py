@@ -19,12 +19,13 @@ def timed(**by_kind):
         offered=masks,
         question=["asked" if kind == "asked" else "ticked" for kind, _ in rows],
         seconds=[seconds for _, seconds in rows],
+        n_items=200,
         label_names=LABELS,
     )
 
 
 def names(found):
-    told = ("tick-all-labels", "ask-yes-or-no", "ask-either", "time-trial")
+    told = ("tick-labels", "ask-yes-or-no", "ask-either", "time-trial")
     return [each.name for each in found.findings if each.name in told]
 
 
@@ -60,24 +61,30 @@ def test_without_two_sizes_there_is_no_line():
 
 
 @pytest.mark.parametrize(
-    ("by_kind", "finding", "words"),
+    ("by_kind", "finding", "words", "command"),
     [
-        ({"asked": 5, "ticked": 9}, "tick-all-labels", "1.8 times as long"),
-        ({"asked": 5, "ticked": 19}, "ask-either", "at 4 times"),
-        ({"asked": 5, "ticked": 30}, "ask-yes-or-no", "up to about 4 times"),
-        ({"asked": 5, "menu": 6}, "tick-all-labels", "10 and 5 seconds; the former as the times"),
-        ({"asked": 5}, "time-trial", "less than about 4 times as long: 20 seconds"),
-        ({"ticked": 20}, "time-trial", "one yes or no takes more than 5 seconds"),
+        ({"asked": 5, "ticked": 9}, "tick-labels", "all 6 labels of an item takes 1.8", "ticked"),
+        ({"asked": 5, "ticked": 19}, "ask-either", "at 4 times", None),
+        ({"asked": 5, "ticked": 30}, "ask-yes-or-no", "up to about 4 times", "asked"),
+        ({"asked": 5, "menu": 5.5}, "tick-labels", "a menu of 2 labels of an item", "ticked-2"),
+        ({"asked": 5, "menu": 7, "ticked": 9}, "tick-labels", "all 6 labels of an it", "ticked"),
+        ({"asked": 5, "menu": 6, "ticked": 90}, "tick-labels", "a menu of 2 labels", "ticked-2"),
+        ({"asked": 5}, "time-trial", "less than about 4 times as long: 20 seconds for", "ticked"),
+        ({"ticked": 20}, "time-trial", "one yes or no takes more than 5 seconds", "asked"),
+        ({"menu": 3.2}, "time-trial", "one yes or no takes more than 2 seconds", "asked"),
     ],
 )
-def test_what_to_ask_at_these_times(by_kind, finding, words):
+def test_what_to_ask_at_these_times(by_kind, finding, words, command):
     answers = timed(**{kind: [float(seconds)] * 10 for kind, seconds in by_kind.items()})
     found = inspect_answers(answers)
     assert names(found) == [finding]
     assert words in found.finding(finding).what
-    command = found.finding(finding).command
-    assert ("--kind ticked" in command) == (finding == "tick-all-labels" or by_kind == {"asked": 5})
-    assert found.as_json()["times"]["break_even"] == 4
+    kind = "" if command == "asked" else f" --kind {command}"
+    assert found.finding(finding).command.startswith(
+        f"complabel ask answers.csv{kind} -n " if command else ""
+    )
+    assert bool(found.finding(finding).command) == bool(command)
+    assert found.as_json()["times"]["asked"] == by_kind.get("asked")
 
 
 def test_people_agree_by_kind_and_have_their_own_times():
@@ -98,5 +105,5 @@ def test_people_agree_by_kind_and_have_their_own_times():
 def test_many_labels_are_tried_on_menus():
     answers = Answers.from_arrays(absent=np.eye(50, dtype=int)[:20], question="asked", seconds=5.0)
     found = inspect_answers(answers).finding("time-trial")
-    assert "menus of 10" in found.advice
+    assert "a menu of 10 labels" in found.advice
     assert "--kind ticked-10 -n 20" in found.command

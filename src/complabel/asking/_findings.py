@@ -45,7 +45,6 @@ _FEW_MISTAKES = 0.05  # a rate that may be as low as this is not reported
 _ONE_SIDED = 1.645  # standard errors from an estimate to its 95 % bound
 _LEAST_SHARED = 30  # agreement on fewer pairs says too little
 _CLEARLY = 1.25  # a ratio of times this much above or below the break-even is on one side of it
-_MOST_TICKED = 40  # nobody reads more labels than this for each item: a menu of them is tried
 
 Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
 """Names of findings, and the words that their texts need. The entries "severity", "what",
@@ -73,7 +72,7 @@ class Context:
         features = f" --features {self.features}" if self.features else ""
         if n := self.possible(row.get("ask", 0)):
             kind = ""
-            if "kind" in row:
+            if row.get("kind", "asked") != "asked":
                 n, kind = min(n, self.seen.n_items), f" --kind {row['kind']}"
             return f"complabel ask {self.source}{features}{kind} -n {n} --out questions.csv"
         given = {"source": self.source, "X": self.features or "X.csv"}
@@ -334,37 +333,34 @@ def _people(context: Context) -> Found:
 
 def _times(context: Context) -> Found:
     """Which question is worth its time, or how to find out."""
-    times, labels = context.seen.times, context.seen.n_labels
+    times = context.seen.times
     if times is None:
         return
-    words: dict[str, Any] = {"times": times, "labels": labels}
+    some = times.labels < context.seen.n_labels
+    these = f"{'a menu of' if some else 'all'} {times.labels:,} labels"
+    words: dict[str, Any] = {"times": times, "these": these}
+    words["kind"] = f"ticked-{times.labels}" if some else "ticked"
     if times.ratio is not None:
-        words["how"] = "" if times.is_measured else "; the former as the times of menus suggest"
         if times.ratio * _CLEARLY < times.break_even:
-            yield "tick-all-labels", words
+            yield "tick-labels", words
         elif times.ratio > _CLEARLY * times.break_even:
-            yield "ask-yes-or-no", words
+            yield "ask-yes-or-no", words | {"kind": "asked"}
         else:
             yield "ask-either", words
         return
     write = "of 20 items, and write down the seconds."
     if times.asked is not None:
-        menus = labels > _MOST_TICKED
-        words |= {
-            "known": f"One yes or no takes {times.asked:.3g} seconds.",
-            "limit": f": {times.asked * times.break_even:.3g} seconds for all {labels:,} labels",
-            "advice": f"Let one person tick {'menus of 10' if menus else 'all'} labels {write}",
-            "kind": "ticked-10" if menus else "ticked",
-        }
+        enough = times.asked * times.break_even
+        words["known"] = f"One yes or no takes {times.asked:.3g} seconds."
+        words["limit"] = f": {enough:.3g} seconds for {these}"
+        words["advice"] = f"Let one person tick {these} {write}"
+        yield "time-trial", words
     elif times.ticked is not None:
         enough = times.ticked / times.break_even
-        words |= {
-            "known": f"Ticking all {labels:,} labels takes {times.ticked:.3g} seconds.",
-            "limit": f", which is so if one yes or no takes more than {enough:.2g} seconds",
-            "advice": f"Ask one person yes or no about random labels {write}",
-        }
-    if "known" in words:
-        yield "time-trial", words
+        words["known"] = f"Ticking {these} takes {times.ticked:.3g} seconds."
+        words["limit"] = f", which is so if one yes or no takes more than {enough:.2g} seconds"
+        words["advice"] = f"Ask one person yes or no about random labels {write}"
+        yield "time-trial", words | {"kind": "asked"}
 
 
 _TESTS = (

@@ -161,10 +161,10 @@ class Times:
 
     looking: float | None  # at an item: the line for no label; None if all offered as many labels
     each: float | None  # more for each label on offer: the slope of the line
-    asked: float | None  # median of one yes or no; None with fewer than 10 times
-    ticked: float | None  # median of ticking all labels, else what the line says of it
-    is_measured: bool  # whether ticking all labels was timed itself
-    ratio: float | None  # of ticking all labels to one yes or no
+    asked: float | None  # median of one yes or no; None, as the next, with fewer than 10 times
+    ticked: float | None  # median of ticking: all labels or menus, whichever is worth more
+    labels: int  # how many labels were ticked then; else how many to try
+    ratio: float | None  # of ticking to one yes or no
     break_even: float  # the ratio at which both are worth the same
     n_long: int  # answers that took ten times as long as the median of their kind
 

@@ -12,8 +12,10 @@ from complabel.asking._said import Said, Shared
 BREAK_EVEN = {1: 1.0, 6: 4.0, 10: 8.0, 14: 10.0, 15: 10.0}
 """How many times as long as one yes or no, by the number of labels, all labels of an item may take
 so that ticking them is worth as much: measured on scene, digits, yeast and corel5k
-(docs/how-to-ask.md). With more labels, the last one holds."""
+(docs/how-to-ask.md). With more labels, the last one holds. Menus count as so many labels."""
 
+_MOST_TICKED = 40  # nobody reads more labels than this for each item: a menu of them is tried
+_MENU = 10  # labels of this menu
 _LEAST_TIMED = 10  # answers of a kind or of a size; the median of fewer says too little
 
 
@@ -66,23 +68,28 @@ def times_of(
     if not timed.any():
         return None
     looking, each = _line(answers.n_offered[timed], answers.seconds[timed])
-    enough = {one.kind: one.seconds or 0.0 for one in found if one.timed >= _LEAST_TIMED}
-    asked, all_labels = enough.get("asked"), enough.get("ticked")
-    measured = all_labels is not None
-    if all_labels is None and "ticked-menu" in enough and looking is not None:
-        all_labels = looking + (each or 0.0) * answers.n_labels
-    n_labels = answers.n_labels
-    break_even = float(np.interp(n_labels, [*BREAK_EVEN], [*BREAK_EVEN.values()]))
+    enough = {one.kind: one for one in found if one.timed >= _LEAST_TIMED and one.seconds}
+    asked = enough["asked"].seconds if "asked" in enough else None
+    ticks = [enough[kind] for kind in ("ticked", "ticked-menu") if kind in enough]
+    best = max(ticks, key=lambda one: break_even(one.offered) / (one.seconds or 1), default=None)
+    labels = answers.n_labels if answers.n_labels <= _MOST_TICKED else _MENU
+    labels = labels if best is None else round(best.offered)
+    ticked = None if best is None else best.seconds
     return Times(
         looking=looking,
         each=each,
         asked=asked,
-        ticked=all_labels,
-        is_measured=measured,
-        ratio=all_labels / asked if asked and all_labels else None,
-        break_even=break_even,
+        ticked=ticked,
+        labels=labels,
+        ratio=ticked / asked if asked and ticked else None,
+        break_even=break_even(labels),
         n_long=int(sum(_n_long(answers.seconds[timed & (kinds == kind)]) for kind in {*kinds})),
     )
+
+
+def break_even(n_labels: float) -> float:
+    """Return how many times as long as one yes or no ticking this many labels may take."""
+    return float(np.interp(n_labels, [*BREAK_EVEN], [*BREAK_EVEN.values()]))
 
 
 def _n_long(seconds: NDArray[np.float64]) -> int:
