@@ -64,14 +64,14 @@ def test_without_two_sizes_there_is_no_line():
     ("by_kind", "finding", "words", "command"),
     [
         ({"asked": 5, "ticked": 9}, "tick-labels", "all 6 labels of an item takes 1.8", "ticked"),
-        ({"asked": 5, "ticked": 19}, "ask-either", "at 4 times", None),
-        ({"asked": 5, "ticked": 30}, "ask-yes-or-no", "up to about 4 times", "asked"),
+        ({"asked": 5, "ticked": 19}, "ask-either", "at 3.6 times", None),
+        ({"asked": 5, "ticked": 30}, "ask-yes-or-no", "up to about 3.6 times", "asked"),
         ({"asked": 5, "menu": 5.5}, "tick-labels", "a menu of 2 labels of an item", "ticked-2"),
         ({"asked": 5, "menu": 7, "ticked": 9}, "tick-labels", "all 6 labels of an it", "ticked"),
         ({"asked": 5, "menu": 6, "ticked": 90}, "tick-labels", "a menu of 2 labels", "ticked-2"),
-        ({"asked": 5}, "time-trial", "less than about 4 times as long: 20 seconds for", "ticked"),
-        ({"ticked": 20}, "time-trial", "one yes or no takes more than 5 seconds", "asked"),
-        ({"menu": 3.2}, "time-trial", "one yes or no takes more than 2 seconds", "asked"),
+        ({"asked": 5}, "time-trial", "less than about 3.6 times as long: 18 seconds", "ticked"),
+        ({"ticked": 20}, "time-trial", "one yes or no takes more than 5.6 seconds", "asked"),
+        ({"menu": 3.2}, "time-trial", "one yes or no takes more than 1.9 seconds", "asked"),
     ],
 )
 def test_what_to_ask_at_these_times(by_kind, finding, words, command):
