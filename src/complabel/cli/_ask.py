@@ -118,7 +118,8 @@ def ask(
         say(f"  {command('import', out, out=answered)}")
     elif prompts.suffix == ".json":
         say("next: import the tasks into Label Studio, with the form of")
-        say(f"  {command('labelstudio-config', question=kind.partition('-')[0], out='config.xml')}")
+        form = {"question": kind.partition("-")[0], "show": "text" if texts is not None else None}
+        say(f"  {command('labelstudio-config', **form, out='config.xml')}")
         say("and read the export with")
         say(f"  {command('import', 'export.json', out=answered)}")
     else:

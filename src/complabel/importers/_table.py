@@ -57,8 +57,9 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         _check(table, rows)
         open_ = _not_answered(rows, "answer" in there) | answered.not_ticked(rows)
         untold.look(rows, open_)
-        tally.counts["questions not answered"] += int(open_.sum())
-        drawn_at_random += int((open_ & ~_blank(rows, "probability")).sum())
+        again = rows["answer_id"].astype(object).duplicated() & ~_blank(rows, "answer_id")
+        tally.counts["questions not answered"] += int((open_ & ~again).sum())
+        drawn_at_random += int((open_ & ~again & ~_blank(rows, "probability")).sum())
         numbers = {name: rows[name].map(_number).astype(float) for name in _NUMBERS}
         yield rows.assign(**numbers)[~open_]
     untold.refuse(table)
