@@ -44,6 +44,7 @@ ROOMS = (
     "frequencies",
     "_training",
     "methods",
+    "people",
     "asking",
     "studies",
     "reports",

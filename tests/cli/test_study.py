@@ -127,6 +127,27 @@ def test_failures_are_said_and_counted(run, tmp_path):
     assert "Traceback" in (tmp_path / "small-report" / "report.html").read_text("utf-8")
 
 
+@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
+def test_a_report_compares_questions_at_the_seconds_of_ones_own_people(run, tmp_path):
+    draws = """draws = [
+      { name = "asked", question = "asked" },
+      { name = "form", question = "ticked-3", items_share = 0.5 },
+      { name = "forms", question = "ticked-3" },
+    ]
+    """
+    plan = PLAN.replace("bookmark", "digits").replace("rows", f"{draws}\nrows").split(", { method")
+    (tmp_path / "plan.toml").write_text(f"{plan[0]}]", encoding="utf-8")
+    assert run("study", "run", "plan.toml", "--jobs", 1)[0] == 0
+    # 10 s for a yes or no, and 4 for each of five further labels of synthetic, nine of digits.
+    given = ("--seconds", "asked=10,ticked=22,labels=4")
+    assert run("study", "report", *given)[0] == 0
+    summary = json.loads((tmp_path / "small-report" / "summary.json").read_text("utf-8"))
+    assert (summary["study"]["seconds"]["asked"], summary["study"]["seconds"]["judged"]) == (10, 4)
+    own = {one["dataset"]: one["equal_time"][-1] for one in summary["ticking"]}
+    assert {name: found["ratio"] for name, found in own.items()} == {"synthetic": 3, "digits": 4.6}
+    assert all(found["own"] for found in own.values())
+
+
 def test_a_dry_run_says_what_would_run_and_runs_nothing(run, tmp_path):
     _, out, _ = run("study", "run", "how-to-ask", "--dry-run")
     n_draws = len(read_plan("how-to-ask").draws)

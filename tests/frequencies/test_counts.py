@@ -52,6 +52,20 @@ def test_only_random_judgements_count():
     np.testing.assert_allclose(total, [1, 1, 1], rtol=1e-12)
 
 
+def test_random_forms_to_tick_count_as_judgements_of_random_labels():
+    """Three forms of two of three labels, each drawn with probability 1/3."""
+    forms = Answers.from_arrays(
+        absent=[[1, 0, 0], [0, 0, 1], [0, 0, 0]],
+        offered=[[1, 1, 0], [0, 1, 1], [1, 0, 1]],
+        question="ticked",
+        probability=1 / 3,
+    )
+    assert judged_at_random(forms).all()
+    yes, total = totals(forms)
+    np.testing.assert_allclose(yes, [1, 2, 1], rtol=1e-12)
+    np.testing.assert_allclose(total, [2, 2, 2], rtol=1e-12)
+
+
 def test_questions_of_different_forms_are_not_weighted_against_each_other():
     asked = judged([0, 0], [1, 1], 1 / 3)
     ticked = Answers.from_arrays(absent=[[1, 0, 0], [1, 0, 0]], question="ticked")

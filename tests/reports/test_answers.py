@@ -58,9 +58,9 @@ def test_points_count_the_answers_of_a_training_part_and_their_minutes(summary):
         "free": 1605, "free-half": 802, "asked": 1605, "asked-half": 802, "menu": 1605,
         "wrong": 1605, "audited": 1695,
     }  # fmt: skip
-    assert points["free"].minutes == pytest.approx(1604.667 * 5 / 60, abs=0.01)
-    assert points["menu"].minutes == pytest.approx(1604.667 * 3 / 60, abs=0.01)
-    assert points["audited"].minutes == pytest.approx((1604.667 * 5 + 135) / 60, abs=0.01)
+    assert points["free"].minutes == pytest.approx(1604.667 * 30 / 60, abs=0.01)
+    assert points["menu"].minutes == pytest.approx(1604.667 * 24 / 60, abs=0.01)
+    assert points["audited"].minutes == pytest.approx((1604.667 * 30 + 90 * 14.5) / 60, abs=0.01)
     cell = the_cell(summary, row="Prior", dataset="scene", draw="menu", metric="average_precision")
     assert (points["menu"].mean, points["menu"].std) == (cell.mean, cell.std)
     assert {point.row for point in summary.answers} == {"MLCL", "Prior", "Prior, matched"}
@@ -117,6 +117,7 @@ def test_ways_of_asking_in_words():
         "asked yes/no, 10 % mistakes": {"question": "asked", "error_rate": 0.1, "items_share": 0.5},
         "audit alone": {"question": "none", "audit": 5},
         "all labels ticked": {"question": "ticked"},
+        "5 random labels ticked": {"question": "ticked-5", "propensity_sd": 1.0},
         "named freely, by correlation (sharpness 2)": {"scheme": "biased", "sharpness": 2.0},
     }
     assert list(said) == [way_of_asking(Draw(name="d", **how)) for how in said.values()]
@@ -143,11 +144,11 @@ def test_many_draws_have_a_line_each_and_the_best_of_it_is_bold(asked, summary, 
             assert f"{entry.cell.mean:.3f}" in text
 
 
-def test_the_assumed_seconds_are_printed_beside_the_curves(asked_page):
+def test_the_seconds_are_printed_beside_the_curves(asked_page):
     text = re.sub(r"\s+", " ", asked_page.text)
     assert (
-        "Minutes are an assumption, not a measurement: 5 s to name a label freely, 3 s to name a"
-        " label from a menu, 1.5 s for a yes or no." in text
+        "Minutes rest on the seconds of other people, or on those that the plan gives: 30 s to name"
+        " a label freely, 24 s to name a label from a menu, 14.5 s for a yes or no." in text
     )
 
 

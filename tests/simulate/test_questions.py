@@ -10,9 +10,10 @@ from tests.examples import examples
 
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
+from complabel.frequencies import estimate_label_frequencies
 from complabel.simulate import SCHEMES, draw_answers, draw_complementary, draw_propensities
 
-QUESTIONS = ["named", "menu-2", "menu-3", "asked", "ticked", "excluded"]
+QUESTIONS = ["named", "menu-2", "menu-3", "asked", "ticked", "ticked-3", "excluded"]
 N = 20_000
 PATTERN = np.array([1, 0, 0, 1, 0])  # labels 1, 2 and 4 do not apply
 MANY = np.tile(PATTERN, (N, 1))
@@ -76,7 +77,12 @@ def test_without_mistakes_what_is_said_is_true(Y, question, seed):
     if question == "ticked":
         np.testing.assert_array_equal(answers.known_relevant, Y)
         np.testing.assert_array_equal(answers.complementary, 1 - Y)
-    if question.startswith("menu"):
+    if question == "ticked-3":
+        offered = answers.offered.toarray()
+        repeated = np.tile(Y, (2, 1))[np.argsort(np.tile(np.arange(len(Y)), 2), kind="stable")]
+        np.testing.assert_array_equal(answers.relevant.toarray(), offered & repeated)
+        np.testing.assert_array_equal(answers.absent.toarray(), offered & (1 - repeated))
+    if question[-1].isdecimal():
         assert (answers.n_offered == int(question[-1])).all()
         assert (
             answers.probability == 1 / len(list(combinations(range(Y.shape[1]), int(question[-1]))))
@@ -101,6 +107,35 @@ def test_menus_and_the_labels_named_of_them_are_equally_likely():
     assert_shares(
         [offered[:, menu].all(axis=1).sum() for menu in combinations(range(5), 2)], [1] * 10
     )
+
+
+def test_forms_to_tick_are_equally_likely_and_tell_the_frequencies_without_bias():
+    """Ten forms of two of five labels; each label is on four, so on two fifths of all forms."""
+    answers = draw_answers(MANY, question="ticked-2", random_state=2)
+    offered = answers.offered.toarray()
+    forms = [offered[:, form].all(axis=1).sum() for form in combinations(range(5), 2)]
+    assert_shares(forms, [1] * 10)
+    np.testing.assert_array_equal(answers.question, "ticked")
+    np.testing.assert_allclose(answers.probability, 0.1, rtol=1e-12)
+
+    Y = (np.random.default_rng(5).random((300, 4)) < [0.1, 0.3, 0.6, 0.9]).astype(int)
+    estimates, few = [], []
+    for seed in range(60):
+        drawn = draw_answers(Y, question="ticked-2", items_share=0.5, random_state=seed)
+        yes, judged = (np.asarray(m.sum(axis=0)) for m in (drawn.relevant, drawn.offered))
+        estimates.append(yes / judged)
+        few.append(estimate_label_frequencies(drawn).values)
+    # About 75 judgements of each label a draw: the standard error of a mean is below .008.
+    np.testing.assert_allclose(np.mean(estimates, axis=0), Y.mean(axis=0), atol=0.025)
+    np.testing.assert_allclose(np.mean(few, axis=0), Y.mean(axis=0), atol=0.035)
+
+
+def test_mistakes_on_forms_are_made_for_each_label_on_offer():
+    answers = draw_answers(MANY, question="ticked-3", missed=0.2, invented=0.1, random_state=4)
+    offered, yes = answers.offered.toarray(), answers.relevant.toarray()
+    said = yes.sum(axis=0) / offered.sum(axis=0)
+    np.testing.assert_allclose(said, np.where(PATTERN, 0.8, 0.1), atol=0.015)
+    np.testing.assert_array_equal(yes + answers.absent.toarray(), offered)
 
 
 @pytest.mark.parametrize("question", ["named", "menu-3"])
@@ -315,6 +350,10 @@ def test_a_data_frame_names_the_labels():
         ({"question": "menu-"}, "question must be one of"),
         ({"question": None}, "question must be one of"),
         ({"question": "menu-1"}, "'menu-1' is a yes/no question; give 'asked'"),
+        ({"question": "ticked-1"}, "'ticked-1' is a yes/no question; give 'asked'"),
+        ({"question": "asked-2"}, "menu-M or ticked-M with M of at least 2.*got 'asked-2'"),
+        ({"question": "ticked-6"}, "question 'ticked-6' needs 6 labels, but Y has 5"),
+        ({"question": "ticked-3", "asked_for": 2}, "asked_for must be 1 for the question 'ticked'"),
         ({"question": "menu-6"}, "question 'menu-6' needs 6 labels, but Y has 5"),
         ({"scheme": "random"}, "scheme must be one of"),
         ({"scheme": "biased", "question": "menu-2"}, "scheme 'biased' is only for the question"),

@@ -21,7 +21,9 @@ from complabel.studies._plan_files import _make_draw as make_draw
     [
         ({"question": "menu-1"}, "there is no question 'menu-1'; choose free, asked, ticked"),
         ({"question": "menu-02"}, "there is no question 'menu-02'"),
-        ({"question": "named"}, "asked, ticked, none, or a menu"),
+        ({"question": "named"}, "asked, ticked, none, or 2 or more"),
+        ({"question": "ticked-1"}, "there is no question 'ticked-1'"),
+        ({"question": "ticked-3", "asked_for": 2}, "ticked-3; leave asked_for out"),
         ({"scheme": "biased", "question": "asked"}, "take labels uniform, or leave the question"),
         (
             {"scheme": "own", "question": "menu-2"},
@@ -99,6 +101,8 @@ def test_a_scheme_beside_a_draw_is_refused():
             "menu-4-labels-2",
             "2 labels named from a random menu of 4",
         ),
+        ({"question": "ticked-5", "propensity_sd": 1.0}, "ticked-5-sd-1", None),
+        ({"question": "ticked-5"}, "ticked-5", "5 random labels judged"),
         ({"scheme": "biased", "sharpness": 4.0}, "biased-sharpness-4", None),
         (
             {"question": "none", "audit": 50},
@@ -126,6 +130,7 @@ def test_a_draw_without_a_name_is_called_by_its_settings(settings, name, title):
     [
         ({"scheme": "own"}, "synthetic has no labels own"),
         ({"question": "menu-7"}, "synthetic has 6 labels, too few for a menu-7"),
+        ({"question": "ticked-7"}, "synthetic has 6 labels, too few for a ticked-7"),
     ],
 )
 def test_what_a_dataset_has_no_answers_for_is_refused_before_anything_runs(draw, complaint):
@@ -148,16 +153,19 @@ def test_former_keys_say_what_they_are_called_now(former, today):
     assert draw == Draw(name="d", **today)
 
 
-# (draw, answers about 120 items, seconds with 6 labels)
+# (draw, answers about 120 items, seconds with 6 labels): 10 s for a yes or no, 2 for each further
+# label on the form, 30 to name a label, 20 to name one from a menu.
 BY_HAND = {
-    "named freely": ({}, 120, 600),
-    "two labels each": ({"asked_for": 2}, 240, 1200),
-    "a menu, half of the items": ({"question": "menu-3", "items_share": 0.5}, 60, 180),
-    "asked, four answers": ({"question": "asked", "answers_per_item": 4}, 480, 720),
-    "ticked": ({"question": "ticked"}, 120, 1080),
-    "an audit besides": ({"propensity_sd": 1.0, "audit": 50}, 170, 675),
-    "an audit alone": ({"question": "none", "audit": 200}, 200, 300),
+    "named freely": ({}, 120, 3600),
+    "two labels each": ({"asked_for": 2}, 240, 7200),
+    "a menu, half of the items": ({"question": "menu-3", "items_share": 0.5}, 60, 1200),
+    "asked, four answers": ({"question": "asked", "answers_per_item": 4}, 480, 4800),
+    "ticked": ({"question": "ticked"}, 120, 120 * 20),
+    "a form of three": ({"question": "ticked-3", "items_share": 0.5}, 60, 60 * 14),
+    "an audit besides": ({"propensity_sd": 1.0, "audit": 50}, 170, 4100),
+    "an audit alone": ({"question": "none", "audit": 200}, 200, 2000),
 }
+SECONDS = Seconds(asked=10, judged=2, named=30, menu=20)
 
 
 @pytest.mark.parametrize("case", BY_HAND)
@@ -165,7 +173,32 @@ def test_answers_and_seconds_by_hand(case):
     settings, n_answers, seconds = BY_HAND[case]
     draw = Draw(name="draw", **settings)
     assert answers_of(draw, 120) == pytest.approx(n_answers)
-    assert seconds_of(draw, 120, 6, Seconds()) == pytest.approx(seconds)
+    assert seconds_of(draw, 120, 6, SECONDS) == pytest.approx(seconds)
+
+
+def test_the_seconds_that_others_measured_are_the_default():
+    """A yes or no about a video took 14.5 s, ticking 28 labels 22 s."""
+    assert Seconds().asked == 14.5
+    assert Seconds().to_judge(28) == pytest.approx(22, abs=0.1)
+    measured = Seconds.measured(asked=14.5, ticked=22, labels=28)
+    assert measured.to_judge(28) == pytest.approx(22)
+    assert measured.to_judge(1) == 14.5
+
+
+@pytest.mark.parametrize(
+    "times", [(0, 9, 5), (9, 8, 5), (9, 10, 1), (float("nan"), 9, 5), (9, float("inf"), 5)]
+)
+def test_a_form_takes_at_least_as_long_as_a_yes_or_no(times):
+    asked, ticked, labels = times
+    with pytest.raises(InputError, match="at least as long"):
+        Seconds.measured(asked=asked, ticked=ticked, labels=labels)
+
+
+def test_the_former_key_of_seconds_says_what_it_is_called_now():
+    with pytest.warns(FutureWarning, match="is now called 'judged'"):
+        former = Seconds.model_validate({"asked": 1.5, "ticked": 1.5})
+    # What each label took then, the first included.
+    assert former.to_judge(6) == pytest.approx(6 * 1.5)
 
 
 def test_nobody_was_asked_for_a_datasets_own_labels():

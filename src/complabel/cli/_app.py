@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 from complabel import __version__
 from complabel.cli._ask import ask
 from complabel.cli._benchmark import benchmark
+from complabel.cli._consensus import consensus
 from complabel.cli._console import complain, remark
 from complabel.cli._datasets import datasets
 from complabel.cli._demo import demo
@@ -117,7 +118,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-_add(app, demo, import_, inspect, ask, fit, predict, evaluate, labelstudio_config)
+_add(app, demo, import_, inspect, ask, consensus, fit, predict, evaluate, labelstudio_config)
 _add(app, datasets, methods, benchmark, tune, reproduce)
 _STUDY = "Run a study of datasets, draws and methods, and report its results."
 study = typer.Typer(

@@ -49,7 +49,7 @@ def evaluate(
     ),
     items: Path | None = options.ITEMS,
     question: str | None = options.QUESTION,
-    contradictions: str = options.CONTRADICTIONS,
+    contradictions: str = options.CONTRADICTIONS_OR_KEEP,
     json_file: Path | None = options.JSON_FILE,
 ) -> None:
     """Measure a model on true labels, or on answers that it did not learn from.

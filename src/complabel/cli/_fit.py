@@ -56,7 +56,7 @@ def fit(
     items: Path | None = options.ITEMS,
     label_names: Path | None = options.LABEL_NAMES,
     question: str | None = options.QUESTION,
-    contradictions: str = options.CONTRADICTIONS,
+    contradictions: str = options.CONTRADICTIONS_OR_KEEP,
     match_frequencies: bool = options.MATCH_FREQUENCIES,
     folds: int = option(
         "N",
@@ -125,7 +125,7 @@ def fit(
                 items=items,
                 label_names=label_names,
                 question=question,
-                contradictions=contradictions,
+                contradictions="majority" if contradictions == "keep" else contradictions,
                 out="questions.csv",
             )
             remark(f"  {asked}", style="yellow")

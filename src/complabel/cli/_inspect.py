@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.text import Text
+
 from complabel.cli import _options as options
 from complabel.cli import _own as own
-from complabel.cli._console import output, save_json, say, working
+from complabel.cli._console import (
+    command,
+    explain,
+    new_table,
+    output,
+    save_json,
+    say,
+    show,
+    working,
+)
 from complabel.cli._options import argument, option, target
+from complabel.cli._outputs import unused
 from complabel.errors import DatasetNotFoundError, InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
+    from complabel.methods import ComplementaryClassifier
 
 _TABLES = (".csv", ".tsv", ".gz", ".parquet")
 # Wider lines are hard to read.
 _MOST_COLUMNS = 100
+_MOST_PEOPLE = 20
 
 
 @options.with_examples(
     "inspect answers.csv",
     "inspect answers.csv answered-questions.csv --features X.csv --html page.html",
+    "inspect answers.csv --model model.safetensors --features X.csv --doubtful doubtful.csv",
     "inspect mirflickr --data-dir DIR --json found.json",
 )
 def inspect(
@@ -36,13 +51,25 @@ def inspect(
     items: Path | None = options.ITEMS,
     label_names: Path | None = options.LABEL_NAMES,
     question: str | None = options.QUESTION,
+    model: Path | None = option(
+        "FILE",
+        "With --features: a model of complabel fit. It says how often each person misses a label"
+        " that applies, and invents one that does not.",
+    ),
+    doubtful: Path | None = target(
+        "With --model: write the answers that are most probably wrong to this file, as questions"
+        " to ask again.",
+        endings=options.TABLE,
+    ),
+    n: int = option("N", "Number of these questions.", "-n", "--number", default=200, min=1),
     html: Path | None = target("Also write a web page with charts to this file.", page=True),
     json_file: Path | None = options.JSON_FILE,
     data_dir: Path | None = options.DATA_DIR,
 ) -> None:
     """Check answers for gaps, contradictions and failed assumptions, and suggest what to ask next.
 
-    Nothing is fitted, and no file is changed.
+    Nothing is fitted, and no file is changed. A model of complabel fit says more: how often each
+    person errs, and which answers are probably wrong.
     """
     from complabel.asking import inspect_answers
     from complabel.reports import inspection_lines, write_inspection_page
@@ -53,11 +80,15 @@ def inspect(
             " or neither"
         )
     is_table = all(Path(name).suffix in _TABLES for name in answers)
+    classifier = _load(model, features, doubtful)
     if is_table:
         found = None if features is None else own.read_own_features(features, items)
         tables = [Path(path) for path in answers]
         known = None if found is None else list(found.items)
-        said = own.read_own_answers(tables, known, label_names, question, "keep", says=False)
+        names: Any = label_names
+        if classifier is not None and names is None:
+            names = [str(name) for name in classifier.classes_]
+        said = own.read_own_answers(tables, known, names, question, "keep", says=False)
         X = None if found is None else found.X
         given = {"--items": items, "--label-names": label_names, "--question": question}
         words = [*answers]
@@ -71,7 +102,7 @@ def inspect(
         inspection = inspect_answers(
             said,
             X,
-            labels_listed=not is_table or label_names is not None,
+            labels_listed=not is_table or label_names is not None or classifier is not None,
             source=source,
             features="" if features is None else shlex.quote(str(features)),
         )
@@ -80,7 +111,97 @@ def inspect(
     if html is not None:
         write_inspection_page(inspection, html)
         say(f"wrote {html}")
-    save_json(json_file, inspection.as_json())
+    as_json = inspection.as_json()
+    if classifier is not None and is_table and found is not None:
+        of_model = own.for_model(found, classifier)
+        people = classifier.annotators_table(of_model, said)
+        as_json["people"] = show_people(people, "By the model")
+        if doubtful is not None:
+            table = classifier.doubtful_answers(of_model, said)
+            write_doubtful(table, doubtful, n)
+            again = unused(doubtful.with_name(f"answered-{doubtful.name}"))
+            say("next: fill in the columns answer (yes, no, unsure) and annotator, then")
+            say(f"  {command('import', doubtful, out=again)}")
+            both = command(
+                "fit",
+                *(*answers, again),
+                features=features,
+                items=items,
+                label_names=label_names,
+                question=question,
+                contradictions="keep",
+                method="selection-likelihood:missed=auto,invented=auto",
+                out="model.safetensors",
+            )
+            say(f"  {both}")
+    save_json(json_file, as_json)
+
+
+def _load(
+    model: Path | None, features: Path | None, doubtful: Path | None
+) -> ComplementaryClassifier | None:
+    from complabel.methods import load
+
+    if model is None and doubtful is not None:
+        raise InputError("--doubtful is given without --model; also give a model of complabel fit")
+    if model is None:
+        return None
+    if features is None:
+        raise InputError("--model is given without --features; also give the features of the items")
+    classifier = load(model)
+    own.refuse_without_people(classifier, model, "--model")
+    return classifier
+
+
+def show_people(columns: Mapping[str, Any], title: str) -> list[dict[str, Any]]:
+    """Print how often people err, those who judged most first; return all as plain values."""
+    values = {name: column.tolist() for name, column in columns.items()}
+    people = [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
+    people.sort(key=lambda person: -person["judged"])
+    if not people:
+        say("\nNo known person judged labels, so nothing tells how often people err.")
+        return people
+    table = new_table(title, "annotator", numbers=("judged", "misses", "95 %", "invents", "95 %"))
+    for person in people[:_MOST_PEOPLE]:
+        rates = []
+        for name in ("missed", "invented"):
+            low, high = person[f"{name}_low"], person[f"{name}_high"]
+            rates += [f"{person[name]:.1%}", f"{low:.1%} to {high:.1%}"]
+        called = "(not named)" if person["annotator"] is None else person["annotator"]
+        table.add_row(Text(called), f"{person['judged']:,}", *rates)
+    show(table)
+    if len(people) > _MOST_PEOPLE:
+        say(f"{len(people) - _MOST_PEOPLE:,} more are not shown; --json FILE writes all of them")
+    explain(
+        "misses: of the labels that apply, the share that this person says does not; invents: of"
+        " those that do not apply, the share that this person says does."
+    )
+    return people
+
+
+def write_doubtful(found: Mapping[str, Any], path: Path, n: int) -> None:
+    """Write the n most doubtful pairs of an item and a label as questions without answers."""
+    from complabel.files import AnswerWriter
+
+    rows: dict[tuple[Any, Any], int] = {}
+    for row, pair in enumerate(zip(found["item"], found["label"], strict=True)):
+        rows.setdefault(pair, row)
+        if len(rows) == n:
+            break
+    chosen = [*rows.values()]
+    with AnswerWriter(path, more=("said", "said_by", "wrong")) as writer:
+        writer.write(
+            {
+                "item": found["item"][chosen],
+                "label": found["label"][chosen],
+                "question": ["asked"] * len(chosen),
+                "said": ["yes" if applies else "no" for applies in found["said"][chosen]],
+                "said_by": found["annotator"][chosen],
+                "wrong": [f"{chance:.3f}" for chance in found["wrong"][chosen]],
+            }
+        )
+    expected = found["wrong"][chosen].sum()
+    say(f"wrote {path}: {len(chosen):,} answers to check, of which about {expected:.0f} are wrong")
 
 
 def _of_dataset(

@@ -154,6 +154,7 @@ FEATURES_OF_MODEL = argument("FEATURES", _FEATURES)
 DATASETS = argument("DATASET", DATASET_HELP, default=None, autocompletion=complete_dataset)
 STUDY_NAME = argument("STUDY", "Name of the study. [default: the latest]", default=None)
 FEATURES = option("FILE", _FEATURES, default=...)
+FEATURES_IF_ANY = option("FILE", _FEATURES)
 ITEMS = option(
     "FILE",
     "File with the item of each row of the features, one on each line. [default: the column item"
@@ -162,13 +163,22 @@ ITEMS = option(
 LABEL_NAMES = option(
     "FILE", "File with all labels, one on each line. [default: the labels that the answers mention]"
 )
-CONTRADICTIONS = option(
-    "POLICY",
-    "What to do if one answer says that a label applies to an item and another denies it. error:"
-    " stop; drop: drop both; majority: keep what most annotators say; trust-relevant: the label"
-    " applies.",
-    default="error",
-    **_one_of("error", "drop", "majority", "trust-relevant"),
+
+
+def _contradictions(text: str, *more: str) -> Any:
+    return option(
+        "POLICY",
+        "What to do if one answer says that a label applies to an item and another denies it."
+        " error: stop; drop: drop both; majority: keep what most annotators say; trust-relevant:"
+        f" the label applies{text}.",
+        default="error",
+        **_one_of("error", "drop", "majority", "trust-relevant", *more),
+    )
+
+
+CONTRADICTIONS = _contradictions("")
+CONTRADICTIONS_OR_KEEP = _contradictions(
+    "; keep: keep all answers, for a method that allows for mistakes", "keep"
 )
 QUESTION = option(
     "QUESTION",
@@ -249,8 +259,9 @@ def _draw(
         "QUESTION",
         "What people are asked. free: name one label that does not apply; menu-2, menu-3, ...: the"
         " same, but from a menu of 2, 3, ... random labels; asked: does this random label apply?;"
-        " ticked: tick all labels that do not apply; none: only the audit questions. With tables of"
-        " answers: what was asked where they do not say it, named, asked, ticked or excluded.",
+        " ticked: tick all labels that do not apply; ticked-2, ticked-3, ...: the same, of a form"
+        " with 2, 3, ... random labels; none: only the audit questions. With tables of answers:"
+        " what was asked where they do not say it, named, asked, ticked or excluded.",
         default="free",
     ),
     propensity_sd: float = option(

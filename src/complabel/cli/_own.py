@@ -135,6 +135,15 @@ def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
     return framed(found.X[:, [place[name] for name in wanted]], wanted)
 
 
+def refuse_without_people(classifier: ComplementaryClassifier, model: Path, option: str) -> None:
+    """Refuse models that do not know how people answer."""
+    if not hasattr(classifier, "predict_consensus"):
+        raise InputError(
+            f"{model} holds {type(classifier).__name__}, which does not know how people answer;"
+            f" {option} needs a model of complabel fit --method selection-likelihood"
+        )
+
+
 def framed(X: Any, names: Any) -> Any:
     """Return features as a data frame, if they are dense and the columns have names."""
     if names is None or hasattr(X, "tocsr"):

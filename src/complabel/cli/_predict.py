@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, say, working
 from complabel.cli._options import option, target
 
+if TYPE_CHECKING:
+    from complabel.answers import Answers
+    from complabel.files import Features
+
 
 @options.with_examples(
     "predict model.safetensors X.csv --out predictions.csv",
     "predict model.safetensors X.npy --top 3 --out top.jsonl",
+    "predict model.safetensors X.csv --answers answers.csv --out consensus.csv",
 )
 def predict(
     model: Path = options.MODEL,
@@ -24,6 +32,13 @@ def predict(
         endings=(".csv", ".csv.gz", ".parquet", ".jsonl"),
     ),
     items: Path | None = options.ITEMS,
+    answers: list[Path] | None = option(
+        "FILE",
+        "Answers about some of the items. The probabilities of these items are then the consensus:"
+        " given the features and all that people said, by how often each person errs. Give the"
+        " option again for more files.",
+    ),
+    question: str | None = options.QUESTION,
     top: int | None = option("K", "Write only the K most probable labels of each item.", min=1),
     threshold: float | None = option(
         "P",
@@ -44,7 +59,13 @@ def predict(
 
     classifier = load(model)
     names = [str(name) for name in classifier.classes_]
-    started, done = time.monotonic(), 0
+    said, row_of = None, {}
+    if answers:
+        own.refuse_without_people(classifier, model, "--answers")
+        said = own.read_own_answers(answers, None, names, question, "keep")
+        assert said.item_names is not None  # a table names its items
+        row_of = {str(name): row for row, name in enumerate(said.item_names)}
+    started, done, answered = time.monotonic(), 0, 0
     pieces = iterate_features(
         features, items=items, n_features=classifier.n_features_in_, n_rows=rows
     )
@@ -54,12 +75,30 @@ def predict(
     ):
         for piece in pieces:
             found = classifier.predict_proba(own.for_model(piece, classifier))
+            if said is not None:
+                answered += _give_consensus(found, classifier, piece, said, row_of)
             # A threshold is compared with the exact probabilities, before rounding.
             writer.write(piece.items, found if threshold is not None else found.astype(np.float32))
             done += len(piece.items)
             speed = done / max(time.monotonic() - started, 1e-9)
             far(f"{done:,} items, {speed:,.0f} a second")
     say(f"wrote {out}: {done:,} items, {len(names)} labels")
+    if said is not None:
+        say(f"  {answered:,} of them by consensus; {said.n_items:,} items have answers")
     say("next: measure the model on answers that it did not learn from, or on true labels:")
     for how in ({"answers": "held-out.csv"}, {"truth": "truth.csv"}):
         say(f"  {command('evaluate', model, features, items=items, **how)}")
+
+
+def _give_consensus(
+    found: Any, classifier: Any, piece: Features, said: Answers, row_of: Mapping[str, int]
+) -> int:
+    """Replace the probabilities (b, K) of items that have answers; return their number."""
+    import numpy as np
+
+    rows = np.array([row for row, item in enumerate(piece.items) if item in row_of], dtype=np.intp)
+    if len(rows):
+        about = said[[row_of[item] for item in piece.items[rows]]]
+        part = own.for_model(replace(piece, X=piece.X[rows]), classifier)
+        found[rows] = classifier.predict_consensus(part, about)
+    return len(rows)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from complabel.cli import _options as options
 from complabel.cli._console import command, save, say, show
 from complabel.cli._options import argument, flag, option
 from complabel.cli._outputs import Output
+
+if TYPE_CHECKING:
+    from complabel.studies import Seconds
 
 
 @options.with_examples(
@@ -96,17 +101,51 @@ def status(study_name: str | None = options.STUDY_NAME, store: Path = options.ST
     running.say_failed(results)
 
 
-@options.with_examples("study report", "study report mine --output report")
+@options.with_examples(
+    "study report",
+    "study report mine --output report",
+    "study report how-to-ask --seconds asked=14.5,ticked=22,labels=28",
+)
 def report(
     study_name: str | None = options.STUDY_NAME,
     store: Path = options.STORE,
     folder: Path | None = options.REPORT_FOLDER,
+    seconds: str | None = option(
+        "TIMES",
+        "Seconds that your people need for a yes or no, and to tick so many labels of an item:"
+        " asked=14.5,ticked=22,labels=28. [default: those of the plan]",
+        "--seconds",
+    ),
 ) -> None:
     """Write a study's report: a web page, and its tables as Markdown, LaTeX and CSV."""
     from complabel.cli import _running as running
 
+    measured = None if seconds is None else _measured_seconds(seconds)
     results = running.opened_results(store, study_name, with_criteria=True)
+    if measured is not None:
+        plan = results.plan.model_copy(update={"seconds": measured})
+        results = replace(results, plan=plan)
     running.write_reports(results, running.claim_report(results.plan.name, folder))
+
+
+def _measured_seconds(text: str) -> Seconds:
+    """Read the seconds of a yes or no, and of a form with so many labels to tick."""
+    from complabel.errors import InputError
+    from complabel.studies import Seconds
+
+    pairs = [part.partition("=") for part in text.split(",")]
+    given = {name.strip(): value for name, _, value in pairs}
+    try:
+        asked, ticked = float(given.pop("asked")), float(given.pop("ticked"))
+        labels = int(given.pop("labels"))
+    except (KeyError, ValueError):
+        given = {text: ""}
+    if given:
+        raise InputError(
+            f"--seconds is {text!r}; give the seconds of a yes or no, those for ticking, and the"
+            " number of labels on that form, as in asked=14.5,ticked=22,labels=28"
+        )
+    return Seconds.measured(asked=asked, ticked=ticked, labels=labels)
 
 
 @options.with_examples("study export folds.csv", "study export folds.json --study mine")

@@ -30,6 +30,9 @@ from complabel.losses._evaluation import Evaluation, Point
 from complabel.losses._facts import lay_out_facts
 from complabel.losses._namings import add_namings, add_skips, lay_out_namings
 
+# Beyond these log-odds, probabilities are 0 or 1 but for rounding.
+_MOST_LOG_ODDS = 30.0
+
 
 class AnswersLikelihood:
     """The likelihood of some answers, laid out once and computed for many logits.
@@ -185,6 +188,44 @@ class AnswersLikelihood:
         rates = self._rates(error_rates, missed, invented)
         self._check(logits, rates)
         return self._evaluate(logits, log_propensities, rates)
+
+    @torch.no_grad()
+    def log_odds(
+        self,
+        logits: Tensor,
+        *,
+        log_propensities: Tensor | None = None,
+        error_rates: Tensor | float | None = None,
+        missed: Tensor | float | None = None,
+        invented: Tensor | float | None = None,
+    ) -> Tensor:
+        """Compute the log-odds that labels apply, given their logits and the answers.
+
+        Parameters
+        ----------
+        logits : tensor of shape (n, K), of the dtype
+        log_propensities, error_rates, missed, invented
+            As of :meth:`log_likelihood`.
+
+        Returns
+        -------
+        tensor of shape (n, K)
+            Exact where the likelihood is. Where it is composite, the log-odds are approximate, and
+            labels that become certain beyond rounding have log-odds of the facts alone.
+        """
+        # The gradient of a log-likelihood by a logit is P(label applies | answers) - sigmoid(logit)
+        # because answers depend on the logits only through the labels that apply.
+        rates = self._rates(error_rates, missed, invented)
+        self._check(logits, rates)
+        point = Point.at(logits, log_propensities, rates)
+        given_facts = point.logits if self._facts is None else self._facts.shifted(point)
+        through = torch.zeros_like(given_facts)
+        for group in self._groups:
+            add_namings(group, point, given_facts, Evaluation.empty(point), through)
+        p, q = torch.sigmoid(given_facts) + through, torch.sigmoid(-given_facts) - through
+        told = (through != 0) & (given_facts.abs() < _MOST_LOG_ODDS)
+        least = torch.finfo(self.dtype).eps
+        return torch.where(told, p.clamp(least).log() - q.clamp(least).log(), given_facts)
 
     def _rates(
         self,

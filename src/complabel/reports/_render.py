@@ -14,10 +14,10 @@ from typing import Final, TypeAlias
 
 from complabel._writing import write_texts
 from complabel.metrics import METRIC_NAMES
-from complabel.reports._study_charts import answer_charts, study_charts
+from complabel.reports._study_charts import answer_charts, study_charts, time_charts
 from complabel.reports._summarize import last_line, summarize_study
 from complabel.reports._summary import Summary
-from complabel.reports._tables import factor_tables, headline, study_tables
+from complabel.reports._tables import factor_tables, headline, study_tables, ticking_tables
 from complabel.reports._templates import get_template
 from complabel.studies import StudyResults
 
@@ -68,6 +68,8 @@ def render_tables(template: str, summary: Summary, _: StudyResults) -> str:
         headline=headline(summary),
         complabel=summary.complabel,
         answer_charts=answer_charts(summary),
+        ticking=ticking_tables(summary),
+        time_charts=time_charts(summary),
         charts=study_charts(summary, tables),
     )
     return text if template.endswith(".html.j2") else text.rstrip("\n") + "\n"

@@ -14,6 +14,7 @@ from complabel.reports._charts import INK, SERIES, Bar, Chart, new_axes
 from complabel.reports._summary import CRITERION, Row, Summary
 from complabel.reports._tables import Entry, Tables
 from complabel.reports._templates import number, quantity, title_of
+from complabel.reports._ticking import RATIOS, Points
 from complabel.studies import Draw
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ _AXES: Final = {
     "n_answers": "answers about a training part",
     "minutes": "annotators’ minutes",  # noqa: RUF001
 }
+_TIME: Final = "time, as yes/no answers for each item"
 
 
 @dataclass(frozen=True)
@@ -250,12 +252,13 @@ def way_of_asking(draw: Draw) -> str:
         "ticked": "all labels ticked",
         "none": "audit alone",
     }
-    said = [words.get(draw.question, f"named from menus of {draw.menu_size}")]
+    menus = "{} random labels ticked" if draw.judges else "named from menus of {}"
+    said = [words.get(draw.question, menus.format(draw.menu_size))]
     if draw.labels == "released":
         said.append(f"{draw.scheme}, as released")
     elif draw.scheme == "biased":
         said.append(f"by correlation (sharpness {draw.sharpness:g})")
-    if draw.propensity_sd and draw.question not in ("asked", "ticked"):
+    if draw.propensity_sd and not draw.judges:
         said.append(f"unequally (sd {draw.propensity_sd:g})")
     if draw.error_rate:
         said.append(f"{100 * draw.error_rate:.3g} % mistakes")
@@ -283,23 +286,34 @@ def _chart(
 ) -> Chart:
     points = {point.place: point for point in summary.answers if point.dataset == dataset}
     drawn = [(line, _points(line, points, dataset, across)) for line in lines]
-    bars = {
+    return _curves_chart(drawn, _references(summary, dataset, outside), dataset, _AXES[across])
+
+
+def _references(summary: Summary, dataset: str, rows: Sequence[str]) -> list[float]:
+    """Return the means of rows that learn from true labels; they are the same for all draws."""
+    means = {
         cell.row: cell.mean
         for cell in summary.cells
-        if (cell.dataset, cell.metric) == (dataset, CRITERION) and cell.row in outside
+        if (cell.dataset, cell.metric) == (dataset, CRITERION) and cell.row in rows
     }
+    return list(means.values())
+
+
+def _curves_chart(
+    drawn: Sequence[tuple[Line, Points]], references: Sequence[float], dataset: str, axis: str
+) -> Chart:
+    """Return a chart of lines over a logarithmic axis, with dashed lines for references."""
 
     def draw(figure: Figure) -> None:
-        axes = new_axes(figure, f"{dataset}: average precision", _AXES[across])
-        ends = []
-        for line, at in drawn:
+        axes = new_axes(figure, f"{dataset}: average precision", axis)
+        ends = [x for _, points in drawn for x, _ in points]
+        for line, points in drawn:
             colour = INK if line.series == 0 else SERIES[line.series - 1]
-            xs, means = [getattr(p, across) for p in at], [p.mean for p in at]
-            ends.extend(xs)
             filled = colour if line.series else "none"
             look: dict[str, Any] = {"marker": line.marker, "markersize": 5, "linewidth": 1.5}
+            xs, means = [x for x, _ in points], [mean for _, mean in points]
             axes.plot(xs, means, color=colour, markerfacecolor=filled, **look)
-        for mean in bars.values():
+        for mean in references:
             axes.axhline(mean, color=INK, alpha=0.5, linewidth=1, linestyle=(0, (4, 3)))
         if ends:
             _charts.with_logarithmic_axis(axes, min(ends) / 1.3, max(ends) * 1.3)
@@ -307,18 +321,42 @@ def _chart(
         axes.locator_params(axis="y", nbins=6)
 
     said = "; ".join(
-        f"{line.name}: "
-        + ", ".join(f"{number(p.mean)} at {quantity(getattr(p, across))}" for p in at)
-        for line, at in drawn
-        if at
+        f"{line.name}: " + ", ".join(f"{number(mean)} at {quantity(x)}" for x, mean in points)
+        for line, points in drawn
+        if points
     )
     title = METRIC_TITLES[CRITERION]
-    return Chart(dataset, f"{title} on {dataset} against {_AXES[across]}. {said}", _SIZE, draw)
+    return Chart(dataset, f"{title} on {dataset} against {axis}. {said}", _SIZE, draw)
 
 
 def _points(
     line: Line, points: Mapping[tuple[str, str, str], data.AnswerPoint], dataset: str, across: str
-) -> list[data.AnswerPoint]:
+) -> Points:
     places = [(draw, dataset, line.row) for draw in line.draws]
     known = [points[place] for place in places if place in points]
-    return sorted(known, key=lambda point: float(getattr(point, across)))
+    return sorted((float(getattr(point, across)), point.mean) for point in known)
+
+
+def time_charts(summary: Summary) -> AnswerCharts | None:
+    """Choose the charts of yes/no answers beside all labels ticked, at several ratios of times."""
+    shown = [
+        ticking
+        for ticking in summary.ticking
+        if (ticking.row, ticking.question) == (summary.study.reference, "ticked")
+    ]
+    if not shown:
+        return None
+    ticked = [f"all labels ticked, in {ratio:g} times the time" for ratio in RATIOS]
+    ways = ["asked yes/no", *ticked]
+    lines = []
+    for series, (way, markers) in enumerate(zip(ways, _MARKERS, strict=True), start=1):
+        lines.append(Line(way, "", (), series, markers[0], markers[1]))
+    outside = [row.title for row in summary.rows if row.learns_from == "relevant"]
+    charts = []
+    for ticking in shown:
+        curves: list[Points] = [ticking.asked]
+        curves += [[(ratio * x, mean) for x, mean in ticking.ticked] for ratio in RATIOS]
+        drawn = list(zip(lines, curves, strict=True))
+        references = _references(summary, ticking.dataset, outside)
+        charts.append(_curves_chart(drawn, references, ticking.dataset, _TIME))
+    return AnswerCharts("", lines, outside, charts)

@@ -19,6 +19,7 @@ from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES, METRIC_TITLES
 from complabel.paper import Published, printed_criteria, printed_name, published_cells
 from complabel.reports import _summary as data
 from complabel.reports._summary import CRITERION, Cell, Place, measured
+from complabel.reports._ticking import tickings
 from complabel.statistics import critical_difference, judge, win_tie_loss
 from complabel.studies import Draw, Row, StudyResults, UnitResult, answers_of, seconds_of
 
@@ -87,6 +88,7 @@ def summarize_study(results: StudyResults) -> data.Summary:
         ),
         sensitivity=tuple(_sensitivity(places, cells)),
         answers=tuple(_answer_points(places, cells)),
+        ticking=tuple(_tickings(places, cells)),
         fitted=tuple(_fitted_scalars(places)),
         settings=tuple(_settings(places, done)),
         machines=tuple(_machines(done)),
@@ -384,6 +386,13 @@ def _answer_points(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Answ
                 mean=cell.mean,
                 std=cell.std,
             )
+
+
+def _tickings(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Ticking]:
+    """Compare yes/no answers with ticked labels, where all folds are done."""
+    told = ((place[1], details["n_labels"]) for place, details in _first_folds(places, "n_labels"))
+    complete = [cell for cell in cells if cell.folds == places.plan.folds]
+    return tickings(places.plan, complete, dict(told))
 
 
 def _asked(draw: Draw) -> tuple[object, ...]:

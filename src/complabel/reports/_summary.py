@@ -263,6 +263,48 @@ class AnswerPoint(Placed):
 
 
 @dataclass(frozen=True)
+class EqualTime:
+    """By how much ticking is ahead of yes/no answers in the same time; None where nothing is known.
+
+    ``ratio`` is how many times as long as one yes or no ticking all labels of an item takes;
+    ``own`` if it follows from the plan's seconds. ``ahead`` has one difference of average precision
+    for each amount of yes/no answers.
+    """
+
+    ratio: float
+    ahead: tuple[float | None, ...]
+    own: bool = False
+
+
+@dataclass(frozen=True)
+class Ticking(Placed):
+    """Yes/no answers beside forms on which people tick labels: all, or some drawn at random.
+
+    ``draw`` has one yes or no for each item. ``asked`` and ``ticked`` are curves: answers or forms
+    for each item, with the average precision. A form may take ``break_even`` times as long as one
+    yes or no; ``bound`` is "above" or "below" if this is only known to be more or less.
+    """
+
+    question: str
+    n_ticked: int
+    asked: tuple[tuple[float, float], ...]
+    ticked: tuple[tuple[float, float], ...]
+    break_even: float
+    bound: str
+    equal_time: tuple[EqualTime, ...]
+
+    @property
+    def amounts(self) -> list[str]:
+        """The numbers of yes/no answers for each item, as the heads of columns."""
+        return [f"{amount:g}" for amount, _ in self.asked]
+
+    @property
+    def said(self) -> str:
+        """The break-even in words, such as ``"4.2"`` or ``"above 50"``."""
+        return f"{self.bound} {self.break_even:.2g}".strip()
+
+
+@dataclass(frozen=True)
 class Settings:
     """The parameters of a row: those equal on all datasets, and those that differ."""
 
@@ -278,8 +320,9 @@ class Summary:
     ``complabel`` is the version. ``datasets`` are those at hand; ``missing`` maps the others to the
     reasons. ``cells`` has an entry for each criterion and each place with a finished fold.
     ``comparison`` has one for each draw and row with a tested cell, ``rankings`` one for each draw
-    and criterion. ``answers`` is empty if all draws ask the same. ``machines`` describes the
-    machines, with the number of their ``"units"``.
+    and criterion. ``answers`` is empty if all draws ask the same; ``ticking`` without yes/no
+    questions beside ticked labels. ``machines`` describes the machines, with the number of their
+    ``"units"``.
     """
 
     complabel: str
@@ -299,6 +342,7 @@ class Summary:
     matrices: tuple[Matrices, ...]
     sensitivity: tuple[Sensitivity, ...]
     answers: tuple[AnswerPoint, ...]
+    ticking: tuple[Ticking, ...]
     fitted: tuple[FittedScalar, ...]
     settings: tuple[Settings, ...]
     machines: tuple[Mapping[str, str | int], ...]

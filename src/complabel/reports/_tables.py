@@ -10,7 +10,17 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from complabel.reports._summary import CRITERION, Cell, Cost, Metric, Place, Ranking, Row, Summary
+from complabel.reports._summary import (
+    CRITERION,
+    Cell,
+    Cost,
+    Metric,
+    Place,
+    Ranking,
+    Row,
+    Summary,
+    Ticking,
+)
 from complabel.reports._templates import FAR, number
 from complabel.studies import Draw
 
@@ -170,6 +180,36 @@ def _mean_cost(summary: Summary, row: str, dataset: str) -> Cost | None:
     memory = max((c.peak_memory_mb for c in costs if c.peak_memory_mb is not None), default=None)
     folds = sum(cost.folds for cost in costs)
     return Cost("", dataset, row, folds, mean("fit_seconds"), mean("predict_seconds"), memory)
+
+
+@dataclass(frozen=True)
+class TickingTables:
+    """How long ticking may take: lines of a method and a form; and comparisons at equal time."""
+
+    lines: Sequence[tuple[str, Sequence[Ticking | None]]]
+    compared: Sequence[tuple[str, Ticking]]
+
+
+def ticking_tables(summary: Summary) -> TickingTables | None:
+    """Return the tables, None if nothing was ticked; of the reference row only at equal time."""
+    found: dict[str, dict[str, Ticking]] = {}
+    compared = []
+    draws = {ticking.draw for ticking in summary.ticking}
+    for ticking in summary.ticking:
+        form = _form(ticking) + f", beside {ticking.draw}" * (len(draws) > 1)
+        found.setdefault(f"{ticking.row}: {form}", {})[ticking.dataset] = ticking
+        if ticking.row == summary.study.reference:
+            compared.append((form, ticking))
+    lines = [
+        (line, [by_dataset.get(dataset) for dataset in summary.datasets])
+        for line, by_dataset in found.items()
+    ]
+    return TickingTables(lines, compared) if lines else None
+
+
+def _form(ticking: Ticking) -> str:
+    everything = ticking.question == "ticked"
+    return "all labels ticked" if everything else f"{ticking.n_ticked} random labels ticked"
 
 
 def headline(summary: Summary) -> str:

@@ -69,6 +69,13 @@ def signed(advantage: float) -> str:
     return f"{round(advantage, 1) + 0.0:+.1f}".replace("-", MINUS)
 
 
+def ahead(difference: float | None) -> str:
+    """Format by how much a criterion is ahead, with its sign; unknown differences as "n/a"."""
+    if difference is None:
+        return "n/a"
+    return f"{round(difference, 3) + 0.0:+.3f}".replace("-", MINUS)
+
+
 def quantity(value: float | None, *, digits: int = 3) -> str:
     if value is None:
         return "n/a"
@@ -104,6 +111,7 @@ _LATEX = str.maketrans(
         "|": r"\textbar{}",
         "†": r"\textsuperscript{$\dagger$}",
         "±": r"$\pm$",
+        "×": r"$\times$",  # noqa: RUF001
         "▼": r"$\bigtriangledown$",
         "▲": r"$\bigtriangleup$",
         MINUS: r"$-$",
@@ -111,7 +119,7 @@ _LATEX = str.maketrans(
     }
 )
 _FILTERS = (
-    *("capitalized", "mark_of", "number", "p_value", "quantity", "said_of", "shade_of"),
+    *("ahead", "capitalized", "mark_of", "number", "p_value", "quantity", "said_of", "shade_of"),
     *("signed", "title_of"),
 )
 # So that each format shows texts unchanged.

@@ -29,6 +29,7 @@ from complabel.errors import InputError
 from complabel.simulate._draws import SCHEMES, Scheme, first_arrivals, log_dissimilarity
 
 _KINDS = ("named", "asked", "ticked", "excluded")
+_ON_MENUS = {"menu": "named", "ticked": "ticked"}  # what people do with a random menu of M labels
 
 
 def draw_answers(
@@ -59,6 +60,7 @@ def draw_answers(
           say that all M apply. These answers are "named", too.
         - "asked": does this label, drawn at random, apply?
         - "ticked": tick all labels that do not apply.
+        - "ticked-M", such as "ticked-5": the same, on a form with M labels drawn at random.
         - "excluded": every label that does not apply is excluded with its exclusion rate.
     scheme, sharpness
         See :func:`draw_complementary`. "biased" is only allowed with the question "named".
@@ -95,8 +97,8 @@ def draw_answers(
     Returns
     -------
     Answers
-        Menus and "asked" have the ``probability`` of their question. A "named" draw has the same
-        labels as :func:`draw_complementary` with the same ``random_state``, stored as
+        Random labels on offer have the ``probability`` of their question. A "named" draw has the
+        same labels as :func:`draw_complementary` with the same ``random_state``, stored as
         :meth:`Answers.from_complementary` does. This holds without propensities, mistakes,
         repeated answers and unanswered items.
 
@@ -341,19 +343,27 @@ class _Asking:
             return self._judge(error_rates, streams)
         by_label = error_rates[:, np.newaxis]
         if self.kind == "ticked":
-            relevant = _mistaken(self.relevant, by_label, streams.errors)
-            return {"relevant": relevant, "absent": 1 - relevant}
+            offered = self._offer(streams.menus)
+            applies = _mistaken(self.relevant, by_label, streams.errors)
+            return {
+                "offered": offered,
+                "relevant": offered & applies,
+                "absent": offered & (1 - applies),
+            }
         hit = streams.choices.random(self.relevant.shape) < self.exclusion_rates
         excluded = (hit & (self.relevant == 0)).astype(np.uint8)
         return {"excluded": _mistaken(excluded, by_label, streams.errors)}
+
+    def _offer(self, stream: np.random.Generator) -> NDArray[np.uint8]:
+        """Draw the labels (n, K) on offer: a random menu for each item, or all labels."""
+        every = np.ones_like(self.relevant)
+        return _random_subsets(stream, every, self.menu_size) if self.menu_size else every
 
     def _name(
         self, error_rates: NDArray[np.float64], streams: _Streams
     ) -> dict[str, NDArray[np.uint8]]:
         """Draw named labels from a random menu, or from all labels."""
-        offered = np.ones_like(self.relevant)
-        if self.menu_size:
-            offered = _random_subsets(streams.menus, offered, self.menu_size)
+        offered = self._offer(streams.menus)
         eligible = (offered == 1) & (self.relevant == 0)
         named = first_arrivals(eligible, self.asked_for, streams.choices, self.log_weights)
         if error_rates.any():
@@ -444,14 +454,16 @@ def _read_question(question: object) -> tuple[str, int]:
         if question in _KINDS:
             return question, 0
         kind, _, size = question.partition("-")
-        if kind == "menu" and size.isdecimal():
+        if kind in _ON_MENUS and size.isdecimal():
             if int(size) == 1:
-                raise InputError("question 'menu-1' is a yes/no question; give 'asked' instead")
+                raise InputError(
+                    f"question {question!r} is a yes/no question; give 'asked' instead"
+                )
             if int(size) > 1:
-                return "named", int(size)
+                return _ON_MENUS[kind], int(size)
     raise InputError(
-        f"question must be one of {', '.join(_KINDS)}, or menu-M with M of at least 2, such as "
-        f"menu-4; got {question!r}"
+        f"question must be one of {', '.join(_KINDS)}, or menu-M or ticked-M with M of at least 2,"
+        f" such as menu-4; got {question!r}"
     )
 
 

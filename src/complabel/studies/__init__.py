@@ -2,6 +2,8 @@
 
 from complabel.studies._data import fetch as fetch
 from complabel.studies._draw import Draw
+from complabel.studies._draw import Seconds as Seconds
+from complabel.studies._draw import amount_of as amount_of
 from complabel.studies._draw import answers_of as answers_of
 from complabel.studies._draw import seconds_of as seconds_of
 from complabel.studies._fold import run_fold as run_fold

@@ -15,6 +15,7 @@ from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.losses import AnswersLikelihood, answers_log_likelihood, check_rates
 from complabel.methods._arrays import Array, Features
+from complabel.methods._consensus import Answered, ConsensusMixin
 from complabel.methods._kinds import (
     AnswerKinds,
     given_propensities,
@@ -30,7 +31,7 @@ _SPREAD = 1.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NetworkLikelihoodClassifier(GradientClassifier):
+class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
     """Multi-label classifier that trains any torch network by the exact likelihood of answers.
 
     X may have any number of axes: with pictures of shape (n, 1, 28, 28), the network gets batches
@@ -194,6 +195,18 @@ class NetworkLikelihoodClassifier(GradientClassifier):
             exclusion_rates=self.exclusion_rates,
         )
         return np.asarray(found.numpy())
+
+    def _answered(self, answers: Answers, /) -> Answered:
+        mistakes, excluded = self._mistakes(), self.exclusion_rates
+        if excluded is not None:
+            excluded = check_rates("exclusion_rates", excluded, answers.n_labels, "label")
+        rates = None
+        if mistakes:
+            # The same for everybody: an error rate, or rates of missed and of invented labels.
+            n_rates = len(answers.annotator_names) + 1
+            rates = np.outer([*mistakes.values()], np.ones(n_rates))
+            rates = rates[0] if len(rates) == 1 else rates[:, :, np.newaxis]
+        return Answered(answers, getattr(self, "propensities_", None), rates, excluded)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from complabel._training import LinearMap
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.methods._arrays import Features
-from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._consensus import Answered, ConsensusMixin
 from complabel.methods._features import range_of, refuse_overflow
 from complabel.methods.selection._annotators import Annotators
 from complabel.methods.selection._features import SCALINGS, MappedLinear
@@ -38,7 +38,7 @@ ProgressCallback = Callable[[str, int, "int | None", float], None]
 """Called with the stage, the number of steps done, their maximum (or None), and the loss."""
 
 
-class SelectionLikelihoodClassifier(ComplementaryClassifier):
+class SelectionLikelihoodClassifier(ConsensusMixin):
     r"""Multi-label classifier that maximizes the exact likelihood of people's answers.
 
     Labels are independent given x, with p = sigmoid(W phi(x) + b). A person who names a label that
@@ -336,6 +336,10 @@ class SelectionLikelihoodClassifier(ComplementaryClassifier):
 
     def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> NDArray[np.float64]:
         return self._annotators.choices(answers).log_likelihood(self._decision(X))
+
+    def _answered(self, answers: Answers, /) -> Answered:
+        found = self._annotators.choices(answers)
+        return Answered(found.answers, found.propensities, found.error_rates, found.exclusion_rates)
 
     def _report(self, stage: str, number: int, most: int | None, loss: float) -> None:
         if self.callback is not None:

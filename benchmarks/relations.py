@@ -1,0 +1,273 @@
+"""Consensus of real people about the relations that sentences state, beside crowd-kit's.
+
+The data are 24,032 answers of 201 people about 1,600 sentences and 18 relations (A. Dumitrache,
+L. Aroyo and C. Welty, CrowdTruth Corpus for Open Domain Relation Extraction, 2018). Some of the 15
+people of each sentence are shown to the methods; the majority of the *others* is taken for true.
+
+    python benchmarks/relations.py --data-dir DIR                 # complabel alone
+    pip install crowd-kit
+    python benchmarks/relations.py --data-dir DIR --crowd-kit     # beside crowd-kit
+
+DIR holds ``crowd/relations`` with answers.csv, sentences.csv and labels.txt. Printed are means over
+draws of the people who are shown. ``accuracy`` and ``pairs`` (average precision) are over all pairs
+of a sentence and a relation, ``labels`` is the mean of the relations' average precisions, and
+``sentences`` is the label ranking average precision of sentences with a relation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.metrics import average_precision_score
+
+from complabel import metrics
+from complabel._training import one_thread
+from complabel.answers import Answers
+from complabel.methods import SelectionLikelihoodClassifier
+from complabel.people import find_consensus
+
+_FEW = 5  # a relation with fewer positives is not given to a logistic regression
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Sentences with features X (n, d), and who ticked which of K relations, row by row."""
+
+    X: Any
+    item: np.ndarray  # (A,)
+    person: np.ndarray  # (A,)
+    ticks: np.ndarray  # (A, K)
+
+    @classmethod
+    def read(cls, folder: Path) -> Crowd:
+        """Read the files of the corpus."""
+        answers = pd.read_csv(folder / "answers.csv", keep_default_na=False)
+        sentences = pd.read_csv(folder / "sentences.csv", keep_default_na=False)
+        labels = (folder / "labels.txt").read_text().split()
+        ticks = answers["ticked"].str.get_dummies("|").reindex(columns=labels, fill_value=0)
+        at = {name: row for row, name in enumerate(sentences["item"])}
+        item = answers["item"].map(at).to_numpy()
+        return cls(features(sentences), item, answers["annotator"].to_numpy(), ticks.to_numpy())
+
+    @property
+    def n_items(self) -> int:
+        """Number of sentences."""
+        return int(self.X.shape[0])
+
+    def shown(self, each: int, rng: np.random.Generator) -> np.ndarray:
+        """Mark ``each`` answers about every sentence, drawn at random, (A,)."""
+        order = rng.permutation(len(self.item))
+        place = pd.Series(self.item[order]).groupby(self.item[order]).cumcount().to_numpy()
+        marked = np.zeros(len(order), dtype=bool)
+        marked[order[place < each]] = True
+        return marked
+
+    def majority(self, rows: np.ndarray) -> np.ndarray:
+        """Return what most of these answers tick, (n, K)."""
+        return (self.votes(rows) > 0.5).astype(int)
+
+    def votes(self, rows: np.ndarray) -> np.ndarray:
+        """Return the share of these answers that tick a relation, (n, K)."""
+        sums = np.zeros((self.n_items, self.ticks.shape[1]))
+        np.add.at(sums, self.item[rows], self.ticks[rows])
+        counts = np.bincount(self.item[rows], minlength=self.n_items)
+        return sums / np.maximum(counts, 1)[:, np.newaxis]
+
+    def answers(self, rows: np.ndarray) -> Answers:
+        """Return these answers as complabel takes them."""
+        return Answers.from_arrays(
+            relevant=self.ticks[rows],
+            absent=1 - self.ticks[rows],
+            question="ticked",
+            item=self.item[rows],
+            annotator=self.person[rows],
+            n_items=self.n_items,
+        )
+
+
+def features(sentences: pd.DataFrame) -> Any:
+    """Return weights of words: of the sentence, between and around the two terms, and in them."""
+    parts: dict[str, list[str]] = {"sentence": [], "between": [], "around": []}
+    places = ["sentence", "term1", "term2", "term1_first", "term1_last", "term2_first"]
+    rows = sentences[[*places, "term2_last"]].itertuples(index=False)
+    for text, first_term, second_term, *bounds in rows:
+        words = text.lower().split()
+        (a, b), (c, d) = sorted([bounds[:2], bounds[2:]])
+        parts["sentence"].append(" ".join(words))
+        parts["between"].append(" ".join(words[b:c]))
+        beside = words[max(0, a - 2) : a] + words[d : d + 2]
+        terms = [f"1_{word}" for word in first_term.lower().split()]
+        terms += [f"2_{word}" for word in second_term.lower().split()]
+        parts["around"].append(" ".join(beside + terms))
+    several = {"between": (1, 2)}
+    blocks = [
+        TfidfVectorizer(
+            min_df=2, sublinear_tf=True, ngram_range=several.get(name, (1, 1))
+        ).fit_transform(texts)
+        for name, texts in parts.items()
+    ]
+    return sparse.hstack(blocks).tocsr()
+
+
+def scores_of(truth: np.ndarray, scores: np.ndarray) -> dict[str, float]:
+    """Return all criteria of scores (n, K)."""
+    some = truth.any(axis=1)
+    known = [k for k in range(truth.shape[1]) if truth[:, k].any()]
+    by_label = [average_precision_score(truth[:, k], scores[:, k]) for k in known]
+    return {
+        "accuracy": float(np.mean((scores > 0.5) == truth)),
+        "pairs": float(average_precision_score(truth.ravel(), scores.ravel())),
+        "labels": float(np.mean(by_label)),
+        "sentences": metrics.average_precision(truth[some], scores[some]),
+    }
+
+
+def by_crowd_kit(crowd: Crowd, rows: np.ndarray, make: Callable[[], Any]) -> np.ndarray:
+    """Return the probabilities (n, K) of an aggregation of crowd-kit, relation by relation."""
+    found = np.zeros((crowd.n_items, crowd.ticks.shape[1]))
+    for k in range(found.shape[1]):
+        table = pd.DataFrame(
+            {"task": crowd.item[rows], "worker": crowd.person[rows], "label": crowd.ticks[rows, k]}
+        )
+        model = make()
+        model.fit(table)
+        chances = model.probas_
+        if 1 in chances:
+            found[chances.index.to_numpy(), k] = chances[1].to_numpy()
+    return np.nan_to_num(found)
+
+
+def aggregations() -> dict[str, Callable[[], Any]]:
+    """Return the methods of crowd-kit that take yes and no."""
+    from crowdkit import aggregation
+
+    return {
+        "crowd-kit Dawid-Skene": lambda: aggregation.DawidSkene(n_iter=100),
+        "crowd-kit one-coin Dawid-Skene": lambda: aggregation.OneCoinDawidSkene(n_iter=100),
+        "crowd-kit MACE": lambda: aggregation.MACE(random_state=0),
+        "crowd-kit GLAD": aggregation.GLAD,
+    }
+
+
+def linear(**settings: Any) -> SelectionLikelihoodClassifier:
+    """Return the selection likelihood on a linear map."""
+    return SelectionLikelihoodClassifier(kernel="linear", random_state=0, **settings)
+
+
+def consensus(crowd: Crowd, args: argparse.Namespace) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield the scores of each method for the sentences that some people answered about."""
+    for draw in range(args.draws):
+        shown = crowd.shown(args.people, np.random.default_rng(draw))
+        truth = crowd.majority(np.flatnonzero(~shown))
+        rows = np.flatnonzero(shown)
+        answers = crowd.answers(rows)
+        yield "majority", scores_of(truth, crowd.votes(rows))
+        if args.crowd_kit:
+            for name, make in aggregations().items():
+                yield name, scores_of(truth, by_crowd_kit(crowd, rows, make))
+        alone = find_consensus(None, answers)
+        yield "complabel, answers alone", scores_of(truth, alone.share)
+        found = find_consensus(
+            crowd.X, answers, classifier=linear(error_rate=0.05), random_state=draw
+        )
+        yield "complabel, with the sentences", scores_of(truth, found.share)
+
+
+def unseen(crowd: Crowd, args: argparse.Namespace) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield the scores of models on sentences that nobody was asked about."""
+    for draw in range(args.draws):
+        rng = np.random.default_rng(draw)
+        order = rng.permutation(crowd.n_items)
+        train, test = np.sort(order[len(order) // 3 :]), np.sort(order[: len(order) // 3])
+        truth = crowd.majority(np.arange(len(crowd.item)))[test]
+        for each in (1, 3, 15):
+            people = f"{each} a sentence: "
+            rows = np.flatnonzero(crowd.shown(each, rng) & np.isin(crowd.item, train))
+            answers = crowd.answers(rows)[train]
+            for name, settings in (
+                ("no mistakes assumed", {"error_rate": 0.05 if each > 1 else 0.0}),
+                ("rates found", {"missed": "auto", "invented": "auto"}),
+            ):
+                model = linear(**settings).fit(crowd.X[train], answers)
+                yield (
+                    people + f"complabel, {name}",
+                    scores_of(truth, model.predict_proba(crowd.X[test])),
+                )
+            told = {"majority": crowd.votes(rows)}
+            if each > 1:
+                shares = find_consensus(
+                    crowd.X[train], answers, classifier=linear(error_rate=0.05), random_state=draw
+                ).share
+                told["complabel's consensus"] = np.zeros((crowd.n_items, shares.shape[1]))
+                told["complabel's consensus"][train] = shares
+                if args.crowd_kit:
+                    told |= {
+                        name: by_crowd_kit(crowd, rows, make)
+                        for name, make in aggregations().items()
+                        if name in ("crowd-kit Dawid-Skene", "crowd-kit MACE")
+                    }
+            for name, shares in told.items():
+                found = logistic(crowd.X[train], (shares[train] > 0.5).astype(int), crowd.X[test])
+                yield people + f"{name}, then logistic regression", scores_of(truth, found)
+
+
+def logistic(X: Any, Y: np.ndarray, new: Any) -> np.ndarray:
+    """Return probabilities by a logistic regression of each label, its penalty chosen by folds."""
+    found = np.zeros((new.shape[0], Y.shape[1]))
+    for k in range(Y.shape[1]):
+        if Y[:, k].sum() < _FEW:
+            found[:, k] = Y[:, k].mean()
+            continue
+        grid = np.logspace(-1, 3, 5)
+        model: Any = LogisticRegressionCV(Cs=grid, cv=3, scoring="neg_log_loss", max_iter=500)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                model.fit(X, Y[:, k])
+            except ValueError:  # a fold without a positive
+                model = LogisticRegression(C=10.0, max_iter=500).fit(X, Y[:, k])
+            found[:, k] = model.predict_proba(new)[:, 1]
+    return found
+
+
+def main() -> None:
+    """Run the comparison and print tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data-dir", type=Path, required=True)
+    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--people", type=int, default=3, help="shown for each sentence")
+    parser.add_argument("--crowd-kit", action="store_true")
+    parser.add_argument("--only", choices=["consensus", "unseen"])
+    args = parser.parse_args()
+    crowd = Crowd.read(args.data_dir / "crowd" / "relations")
+    for name, measure in (("consensus", consensus), ("unseen", unseen)):
+        if args.only not in (None, name):
+            continue
+        rows, started = [], time.perf_counter()
+        with one_thread(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for method, scores in measure(crowd, args):
+                rows.append({"method": method, **scores})
+                print(f"{time.perf_counter() - started:7.0f} s  {method}", file=sys.stderr)
+        means = pd.DataFrame(rows).groupby("method", sort=False).mean()
+        print(f"\n{name}, mean of {args.draws} draws\n")
+        print("| method | " + " | ".join(means) + " |")
+        print("|---|" + "--:|" * means.shape[1])
+        for method, values in means.iterrows():
+            print(f"| {method} | " + " | ".join(f"{value:.4f}" for value in values) + " |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+import warnings
+
+import numpy as np
+import pytest
+from scipy import optimize, special
+
+from complabel.answers import Answers, IgnoredAnswersWarning
+from complabel.datasets import make_synthetic
+from complabel.errors import AnnotationError, InputError
+from complabel.methods import ComplementaryRidgeClassifier, SelectionLikelihoodClassifier
+from complabel.metrics import average_precision
+from complabel.people import find_consensus
+from complabel.people._states import Judgements, _Model, as_log_odds, fit_states
+from complabel.simulate import draw_answers
+
+LINEAR = SelectionLikelihoodClassifier(
+    kernel="linear", alpha=0.1, cardinality=None, error_rate=0.05, random_state=0
+)
+
+
+def several_people(n_items=400, n_people=12, each=3, seed=0):
+    """Features, true labels and ticks of people who miss labels, some many of them."""
+    data = make_synthetic(n_items, n_features=8, n_labels=5, signal=3.0, random_state=seed)
+    answers = draw_answers(
+        data.Y,
+        question="ticked",
+        answers_per_item=each,
+        missed=np.linspace(0, 0.6, n_people),
+        invented=np.full(n_people, 0.03),
+        random_state=seed,
+    )
+    return data, answers
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    data, answers = several_people()
+    return data, answers, find_consensus(data.X, answers, classifier=LINEAR, random_state=0)
+
+
+def votes(answers):
+    yes = np.zeros(answers.shape)
+    np.add.at(yes, answers.item, answers.relevant.toarray())
+    return yes / np.bincount(answers.item, minlength=answers.n_items)[:, np.newaxis]
+
+
+def test_consensus_beats_the_majority_and_the_features_alone(drawn):
+    data, answers, found = drawn
+    by_votes = votes(answers)
+    some = data.Y.any(axis=1)
+    ours = average_precision(data.Y[some], found.share[some])
+    alone = LINEAR.fit(data.X, answers).predict_proba(data.X)
+    assert ours > average_precision(data.Y[some], by_votes[some]) + 0.02
+    assert ours > average_precision(data.Y[some], alone[some]) + 0.01
+    wrong = np.mean(found.relevant != data.Y)
+    assert wrong < np.mean((by_votes > 0.5) != data.Y)
+
+
+def test_people_are_told_apart(drawn):
+    _, _, found = drawn
+    missed = found.people["missed"]
+    truth = np.linspace(0, 0.6, 12)
+    assert np.corrcoef(missed, truth)[0, 1] > 0.9
+    assert np.abs(missed - truth).mean() < 0.06
+    assert np.abs(found.people["invented"] - 0.03).max() < 0.05
+    low, high = found.people["missed_low"], found.people["missed_high"]
+    assert (low < missed).all()
+    assert (missed < high).all()
+    assert np.mean((low <= truth) & (truth <= high)) > 0.6
+    assert found.people["judged"].sum() == 400 * 3 * 5
+
+
+def test_planted_mistakes_are_the_most_doubtful():
+    data = make_synthetic(300, n_features=8, n_labels=5, signal=3.0, random_state=1)
+    rng = np.random.default_rng(1)
+    said = np.concatenate([data.Y, data.Y])
+    flipped = rng.random(said.shape) < 0.03
+    said = np.where(flipped, 1 - said, said)
+    answers = Answers.from_arrays(
+        absent=1 - said,
+        relevant=said,
+        question="ticked",
+        item=np.tile(np.arange(300), 2),
+        annotator=np.repeat(["ann", "bob"], 300),
+    )
+    found = find_consensus(data.X, answers, classifier=LINEAR, random_state=0)
+    top = {name: column[: flipped.sum()] for name, column in found.doubtful.items()}
+    truth = data.Y[top["item"], top["label"]]
+    assert np.mean(truth != top["said"]) > 0.5
+    assert (np.diff(found.doubtful["wrong"]) <= 0).all()
+    assert len(found.doubtful["item"]) == said.size
+    assert found.doubtful["wrong"].sum() == pytest.approx(flipped.sum(), rel=0.5)
+
+
+def test_states_given_answers_follow_bayes_rule():
+    _, answers = several_people(n_items=60)
+    judgements = Judgements.of(answers)
+    z = np.random.default_rng(0).normal(size=answers.shape)
+    states = fit_states(judgements, z)
+    prior = states.model.of_features(states.values, states.model._z.new_tensor(z)).exp().numpy()
+    np.testing.assert_allclose(prior.sum(axis=2), 1, rtol=1e-9)
+    for pair in (0, 17, 123):
+        chance = prior[judgements.item[pair], judgements.label[pair]].copy()
+        mine = np.flatnonzero(judgements.pair == pair)
+        assert len(mine) == 3
+        for at in mine:
+            chance *= np.exp(states.of_judgement[at])
+        np.testing.assert_allclose(
+            np.exp(states.given_answers[pair]), chance / chance.sum(), rtol=1e-9
+        )
+        others = chance / np.exp(states.of_judgement[mine[0]])
+        np.testing.assert_allclose(
+            np.exp(states.without_each(judgements)[mine[0]]), others / others.sum(), rtol=1e-9
+        )
+
+
+def test_the_gradient_is_that_of_the_loss():
+    _, answers = several_people(n_items=20)
+    model = _Model(Judgements.of(answers), np.random.default_rng(0).normal(size=100))
+    at = model.start() + np.random.default_rng(1).normal(scale=0.3, size=len(model.start()))
+    gradient = model.loss_and_gradient(at)[1]
+    expected = optimize.approx_fprime(at, lambda x: model.loss_and_gradient(x)[0], 1e-6)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-3)
+
+
+def test_answers_alone_are_enough():
+    data, answers = several_people(each=5)
+    found = find_consensus(None, answers)
+    assert np.mean(found.relevant != data.Y) < np.mean((votes(answers) > 0.5) != data.Y)
+
+
+def test_pairs_that_nobody_judged_follow_the_features():
+    data, _ = several_people()
+    asked = draw_answers(data.Y, question="asked", answers_per_item=2, random_state=0)
+    with pytest.warns(UserWarning, match=r"judged twice; .* ask several people"):
+        few = find_consensus(data.X[:40], asked[:40], classifier=LINEAR, random_state=0)
+    assert np.isfinite(few.share).all()
+    some = data.Y.any(axis=1)
+    found = find_consensus(data.X, asked, classifier=LINEAR, random_state=0)
+    assert average_precision(data.Y[some], found.share[some]) > 0.75
+
+
+def test_unknown_people_and_other_classifiers_will_do():
+    data, answers = several_people()
+    nobody = Answers.from_arrays(
+        absent=answers.absent, relevant=answers.relevant, question="ticked", item=answers.item
+    )
+    ridge = ComplementaryRidgeClassifier()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IgnoredAnswersWarning)
+        found = find_consensus(data.X, nobody, classifier=ridge, random_state=0)
+    assert np.mean(found.relevant != data.Y) < 0.15
+    assert len(found.people["missed"]) == 0
+
+
+def test_what_cannot_be_done_is_refused():
+    named = Answers.from_complementary(np.eye(4, dtype=int))
+    with pytest.raises(AnnotationError, match="no answer judges a label"):
+        find_consensus(None, named)
+    data, answers = several_people(n_items=40)
+    with pytest.raises(InputError, match="for cv=50 parts"):
+        find_consensus(data.X, answers, cv=50)
+    with pytest.raises(InputError, match="X has 10 rows, but the answers are about 40 items"):
+        find_consensus(data.X[:10], answers)
+
+
+def test_log_odds_are_finite():
+    np.testing.assert_allclose(as_log_odds(np.array([0.25])), special.logit([0.25]))
+    assert np.isfinite(as_log_odds(np.array([0.0, 1.0]))).all()
