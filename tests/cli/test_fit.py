@@ -106,7 +106,7 @@ class _Few:
 
     classes_ = ("sea", "sky & sun")
     label_frequencies_ = np.array([0.25, 0.5])
-    label_frequencies_errors_ = np.array([0.1, 0.01])
+    label_frequencies_intervals_ = np.array([[0.0, 0.4461], [0.48, 0.52]])
     alpha_ = 0.125
 
 
@@ -114,9 +114,9 @@ def test_what_was_found_is_shown(tmp_path):
     assert _fit.chosen(_Few(), tmp_path / "m.safetensors", 150.0) == [
         "_Few, fitted in 2.5 min:",
         "  penalty: 0.125",
-        "  how often each label applies:",
-        "    sea        0.250 ± 0.196",
-        "    sky & sun  0.500 ± 0.020",
+        "  how often each label applies, with an interval of 95 %:",
+        "    sea        0.250 (0.000 to 0.446)",
+        "    sky & sun  0.500 (0.480 to 0.520)",
     ]
 
 

@@ -71,6 +71,20 @@ def test_namings_of_equally_ready_labels_make_errors_smaller():
         assert both.standard_errors.mean() < 0.9 * alone.standard_errors.mean()
 
 
+def test_few_frequent_labels_do_not_seem_rarer_because_all_never_apply():
+    """Independent labels would all apply to one item in sixteen."""
+    errors = []
+    for seed in range(8):
+        Y = (np.random.default_rng(seed).random((1000, 4)) < 0.5).astype(np.uint8)
+        Y = Y[~Y.all(axis=1)]
+        named = draw_answers(Y, random_state=seed)
+        asked = draw_answers(Y, question="asked", items_share=0.4, random_state=seed)
+        found = estimate_label_frequencies(Answers.concatenate([named, asked]))
+        errors.append(found.cardinality - Y.sum(axis=1).mean())
+    # Without the condition that not all apply, this is about -0.3.
+    assert abs(np.mean(errors)) < 0.1
+
+
 @pytest.mark.slow
 def test_intervals_hold_the_truth_about_as_often_as_they_say():
     held = []

@@ -68,8 +68,27 @@ def test_menus_and_free_naming_are_counted_together():
     assert likelihood.value_and_gradient(at)[0] == pytest.approx(sum(expected), rel=1e-8)
 
 
+ALL_NEVER_APPLY = Answers.from_arrays(
+    named=[[0, 0, 1, 0], [0, 1, 0, 0], [0, 1, 0, 0]], all_apply=["never", "never", "answer"]
+)
+
+
+def test_where_all_labels_never_apply_one_is_always_named():
+    likelihood = NamingLikelihood(Named.of(ALL_NEVER_APPLY))
+    at = parameters(4)
+    at[:4] += 2.0  # so that all labels apply often
+    named = [chance_of(label, range(4), at) for label in range(4)]
+    expected = np.log(named[2] * named[1] ** 2 / sum(named) ** 2)
+    assert likelihood.value_and_gradient(at)[0] == pytest.approx(expected, rel=1e-8)
+
+
 @pytest.mark.parametrize(
-    "answers", [MENUS, Answers.from_arrays(named=[[1, 1, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0]])]
+    "answers",
+    [
+        MENUS,
+        ALL_NEVER_APPLY,
+        Answers.from_arrays(named=[[1, 1, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0]]),
+    ],
 )
 def test_gradients_agree_with_finite_differences(answers):
     likelihood = NamingLikelihood(Named.of(answers))
@@ -78,11 +97,20 @@ def test_gradients_agree_with_finite_differences(answers):
     np.testing.assert_allclose(likelihood.value_and_gradient(at)[1], expected, rtol=1e-4)
 
 
-def test_information_is_the_expected_curvature_where_all_is_counted_as_often_as_expected():
-    # Of three labels all apply so seldom that the rest is certain: one label is always named.
-    at = np.array([-9.0, -8.0, -8.5, 0.3, -0.4, 0.1])
-    first = 1000 * np.exp(Integrals.at(at).log_chances)
-    likelihood = NamingLikelihood(Named(first, None, np.empty(0)))
+@pytest.mark.parametrize(
+    ("logits", "never_all"),
+    [([-9.0, -8.0, -8.5], 0), ([0.5, 1.0, -0.3], 1000)],
+    ids=["all apply next to never", "all apply never"],
+)
+def test_information_is_the_expected_curvature_where_all_is_counted_as_often_as_expected(
+    logits, never_all
+):
+    # In both cases one label is always named.
+    at = np.array([*logits, 0.3, -0.4, 0.1])
+    chances = np.exp(Integrals.at(at).log_chances)
+    likelihood = NamingLikelihood(
+        Named(1000 * chances / chances.sum(), None, np.empty(0), never_all)
+    )
     steps = np.eye(6) * 1e-5
     slope = [
         (likelihood.value_and_gradient(at + s)[1] - likelihood.value_and_gradient(at - s)[1]) / 2e-5

@@ -26,7 +26,6 @@ _ESTIMATES = {
     "mean_cardinality_": "labels that apply to an item, on average",
     "error_rate_": "share of mistakes",
 }
-_NORMAL = 1.96  # standard errors of a 95 % interval
 
 
 def _folds(given: int) -> int:
@@ -169,17 +168,20 @@ def _frequencies(classifier: Any, path: Path) -> list[str]:
     found = getattr(classifier, "label_frequencies_", None)
     if found is None:
         return []
-    errors = getattr(classifier, "label_frequencies_errors_", None)
+    intervals = getattr(classifier, "label_frequencies_intervals_", None)
     names = [str(name) for name in classifier.classes_]
     places = list(range(len(names)))
     cut = len(names) > _MOST_LABELS
     if cut:
         places = sorted(places, key=lambda at: -found[at])[:_MOST_LABELS]
     widest = max(len(names[at]) for at in places)
-    lines = ["  how often each label applies" + (", the most frequent first:" if cut else ":")]
+    title = "  how often each label applies"
+    if intervals is not None:
+        title += ", with an interval of 95 %"
+    lines = [title + (", the most frequent first:" if cut else ":")]
     for at in places:
-        error = "" if errors is None else f" ± {_NORMAL * errors[at]:.3f}"
-        lines.append(f"    {names[at]:{widest}}  {found[at]:.3f}{error}")
+        held = "" if intervals is None else " ({:.3f} to {:.3f})".format(*intervals[at])
+        lines.append(f"    {names[at]:{widest}}  {found[at]:.3f}{held}")
     if cut:
         lines.append(
             f"    and {len(names) - _MOST_LABELS:,} more: in Python,"

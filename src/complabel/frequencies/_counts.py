@@ -188,6 +188,7 @@ class Named:
     first: Array  # (K,): how often each label was the single one named of all labels
     answers: Answers | None  # the D distinct other namings: of a menu, or of several labels
     counts: Array  # (D,): how often each of them was given
+    never_all: float  # how many of ``first`` are about items to which not all labels can apply
 
     @property
     def says_all_apply(self) -> bool:
@@ -212,16 +213,17 @@ class Named:
             & np.isin(answers.all_apply, ("never", "answer"))
         )[rows]
         first = np.asarray(answers.named[rows[simple]].T @ weight[simple], dtype=np.float64)
+        never_all = float(weight[simple & (answers.all_apply == "never")[rows]].sum())
         rest, weight = rows[~simple], weight[~simple]
         if not len(rest):
-            return cls(first, None, np.empty(0))
+            return cls(first, None, np.empty(0), never_all)
         chosen, place = _distinct(answers, rest)
         about: dict[str, Any] = {
             name: getattr(answers, name)[rest[chosen]]
             for name in ("named", "offered", "asked_for", "all_apply", "question")
         }
         counts = np.asarray(np.bincount(place, weights=weight), dtype=np.float64)
-        return cls(first, Answers.from_arrays(**about), counts)
+        return cls(first, Answers.from_arrays(**about), counts, never_all)
 
 
 def inverse_probability(answers: Answers) -> Array:

@@ -6,8 +6,9 @@ with probability ::
 
     w_j q_j * integral over tau of exp(-w_j tau) * product over l != j of (p_l + q_l exp(-w_l tau))
 
-with q = 1 - p. All K integrals use the same nodes, so they and their derivatives need only a few
-matrix products.
+with q = 1 - p. If nobody may answer that all labels apply, there are no items to which all do. The
+probability is then divided by 1 - p_1 ... p_K: else few labels that are frequent would seem rarer.
+All K integrals use the same nodes, so they and their derivatives need only a few matrix products.
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ class NamingLikelihood:
             integrals = Integrals.at(parameters)
             value += float(self.named.first @ integrals.log_chances)
             gradient += integrals.weighted_gradient(self.named.first)
+            log_some_do_not, slope = not_all_apply(parameters)
+            value -= self.named.never_all * log_some_do_not
+            gradient -= self.named.never_all * slope
         if self._rest is not None:
             values, slopes = self._of_rest(parameters)
             value += float(self.named.counts @ values)
@@ -60,7 +64,10 @@ class NamingLikelihood:
         if total:
             integrals = Integrals.at(parameters)
             chances = np.exp(integrals.log_chances)
-            found += _of_scores(integrals.gradients(), total * chances / chances.sum())
+            chances /= chances.sum()
+            scores, never_all = integrals.gradients(), self.named.never_all
+            found += _of_scores(scores, (total - never_all) * chances)
+            found += _of_scores(scores - not_all_apply(parameters)[1], never_all * chances)
         if self._rest is not None:
             found += _of_scores(self._of_rest(parameters)[1], self.named.counts)
         return found
@@ -77,6 +84,17 @@ class NamingLikelihood:
         assert found.through_log_propensities is not None
         slopes = torch.cat([found.through_logits, found.through_log_propensities], dim=1)
         return found.values.numpy(), slopes.numpy()
+
+
+def not_all_apply(parameters: Array) -> tuple[float, Array]:
+    """Return the log-probability that not all labels apply to an item, and its gradient (2K,)."""
+    logits, log_w = np.split(parameters, 2)
+    log_all = float(special.log_expit(logits).sum())
+    odds_of_all = np.exp(log_all) / -np.expm1(log_all)
+    return (
+        float(np.log(-np.expm1(log_all))),
+        np.concatenate([-odds_of_all * special.expit(-logits), np.zeros_like(log_w)]),
+    )
 
 
 def _of_scores(scores: Array, counts: Array) -> Array:  # (D, 2K) and (D,) to (2K, 2K)

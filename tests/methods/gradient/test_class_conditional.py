@@ -50,6 +50,7 @@ def test_given_frequencies_make_the_rates(classifier):
     np.testing.assert_allclose(fitted.naming_rates_, [2 / 3, 1, 1])
     np.testing.assert_array_equal(fitted.label_frequencies_, [0.25, 0.6, 0.1])
     assert fitted.label_frequencies_errors_ is None
+    assert fitted.label_frequencies_intervals_ is None
 
 
 @every_classifier
@@ -87,6 +88,7 @@ def test_random_questions_tell_frequencies_and_the_named_ones_the_rates(classifi
     estimate = estimate_label_frequencies(both)
     np.testing.assert_array_equal(fitted.label_frequencies_, estimate.values)
     np.testing.assert_array_equal(fitted.label_frequencies_errors_, estimate.standard_errors)
+    np.testing.assert_array_equal(fitted.label_frequencies_intervals_, estimate.intervals)
     shares = both.complementary.mean(axis=0)
     np.testing.assert_allclose(fitted.naming_rates_, np.minimum(1, shares / (1 - estimate.values)))
 

@@ -53,6 +53,7 @@ def test_mean_probabilities_over_training_rows_are_the_frequencies(name):
     np.testing.assert_allclose(mean, FREQUENCIES, rtol=1e-9)
     np.testing.assert_array_equal(classifier.label_frequencies_, FREQUENCIES)
     assert classifier.label_frequencies_errors_ is None
+    assert classifier.label_frequencies_intervals_ is None
     assert not hasattr(classifier, "propensities_")
     assert classifier.learns_from == METHODS[name].learns_from
 
@@ -122,6 +123,7 @@ def test_frequencies_are_estimated_from_random_answers():
     found = estimate_label_frequencies(BOTH)
     np.testing.assert_allclose(classifier.label_frequencies_, found.values)
     np.testing.assert_allclose(classifier.label_frequencies_errors_, found.standard_errors)
+    np.testing.assert_allclose(classifier.label_frequencies_intervals_, found.intervals)
     np.testing.assert_allclose(classifier.propensities_, found.propensities)
     mean = classifier.predict_proba(X).mean(axis=0)
     np.testing.assert_allclose(mean, found.values, rtol=1e-9)

@@ -8,7 +8,7 @@ from tests.methods.selection.answered import logistic_problem
 
 from complabel.answers import Answers
 from complabel.frequencies import estimate_label_frequencies
-from complabel.methods import SelectionLikelihoodClassifier
+from complabel.methods import SelectionLikelihoodClassifier, load
 from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._features import FeatureMap
 from complabel.methods.selection._plan import answers_without_audit
@@ -56,6 +56,10 @@ def test_what_was_found_is_shown_with_its_errors():
     assert both.label_frequencies_.sum() == pytest.approx(both.cardinality_)
     diagonal = np.diag(both.label_frequencies_covariance_)
     np.testing.assert_allclose(both.label_frequencies_errors_**2, diagonal)
+    low, high = both.label_frequencies_intervals_.T
+    assert ((low < both.label_frequencies_) & (both.label_frequencies_ < high)).all()
+    reach = 1.96 * both.label_frequencies_errors_
+    np.testing.assert_allclose((high - low) / 2, reach, rtol=0.2)  # they move with the sum
     assert (np.abs(both.label_frequencies_ - SHARE) < 4 * both.label_frequencies_errors_).all()
     # Sharpened by a fit, they are known better than by counts alone.
     by_counts = estimate_label_frequencies(BOTH).standard_errors
@@ -64,10 +68,38 @@ def test_what_was_found_is_shown_with_its_errors():
     assert np.ptp(ratio) < 1.5
 
 
+@pytest.mark.filterwarnings("ignore::complabel.answers.AssumedUniformWarning")
+def test_frequencies_are_corrected_by_mistakes_that_are_given():
+    rates = {"missed": np.array([0.4])}
+    erring = draw_answers(Y[TRAIN], question="asked", items_share=0.8, random_state=4, **rates)
+    both = Answers.concatenate([NAMED, erring])
+    found = linear(alpha=0.01, **rates).fit(X[TRAIN], both)
+    assert (np.abs(found.label_frequencies_ - SHARE) < 3 * found.label_frequencies_errors_).all()
+    ignored = linear(alpha=0.01).fit(X[TRAIN], both)
+    off = [each.label_frequencies_.sum() - SHARE.sum() for each in (found, ignored)]
+    assert abs(off[0]) < abs(off[1]) / 3
+    # Rates that shall be found are not known when frequencies are estimated.
+    auto = linear(alpha=0.01, missed="auto", invented="auto").fit(X[TRAIN], both)
+    np.testing.assert_array_equal(auto.label_frequencies_, ignored.label_frequencies_)
+
+
+def test_files_keep_intervals_and_older_files_have_none(tmp_path):
+    found = linear(alpha=0.01, cardinality=1.8).fit(X[TRAIN], BOTH)
+    found.save(tmp_path / "new")
+    kept = load(tmp_path / "new").label_frequencies_intervals_
+    np.testing.assert_array_equal(kept, found.label_frequencies_intervals_)
+    del found.label_frequencies_intervals_
+    found.save(tmp_path / "old")
+    old = load(tmp_path / "old")
+    np.testing.assert_array_equal(old.label_frequencies_, found.label_frequencies_)
+    assert not hasattr(old, "label_frequencies_intervals_")
+
+
 def test_what_is_given_is_shown_without_errors():
     told = linear(alpha=0.01, label_frequencies=SHARE).fit(X[TRAIN], NAMED)
     np.testing.assert_allclose(told.label_frequencies_, SHARE)
     assert not hasattr(told, "label_frequencies_errors_")
+    assert not hasattr(told, "label_frequencies_intervals_")
     # Known frequencies and counts of what was named tell propensities.
     np.testing.assert_allclose(
         np.log(told.propensities_), np.log(PROPENSITIES / 1.2**0.25), atol=0.4

@@ -22,7 +22,7 @@ from complabel.frequencies import (
 from complabel.losses import CCMNLoss, COMESHammingLoss, COMESRankingLoss, LogitLoss
 from complabel.methods._arrays import Array, Features
 from complabel.methods._door import warn_assumed
-from complabel.methods._saving import Numbers
+from complabel.methods._saving import MISSING, Numbers
 from complabel.methods.gradient._base import GradientClassifier
 
 
@@ -40,6 +40,8 @@ class ClassConditionalClassifier(GradientClassifier):
         "naming_rates_": Numbers("K", at_least=0),
         "label_frequencies_": Numbers("K", at_least=0),
         "label_frequencies_errors_": (None, Numbers("K", at_least=0)),
+        # Files of before there were intervals do not hold this.
+        "label_frequencies_intervals_": (MISSING, None, Numbers("K", "ends", at_least=0)),
     }
 
     label_frequencies: str | ArrayLike = "auto"
@@ -70,6 +72,7 @@ class ClassConditionalClassifier(GradientClassifier):
 
     def _set_rates(self, shares: Array, answers: Answers) -> None:
         self.label_frequencies_errors_ = None
+        self.label_frequencies_intervals_ = None
         if not isinstance(self.label_frequencies, str):
             frequencies = given_frequencies(
                 self.label_frequencies, self.classes_, one_applies=self._single
@@ -78,6 +81,7 @@ class ClassConditionalClassifier(GradientClassifier):
         elif judged_at_random(answers).sum() >= answers.n_labels:
             found = estimate_label_frequencies(answers)
             frequencies, self.label_frequencies_errors_ = found.values, found.standard_errors
+            self.label_frequencies_intervals_ = found.intervals
             rates = _rates_of(shares, frequencies)
         else:
             if not self._single:
@@ -130,6 +134,8 @@ class CCMNClassifier(ClassConditionalClassifier):
         pi, as given, estimated or assumed.
     label_frequencies_errors_ : ndarray of shape (K,), or None
         Standard errors of the estimate; None if nothing was estimated.
+    label_frequencies_intervals_ : ndarray of shape (K, 2), or None
+        Intervals of 95 %, as of :class:`complabel.frequencies.LabelFrequencies`.
     model_, coef_, intercept_
         As in :class:`ComplementaryLossClassifier`.
 

@@ -73,6 +73,8 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         The frequencies, given or estimated: the means of ``predict_proba`` over the training rows.
     label_frequencies_errors_ : ndarray of shape (K,), or None
         Standard errors of the estimate; None if frequencies were given.
+    label_frequencies_intervals_ : ndarray of shape (K, 2), or None
+        Intervals of 95 %, as of :class:`complabel.frequencies.LabelFrequencies`.
     propensities_ : ndarray of shape (K,)
         How readily each label comes to mind. Only if they were estimated.
     scale_, shift_ : float and ndarray of shape (K,)
@@ -122,6 +124,8 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         "classifier_": dict,
         "label_frequencies_": Numbers("K", at_least=0),
         "label_frequencies_errors_": (None, Numbers("K", at_least=0)),
+        # Files of before there were intervals do not hold this.
+        "label_frequencies_intervals_": (MISSING, None, Numbers("K", "ends", at_least=0)),
         "propensities_": (MISSING, Numbers("K", at_least=0)),
         "scale_": Real(),
         "shift_": Numbers("K"),
@@ -177,10 +181,12 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         """Return the frequencies (K,), given or estimated; store errors and propensities."""
         self._forget("propensities_")
         self.label_frequencies_errors_: Array | None = None
+        self.label_frequencies_intervals_: Array | None = None
         self._log_propensities: Array | None = None
         if isinstance(self.label_frequencies, str):
             found = estimate_label_frequencies(answers, predictions=predictions)
             values, self.label_frequencies_errors_ = found.values, found.standard_errors
+            self.label_frequencies_intervals_ = found.intervals
             if found.propensities is not None:
                 self.propensities_ = found.propensities
                 self._log_propensities = np.log(found.propensities)

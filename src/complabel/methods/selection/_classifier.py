@@ -29,7 +29,7 @@ from complabel.methods.selection._saved import (
 _ONLY_SOME = (
     *("scaling_", "gamma_", "rank_", "coef_", "intercept_", "cv_results_", "cardinality_curve_"),
     *("propensities_", "error_rates_", "exclusion_rates_", "label_frequencies_"),
-    *("label_frequencies_errors_", "label_frequencies_covariance_"),
+    *("label_frequencies_errors_", "label_frequencies_covariance_", "label_frequencies_intervals_"),
     *("missed_", "invented_", "missed_by_label_", "invented_by_label_"),
 )
 _ONE_SIDED = ("missed", "invented", "missed_by_label", "invented_by_label")
@@ -116,7 +116,9 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
         ``"auto"`` (for both) finds them together with the model. This needs pairs of an item and a
         label that two people judged; without about ten to which somebody said yes, the fit assumes
         no mistakes, with a warning that says how many are needed. If people are named, each gets
-        their own rates, which are drawn to the common ones: the fewer answers, the more.
+        their own rates, which are drawn to the common ones: the fewer answers, the more. Estimated
+        label frequencies are corrected by rates that are given, which then add up to less than 1
+        for each annotator, but not by those that are found.
     exclusion_rates : None, float or array-like of shape (K,), default=None
         The probability, in [0, 1], that a rule or report excludes a label that does not apply. With
         None, it is the share of rows with the label excluded, divided by the share to which it does
@@ -145,6 +147,8 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
         Given or estimated label frequencies, if any, adjusted to ``cardinality_``.
     label_frequencies_errors_, label_frequencies_covariance_ : ndarray of shape (K,) and (K, K)
         Standard errors of estimated frequencies, and the covariance of their errors.
+    label_frequencies_intervals_ : ndarray of shape (K, 2)
+        Intervals of 95 % for estimated frequencies, adjusted to ``cardinality_`` as these are.
     propensities_ : ndarray of shape (K,)
         Given or found propensities, if any; found ones have a geometric mean of 1.
     error_rate_ : float

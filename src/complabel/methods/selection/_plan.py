@@ -103,9 +103,7 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         if choices.frequencies is not None and choices.frequencies.cardinality_error > 0:
             named = replace(choices, answers=answers_without_audit(choices.answers))
             logits = fit_maps(prepared, named, setting).models[0](prepared.X)
-            sharpened = estimate_label_frequencies(
-                choices.answers, predictions=special.expit(logits)
-            )
+            sharpened = _estimated(classifier, choices.answers, predictions=special.expit(logits))
             choices = replace(choices, frequencies=sharpened)
             again = space.around(setting)
             if len(again.cardinalities) > 1:
@@ -144,6 +142,7 @@ def _of_frequencies(choices: Choices, cardinality: float | None) -> dict[str, An
     if found.cardinality_error > 0:
         shown["label_frequencies_errors_"] = found.standard_errors
         shown["label_frequencies_covariance_"] = found.covariance
+        shown["label_frequencies_intervals_"] = found.intervals
     return shown
 
 
@@ -195,7 +194,17 @@ def _frequencies(classifier: Any, kinds: AnswerKinds, answers: Answers) -> Label
         return None
     if 2 * kinds.determining >= kinds.all:
         return None
-    return estimate_label_frequencies(answers)
+    return _estimated(classifier, answers)
+
+
+def _estimated(
+    classifier: Any, answers: Answers, *, predictions: NDArray[np.float64] | None = None
+) -> LabelFrequencies:
+    """Estimate label frequencies from answers with the mistakes that were given, if any."""
+    mistakes: dict[str, Any] = {"missed": classifier.missed, "invented": classifier.invented}
+    if any(isinstance(rates, str) for rates in mistakes.values()):
+        mistakes = {}  # they will be found with the model, which needs the frequencies first
+    return estimate_label_frequencies(answers, predictions=predictions, **mistakes)
 
 
 def _cardinalities(
@@ -310,7 +319,7 @@ def _exclusion_rates(
     if not kinds.excluded:
         return None
     if frequencies is None and kinds.judged >= answers.n_labels:
-        frequencies = estimate_label_frequencies(answers)
+        frequencies = _estimated(classifier, answers)
     if frequencies is not None:
         return rates_of_exclusion(answers, frequencies.values)
     warn_assumed(

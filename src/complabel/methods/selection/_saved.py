@@ -32,6 +32,8 @@ FITTED: Constraints = {
     "label_frequencies_": (MISSING, Numbers("K", at_least=0)),
     "label_frequencies_errors_": (MISSING, Numbers("K", at_least=0)),
     "label_frequencies_covariance_": (MISSING, Numbers("K", "K")),
+    # Files of before there were intervals do not hold this.
+    "label_frequencies_intervals_": (MISSING, Numbers("K", "ends", at_least=0)),
     "cv_results_": (MISSING, dict),
     "cardinality_curve_": (MISSING, dict),
     "n_iter_": Integer(at_least=0),
