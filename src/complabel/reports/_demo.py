@@ -59,8 +59,8 @@ _TITLES: Final = {  # of the ways of asking and the references; braces hold keys
 _ABOUT: Final = {
     "free": "“Name a digit that is not here.” All digits come to mind equally.",
     "asked": "“Is there a 3?” A random digit is asked about. The answer is yes or no.",
-    "ticked": "“Tick all digits that are here.” In the time of 2 there are forms for {n_ticked:,} of"
-    " the {n_train:,} pictures.",
+    "ticked": "“Tick all digits that are here.” In the time of 2 there are forms for {n_ticked:,}"
+    " of the {n_train:,} pictures.",
     "biased": "As in 1, but some digits come to mind first: {most} comes {ratio:.0f} times as"
     " readily as {least}.",
     "audited": "As in 4, but for {n_questions} of the {n_train:,} pictures people say yes or no,"
@@ -255,11 +255,14 @@ def _references(
 
 
 def _answered(pictures: _Pictures, answers: Mapping[str, Answers]) -> list[dict[str, Any]]:
-    """Return the first training pictures; one of them has a yes/no answer in "audited"."""
+    """Return the first training pictures; one has a yes/no answer in "audited", one no form."""
     mixed = answers["audited"]
     questioned = mixed.item[mixed.question == "asked"].min()
-    others = [row for row in range(_SHOWN) if row != questioned][: _SHOWN - 1]
-    shown = np.sort([*others, questioned])
+    every = np.arange(len(pictures.train))
+    without_form = np.setdiff1d(every, answers["ticked"].item)[0]
+    needed = [questioned, without_form]
+    first = np.setdiff1d(every, needed)[: _SHOWN - len(set(needed))]
+    shown = np.sort([*first, *set(needed)])
     found = pictures.shown(pictures.train[shown])
     for picture, row in zip(found, shown, strict=True):
         picture["answers"] = {way: _said(said, row) for way, said in answers.items()}
@@ -346,7 +349,7 @@ def _pays(summary: Mapping[str, Any]) -> str:
         for form in reversed(forms)
     ]
     longest, bound = break_even(asked, slowest_first)
-    until = "even if it takes" if bound else "as long as it takes less than"
+    until = "even if it takes" if bound else "if it takes less than"
     return f"Ticking pays {until} {longest:.2g} times as long as one yes or no."
 
 
