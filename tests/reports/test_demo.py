@@ -269,21 +269,25 @@ def test_advice_stands_only_where_figures_bear_it_out(summary):
     ("asked", "forms", "sentence"),
     [
         # 50 of 200 pictures are as good: a form may take 200 / 50 = 4 times as long.
-        (0.95, (0.97, 0.96, 0.95, 0.9, 0.8), "Ticking pays if it takes less than 4 times as"),
+        (0.95, (0.97, 0.96, 0.95, 0.9, 0.8), "Here ticking pays if it takes less than 4 times as"),
         # Halfway between 25 and 50 pictures in the logarithm: 200 / sqrt(25 * 50) = 5.66.
-        (0.925, (0.97, 0.96, 0.95, 0.9, 0.8), "Ticking pays if it takes less than 5.7 times as"),
+        (
+            0.925,
+            (0.97, 0.96, 0.95, 0.9, 0.8),
+            "Here ticking pays if it takes less than 5.7 times as",
+        ),
         # 12 of 200 pictures are better already: 200 / 12 = 16.7.
-        (0.7, (0.97, 0.96, 0.95, 0.9, 0.8), "Ticking pays even if it takes 17 times as"),
+        (0.7, (0.97, 0.96, 0.95, 0.9, 0.8), "Here ticking pays even if it takes 17 times as"),
         (
             0.98,
             (0.97, 0.96, 0.95, 0.9, 0.8),
-            "Ticking did not pay, although it took only 1.1 times",
+            "Here ticking does not pay, although it takes only 1.1 times",
         ),
         # More forms may do worse by chance. What was measured at the people's own speed decides.
         (
             0.96,
             (0.95, 0.97, 0.95, 0.9, 0.8),
-            "Ticking did not pay, although it took only 1.1 times",
+            "Here ticking does not pay, although it takes only 1.1 times",
         ),
     ],
 )

@@ -343,14 +343,14 @@ def _pays(summary: Mapping[str, Any]) -> str:
     forms = summary["ticking"]["forms"]
     times = f"{forms[0]['times']:.1f} times as long as one yes or no"
     if forms[0]["average_precision"] < asked:
-        return f"Ticking did not pay, although it took only {times}."
+        return f"Here ticking does not pay, although it takes only {times}."
     slowest_first = [
         (form["pictures"] / summary["n_train"], form["average_precision"])
         for form in reversed(forms)
     ]
     longest, bound = break_even(asked, slowest_first)
     until = "even if it takes" if bound else "if it takes less than"
-    return f"Ticking pays {until} {longest:.2g} times as long as one yes or no."
+    return f"Here ticking pays {until} {longest:.2g} times as long as one yes or no."
 
 
 def render_demo(summary: Mapping[str, Any]) -> str:
