@@ -298,7 +298,7 @@ print(answers, answers.label_names, answers.known_relevant.tolist())
 def test_a_random_question_without_an_answer_is_not_taken_as_no():
     table = {"item": [0, 1, 2], "label": ["a", "b", "a"], "question": ["asked"] * 3}
     open_ones = table | {"answer": ["yes", None, "no"], "probability": [0.5, 0.5, 0.5]}
-    with pytest.raises(AnnotationError, match="row 1 of the table is a yes/no question"):
+    with pytest.raises(AnnotationError, match="row 1 of the table is a question without"):
         Answers.from_table(open_ones)
     with pytest.raises(AnnotationError, match=r"without an answer \(3 in all\)"):
         Answers.from_table(table | {"probability": [0.5, 0.5, 0.5]})

@@ -1,5 +1,7 @@
 """Questions to ask next: who is drawn with which chance, and what becomes of the table."""
 
+import json
+import math
 import sys
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.testing import assert_array_equal
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.datasets import make_synthetic
-from complabel.errors import InputError
+from complabel.errors import AnnotationError, InputError
 from complabel.simulate import draw_answers
 
 
@@ -210,3 +212,67 @@ def test_without_pandas_the_columns_come_alone(named, monkeypatch):
     columns["answer"] = ["unsure" if answer is None else answer for answer in columns["answer"]]
     read = Answers.from_table(columns, items=range(60), label_names=["0", "1", "2", "3", "4"])
     assert read.n_answers == len(frame) - 20
+
+
+@pytest.mark.parametrize(("kind", "size"), [("ticked", 5), ("ticked-5", 5), ("ticked-2", 2)])
+def test_questions_to_tick_are_about_different_items_and_all_menus_are_as_likely(kind, size):
+    before, counts = nothing_known(40, 5), np.zeros(5)
+    for seed in range(30):
+        table = suggest_questions(before, 20, kind=kind, random_state=seed)
+        forms = table.groupby("answer_id", sort=False)
+        assert len(forms) == forms["item"].first().nunique() == 20
+        assert set(table["question"]) == {"ticked"}
+        assert table["answer"].isna().all()
+        np.testing.assert_allclose(table["probability"], 1 / math.comb(5, size))
+        for _, form in forms:
+            assert form["label"].tolist() == json.loads(form["offered"].iloc[0])
+            assert form["label"].nunique() == len(form) == size
+        counts += np.bincount(table["label"].astype(int), minlength=5)
+    assert abs(counts / (30 * 20) - size / 5).max() <= (0.1 if size < 5 else 0)
+
+
+def test_a_form_that_is_known_stands_with_its_answers():
+    known = np.zeros((30, 3), dtype=int)
+    known[:20] = [1, 0, 1]
+    answers = Answers.from_arrays(
+        absent=known[:20], relevant=1 - known[:20], item=np.arange(20), n_items=30
+    )
+    table = suggest_questions(answers, 10, kind="ticked", random_state=0)
+    told = table["answer"].notna()
+    assert set(table["item"][~told]) == set(range(20, 30))
+    assert 0 < told.sum() <= 60
+    assert table[told].groupby("label")["answer"].unique().map(list).to_dict() == {
+        "0": ["no"], "1": ["yes"], "2": ["no"]
+    }  # fmt: skip
+    with pytest.raises(InputError, match="n=11 questions are more than the 10 items"):
+        suggest_questions(answers, 11, kind="ticked", random_state=0)
+
+
+def test_ticks_become_answers_and_what_was_left_blank_does_not_apply(data):
+    items, labels = [f"{at}.png" for at in range(60)], ["a", "b", "c", "d", "e"]
+    before = Answers.from_table({"item": [], "label": []}, items=items, label_names=labels)
+    table = suggest_questions(before, 50, kind="ticked-3", random_state=0)
+    with pytest.raises(AnnotationError, match="question without an answer"):
+        Answers.from_table(table, items=items, label_names=labels)
+    applies = [
+        bool(data.Y[items.index(item), labels.index(label)])
+        for item, label in zip(table["item"], table["label"], strict=True)
+    ]
+    table["answer"] = [("yes" if yes else None) for yes in applies]
+    none = ~table["answer"].notna().groupby(table["answer_id"]).transform("any")
+    table.loc[none & ~table["answer_id"].duplicated(), "answer"] = "no"  # of nothing ticked
+    table["seconds"] = np.where(table["answer_id"].duplicated(), np.nan, 7.5)
+    after = Answers.from_table(table, items=items, label_names=labels)
+    assert set(after.question) == {"ticked"}
+    assert after.n_answers == 50
+    assert set(after.seconds) == {7.5}
+    assert_array_equal(after.n_offered, np.full(50, 3))
+    for at in range(50):
+        seen = after.offered[[at]].toarray()[0] > 0
+        assert_array_equal(after.relevant[[at]].toarray()[0][seen], data.Y[after.item[at]][seen])
+
+
+@pytest.mark.parametrize("kind", ["ticked-1", "ticked-6", "named", "ticked-x", None, "menu-2"])
+def test_kinds_that_cannot_be_asked_are_refused(kind):
+    with pytest.raises(InputError, match="ticked-M with M from 2 to 5"):
+        suggest_questions(nothing_known(40, 5), 3, kind=kind)

@@ -61,6 +61,32 @@ def test_prompts_and_replies(run, folder):
     assert [row["answer"] for row in rows].count("no") >= 10
 
 
+@pytest.mark.parametrize("kind", ["ticked", "ticked-2"])
+def test_questions_to_tick_come_back(run, folder, kind):
+    code, out, _ = run(
+        "ask", "--features", "X.csv", *LABELS, "-n", 9, "--kind", kind, "--out", "q.csv",
+        "--prompts", "tasks.json",
+    )  # fmt: skip
+    assert code == 0
+    assert "wrote q.csv: 9 questions in random order\nnext: import the tasks into Label" in out
+    assert "  complabel labelstudio-config --question ticked --out config.xml\n" in out
+    tasks = json.loads((folder / "tasks.json").read_text("utf-8"))
+    assert len(tasks) == len({each["item"] for each in tasks}) == 9
+    rows = read_table(folder / "q.csv")
+    assert len(rows) == 9 * (2 if kind == "ticked-2" else len(NAMES))
+    for row in rows:
+        applies = DATA.Y[ITEMS.index(row["item"]), NAMES.index(row["label"])]
+        row["answer"], row["seconds"] = "yes" if applies else "no", "12"
+    write_back(folder / "q.csv", rows)
+    code, out, _ = run("import", "q.csv", "--out", "answered-q.csv")
+    assert (code, "  9  ticked answers\n" in " " + out) == (0, True)
+    code, out, _ = run("inspect", "answered-q.csv", *LABELS)
+    assert code == 0
+    assert " ticked 9 12 12 to 12 " in " ".join(out.split())
+    fit = ("fit", "answered-q.csv", "--features", "X.csv", *LABELS, "--out", "m.safetensors")
+    assert run(*fit)[0] == 0
+
+
 def test_texts_stand_beside_the_questions(run, folder):
     texts = [[item, f'text, "of" {item}'] for item in ITEMS]
     write_table(folder / "texts.csv", ["item", "text"], texts)

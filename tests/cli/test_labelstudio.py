@@ -32,6 +32,12 @@ def test_questions_of_ask_need_no_labels_and_go_to_a_file(run, folder):
     assert "  complabel import export.json --out answers.csv" in err
 
 
+def test_menus_that_tasks_bring_need_no_labels_and_no_options(run):
+    code, out, err = run("labelstudio-config", "--question", "ticked")
+    assert (code, out) == (0, label_studio_config([], question="ticked") + "\n")
+    assert "  complabel import export.json --out answers.csv" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

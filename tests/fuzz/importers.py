@@ -29,7 +29,7 @@ from complabel.importers import FORMATS, Head, Options, Tally, import_answers
 TABULAR = {"open-images", "coded", "table", "replies", "openmic", "pml"}
 FORMAT = {each.name: each for each in FORMATS}
 WORDS = {"answer": {"no", "yes", "unsure"}, "question": {"named", "asked", "ticked", "excluded"}}
-NUMBERS = {"asked_for": int, "probability": float}
+NUMBERS = {"asked_for": int, "probability": float, "seconds": float}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The forms that labelstudio-config writes, filled in, exported in three formats, and imported."""
 
 import csv
+import json
 import re
 from xml.etree import ElementTree
 
@@ -13,7 +14,13 @@ from tests.importers.samples import annotation, choices, delimited, task
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.datasets import make_synthetic
-from complabel.importers import Options, detect, import_answers, label_studio_config
+from complabel.importers import (
+    Options,
+    detect,
+    import_answers,
+    label_studio_config,
+    write_prompts,
+)
 from complabel.simulate import draw_answers
 
 LABELS = ("sea, open", 'the "old" town', "no", "été")
@@ -163,6 +170,32 @@ def test_the_other_forms_come_back(tmp_path, question, name):
     assert list(map(tuple, said.to_numpy())) == rows
     assert set(found["item"]) == {task["item"] for task in tasks}
     assert Answers.from_table(found, label_names=LABELS).n_answers == len(filled)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("kind", ["ticked", "ticked-2"])
+def test_menus_to_tick_come_back_with_their_chance_and_need_no_option(tmp_path, kind, name):
+    nothing = Answers.from_table({"item": [], "label": []}, items=list("abcd"), label_names=LABELS)
+    table = suggest_questions(nothing, 4, kind=kind, random_state=0)
+    write_prompts(table, tmp_path / "tasks.json", item_texts={each: each * 3 for each in "abcd"})
+    tasks = json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8"))
+    assert [len(each["options"]) for each in tasks] == [4 if kind == "ticked" else 2] * 4
+    (control,) = ElementTree.fromstring(label_studio_config([], question="ticked")).iter("Choices")
+    assert (control.get("value"), control.get("choice")) == ("$options", "multiple")
+    ticks = [each["options"][:at] for at, each in enumerate(tasks)]
+    ticks = [[option["value"] for option in each] for each in ticks]
+    path = export(tmp_path, name, tasks, [{control.get("name"): each} for each in ticks])
+    found, tally = import_answers(path)
+    assert found["item"].tolist() == table["item"].tolist()
+    assert set(found["question"]) == {"ticked"}
+    np.testing.assert_allclose(found["probability"], table["probability"], rtol=1e-12)
+    assert set(found["seconds"]) == {4.288}
+    said = found[found["answer"] == "yes"].groupby("item")["label"].apply(sorted).to_dict()
+    items = [each["item"] for each in tasks]
+    assert said == {item: sorted(each) for item, each in zip(items, ticks, strict=True) if each}
+    answers = Answers.from_table(found, label_names=LABELS)
+    assert (answers.n_answers, set(answers.n_offered)) == (4, {len(tasks[0]["options"])})
+    assert [text[:27] for text in tally.remarks] == ["Where nothing was ticked, n"]
 
 
 YES = [{"answer": ["yes"]}, {"answer": ["no"]}]

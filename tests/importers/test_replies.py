@@ -70,7 +70,8 @@ def test_a_menu_is_spelled_out_with_its_forms(tmp_path):
     ("table", "options", "told"),
     [
         ({"item": ["a"], "question": ["named"]}, {}, "row 1 of the questions: offers 0 labels"),
-        ({"item": ["a"], "question": ["ticked"]}, {}, "'ticked' cannot become a prompt"),
+        ({"item": ["a"], "question": ["excluded"]}, {}, "'excluded' cannot become a prompt"),
+        ({"item": ["a"], "question": ["ticked"]}, {}, "needs a row with the same answer_id"),
         ({"item": ["a"], "question": ["asked"]}, {}, "has no label; fill it in"),
         ({**NAMINGS, "label": ["sea", None]}, {}, "already answered"),
         (
@@ -265,3 +266,52 @@ def test_prompts_with_one_id_twice_are_refused(tmp_path):
     path = tmp_path / "prompts.jsonl"
     told = refused(path, [JUDGED, JUDGED], "replies", prompts=path)
     assert told.startswith(", line 2: id 'q1' occurs twice")
+
+
+def test_forms_to_tick_come_back_as_ticks(tmp_path):
+    before = Answers.from_arrays(
+        absent=[[1, 1, 1]], item=[0], n_items=5, label_names=["sea", "Sky", "none"]
+    )
+    questions = suggest_questions(before, 4, kind="ticked-2", random_state=1)
+    path = tmp_path / "prompts.jsonl"
+    assert write_prompts(questions, path) == 4
+    first = next(line for line in lines_of(path) if "reply" not in line)
+    menu = ", ".join(map(repr, first["offered"]))
+    assert first["question"].startswith(f"Which of these labels apply to this item: {menu}? List")
+    assert first["answer_form"] == {"ticked": ["<each of offered that applies>", "..."]}
+    menus = [line["offered"] for line in lines_of(path) if "reply" not in line]
+    said = [{"ticked": menus[0]}, '{"ticked": []}', "None apply.", f"{menus[3][1].upper()}"]
+    rows, tally = imported(tmp_path / "back.jsonl", reply_to(path, said))
+    assert tally.counts["ticked answers"] == len(lines_of(path))
+    wanted = questions.copy()
+    open_ = wanted["answer"].isna()
+    ticks = ["yes", "yes", "no", "no", "no", "no", "no", "yes"]
+    wanted.loc[open_, "answer"] = ticks
+    names = ["item", "label", "answer", "question", "offered", "probability"]
+    wanted = wanted.astype({"item": str})[names].to_numpy().tolist()
+    assert [[row[name] for name in names] for row in rows] == wanted
+    assert len({row["answer_id"] for row in rows}) == len(rows) / 2
+
+
+TICKED = {"id": "q1", "item": "a", "kind": "ticked", "offered": MENU}
+
+
+@pytest.mark.parametrize(
+    ("reply", "ticked"),
+    [
+        ({"ticked": ["city", "SEA."]}, {"sea", "city"}),
+        ({"ticked": "none apply"}, set()),
+        ("Sky", {"Sky"}),
+        ([], None),
+        ({"ticked": ["forest"]}, None),
+        ({"ticked": ["sea", "sea"]}, None),
+        ("sea, city", None),
+        ("all apply", None),
+        ({"named": ["sea"]}, None),
+    ],
+    ids=lambda value: json.dumps(value, default=list)[:30],
+)
+def test_ticks_are_read_if_they_are_plain(tmp_path, reply, ticked):
+    said = read_reply(tmp_path, TICKED, reply)
+    none = ticked is None
+    assert said == ([] if none else [(x, "yes" if x in ticked else "no") for x in MENU])

@@ -67,6 +67,24 @@ def test_an_answered_copy_of_questions_leaves_out_what_is_still_open(tmp_path):
     assert tally.remarks[1].startswith("3 random questions are not answered")
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_form_to_tick_waits_until_one_of_its_rows_has_an_answer(tmp_path, ending, monkeypatch):
+    monkeypatch.setattr("complabel.importers._tabular._ROWS", 4)  # a form may lie in two pieces
+    nothing = Answers.from_table(
+        {"item": [], "label": []}, items=list("abcd"), label_names=[*"xyz"]
+    )
+    table = suggest_questions(nothing, 4, kind="ticked", random_state=0)
+    table["answer"] = [*["", "", "y"], *["", "", ""], *["", "no", ""], *["", "", ""]]
+    path = tmp_path / f"t.{ending}"
+    table.to_csv(path, index=False) if ending == "csv" else table.to_parquet(path)
+    rows, tally = imported(path, None)
+    assert [row["item"] for row in rows] == [table["item"][0]] * 3 + [table["item"][6]] * 3
+    assert tally.remarks[-1].startswith(f"{tally.counts['questions not answered']} random quest")
+    answers = Answers.from_table(import_answers(path)[0], label_names=[*"xyz"])
+    assert answers.relevant.toarray().tolist().count([0, 0, 1]) == 1
+    assert answers.absent.toarray().tolist().count([1, 1, 1]) == 1
+
+
 def test_only_yes_no_questions_wait_for_an_answer(tmp_path):
     text = "item,label,answer,question\na,sky,,\nb,sea,,named\nc,sea,,asked\nd,sky,yes,\n"
     rows, tally = imported(tmp_path / "t.csv", text)

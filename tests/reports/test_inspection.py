@@ -118,3 +118,19 @@ def test_lines_without_findings_say_so():
     asked = draw_answers(draw_labels(), question="ticked", error_rate=[0.0], random_state=1)
     (first, *_) = inspection_lines(inspect_answers(asked), 100)
     assert first == "400 answers about 400 items and 4 labels: ready for a fit."
+
+
+def test_times_are_shown_by_kind_of_question_and_by_person():
+    timed = {"question": "ticked", "annotator": ["ann", "bob"], "seconds": [8.0, 41.25]}
+    found = inspect_answers(Answers.from_arrays(absent=np.eye(2, 3, dtype=int), **timed))
+    lines = [" ".join(line.split()) for line in inspection_lines(found)]
+    assert "question timed seconds middle half per label agree alpha" in lines
+    assert "all labels ticked 2 24.6 16.3 to 32.9 8.2" in lines
+    assert any(line.startswith("bob 1 41.2 ") for line in lines)
+    document = Page(render_inspection(found))
+    assert ["all labels ticked", "2", "24.6", "16.3 to 32.9", "8.2", "", ""] in [
+        row for table in document.tables for row in table
+    ]
+    assert "41.2 s" in document.text
+    without = Answers.from_arrays(absent=np.eye(2, 3, dtype=int), question="ticked")
+    assert "How long" not in render_inspection(inspect_answers(without))

@@ -429,14 +429,21 @@ class _Marks:
 def _refuse_unanswered(
     rows: _Rows, answer: _Column, probability: _Column, questions: NDArray[np.intp]
 ) -> None:
-    """Refuse yes/no questions without an answer; random ones also if the table has no answers."""
-    open_ones = (questions[rows.answer] == _ASKED) & (answer.codes[rows.rows] == -1)
+    """Refuse yes/no questions without an answer; random ones also if the table has no answers.
+
+    A random question to tick is answered if one of its rows is: labels left blank do not apply.
+    """
+    blank, kind = answer.codes[rows.rows] == -1, questions[rows.answer]
+    is_random = probability.codes[rows.rows] != -1
+    told = np.bincount(rows.answer, ~blank, minlength=rows.n_answers) > 0
+    asked = (kind == _ASKED) & blank
     if not answer.values:
-        open_ones &= probability.codes[rows.rows] != -1
+        asked &= is_random
+    open_ones = asked | ((kind == _TICKED) & is_random & ~told[rows.answer])
     if open_ones.any():
         raise AnnotationError(
-            f"row {int(rows.rows[np.argmax(open_ones)])} of the table is a yes/no question without"
-            f" an answer ({int(open_ones.sum())} in all); fill in yes, no or unsure, or leave such"
+            f"row {int(rows.rows[np.argmax(open_ones)])} of the table is a question without an"
+            f" answer ({int(open_ones.sum())} in all); fill in yes, no or unsure, or leave such"
             " rows out, as complabel import does"
         )
 

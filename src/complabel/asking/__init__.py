@@ -2,6 +2,7 @@
 
 from complabel.asking._inspect import inspect_answers
 from complabel.asking._inspection import DEPENDS as DEPENDS
+from complabel.asking._inspection import KINDS as KINDS
 from complabel.asking._inspection import SEVERITIES as SEVERITIES
 from complabel.asking._inspection import Finding, Inspection, LabelSummary
 from complabel.asking._inspection import Knowledge as Knowledge

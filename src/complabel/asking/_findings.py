@@ -44,11 +44,12 @@ _MANY_MISTAKES = 0.1  # share of answers given at random
 _FEW_MISTAKES = 0.05  # a rate that may be as low as this is not reported
 _ONE_SIDED = 1.645  # standard errors from an estimate to its 95 % bound
 _LEAST_SHARED = 30  # agreement on fewer pairs says too little
+_CLEARLY = 1.25  # a ratio of times this much above or below the break-even is on one side of it
 
 Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
 """Names of findings, and the words that their texts need. The entries "severity", "what",
-"advice" and "ask" take the place of those in the table."""
-_INSTEAD = ("severity", "what", "advice", "ask")
+"advice", "ask" and "kind" take the place of those in the table."""
+_INSTEAD = ("severity", "what", "advice", "ask", "kind")
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,10 @@ class Context:
             return ""
         features = f" --features {self.features}" if self.features else ""
         if n := self.possible(row.get("ask", 0)):
-            return f"complabel ask {self.source}{features} -n {n} --out questions.csv"
+            kind = ""
+            if row.get("kind", "asked") != "asked":
+                n, kind = min(n, self.seen.n_items), f" --kind {row['kind']}"
+            return f"complabel ask {self.source}{features}{kind} -n {n} --out questions.csv"
         given = {"source": self.source, "X": self.features or "X.csv"}
         return "complabel " + row["command"].format_map(given) if "command" in row else ""
 
@@ -327,6 +331,38 @@ def _people(context: Context) -> Found:
         yield "nothing-shared", {"people": len(seen.annotators), "n": context.possible(_AUDIT // 2)}
 
 
+def _times(context: Context) -> Found:
+    """Which question is worth its time, or how to find out."""
+    times = context.seen.times
+    if times is None:
+        return
+    some = times.labels < context.seen.n_labels
+    these = f"{'a menu of' if some else 'all'} {times.labels:,} labels"
+    words: dict[str, Any] = {"times": times, "these": these}
+    words["kind"] = f"ticked-{times.labels}" if some else "ticked"
+    if times.ratio is not None:
+        if times.ratio * _CLEARLY < times.break_even:
+            yield "tick-labels", words
+        elif times.ratio > _CLEARLY * times.break_even:
+            yield "ask-yes-or-no", words | {"kind": "asked"}
+        else:
+            yield "ask-either", words
+        return
+    write = "of 20 items, and write down the seconds."
+    if times.asked is not None:
+        enough = times.asked * times.break_even
+        words["known"] = f"One yes or no takes {times.asked:.3g} seconds."
+        words["limit"] = f": {enough:.3g} seconds for {these}"
+        words["advice"] = f"Let one person tick {these} {write}"
+        yield "time-trial", words
+    elif times.ticked is not None:
+        enough = times.ticked / times.break_even
+        words["known"] = f"Ticking {these} takes {times.ticked:.3g} seconds."
+        words["limit"] = f", which is so if one yes or no takes more than {enough:.2g} seconds"
+        words["advice"] = f"Ask one person yes or no about random labels {write}"
+        yield "time-trial", words | {"kind": "asked"}
+
+
 _TESTS = (
     _counts,
     _frequencies,
@@ -338,4 +374,5 @@ _TESTS = (
     _alike,
     _labels,
     _people,
+    _times,
 )

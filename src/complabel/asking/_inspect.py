@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import median
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ from complabel.asking._inspection import (
 )
 from complabel.asking._patterns import identical_labels, look_at_features, nested_exclusions
 from complabel.asking._said import Said, Shared, names_of_labels
+from complabel.asking._times import kinds_of, summarize_kinds, times_of
 from complabel.errors import InputError
 from complabel.frequencies import (
     LabelFrequencies,
@@ -97,6 +99,8 @@ def inspect_answers(
     agreement = shared.agreement()
     names = names_of_labels(answers)
     disputed = contradictions_table(answers, most=_SHOWN)
+    kind = kinds_of(answers)
+    kinds = summarize_kinds(said, kind)
     found = Inspection(
         n_items=answers.n_items,
         n_labels=answers.n_labels,
@@ -118,6 +122,8 @@ def inspect_answers(
         ),
         agreement=agreement,
         knowledge=knowledge,
+        kinds=kinds,
+        times=times_of(answers, kind, kinds),
         tests=tuple(tests_of_choice(said, audit)),
         identical=tuple(tuple(names[label] for label in group) for group in identical_labels(said)),
         nested=tuple((names[a], names[b]) for a, b in nested_exclusions(said)),
@@ -160,6 +166,12 @@ def _annotators(
     n_answers = np.bincount(answers.annotator[answers.annotator >= 0], minlength=n)
     n_judged = np.bincount(person, minlength=n)
     n_yes = np.bincount(person, weights=said.applies[judged], minlength=n)
+    known = (answers.annotator >= 0) & ~np.isnan(answers.seconds)
+    seconds: dict[int, list[float]] = {}
+    for at, taken in zip(
+        answers.annotator[known].tolist(), answers.seconds[known].tolist(), strict=True
+    ):
+        seconds.setdefault(at, []).append(taken)
     n_shared, agreed, rates = np.zeros(n, dtype=np.intp), np.zeros(n), np.full(n, np.nan)
     if agreement is not None:
         n_shared, agreed = shared.by_person()
@@ -174,6 +186,7 @@ def _annotators(
             shared=int(n_shared[at]),
             agreement=float(agreed[at]) if n_shared[at] else None,
             error_rate=None if np.isnan(rates[at]) else float(rates[at]),
+            seconds=median(seconds[at]) if at in seconds else None,
         )
         for at in np.argsort(-n_answers, kind="stable").tolist()
     )

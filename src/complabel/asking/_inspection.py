@@ -100,6 +100,7 @@ class AnnotatorSummary:
     shared: int  # judgements about pairs of item and label that others judged, too
     agreement: float | None  # share of the others who say the same, mean over shared judgements
     error_rate: float | None  # share of answers given at random; None if too few are shared
+    seconds: float | None = None  # median of the answers with a time
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,47 @@ class Agreement:
     alpha_error: float | None  # its standard error; None, as alpha, if all judgements are the same
     error_rate: float | None  # share of random answers that explains the disagreement, for all
     error: float | None  # its standard error; both are None if they agree no more than by chance
+
+
+KINDS = {
+    "asked": "yes or no about one label",
+    "several": "yes or no about several labels",
+    "ticked": "all labels ticked",
+    "ticked-menu": "a menu of labels ticked",
+    "named": "labels named freely",
+    "menu": "labels of a menu named",
+    "rule": "labels ruled out",
+}
+"""The kinds of questions that :class:`KindSummary` tells apart, in words."""
+
+
+@dataclass(frozen=True)
+class KindSummary:
+    """What one kind of question took, and how far people agree about it."""
+
+    kind: str  # one of KINDS
+    answers: int
+    timed: int  # answers with a time
+    offered: float  # median number of labels that a question was about
+    seconds: float | None  # median of an answer; None, as the next three, without times
+    low: float | None  # a quarter of the answers took less
+    high: float | None  # a quarter took more
+    each: float | None  # median of the seconds for a judged label; None if labels were named
+    agreement: Agreement | None  # about the pairs that several people judged in this way
+
+
+@dataclass(frozen=True)
+class Times:
+    """What judging labels takes these people, and which question is worth its time; seconds."""
+
+    looking: float | None  # at an item: the line for no label; None if all offered as many labels
+    each: float | None  # more for each label on offer: the slope of the line
+    asked: float | None  # median of one yes or no; None, as the next, with fewer than 10 times
+    ticked: float | None  # median of ticking: all labels or menus, whichever is worth more
+    labels: int  # how many labels were ticked then; else how many to try
+    ratio: float | None  # of ticking to one yes or no
+    break_even: float  # the ratio at which both are worth the same
+    n_long: int  # answers that took ten times as long as the median of their kind
 
 
 @dataclass(frozen=True)
@@ -209,6 +251,10 @@ class Inspection:
     agreement : Agreement or None
         None if no pair of item and label was judged by two annotators.
     knowledge : Knowledge
+    kinds : tuple of KindSummary
+        One entry for each kind of question, most answers first.
+    times : Times or None
+        None if no judgement has a time.
     tests : tuple of ChoiceTest
     identical : tuple of tuple of str
         Groups of labels that have the same marks in all answers.
@@ -233,6 +279,8 @@ class Inspection:
     contradictions: tuple[Contradiction, ...]
     agreement: Agreement | None
     knowledge: Knowledge
+    kinds: tuple[KindSummary, ...]
+    times: Times | None
     tests: tuple[ChoiceTest, ...]
     identical: tuple[tuple[str, ...], ...]
     nested: tuple[tuple[str, str], ...]

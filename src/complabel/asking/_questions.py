@@ -1,7 +1,11 @@
-"""Draw yes/no questions to ask next, at random and with known probabilities."""
+"""Draw questions to ask next, at random and with known probabilities."""
 
 from __future__ import annotations
 
+import json
+import math
+import re
+import sys
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,9 +19,13 @@ from complabel.errors import InputError
 
 
 def suggest_questions(
-    answers: Answers, n: int = 200, *, random_state: int | np.random.Generator | None = None
+    answers: Answers,
+    n: int = 200,
+    *,
+    kind: str = "asked",
+    random_state: int | np.random.Generator | None = None,
 ) -> Any:
-    """Draw yes/no questions to ask next: "does this label apply to this item?".
+    """Draw questions to ask next: "does this label apply?", or "which of these labels apply?".
 
     The questions are drawn at random. All labels are asked about equally often, and all items are
     equally likely. No pair of item and label is drawn twice. If it is known whether the label
@@ -32,6 +40,10 @@ def suggest_questions(
         is taken as right. A pair about which answers contradict each other is not known.
     n : int, default=200
         How many questions to ask.
+    kind : str, default="asked"
+        - "asked": yes or no about one label.
+        - "ticked": tick all labels that apply. Each question is about another item.
+        - "ticked-M", such as "ticked-10": the same, for M labels drawn at random.
     random_state : int, numpy.random.Generator or None, default=None
 
     Returns
@@ -46,14 +58,19 @@ def suggest_questions(
         - ``probability``: the chance with which a pair of this label would be drawn if one
           question were asked for each item; 1/K if nothing is known.
 
-        Fill each gap in ``answer`` with "yes", "no" or "unsure", or drop the row.
-        ``from_table`` refuses a gap. If you stop early, keep all rows up to the last one that
-        was answered: they are a random sample, too.
+        Questions to tick have a row for each label on offer, ``answer_id``, which is the same in
+        the rows of one question, and ``offered``, the labels on offer as a JSON list. Their
+        ``probability`` is that of the menu.
+
+        Fill each gap in ``answer`` with "yes", "no" or "unsure", or drop the row; drop questions
+        to tick whole. ``from_table`` refuses a gap. In a question to tick, gaps beside an answer
+        are labels that were not ticked: they do not apply. If you stop early, keep all rows up to
+        the last one that was answered: they are a random sample, too.
 
     Raises
     ------
     InputError
-        Also if fewer than ``n`` pairs are left to ask about.
+        Also if fewer than ``n`` pairs, or forms to tick with a label that is not known, are left.
 
     Notes
     -----
@@ -88,9 +105,12 @@ def suggest_questions(
             "Answers.from_complementary makes them from complementary labels"
         )
     check_integer("n", n, at_least=1)
+    size = _size_of(kind, answers.n_labels)
     rng = check_random_state(random_state)
     absent = answers.complementary.astype(np.bool_)
     known = absent ^ answers.known_relevant.astype(np.bool_)  # (n, K); both is a contradiction
+    if size:
+        return _as_table(_to_tick(answers, known, int(n), size, rng))
     n_open = answers.n_items - np.count_nonzero(known, axis=0)
     if n > n_open.sum():
         raise InputError(
@@ -113,6 +133,58 @@ def suggest_questions(
             "probability": np.minimum(shares.chance * (answers.n_items / n), 1.0)[labels],
         }
     )
+
+
+def _size_of(kind: str, n_labels: int) -> int:
+    """Return how many labels a question to tick is about; 0 for yes or no about one label."""
+    found = re.fullmatch(r"ticked(?:-(\d{1,9}))?", str(kind))
+    size = int(found[1] or n_labels) if found else 0
+    if (found and not 2 <= size <= n_labels) or (not found and kind != "asked"):
+        raise InputError(
+            f"kind is {kind!r}; give asked, ticked, or ticked-M with M from 2 to {n_labels}, the"
+            " number of labels"
+        )
+    return size
+
+
+def _to_tick(
+    answers: Answers, known: NDArray[np.bool_], n: int, size: int, rng: np.random.Generator
+) -> dict[str, NDArray[Any]]:
+    """Return the columns of n forms, each about another item and ``size`` random labels.
+
+    Forms whose labels are all known come between them with their chance, as their answers count.
+    """
+    forms: list[tuple[int, NDArray[np.intp]]] = []
+    is_open: list[bool] = []
+    n_open = 0
+    for item in rng.permutation(answers.n_items).tolist():
+        shown = np.sort(rng.choice(answers.n_labels, size, replace=False))
+        forms.append((item, shown))
+        is_open.append(not known[item, shown].all())
+        n_open += is_open[-1]
+        if n_open == n:
+            break
+    else:
+        raise InputError(
+            f"n={n} questions are more than the {n_open} items with a label that is not known;"
+            " give a smaller n"
+        )
+    names = np.array(names_of_labels(answers), dtype=object)
+    items = np.repeat([item for item, _ in forms], size)
+    labels = np.concatenate([shown for _, shown in forms])
+    told = np.where(answers.complementary[items, labels] > 0, "no", "yes").astype(object)
+    told[np.repeat(is_open, size)] = None
+    menus = [json.dumps(names[shown].tolist(), ensure_ascii=False) for _, shown in forms]
+    chance = max(1 / math.comb(answers.n_labels, size), sys.float_info.min)
+    return {
+        "answer_id": np.repeat([f"form {at}" for at in range(1, len(forms) + 1)], size),
+        "item": items if answers.item_names is None else answers.item_names[items],
+        "label": names[labels],
+        "answer": told,
+        "question": np.full(len(items), "ticked", dtype=object),
+        "offered": np.repeat(np.array(menus, dtype=object), size),
+        "probability": np.full(len(items), chance),
+    }
 
 
 def _as_table(columns: dict[str, NDArray[Any]]) -> Any:

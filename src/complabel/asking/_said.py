@@ -88,11 +88,15 @@ class Shared:
     n_people: int
 
     @classmethod
-    def of(cls, said: Said) -> Self:
-        """Collect the judgements; if somebody judged a pair twice, the first one counts."""
+    def of(cls, said: Said, among: NDArray[np.bool_] | None = None) -> Self:
+        """Collect the judgements; if somebody judged a pair twice, the first one counts.
+
+        ``among`` (A,) marks the answers to take them from; by default all.
+        """
         people = len(said.answers.annotator_names)
         person = said.answers.annotator[said.answer]
-        at = np.flatnonzero(said.judged & (person >= 0))
+        taken = True if among is None else among[said.answer]
+        at = np.flatnonzero(said.judged & (person >= 0) & taken)
         at = at[np.argsort(said.answer[at], kind="stable")]  # they are sorted by kind
         _, first = np.unique(said.pair[at] * max(people, 1) + person[at], return_index=True)
         at = at[first]

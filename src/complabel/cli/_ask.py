@@ -1,4 +1,4 @@
-"""`complabel ask`: yes/no questions to ask next."""
+"""`complabel ask`: questions to ask next."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ _HEADER = 4096  # most bytes of a file with a header alone
     "ask --features X.csv --label-names labels.txt -n 200 --out questions.csv",
     "ask answers.csv --features X.csv -n 200 --out questions.csv",
     "ask answers.csv --out questions.csv --prompts prompts.jsonl --texts texts.csv",
+    "ask answers.csv --kind ticked-10 -n 50 --out questions.csv --prompts tasks.json",
 )
 def ask(
     answers: list[Path] | None = argument(
@@ -36,6 +37,12 @@ def ask(
         "Write the table of questions to this file.", default=..., endings=options.TABLE
     ),
     n: int = option("N", "Number of questions.", "-n", "--number", default=200, min=1),
+    kind: str = option(
+        "asked|ticked|ticked-M",
+        "What to ask. asked: does this random label apply? ticked: which of all labels apply?"
+        " ticked-10: which of these 10 random labels apply?",
+        default="asked",
+    ),
     features: Path | None = option(
         "FILE",
         "Features of all items, with or without an answer. [default: ask only about the"
@@ -49,7 +56,10 @@ def ask(
     label_names: Path | None = options.LABEL_NAMES,
     question: str | None = options.QUESTION,
     contradictions: str = options.CONTRADICTIONS,
-    prompts: Path | None = target("Also write the questions as JSON lines, for a language model."),
+    prompts: Path | None = target(
+        "Also write the questions as JSON lines, for a language model; as tasks for Label Studio"
+        " if the name ends in .json."
+    ),
     texts: Path | None = option(
         "FILE",
         "A table with the columns item and text. The texts of the items are written"
@@ -57,10 +67,11 @@ def ask(
     ),
     seed: int = option("N", "Seed of the random questions.", default=0, min=0),
 ) -> None:
-    """Draw yes/no questions about random labels. The answers tell how often each label applies.
+    """Draw questions about random labels. The answers tell how often each label applies.
 
-    Fill in the column "answer" with yes, no or unsure. Then read the file with complabel import.
-    For the next round, give all answers so far and another --out.
+    Fill in the column "answer" with yes, no or unsure. If labels are to be ticked, yes at those
+    that apply is enough. Then read the file with complabel import. For the next round, give all
+    answers so far and another --out.
     """
     from complabel.asking import suggest_questions
     from complabel.files import AnswerWriter, read_item_names, read_texts
@@ -75,7 +86,7 @@ def ask(
         said = own.read_own_answers(files, known, label_names, question, contradictions)
     else:
         said = _no_answers(known, label_names)
-    table = suggest_questions(said, n, random_state=seed)
+    table = suggest_questions(said, n, kind=kind, random_state=seed)
     given = None if texts is None else read_texts(texts, items=table["item"])
     if prompts is not None:
         write_prompts(table, prompts, item_texts=given, label_names=said.label_names)
@@ -86,7 +97,7 @@ def ask(
     with AnswerWriter(out, more=("text",) if given is not None else ()) as writer:
         writer.write(columns)
     say(f"wrote {out}: {'1 question' if n == 1 else f'{n:,} questions'} in random order")
-    more = len(table) - n
+    more = len(columns["item"]) - columns["answer"].count(None)
     if more:
         counted = "1 row" if more == 1 else f"{more:,} rows"
         say(f"  and {counted} with known answers: leave them in, they also count")
@@ -102,8 +113,15 @@ def ask(
         out="model.safetensors",
     )
     if prompts is None:
-        say("next: fill in the column answer (yes, no, unsure), then")
+        words = "yes, no, unsure" if kind == "asked" else "yes where a label applies, or one no"
+        say(f"next: fill in the column answer ({words}), then")
         say(f"  {command('import', out, out=answered)}")
+    elif prompts.suffix == ".json":
+        say("next: import the tasks into Label Studio, with the form of")
+        form = {"question": kind.partition("-")[0], "show": "text" if texts is not None else None}
+        say(f"  {command('labelstudio-config', **form, out='config.xml')}")
+        say("and read the export with")
+        say(f"  {command('import', 'export.json', out=answered)}")
     else:
         say("next: add the field reply to each line, save them as replies.jsonl, then")
         say(f"  {command('import', 'replies.jsonl', from_='replies', out=answered)}")

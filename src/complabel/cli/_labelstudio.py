@@ -12,16 +12,20 @@ from complabel.cli._options import argument, option, target
 @options.with_examples(
     "labelstudio-config labels.txt --out config.xml",
     "labelstudio-config --question asked --show text",
+    "labelstudio-config --question ticked --out config.xml",
 )
 def labelstudio_config(
     labels: Path | None = argument(
-        "LABELS", "File with all labels, one on each line.", default=None
+        "LABELS",
+        "File with all labels, one on each line; none for asked, and for ticked if each task has"
+        " its own menu.",
+        default=None,
     ),
     question: str = option(
         "named|ticked|both|asked",
         "What to ask. named: one label that does not apply. ticked: all labels that do not"
-        " apply. both: one label that does not apply, and some that do. asked: whether the"
-        " label in the task applies.",
+        " apply; without LABELS, all labels of the task that apply. both: one label that does not"
+        " apply, and some that do. asked: whether the label in the task applies.",
         default="named",
     ),
     show: str = option("image|text|audio", "Kind of the items.", default="image"),
@@ -48,4 +52,5 @@ def labelstudio_config(
         "ticked": {"absent": "not_this", "question": "ticked"},
         "both": {"absent": "not_this", "present": "this"},
     }
-    remark(f"  {command('import', 'export.json', **told.get(question, {}), out='answers.csv')}")
+    options_ = told.get(question, {}) if names else {}  # questions of ask say it themselves
+    remark(f"  {command('import', 'export.json', **options_, out='answers.csv')}")

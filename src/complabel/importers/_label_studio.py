@@ -10,7 +10,8 @@ into a task of the JSON form.
 
 An export does not say what a control means. But a control in which people chose only "yes", "no"
 and the like asks about something, and a task with a field ``label`` says about what.
-``label_studio_config(question="asked")`` writes this form, and ``complabel ask`` the questions.
+``label_studio_config(question="asked")`` writes this form, and ``complabel ask`` the questions. It
+also writes tasks with a menu to tick, which say so in the field ``kind``.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,6 +48,7 @@ MENU = "options"  # the field with the choices of a task: <Choices value="$optio
 SEPARATOR = " / "  # of a choice and its parents, as in Label Studio
 LABEL = "label"  # the field of a task with the label of its question
 CONTROL = "answer"  # in the form that label_studio_config writes
+TICKS = "applies"  # the same, for labels that the task brings
 _CHOICES = ("choices", "taxonomy")
 # A value with one of these keys is about a part of an item: a span, a box or a stretch of sound.
 _PARTS = {
@@ -100,6 +103,10 @@ class _Task(BaseModel):
     )
 
 
+class _Drawn(BaseModel):
+    probability: Chance | None = None
+
+
 class _Question(BaseModel):
     label: Text
     question: Any = None
@@ -128,6 +135,8 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
     records = _records(path)
     if not records:
         raise fault(path, "has no tasks; export annotated ones")
+    if not (options.absent or options.present) and any(_is_to_tick(each) for _, each in records):
+        options = replace(options, present=(TICKS,), question="ticked")
     first = records[0][1]
     if isinstance(first, dict) and "annotation_id" in first and "annotations" not in first:
         records = list(_as_tasks(records, options, path))
@@ -135,6 +144,12 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
     asked = _asked_control(forms, options, path)
     controls = settle(forms, options, tally, path, asked)
     yield from pieces(_rows(forms, controls, asked, options, tally))
+
+
+def _is_to_tick(record: Any) -> bool:
+    """Return whether a task, or a flat record, is a question to tick of complabel ask."""
+    fields = record.get("data", record) if isinstance(record, dict) else {}
+    return isinstance(fields, dict) and fields.get("kind") == "ticked" and MENU in fields
 
 
 def _records(path: Path) -> list[tuple[str, Any]]:
@@ -347,6 +362,8 @@ def _rows(
         drawn = options.random_questions and form.menu is not None
         size = min(n_labels, len(form.menu or ()))
         probability = chance(n_labels, size) if drawn else None
+        if form.menu is not None and not drawn and _told(form, "kind") == "ticked":
+            probability = checked(_Drawn, form.task, form.place).probability
         rows = rows_of(form, controls, options, tally, probability)
         if not rows and options.question == "ticked":
             offered = None if form.menu is None else as_json(form.menu)

@@ -30,12 +30,14 @@ def label_studio_config(
     Parameters
     ----------
     label_names : sequence of str
-        All labels; for the question "asked" none.
+        All labels; for the question "asked" none. For "ticked", none means the menu that each task
+        has in its field ``options``, such as those that ``complabel ask --kind ticked`` writes.
     question : {"named", "ticked", "both", "asked"}, default="named"
         "named": name one label that does not apply, in the control ``not_this``. "ticked": tick all
         that do not apply, in ``not_this``. "both": name one in ``not_this``, and mark labels that
         apply in ``this``. "asked": yes, no or unsure about the label in the task's field
-        ``label``; ``complabel ask`` writes such tasks.
+        ``label``; ``complabel ask`` writes such tasks. "ticked" without labels: tick all labels of
+        the task that apply, in ``applies``.
     show : {"image", "text", "audio"}, default="image"
         What a task shows.
     field : str or None, default=None
@@ -65,11 +67,15 @@ def label_studio_config(
     """
     check_choice("question", question, tuple(_ASKED))
     check_choice("show", show, tuple(_OBJECTS))
-    names = [] if question == "asked" else _checked(label_names)
+    menus = question == "ticked" and not len(label_names)
+    names = [] if question == "asked" or menus else _checked(label_names)
     view = ElementTree.Element("View")
     ElementTree.SubElement(view, _OBJECTS[show], name="item", value=f"${field or show}")
-    ElementTree.SubElement(view, "Header", value=_ASKED[question])
-    if question == "asked":
+    header = "Tick every label that applies." if menus else _ASKED[question]
+    ElementTree.SubElement(view, "Header", value=header)
+    if menus:
+        _choices(view, "applies", "multiple", [], value="$options")
+    elif question == "asked":
         ElementTree.SubElement(view, "Header", value="$label")
         _choices(view, "answer", "single", ["yes", "no", "unsure"])
     else:
@@ -82,8 +88,10 @@ def label_studio_config(
     return ElementTree.tostring(view, encoding="unicode")
 
 
-def _choices(view: ElementTree.Element, name: str, how: str, values: Sequence[str]) -> None:
-    given = {"name": name, "toName": "item", "choice": how, "showInline": "true"}
+def _choices(
+    view: ElementTree.Element, name: str, how: str, values: Sequence[str], **more: str
+) -> None:
+    given = {"name": name, "toName": "item", "choice": how, "showInline": "true", **more}
     control = ElementTree.SubElement(view, "Choices", given)
     for value in values:
         ElementTree.SubElement(control, "Choice", value=value)

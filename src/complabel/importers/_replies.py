@@ -6,6 +6,7 @@ free text. A free text is read if it is clear; nothing is guessed.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -23,8 +24,12 @@ from complabel.importers._format import Format, Head, Options, Row, Tally, as_js
 from complabel.importers._json import Chance, OptionalText, Text, checked, records
 
 ALL_APPLY = "all apply"  # the reply if all offered labels apply
+NONE_APPLY = "none apply"  # the reply of somebody who ticks no label
 
-_COLUMNS = ("item", "label", "answer", "question", "offered", "asked_for", "probability")
+_COLUMNS = (
+    *("answer_id", "item", "label", "answer", "question", "offered", "asked_for"),
+    "probability",
+)
 _MAX_SHOWN = 3  # unclear replies in a remark
 _JUDGMENTS = ("yes", "no", "unsure")
 # Matches a word that stands alone, as in "No." and "**No**, it is a cat", but not "No idea".
@@ -43,11 +48,14 @@ def write_prompts(
 ) -> int:
     """Write questions as JSON lines, one prompt on each; ``--from replies`` reads the replies.
 
+    A file that ends in ``.json`` holds them as tasks for Label Studio.
+
     Parameters
     ----------
     table : pandas.DataFrame, or mapping of column names to columns
-        Questions as :func:`complabel.asking.suggest_questions` returns them. A row with the
-        question "named" has ``offered`` instead of ``label``, and may have ``asked_for``.
+        Questions as :func:`complabel.asking.suggest_questions` returns them; the rows of one to
+        tick follow each other. A row with the question "named" has ``offered`` instead of
+        ``label``, and may have ``asked_for``.
     path : path
         The file to write.
     item_texts : mapping of item to str, or None, default=None
@@ -85,13 +93,16 @@ def write_prompts(
     """
     prompts = list(_prompts(table, item_texts, label_names))
     target = Path(path)
+    texts = [json.dumps(prompt, ensure_ascii=False) + "\n" for prompt in prompts]
+    if target.suffix == ".json":
+        tasks = [prompt | _choices_of(prompt) for prompt in prompts]
+        texts = [json.dumps(tasks, ensure_ascii=False, indent=1)]
     with (
         explained(target),
         replacing(target) as partial,
         partial.open("w", encoding="utf-8") as out,
     ):
-        for prompt in prompts:
-            out.write(json.dumps(prompt, ensure_ascii=False) + "\n")
+        out.writelines(texts)
     return sum("reply" not in prompt for prompt in prompts)
 
 
@@ -102,7 +113,11 @@ def _prompts(
     rows = answers_to_arrow({name: table[name] for name in there}).select(_COLUMNS).to_pylist()
     texts = None if item_texts is None else {str(item): text for item, text in item_texts.items()}
     width = len(str(len(rows)))
-    for number, row in enumerate(rows, 1):
+    forms = [  # the first row of each question with its number, and all its rows
+        list(form) for _, form in itertools.groupby(enumerate(rows, 1), _question_of)
+    ]
+    for form in forms:
+        number, row = form[0]
         place = f"row {number} of the questions"
         prompt: dict[str, Any] = {"id": f"q{number:0{width}}", "item": row["item"]}
         if texts is not None:
@@ -114,11 +129,45 @@ def _prompts(
             prompt |= _asked(row, place)
         elif kind == "named":
             prompt |= _named(row, label_names, place)
+        elif kind == "ticked":
+            prompt |= _ticked([each for _, each in form], place)
         else:
-            raise InputError(f"{place}: {kind!r} cannot become a prompt; give asked or named")
+            told = f"{kind!r} cannot become a prompt"
+            raise InputError(f"{place}: {told}; give asked, ticked or named")
         if row["probability"] is not None:
             prompt["probability"] = row["probability"]
         yield prompt
+
+
+def _choices_of(prompt: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the field from which a form of Label Studio takes its choices, if there is a menu."""
+    menu = prompt.get("offered")
+    return {} if menu is None else {"options": [{"value": label} for label in menu]}
+
+
+def _question_of(numbered: tuple[int, Mapping[str, Any]]) -> tuple[str, Any]:
+    number, row = numbered
+    is_form = row["question"] == "ticked" and row["answer_id"] is not None
+    return ("form", row["answer_id"]) if is_form else ("row", number)
+
+
+def _ticked(rows: Sequence[Mapping[str, Any]], place: str) -> dict[str, Any]:
+    menu = [row["label"] for row in rows]
+    if len(menu) < 2 or None in menu:
+        told = "a question to tick needs a row with the same answer_id for each label"
+        raise InputError(f"{place}: {told}; fill them in")
+    if NONE_APPLY in map(str.casefold, menu):
+        raise InputError(f"{place}: {NONE_APPLY!r} is a fixed answer; rename the label")
+    ticked = [row["label"] for row in rows if row["answer"] == "yes"]
+    is_known = any(row["answer"] is not None for row in rows)
+    return {
+        "kind": "ticked",
+        "question": f"Which of these labels apply to this item: {', '.join(map(repr, menu))}? "
+        f"List all that apply. If none of them applies, say '{NONE_APPLY}'.",
+        "offered": menu,
+        "answer_form": {"ticked": ["<each of offered that applies>", "..."]},
+        **({"reply": {"ticked": ticked}} if is_known else {}),
+    }
 
 
 def _asked(row: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -163,6 +212,7 @@ def _named(row: Mapping[str, Any], label_names: Sequence[str] | None, place: str
 
 class _Prompt(BaseModel):
     item: Text
+    kind: Any = None
     label: OptionalText = None
     offered: list[Text] | None = None
     asked_for: int | None = Field(None, strict=True, ge=1, lt=2**31)
@@ -176,7 +226,13 @@ class _Prompt(BaseModel):
             row = Row(None, self.item, self.label, word or "", "asked", **shared)
             return [] if word is None else [row]
         offered, wanted = self.offered or [], self.asked_for or 1
-        named = _naming(reply, offered, wanted)
+        if self.kind == "ticked":
+            ticked = _choice(reply, "ticked", offered, len(offered), NONE_APPLY)
+            shared["offered"] = as_json(tuple(offered))
+            words = [(label, "yes" if label in (ticked or ()) else "no") for label in offered]
+            rows = [Row(None, self.item, label, word, "ticked", **shared) for label, word in words]
+            return [] if ticked is None else rows
+        named = _choice(reply, "named", offered, wanted, ALL_APPLY)
         if named is None:
             return []
         shared |= {"offered": as_json(tuple(offered)), "asked_for": wanted}
@@ -271,20 +327,24 @@ def _judgment(reply: Any) -> str | None:
     return start[1].casefold()
 
 
-def _naming(reply: Any, offered: Sequence[str], asked_for: int) -> list[str] | None:
-    """Return the named labels, [] if all labels apply; None if the reply is not clear."""
-    found = _field(reply, "named")
+def _choice(
+    reply: Any, name: str, offered: Sequence[str], most: int, nothing: str
+) -> list[str] | None:
+    """Return the labels in a field of a reply, [] for ``nothing``; None if it is not clear."""
+    found = _field(reply, name)
     if found is None:
         found = reply
     given = found if isinstance(found, list) else [found]
-    if not given or not all(isinstance(each, str) for each in given):
+    if not all(isinstance(each, str) for each in given):
         return None
-    if len(given) == 1 and given[0].strip(_ENDS).casefold() == ALL_APPLY:
+    if not given and (nothing == ALL_APPLY or found is reply):  # an empty list of ticks is clear
+        return None
+    if len(given) == 1 and given[0].strip(_ENDS).casefold() == nothing:
         return []
     labels = [_offered_label(each, offered) for each in given]
-    named = [label for label in labels if label is not None]
-    plain = len(named) == len(set(named)) == len(labels) <= asked_for
-    return named if plain else None
+    chosen = [label for label in labels if label is not None]
+    plain = len(chosen) == len(set(chosen)) == len(labels) <= most
+    return chosen if plain else None
 
 
 def _offered_label(text: str, offered: Sequence[str]) -> str | None:

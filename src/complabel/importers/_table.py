@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     item = options.item or "item"
     table = open_table(path, item, "label")
     there = [name for name in COLUMNS if name in table.columns and name != "item"]
+    answered = _Answered(table)
     untold = _Untold()
     drawn_at_random = 0
     for piece in table.frames([*dict.fromkeys([item, *there])]):
@@ -53,10 +55,11 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         if options.question is not None:
             rows["question"] = rows["question"].where(rows["question"] != "", options.question)
         _check(table, rows)
-        open_ = _not_answered(rows, "answer" in there)
+        open_ = _not_answered(rows, "answer" in there) | answered.not_ticked(rows)
         untold.look(rows, open_)
-        tally.counts["questions not answered"] += int(open_.sum())
-        drawn_at_random += int((open_ & ~_blank(rows, "probability")).sum())
+        again = rows["answer_id"].astype(object).duplicated() & ~_blank(rows, "answer_id")
+        tally.counts["questions not answered"] += int((open_ & ~again).sum())
+        drawn_at_random += int((open_ & ~again & ~_blank(rows, "probability")).sum())
         numbers = {name: rows[name].map(_number).astype(float) for name in _NUMBERS}
         yield rows.assign(**numbers)[~open_]
     untold.refuse(table)
@@ -94,6 +97,27 @@ def _not_answered(rows: Any, has_answers: bool) -> Any:
     asked = (rows["question"] == "asked") | ((rows["question"] == "") & ~named)
     waits = rows["answer"] == "" if has_answers else ~_blank(rows, "probability")
     return asked & waits
+
+
+class _Answered:
+    """Finds random questions to tick of which no row has an answer; their rows may be far apart."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    @cached_property
+    def _ids(self) -> set[str]:
+        found: set[str] = set()
+        if {"answer_id", "answer"} <= set(self._table.columns):
+            for piece in self._table.frames(["answer_id", "answer"]):
+                found.update(piece["answer_id"][~_blank(piece, "answer")])
+        return found
+
+    def not_ticked(self, rows: Any) -> Any:
+        """Return which rows are of such a question, (R,)."""
+        waits = (rows["question"] == "ticked") & (rows["answer"] == "")
+        waits &= ~_blank(rows, "probability")
+        return waits & ~rows["answer_id"].isin(self._ids) if waits.any() else waits
 
 
 class _Untold:

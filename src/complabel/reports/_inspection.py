@@ -9,7 +9,7 @@ from pathlib import Path
 
 from complabel import __version__
 from complabel._writing import write_text
-from complabel.asking import DEPENDS, Finding, Inspection, LabelSummary
+from complabel.asking import DEPENDS, KINDS, Finding, Inspection, LabelSummary
 from complabel.reports._templates import get_template
 
 _SIGNS = {"problem": "✗", "warning": "!", "note": "·"}
@@ -45,6 +45,8 @@ def render_inspection(inspection: Inspection) -> str:
         questions=_about_questions(inspection),
         frequencies=_about_frequencies(inspection),
         agreement=_about_agreement(inspection) if inspection.agreement is not None else "",
+        times=_about_times(inspection),
+        timed=_timed(inspection),
         labels=labels,
         most=max([label.mentioned for label in labels], default=0) or 1,
         kinds=kinds,
@@ -122,6 +124,8 @@ def inspection_lines(inspection: Inspection, width: int = 80) -> list[str]:
         lines += textwrap.wrap(_about_agreement(inspection), width)
     lines += [""]
     lines += textwrap.wrap(_about_questions(inspection), width)
+    if kinds := _timed(inspection):
+        lines += ["", *_table(kinds), *textwrap.wrap(_about_times(inspection), width)]
     lines += ["", *_labels(inspection, width)]
     if inspection.annotators:
         lines += ["", *_annotators(inspection)]
@@ -164,6 +168,41 @@ def _about_agreement(inspection: Inspection) -> str:
         f"{text} If all give answers at random equally often, they do so in {found.error_rate:.0%}"
         f" ± {found.error:.0%} of their answers."
     )
+
+
+def _about_times(inspection: Inspection) -> str:
+    times, text = inspection.times, ""
+    if times is None:
+        return text
+    if times.looking is not None and times.each is not None:
+        text = "The time does not grow with the number of labels on offer."
+        if times.each > 0:
+            text = (
+                f"Looking at an item takes {max(times.looking, 0):.3g} seconds, and judging each"
+                f" label {times.each:.2g}, if all kinds of questions are put on one line."
+            )
+    if times.n_long:
+        some = "1 answer" if times.n_long == 1 else f"{times.n_long:,} answers"
+        text += f" {some} took over ten times as long as the median; medians do not mind."
+    return text.strip()
+
+
+def _timed(inspection: Inspection) -> dict[str, list[str]]:
+    """Return the columns of a table of the kinds of questions that have times, if any."""
+    kinds = [kind for kind in inspection.kinds if kind.timed]
+    if not kinds:
+        return {}
+    agreed = [None if kind.agreement is None else kind.agreement.observed for kind in kinds]
+    alphas = [None if kind.agreement is None else kind.agreement.alpha for kind in kinds]
+    return {
+        "question": [KINDS[kind.kind] for kind in kinds],
+        "timed": [f"{kind.timed:,}" for kind in kinds],
+        "seconds": [f"{kind.seconds:.3g}" for kind in kinds],
+        "middle half": [f"{kind.low:.3g} to {kind.high:.3g}" for kind in kinds],
+        "per label": ["" if kind.each is None else f"{kind.each:.2g}" for kind in kinds],
+        "agree": [_share(share) for share in agreed],
+        "alpha": ["" if alpha is None else f"{alpha:.2f}" for alpha in alphas],
+    }
 
 
 def _labels_by_answers(inspection: Inspection, most: int) -> Sequence[LabelSummary]:
@@ -214,10 +253,12 @@ def _annotators(inspection: Inspection) -> list[str]:
     columns = {
         "annotator": [_short(each.annotator) for each in shown],
         "answers": [f"{each.answers:,}" for each in shown],
+        "seconds": ["" if each.seconds is None else f"{each.seconds:.3g}" for each in shown],
         "says yes": [_share(each.yes_share) for each in shown],
         "agrees": [_share(each.agreement) for each in shown],
         "at random": [_share(each.error_rate) for each in shown],
     }
+    columns = {name: cells for name, cells in columns.items() if any(cells)}
     more = len(inspection.annotators) - len(shown)
     return [*_table(columns), *([f"and {more:,} more annotators"] if more > 0 else [])]
 

@@ -61,6 +61,9 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
     :class:`complabel.answers.Answers` of any kinds. If you can, ask yes/no questions about
     random labels: they need no assumption about which labels come to mind.
 
+    Of items that people answered about, ``predict_consensus``, ``doubtful_answers`` and
+    ``annotators_table`` say what the features and all answers tell together.
+
     Parameters
     ----------
     alpha : "auto" or float, default="auto"

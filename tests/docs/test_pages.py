@@ -1,0 +1,28 @@
+"""The code on pages of the docs runs, in its order, and gives what stands there."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("page", ["suggest-questions.md", "people.md"])
+def test_the_code_runs_and_gives_what_it_says(page):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(py\w+)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    assert {kind for kind, _ in blocks} == {"python", "pycon"}
+    scope = {"__name__": "page"}
+    runner = doctest.DocTestRunner()
+    for number, (kind, text) in enumerate(blocks):
+        name = f"{page}, block {number}"
+        if kind == "python":
+            exec(compile(text, name, "exec"), scope)
+            continue
+        test = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
+        test.globs = scope
+        found = runner.run(test, clear_globs=False)
+        assert found.attempted > 0
+        assert found.failed == 0, name
