@@ -29,6 +29,6 @@ def test_it_prints_the_ways_the_meaning_the_page_and_the_next_command(run, tmp_p
         f"wrote {target}: open it in a browser",
         "next: complabel import --help",
     ]
-    assert "80 pictures, one answer each; tested on 20 others" in out
-    assert "way of asking 4 of 4" in err  # a log hears of it, too
+    assert "80 pictures, at most one answer each; tested on 20 others" in out
+    assert "way of asking 5 of 5" in err  # a log hears of it, too
     assert target.read_text(encoding="utf-8") == reports.render_demo(summary)

@@ -39,13 +39,21 @@ def answers(pictures):
     """Answers that know the pictures of the training part; the propensities are extreme."""
     rng = np.random.default_rng(0)
     propensities = np.array([1e6, 1, 1, 1, 1, 1e-6])
-    return _demo._ask(pictures.Y[pictures.train], propensities, 50, rng)
+    return _demo._ask(pictures.Y[pictures.train], propensities, 50, 182, rng)
 
 
 def with_precisions(summary, **found):
     changed = copy.deepcopy(summary)
     for way, value in found.items():
         changed["ways"][way]["average_precision"] = value
+    return changed
+
+
+def with_forms(summary, *precisions):
+    """The summary with these average precisions of forms on 182, 100, 50, 25 and 12 pictures."""
+    changed = copy.deepcopy(summary)
+    for form, value in zip(changed["ticking"]["forms"], precisions, strict=True):
+        form["average_precision"] = value
     return changed
 
 
@@ -78,7 +86,7 @@ def test_pictures_show_no_other_digits(pictures):
     assert filled.tolist() == pictures.Y[used].sum(axis=1).tolist()
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "ticked"])
 def test_each_picture_has_one_true_answer(answers, pictures, way):
     Y, said = pictures.Y[pictures.train], answers[way]
     assert sorted(said.item.tolist()) == list(range(len(Y)))
@@ -88,6 +96,26 @@ def test_each_picture_has_one_true_answer(answers, pictures, way):
     assert (denied.sum(axis=1) + confirmed.sum(axis=1) == 1).all()
     assert not (denied * truth).any()
     assert (confirmed <= truth).all()
+
+
+def test_forms_say_all_that_is_on_fewer_pictures(answers, pictures):
+    ticked, Y = answers["ticked"], pictures.Y[pictures.train]
+    assert set(ticked.question) == {"ticked"}
+    assert len(set(ticked.item.tolist())) == len(ticked.item) == 182
+    assert ticked.item.max() > 182  # not the first pictures, but random ones
+    assert (ticked.relevant.toarray() == Y[ticked.item]).all()
+    assert (ticked.absent.toarray() == 1 - Y[ticked.item]).all()
+
+
+def test_forms_take_no_longer_than_the_yes_no_answers(summary):
+    # A form takes 14.5 + 5 * .28 = 15.9 seconds: 200 * 14.5 / 15.9 = 182.4.
+    forms = summary["ticking"]["forms"]
+    assert [form["pictures"] for form in forms] == [182, 100, 50, 25, 12]
+    assert [form["times"] for form in forms] == pytest.approx([15.9 / 14.5, 2, 4, 8, 16])
+    assert summary["n_ticked"] == 182
+    assert forms[0]["average_precision"] == summary["ways"]["ticked"]["average_precision"]
+    assert forms[0]["average_precision"] > forms[-1]["average_precision"]
+    assert _demo._forms_in_time(10, 16) == 1
 
 
 def test_ways_differ_by_the_question_alone(answers):
@@ -132,7 +160,7 @@ def test_figures_are_those_of_the_flagship_on_the_test_part(summary, pictures):
     _demo._draw_pictures(SMALL["n_pictures"], rng)
     propensities = rng.permutation(_demo._spread_evenly(6))
     assert propensities.tolist() == summary["propensities"]
-    asked = _demo._ask(pictures.Y[pictures.train], propensities, 50, rng)["asked"]
+    asked = _demo._ask(pictures.Y[pictures.train], propensities, 50, 182, rng)["asked"]
     classifier = SelectionLikelihoodClassifier(kernel="linear", random_state=3)
     classifier.fit(pictures.X[pictures.train], asked)
     scores = classifier.predict_proba(pictures.X[pictures.test])
@@ -178,11 +206,21 @@ def test_examples_are_shown_with_their_own_digits(summary, pictures):
             row = row_of(picture, pictures)
             assert row in rows
             assert picture["shows"] == [str(k) for k in np.flatnonzero(pictures.Y[row])]
+    said = {way: set() for way in WAYS}
     for picture in summary["examples"]["training"]:
-        for answer in picture["answers"].values():
-            assert (answer["label"] in picture["shows"]) == (answer["said"] == "yes")
-    audited = [picture["answers"]["audited"] for picture in summary["examples"]["training"]]
-    assert any(answer["said"] != "named" for answer in audited)
+        for way, answer in picture["answers"].items():
+            said[way].add(answer["said"])
+            if way == "ticked":
+                none = answer["said"] == "nothing"
+                assert answer["labels"] == ([] if none else picture["shows"])
+            else:
+                (label,) = answer["labels"]
+                assert (label in picture["shows"]) == (answer["said"] == "yes")
+    assert said["ticked"] == {"ticked", "nothing"}
+    assert said["free"] == said["biased"] == {"named"}
+    assert said["asked"] <= {"yes", "no"}
+    assert "named" in said["audited"]
+    assert said["audited"] & {"yes", "no"}
     assert all(len(picture["shows"]) > 1 for picture in summary["examples"]["test"])
 
 
@@ -201,20 +239,78 @@ def test_what_cannot_be_is_refused(given, message):
         run_demo(**given)
 
 
+BIAS = (
+    " Naming what comes to mind first teaches less: 0.500 instead of 0.900. With 50 yes/no"
+    " questions among the answers it is 0.800."
+)
+
+
 def test_advice_stands_only_where_figures_bear_it_out(summary):
-    usual = with_precisions(summary, free=0.9, asked=0.95, biased=0.5, audited=0.8)
+    usual = with_precisions(summary, free=0.9, asked=0.95, ticked=0.93, biased=0.5, audited=0.8)
     assert _demo._meaning(usual) == (
-        "Ask yes or no about random labels if you can: average precision 0.950. Naming what comes"
-        " to mind first teaches less: 0.500 instead of 0.900. With 50 yes/no questions among the"
-        " answers it is 0.800."
+        "Ask yes or no about random labels if you can: average precision 0.950. Ticking all labels"
+        " of fewer pictures, in the same time, teaches less: 0.930." + BIAS
     )
-    for other in ({"audited": 0.4}, {"asked": 0.7}, {"biased": 0.92}):
+    forms = with_forms(with_precisions(usual, ticked=0.97), 0.97, 0.96, 0.95, 0.9, 0.8)
+    assert _demo._meaning(forms) == (
+        "Let people tick all labels of fewer pictures, in the time of a yes or no about each:"
+        f" average precision 0.970 instead of 0.950. {_demo._pays(forms)}" + BIAS
+    )
+    for other in ({"audited": 0.4}, {"asked": 0.7, "ticked": 0.8}, {"biased": 0.92}):
         meaning = _demo._meaning(with_precisions(usual, **other))
         assert "if you can" not in meaning
         assert "best way was" in meaning
     assert "“named, with a bias”: average precision 0.970" in _demo._meaning(
         with_precisions(usual, biased=0.97)
     )
+
+
+@pytest.mark.parametrize(
+    ("asked", "forms", "sentence"),
+    [
+        # 50 of 200 pictures are as good: a form may take 200 / 50 = 4 times as long.
+        (0.95, (0.97, 0.96, 0.95, 0.9, 0.8), "Here ticking pays if it takes less than 4 times as"),
+        # Halfway between 25 and 50 pictures in the logarithm: 200 / sqrt(25 * 50) = 5.66.
+        (
+            0.925,
+            (0.97, 0.96, 0.95, 0.9, 0.8),
+            "Here ticking pays if it takes less than 5.7 times as",
+        ),
+        # 12 of 200 pictures are better already: 200 / 12 = 16.7.
+        (0.7, (0.97, 0.96, 0.95, 0.9, 0.8), "Here ticking pays even if it takes 17 times as"),
+        (
+            0.98,
+            (0.97, 0.96, 0.95, 0.9, 0.8),
+            "Here ticking does not pay, although it takes only 1.1 times",
+        ),
+        # More forms may do worse by chance. What was measured at the people's own speed decides.
+        (
+            0.96,
+            (0.95, 0.97, 0.95, 0.9, 0.8),
+            "Here ticking does not pay, although it takes only 1.1 times",
+        ),
+    ],
+)
+def test_how_long_ticking_may_take_worked_by_hand(summary, asked, forms, sentence):
+    found = _demo._pays(with_forms(with_precisions(summary, asked=asked), *forms))
+    assert found.startswith(sentence)
+    assert found.endswith("as long as one yes or no.")
+
+
+def test_the_page_says_how_long_ticking_may_take(page, summary):
+    document = Page(page)
+    (section,) = (
+        text for given, text in document.find("section") if given["aria-labelledby"] == "ticking"
+    )
+    words = " ".join(section.split())
+    assert summary["pays"] in words
+    assert "14.5 seconds for a yes or no, and 0.28 for each further label" in words
+    assert "all 6 digits take 1.1 times as long as one yes or no" in words
+    asked = summary["ways"]["asked"]["average_precision"]
+    for form in summary["ticking"]["forms"]:
+        more = f"{form['average_precision'] - asked:+.3f}".replace("-", "\N{MINUS SIGN}")
+        row = f"{form['pictures']}{form['average_precision']:.3f}{more}"
+        assert f"{form['times']:.2g} times as long{row}" in words
 
 
 def test_bars_have_the_summarys_figures_beside_them(page, summary):
@@ -243,9 +339,12 @@ def test_pictures_are_what_was_asked_about_and_have_words(page, summary):
 
 def test_answers_and_guesses_stand_beside_their_pictures(page, summary):
     cells = [" ".join(text.split()) for _, text in Page(page).find("dd")]
-    words = {"named": "no {label}", "no": "{label}? no", "yes": "{label}? yes"}
+    words = {
+        "named": "no {0}", "no": "{0}? no", "yes": "{0}? yes", "ticked": "☑ {0}",
+        "nothing": "no form",
+    }  # fmt: skip
     expected = [
-        words[answer["said"]].format(**answer)
+        words[answer["said"]].format(", ".join(answer["labels"]))
         for picture in summary["examples"]["training"]
         for answer in picture["answers"].values()
     ]

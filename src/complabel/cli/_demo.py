@@ -1,4 +1,4 @@
-"""`complabel demo`: compare four ways of asking, in a table and on a web page."""
+"""`complabel demo`: compare five ways of asking, in a table and on a web page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def demo(
     ),
     seed: int = option("N", "Seed of the pictures, the answers and the methods.", default=0, min=0),
 ) -> None:
-    """Ask about the same pictures in four ways, and compare what is learned from each.
+    """Ask about the same pictures in five ways, and compare what is learned from each.
 
     The pictures show handwritten digits and come with complabel. The answers are simulated. The
     demo takes about 20 seconds.
@@ -39,7 +39,8 @@ def demo(
 
 def _print(summary: Mapping[str, Any]) -> None:
     table = new_table(
-        f"{summary['n_train']:,} pictures, one answer each; tested on {summary['n_test']:,} others",
+        f"{summary['n_train']:,} pictures, at most one answer each; tested on"
+        f" {summary['n_test']:,} others",
         "way of asking",
         numbers=("average precision", "digits found"),
     )
