@@ -27,6 +27,13 @@ OUTPUTS = {
     "evaluate --json": (["evaluate", *MODEL, "--truth", "truth.csv"], "truth.csv", ".json"),
     "inspect --html": (["inspect", *ANSWERS], "named.csv", ".html"),
     "inspect --json": (["inspect", *ANSWERS], "X.csv", ".json"),
+    "consensus --out": (["consensus", "asked.csv"], "asked.csv", ".csv"),
+    "consensus --doubtful": (
+        ["consensus", "asked.csv", "--out", "n.csv"],
+        "asked.csv",
+        ".csv",
+    ),
+    "consensus --json": (["consensus", "asked.csv", "--out", "n.csv"], "asked.csv", ".json"),
     "labelstudio-config --out": (["labelstudio-config", "labels.txt"], "labels.txt", ".xml"),
     "demo --output": (["demo"], None, ".html"),
     "tune --json": (["tune", *ANSWERS, "--method", "ridge"], "named.csv", ".json"),

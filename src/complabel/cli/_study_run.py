@@ -113,7 +113,7 @@ def report(
     seconds: str | None = option(
         "TIMES",
         "Seconds that your people need for a yes or no, and to tick so many labels of an item:"
-        " asked=14.5,ticked=22,labels=28. [default: those of the plan]",
+        " asked=14,ticked=22,labels=28. [default: those of the plan]",
         "--seconds",
     ),
 ) -> None:
