@@ -44,7 +44,7 @@ WALKS = {
             "_label_studio:_records",
             "_label_studio:_forms",
             "_label_studio:_rows",
-            "AnswerWriter._flush",
+            "AnswerWriter._finish",
         ),
     ),
     "predict, to the first scores": (
