@@ -183,6 +183,12 @@ def consensus(crowd: Crowd, args: argparse.Namespace) -> Iterator[tuple[str, dic
             crowd.X, answers, classifier=linear(error_rate=0.05), random_state=draw
         )
         yield "complabel, with the sentences", scores_of(truth, found.share)
+        if args.two_states:
+            model = linear(missed="auto", invented="auto").fit(crowd.X, answers)
+            yield (
+                "complabel, two states",
+                scores_of(truth, model.predict_consensus(crowd.X, answers)),
+            )
 
 
 def unseen(crowd: Crowd, args: argparse.Namespace) -> Iterator[tuple[str, dict[str, float]]]:
@@ -223,6 +229,50 @@ def unseen(crowd: Crowd, args: argparse.Namespace) -> Iterator[tuple[str, dict[s
                 yield people + f"{name}, then logistic regression", scores_of(truth, found)
 
 
+def rates(crowd: Crowd, args: argparse.Namespace) -> pd.DataFrame:
+    """Return each person's rates, found from the shown answers, beside those counted.
+
+    Counted are the person's shown answers against the majority of the 14 others, of people who were
+    shown at least 20 relations that apply.
+    """
+    rows = np.flatnonzero(crowd.shown(args.people, np.random.default_rng(0)))
+    found = find_consensus(
+        crowd.X, crowd.answers(rows), classifier=linear(error_rate=0.05), random_state=0
+    )
+    sums = np.zeros((crowd.n_items, crowd.ticks.shape[1]))
+    np.add.at(sums, crowd.item, crowd.ticks)
+    others = np.bincount(crowd.item)[crowd.item[rows], np.newaxis] - 1
+    ticks = crowd.ticks[rows]
+    applies = (sums[crowd.item[rows]] - ticks) / others > 0.5
+    counted = pd.DataFrame(
+        {
+            "annotator": crowd.person[rows],
+            "applies": applies.sum(axis=1),
+            "not": (~applies).sum(axis=1),
+            "missed": (applies & (ticks == 0)).sum(axis=1),
+            "invented": (~applies & (ticks == 1)).sum(axis=1),
+        }
+    )
+    by_person = counted.groupby("annotator").sum().query("applies >= 20")
+    table = pd.DataFrame(found.people).set_index("annotator").loc[by_person.index]
+    for name, of in (("missed", "applies"), ("invented", "not")):
+        table[f"counted_{name}"] = by_person[name] / by_person[of]
+    return table
+
+
+def show_rates(table: pd.DataFrame) -> None:
+    """Print how near the rates that were found come to those that were counted."""
+    print(f"\nrates of {len(table)} people, found beside counted\n")
+    print("| | mean found | mean counted | mean distance | correlation | in the 95 % interval |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for name in ("missed", "invented"):
+        ours, counted = table[name], table[f"counted_{name}"]
+        inside = counted.between(table[f"{name}_low"], table[f"{name}_high"])
+        figures = [ours.mean(), counted.mean(), (ours - counted).abs().mean(), ours.corr(counted)]
+        cells = " | ".join(f"{value:.3f}" for value in figures)
+        print(f"| {name} | {cells} | {inside.mean():.2f} |")
+
+
 def logistic(X: Any, Y: np.ndarray, new: Any) -> np.ndarray:
     """Return probabilities by a logistic regression of each label, its penalty chosen by folds."""
     found = np.zeros((new.shape[0], Y.shape[1]))
@@ -249,9 +299,14 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--people", type=int, default=3, help="shown for each sentence")
     parser.add_argument("--crowd-kit", action="store_true")
-    parser.add_argument("--only", choices=["consensus", "unseen"])
+    parser.add_argument("--two-states", action="store_true", help="also the model's consensus")
+    parser.add_argument("--only", choices=["consensus", "rates", "unseen"])
     args = parser.parse_args()
     crowd = Crowd.read(args.data_dir / "crowd" / "relations")
+    if args.only in (None, "rates"):
+        with one_thread(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            show_rates(rates(crowd, args))
     for name, measure in (("consensus", consensus), ("unseen", unseen)):
         if args.only not in (None, name):
             continue

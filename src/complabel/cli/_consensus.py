@@ -6,8 +6,8 @@ from pathlib import Path
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
-from complabel.cli._console import command, save_json, say, working
-from complabel.cli._inspect import show_people, write_doubtful
+from complabel.cli._console import save_json, say, working
+from complabel.cli._inspect import say_fit, show_people, write_doubtful
 from complabel.cli._options import option, target
 
 _ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
@@ -65,15 +65,4 @@ def consensus(
     if doubtful is not None:
         write_doubtful(result.doubtful, doubtful, n)
     say("next: learn from the answers, by how often each person errs:")
-    learn = command(
-        "fit",
-        *answers,
-        features=features or "X.csv",
-        items=items,
-        label_names=label_names,
-        question=question,
-        contradictions="keep",
-        method="selection-likelihood:missed=auto,invented=auto",
-        out="model.safetensors",
-    )
-    say(f"  {learn}")
+    say_fit(answers, features, items, label_names, question)

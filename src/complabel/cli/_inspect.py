@@ -122,19 +122,30 @@ def inspect(
             again = unused(doubtful.with_name(f"answered-{doubtful.name}"))
             say("next: fill in the columns answer (yes, no, unsure) and annotator, then")
             say(f"  {command('import', doubtful, out=again)}")
-            both = command(
-                "fit",
-                *(*answers, again),
-                features=features,
-                items=items,
-                label_names=label_names,
-                question=question,
-                contradictions="keep",
-                method="selection-likelihood:missed=auto,invented=auto",
-                out="model.safetensors",
-            )
-            say(f"  {both}")
+            say_fit((*answers, again), features, items, label_names, question)
     save_json(json_file, as_json)
+
+
+def say_fit(
+    answers: Sequence[Any],
+    features: Path | None,
+    items: Path | None,
+    label_names: Path | None,
+    question: str | None,
+) -> None:
+    """Print the command that learns from answers by how often each person errs."""
+    line = command(
+        "fit",
+        *answers,
+        features=features or "X.csv",
+        items=items,
+        label_names=label_names,
+        question=question,
+        contradictions="keep",
+        method="selection-likelihood:missed=auto,invented=auto",
+        out="model.safetensors",
+    )
+    say(f"  {line}")
 
 
 def _load(
