@@ -309,7 +309,7 @@ TICKED = {"id": "q1", "item": "a", "kind": "ticked", "offered": MENU}
         ("all apply", None),
         ({"named": ["sea"]}, None),
     ],
-    ids=lambda value: json.dumps(value, default=list)[:30],
+    ids=lambda value: json.dumps(value, default=sorted)[:30],
 )
 def test_ticks_are_read_if_they_are_plain(tmp_path, reply, ticked):
     said = read_reply(tmp_path, TICKED, reply)

@@ -132,8 +132,9 @@ def say_fit(
     items: Path | None,
     label_names: Path | None,
     question: str | None,
+    mistakes: str = "missed=auto,invented=auto",
 ) -> None:
-    """Print the command that learns from answers by how often each person errs."""
+    """Print the command that learns from answers although people err."""
     line = command(
         "fit",
         *answers,
@@ -142,7 +143,7 @@ def say_fit(
         label_names=label_names,
         question=question,
         contradictions="keep",
-        method="selection-likelihood:missed=auto,invented=auto",
+        method=f"selection-likelihood:{mistakes}",
         out="model.safetensors",
     )
     say(f"  {line}")
