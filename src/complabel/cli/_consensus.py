@@ -64,7 +64,7 @@ def consensus(
     say(f"  {result.n_repeated:,} pairs of an item and a label were judged more than once")
     if doubtful is not None:
         write_doubtful(result.doubtful, doubtful, n)
-    # People who differ about doubtful cases do not err at random. On new items, models with rates of
-    # missed labels were worse than those with a small error rate (benchmarks/relations.py).
+    # People who differ about doubtful cases do not err at random. On new items, models with rates
+    # of missed labels were worse than those with a small error rate (benchmarks/relations.py).
     say("next: learn from the answers, to predict items that nobody was asked about:")
     say_fit(answers, features, items, label_names, question, mistakes="error_rate=0.05")
