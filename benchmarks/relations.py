@@ -229,11 +229,11 @@ def unseen(crowd: Crowd, args: argparse.Namespace) -> Iterator[tuple[str, dict[s
                 yield people + f"{name}, then logistic regression", scores_of(truth, found)
 
 
-def rates(crowd: Crowd, args: argparse.Namespace) -> pd.DataFrame:
-    """Return each person's rates, found from the shown answers, beside those counted.
+def rates(crowd: Crowd, args: argparse.Namespace) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield rates of people and of relations, found from the shown answers, beside those counted.
 
-    Counted are the person's shown answers against the majority of the 14 others, of people who were
-    shown at least 20 relations that apply.
+    Counted are the shown answers against the majority of the 14 others, of people and relations
+    with at least 20 pairs that apply.
     """
     rows = np.flatnonzero(crowd.shown(args.people, np.random.default_rng(0)))
     found = find_consensus(
@@ -244,33 +244,49 @@ def rates(crowd: Crowd, args: argparse.Namespace) -> pd.DataFrame:
     others = np.bincount(crowd.item)[crowd.item[rows], np.newaxis] - 1
     ticks = crowd.ticks[rows]
     applies = (sums[crowd.item[rows]] - ticks) / others > 0.5
+    shape = applies.shape
     counted = pd.DataFrame(
         {
-            "annotator": crowd.person[rows],
-            "applies": applies.sum(axis=1),
-            "not": (~applies).sum(axis=1),
-            "missed": (applies & (ticks == 0)).sum(axis=1),
-            "invented": (~applies & (ticks == 1)).sum(axis=1),
+            "annotator": np.repeat(crowd.person[rows], shape[1]),
+            "label": np.tile(np.arange(shape[1]), shape[0]),
+            "applies": applies.ravel(),
+            "not": ~applies.ravel(),
+            "missed": (applies & (ticks == 0)).ravel(),
+            "invented": (~applies & (ticks == 1)).ravel(),
         }
     )
-    by_person = counted.groupby("annotator").sum().query("applies >= 20")
-    table = pd.DataFrame(found.people).set_index("annotator").loc[by_person.index]
-    for name, of in (("missed", "applies"), ("invented", "not")):
-        table[f"counted_{name}"] = by_person[name] / by_person[of]
-    return table
+    said = pd.DataFrame(found.doubtful)
+    said["applies"] = np.where(said["said"], 1 - said["wrong"], said["wrong"])
+    said["missed"] = np.where(said["said"], 0, said["wrong"])
+    said["invented"] = np.where(said["said"], said["wrong"], 0)
+    said["not"] = 1 - said["applies"]
+    numbers = ["applies", "not", "missed", "invented"]
+    for name, by in (("people", "annotator"), ("relations", "label")):
+        ours = said.groupby(by)[numbers].sum()
+        sure = counted.groupby(by)[numbers].sum().query("applies >= 20")
+        table = pd.DataFrame(index=sure.index)
+        for rate, of in (("missed", "applies"), ("invented", "not")):
+            table[rate] = (ours[rate] / ours[of]).loc[sure.index]
+            table[f"counted_{rate}"] = sure[rate] / sure[of]
+        if by == "annotator":
+            table = table.join(pd.DataFrame(found.people).set_index(by).filter(regex="low|high"))
+        yield name, table
 
 
-def show_rates(table: pd.DataFrame) -> None:
+def show_rates(name: str, table: pd.DataFrame) -> None:
     """Print how near the rates that were found come to those that were counted."""
-    print(f"\nrates of {len(table)} people, found beside counted\n")
+    print(f"\nrates of {len(table)} {name}, found beside counted\n")
     print("| | mean found | mean counted | mean distance | correlation | in the 95 % interval |")
     print("|---|--:|--:|--:|--:|--:|")
-    for name in ("missed", "invented"):
-        ours, counted = table[name], table[f"counted_{name}"]
-        inside = counted.between(table[f"{name}_low"], table[f"{name}_high"])
+    for rate in ("missed", "invented"):
+        ours, counted = table[rate], table[f"counted_{rate}"]
         figures = [ours.mean(), counted.mean(), (ours - counted).abs().mean(), ours.corr(counted)]
         cells = " | ".join(f"{value:.3f}" for value in figures)
-        print(f"| {name} | {cells} | {inside.mean():.2f} |")
+        inside = ""
+        if f"{rate}_low" in table:
+            known = counted.between(table[f"{rate}_low"], table[f"{rate}_high"])
+            inside = f"{known.mean():.2f}"
+        print(f"| {rate} | {cells} | {inside} |")
 
 
 def logistic(X: Any, Y: np.ndarray, new: Any) -> np.ndarray:
@@ -306,7 +322,8 @@ def main() -> None:
     if args.only in (None, "rates"):
         with one_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            show_rates(rates(crowd, args))
+            for name, table in rates(crowd, args):
+                show_rates(name, table)
     for name, measure in (("consensus", consensus), ("unseen", unseen)):
         if args.only not in (None, name):
             continue
