@@ -46,6 +46,7 @@ ROOMS = (
     "methods",
     "people",
     "asking",
+    "trust",
     "studies",
     "reports",
     "cli",

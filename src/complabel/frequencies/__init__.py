@@ -1,5 +1,6 @@
 """Estimates of how often each label applies: what the field calls class priors, or prevalence."""
 
+from complabel.frequencies._counts import inverse_probability as inverse_probability
 from complabel.frequencies._counts import judged_at_random as judged_at_random
 from complabel.frequencies._estimate import LabelFrequencies, estimate_label_frequencies
 from complabel.frequencies._estimate import (

@@ -1,0 +1,70 @@
+"""Judged pairs of an item and a label, as a random sample of all pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from complabel.answers import Answers
+from complabel.errors import AnnotationError
+from complabel.frequencies import inverse_probability, judged_at_random
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPairs:
+    """J judgements, each of one label of one item, drawn with known chances; arrays are (J,).
+
+    One over the chance of a judgement is its weight. So weighted sums over judgements are, but for
+    one factor, unbiased estimates of sums over all n_items * n_labels pairs.
+    """
+
+    item: NDArray[np.intp]
+    label: NDArray[np.intp]
+    annotator: NDArray[np.intp]  # -1: unknown
+    applies: NDArray[np.bool_]  # what the annotator said
+    weight: Array  # their mean is 1
+    n_items: int
+    n_labels: int
+
+    @classmethod
+    def of(cls, answers: Answers) -> Self:
+        """Collect the judgements of random questions.
+
+        Weights are compared within one form of question (its kind and its number of labels), since
+        each form is drawn in its own way. The forms count by their numbers of judgements.
+        """
+        random = judged_at_random(answers)
+        said = answers.statements()
+        said = said.only(random[said.answer])
+        if not len(said):
+            raise AnnotationError(
+                "no answer is to a random question, so nothing tells which part of all pairs of an"
+                " item and a label was judged; draw random questions with complabel ask, and keep"
+                " their column probability"
+            )
+        inverse = inverse_probability(answers)[said.answer]
+        form = 2 * answers.n_offered + (answers.question == "ticked")
+        _, place = np.unique(form[said.answer], return_inverse=True)
+        mean = np.bincount(place, weights=inverse) / np.bincount(place)
+        return cls(
+            item=said.item,
+            label=said.label,
+            annotator=answers.annotator[said.answer],
+            applies=said.applies,
+            weight=inverse / mean[place],
+            n_items=answers.n_items,
+            n_labels=answers.n_labels,
+        )
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def only(self, which: NDArray[np.bool_]) -> Self:
+        """Return the judgements that ``which``, (J,), marks."""
+        names = ("item", "label", "annotator", "applies", "weight")
+        return replace(self, **{name: getattr(self, name)[which] for name in names})
