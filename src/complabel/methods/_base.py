@@ -195,8 +195,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         Examples
         --------
         >>> from complabel.methods import PriorClassifier
-        >>> Y = [[0, 1, 0], [1, 0, 0], [0, 1, 0]]
-        >>> classifier = PriorClassifier().fit(np.zeros((3, 1)), np.array(Y))
+        >>> Y = np.eye(3, dtype=int)
+        >>> classifier = PriorClassifier().fit(np.zeros((3, 1)), Y)
         >>> classifier.set_thresholds({2: 0.9}).thresholds_
         array([0.5, 0.5, 0.9])
         """
