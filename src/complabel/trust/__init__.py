@@ -1,1 +1,5 @@
 """How good a model is, and which of its predictions can be used, from answers alone."""
+
+from complabel.trust._reliability import Reliability, reliability
+
+__all__ = ["Reliability", "reliability"]
