@@ -80,8 +80,9 @@ def test_blank_cells_are_left_out_and_labels_without_a_contrast_are_named(run, f
     assert found["mean_of_labels"]["precision"] == pytest.approx(expected)
     probabilities = given[1]
     all_pairs = np.average(probabilities.mean(axis=0), weights=known.sum(axis=0))
-    means = f"{probabilities[known].mean():.3f}; that of all pairs, with the same labels, is "
-    assert f"The mean probability of known pairs is {means}{all_pairs:.3f}" in out
+    mean = f"{probabilities[known].mean():.3f}; that of all pairs with the same labels is "
+    assert f"Of the known pairs {Y[known].mean():.3f} apply" in out
+    assert f"their mean probability is {mean}{all_pairs:.3f}" in out
     assert f"precision is 1 whatever the model does: {NAMES[0]}\n" in err
     assert f"only pairs that do not apply are known, so nothing tells the recall: {NAMES[1]}" in err
     assert f"nothing is known: {NAMES[3]}\n" in err

@@ -110,7 +110,7 @@ def _on_truth(classifier: ComplementaryClassifier, found: Features, path: Path) 
             " its known items for which it is predicted; recall and average precision on those to"
             " which it applies."
         )
-        _say_what_was_chosen(labels, truth.known, probabilities)
+        _say_what_was_chosen(labels, pooled["applies"], truth.known, probabilities)
     return {**result, "pooled": pooled, "mean_of_labels": mean, "labels": labels}
 
 
@@ -149,7 +149,10 @@ def _mean(figures: Sequence[Mapping[str, float | None]]) -> dict[str, float | No
 
 
 def _say_what_was_chosen(
-    labels: Mapping[str, Mapping[str, float | None]], known: Any, probabilities: Any
+    labels: Mapping[str, Mapping[str, float | None]],
+    applies: float | None,
+    known: Any,
+    probabilities: Any,
 ) -> None:
     """Say how far the known pairs differ from a random sample."""
     import numpy as np
@@ -157,10 +160,10 @@ def _say_what_was_chosen(
     counts = np.count_nonzero(known, axis=0)
     of_all = counts @ probabilities.mean(axis=0) / counts.sum()
     explain(
-        f"The mean probability of known pairs is {probabilities[known].mean():.3f}; that of all"
-        f" pairs, with the same labels, is {of_all:.3f}. If these differ by much, somebody or a"
-        " machine chose which pairs to check: then precision and average precision are not those"
-        " of all pairs."
+        f"Of the known pairs {applies:.3f} apply, and their mean probability is"
+        f" {probabilities[known].mean():.3f}; that of all pairs with the same labels is"
+        f" {of_all:.3f}. If these differ by much, somebody or a machine chose which pairs to check:"
+        " then precision and average precision are not those of all pairs."
     )
     lacks = {
         "only pairs that apply are known, so precision is 1 whatever the model does": 1.0,
