@@ -37,6 +37,15 @@ from complabel.studies import split_folds
 from complabel.trust import reliability
 from logistic import TunedLogistic
 
+_INK = "#6e7781"  # can be read on light and dark pages
+_LINES: Any = {
+    "asked": {"color": "#c2571a", "marker": "s"},
+    "ticked": {"color": "#2f6fb0", "marker": "o"},
+    "menu": {"color": "#2e8b57", "marker": "^"},
+    "named": {"color": "#8e5bb5", "marker": "D"},
+    "truth": {"color": _INK, "marker": ".", "linestyle": "--"},
+}
+_STYLE: Any = {"svg.hashsalt": "complabel", "font.size": 10, "svg.fonttype": "path"}
 Array: TypeAlias = NDArray[np.float64]
 FOLDS, PARTS, AUDIT, BINS = 3, 3, 200, 15
 WAYS = {
@@ -213,6 +222,39 @@ def table(name: str, found: Sequence[tuple[str, str, list[Any]]]) -> str:
             text += f" {values.mean():.3f} ± {values.std(ddof=1) / len(values) ** 0.5:.3f} |"
         lines.append(text)
     return "\n".join(lines)
+
+
+def draw(found: dict[str, dict[str, list[Any]]], path: Path) -> None:
+    """Draw the share that applies over the probability: a panel for each dataset."""
+    import matplotlib as mpl
+    from matplotlib import pyplot as plt
+
+    look: Any = {"markersize": 4, "linewidth": 1.6}
+    with mpl.rc_context(_STYLE):
+        size = (3.1 * len(found), 4.3)
+        figure, panels = plt.subplots(1, len(found), figsize=size, layout="constrained")
+        for axes, (name, by_way) in zip(np.ravel(panels), found.items(), strict=True):
+            axes.axline((0, 0), slope=1, color=_INK, alpha=0.5, linewidth=1)
+            for way, folds in by_way.items():
+                y = np.concatenate([true_labels for true_labels, _ in folds]).astype(float)
+                _, mean, share = binned(np.concatenate([fitted["p"] for _, fitted in folds]), y)
+                axes.plot(mean, share, label=WAYS[way], **_LINES[way], **look)
+            axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+            axes.set_title(name, color=_INK)
+            axes.set_xlabel("predicted probability", color=_INK)
+            axes.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
+            axes.set_yticks([0, 0.5, 1], ["0", ".5", "1"])
+            axes.tick_params(colors=_INK)
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.spines[["left", "bottom"]].set_color(_INK)
+        first = np.ravel(panels)[0]
+        first.set_ylabel("share to which the label applies", color=_INK)
+        handles, titles = first.get_legend_handles_labels()
+        figure.legend(
+            handles, titles, loc="outside lower center", ncols=3, frameon=False, labelcolor=_INK
+        )
+        figure.savefig(path, transparent=True, metadata={"Date": None})
+    print(f"wrote {path}")
 
 
 def main() -> None:
