@@ -103,7 +103,7 @@ def a_model():
         alpha=1.0, cardinality=None, kernel="linear", scaling="global", missed=0.1, rank=None
     )
     classifier.fit(np.ones((400, 1)), answers)
-    classifier.thresholds_ = np.array([0.1, 0.2, 0.3, 0.4])
+    classifier.set_thresholds([0.1, 0.2, 0.3, 0.4])
     given = {"answers": "<i>.csv", "<i>note": "<b>", **notes_of(answers, classifier)}
     header = {"method": "<i>", "parameters": {}, "provenance": {"numpy": "<i>", "given": given}}
     items = [f"<i>{row}" for row in range(400)]

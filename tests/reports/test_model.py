@@ -114,7 +114,6 @@ def test_facts_say_what_was_learned_from_what(tmp_path):
     assert "0.2500 (1 folds" in facts["held-out answers"]  # without a standard error
     assert facts["predicts"] == "each label whose probability is above 0.5"
     assert facts["note"] == "for <Ann>"
-    found["labels"][0]["threshold"] = 0.3
     assert "SelectionLikelihoodClassifier(alpha=0.1" in facts["model"]
 
 
@@ -136,12 +135,10 @@ def test_odd_notes_of_strangers_are_left_out(tmp_path, notes):
 
 
 def test_thresholds_are_shown(tmp_path):
-    classifier = fitted()
-    classifier.save(tmp_path / "m")
-    classifier.thresholds_ = np.array([0.1, 0.2, 0.3, 0.4])
-    found = describe_model(classifier, read_header(tmp_path / "m"))
-    assert [row["threshold"] for row in found["labels"]] == [0.1, 0.2, 0.3, 0.4]
-    assert found["predicts"] == "each label whose probability is above its own threshold"
+    values = dict(zip(HOSTILE, (0.1, 0.2, 0.3, 0.4), strict=True))
+    found = described(fitted().set_thresholds(values), tmp_path / "m")
+    assert {row["label"]: row["threshold"] for row in found["labels"]} == values
+    assert found["predicts"] == "each label whose probability is at least its own threshold"
     assert "30.0 %" in Page(render_model(found)).text
 
 

@@ -148,10 +148,10 @@ def _rule(classifier: Any) -> str:
     """Return what ``predict`` predicts, in words."""
     if classifier._single:
         return "the most probable class"
+    if hasattr(classifier, "thresholds_"):
+        return "each label whose probability is at least its own threshold"
     scaled = ", scaled to [0, 1] within its row," if classifier.threshold == "minmax" else ""
-    by_label = getattr(classifier, "thresholds_", None) is not None
-    above = "its own threshold" if by_label else f"{classifier.cut:g}"
-    return f"each label whose probability{scaled} is above {above}"
+    return f"each label whose probability{scaled} is above {classifier.cut:g}"
 
 
 def _labels(classifier: Any, notes: Mapping[str, Any]) -> list[dict[str, Any]]:
