@@ -151,13 +151,13 @@ def _chances(share: Array, number: Array, least: float) -> Array:
     yes = share * number
     with np.errstate(invalid="ignore"):
         found = special.betainc(yes, np.maximum(number - yes, 0) + 1, least)
-    return np.where(yes > 0, found, 1.0)
+    return np.asarray(np.where(yes > 0, found, 1.0))
 
 
 def _sums(values: Array, group: NDArray[np.intp]) -> Array:
     """Return for each value (J,) the sum of its group."""
     _, place = np.unique(group, return_inverse=True)
-    return np.bincount(place, weights=values)[place]
+    return np.asarray(np.bincount(place, weights=values)[place], dtype=np.float64)
 
 
 def _squared_sums(values: Array, group: NDArray[np.intp]) -> Array:

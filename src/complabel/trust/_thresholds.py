@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from complabel._parameters import check_array, check_real
-from complabel.answers import Answers, names_of_labels
+from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import estimate_label_frequencies, judged_at_random
 from complabel.trust._metrics import MetricEstimates, estimate_metrics
@@ -26,11 +25,8 @@ from complabel.trust._promises import (
     threshold_after,
 )
 from complabel.trust._sample import Array, JudgedPairs
-from complabel.trust._scored import recalibrated
 
 Mask = NDArray[np.bool_]
-# Probabilities nearer to 0 or 1 are not told apart in the recalibration.
-_LEAST_CHANCE = 1e-4
 _MOST_NAMED = 5
 
 
@@ -147,7 +143,7 @@ def choose_thresholds(
     >>> asked = draw_answers(Y, question="asked", items_share=0.5, random_state=0)
     >>> found = choose_thresholds(asked, chances, recall=0.8)
     >>> found.values.round(2), found.promised
-    (array([0.33, 0.33, 0.33]), array([ True,  True,  True]))
+    (array([0.27, 0.27, 0.27]), array([ True,  True,  True]))
     >>> bool((Y * (chances >= found.values)).sum() > 0.8 * Y.sum())
     True
     """
@@ -161,13 +157,14 @@ def choose_thresholds(
     for name, least in (("precision", precision), ("recall", recall)):
         if least is not None:
             check_real(name, least, above=0, below=1)
+    first = estimate_metrics(answers, p, confidence=confidence)  # refuses wrong arguments
     judged = JudgedPairs.of(answers)
-    names = names_of_labels(answers)
+    names = answers.label_names or tuple(map(str, range(answers.n_labels)))
     n_labels = len(names)
     promised, alone = np.zeros(n_labels, np.bool_), np.full(n_labels, by_label)
     remarks: tuple[str, ...] = ()
-    if precision is not None or recall is not None:
-        least = recall if precision is None else precision
+    least = recall if precision is None else precision
+    if least is not None:
         promise = _Promise("recall" if precision is None else "precision", least, 1 - confidence)
         aim = f"a {promise.of} of {least:g}"
         pairs = _Pairs(judged, p[judged.item, judged.label], _groups(answers))
@@ -177,7 +174,8 @@ def choose_thresholds(
         values = _as_often(p, _frequencies(match_frequencies, answers, p))
     else:
         aim = "F1"
-        values = _highest_f1(p, judged, by_label=by_label)
+        chances = first._pairs.chance.reshape(p.shape)  # recalibrated
+        values = _highest_f1(p, chances, by_label=by_label)
     return ChosenThresholds(
         values=values,
         aim=aim,
@@ -264,7 +262,7 @@ class _Promise:
 def _listed(names: Sequence[str], labels: Mask) -> str:
     if labels.all():
         return "all labels together"
-    shown = [names[label] for label in np.flatnonzero(labels)]
+    shown = [names[label] for label in np.flatnonzero(labels).tolist()]
     more = len(shown) - _MOST_NAMED
     return ", ".join(shown[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
@@ -288,17 +286,8 @@ def _as_often(p: Array, frequencies: Array) -> Array:
     return np.array([threshold_after(column, number) for column, number in columns])
 
 
-def _highest_f1(p: Array, judged: JudgedPairs, *, by_label: bool) -> Array:
-    """Return thresholds (K,) with the highest F1 that the recalibrated chances let expect."""
-    logits = special.logit(np.clip(p, _LEAST_CHANCE, 1 - _LEAST_CHANCE))
-    chances = special.expit(
-        recalibrated(
-            logits.ravel(),
-            logits[judged.item, judged.label],
-            judged.applies.astype(np.float64),
-            judged.weight,
-        )
-    ).reshape(p.shape)
+def _highest_f1(p: Array, chances: Array, *, by_label: bool) -> Array:
+    """Return thresholds (K,) with the highest F1 to be expected if labels have these chances."""
     if not by_label:
         return np.full(p.shape[1], _best_f1(p.ravel(), chances.ravel()))
     return np.array([_best_f1(*column) for column in zip(p.T, chances.T, strict=True)])
