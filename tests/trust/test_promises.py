@@ -33,7 +33,7 @@ samples = st.integers(1, 120).flatmap(
 )
 
 
-@examples(60)
+@examples(20)
 @given(samples, st.sampled_from([0.5, 0.7, 0.9]))
 def test_a_recall_is_that_of_all_lower_thresholds_by_binomial_tails(sample, least):
     scores, seed = np.array(sample[0]), sample[1]
@@ -50,7 +50,7 @@ def test_a_recall_is_that_of_all_lower_thresholds_by_binomial_tails(sample, leas
         assert found == pytest.approx(expected, rel=1e-5)
 
 
-@examples(60)
+@examples(20)
 @given(samples, st.sampled_from([0.3, 0.5, 0.8]))
 def test_a_precision_passes_by_binomial_tails_and_stops_at_the_first_that_fails(sample, least):
     scores, seed = np.array(sample[0]), sample[1]
@@ -72,8 +72,8 @@ def test_a_precision_passes_by_binomial_tails_and_stops_at_the_first_that_fails(
 
 
 def test_a_precision_is_broken_rarely_enough_among_all_answers():
-    """The chance of an error, over all 2^14 answers, if labels apply with these chances."""
-    chances = np.array([0.95] * 5 + [0.9, 0.8, 0.7, 0.5, 0.3, 0.3, 0.2, 0.1, 0.1])
+    """The chance of an error, over all 2^10 answers, if labels apply with these chances."""
+    chances = np.array([0.95] * 5 + [0.9, 0.6, 0.3, 0.2, 0.1])
     scores = np.linspace(0.9, 0.2, len(chances))
     least, error, broken, promised = 0.7, 0.2, 0.0, 0.0
     for answers in itertools.product((0, 1), repeat=len(chances)):
@@ -88,9 +88,9 @@ def test_a_precision_is_broken_rarely_enough_among_all_answers():
 
 @pytest.mark.parametrize("test", [for_precision, for_recall])
 def test_what_one_answer_says_twice_counts_once(test):
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(3)
     scores = rng.random(150)
-    applies = rng.random(150) < scores**0.2
+    applies = rng.random(150) < scores**0.6
     alone = test(judged(scores, applies), 0.7, ERROR)
     twice = judged(np.tile(scores, 2), np.tile(applies, 2), None, np.tile(np.arange(150), 2))
     assert 0 < test(twice, 0.7, ERROR) == pytest.approx(alone, rel=0.15)
