@@ -5,8 +5,8 @@ rates of about .03. They answer one yes/no question about each item, and a secon
 30 % of these again (asked); or three people tick all labels of each item (ticked). A model with
 ``missed="auto", invented="auto"`` learns from all answers. Compared on the pairs of an item and a
 label that people judged are: the model's prediction, the share of "yes", Dawid-Skene of crowd-kit
-(``pip install crowd-kit``; without it, the line is missing) label by label,
-``complabel.people.find_consensus`` (the share of people, and how probably the label applies), and the consensus of the model.
+(``pip install crowd-kit``; without it, the line is missing) label by label, the share of people and
+the probability of ``complabel.people.find_consensus``, and the consensus of the model.
 
 Intervals of people's rates are those of a model that learned from half of the items, with common
 rates; the answers are about the other half. Then 3 % of the answers of people without mistakes are

@@ -64,7 +64,7 @@ def consensus(
     say(f"wrote {out}: {said.n_items:,} items, {said.n_labels} labels")
     say(f"  {result.n_repeated:,} pairs of an item and a label were judged more than once")
     if result.n_states == 2:
-        say("  they do not show that people differ; if people miss many labels, shares are low, and")
+        say("  they do not show that people differ; if people miss many labels, shares are low:")
         say("  complabel predict --answers says how probably a label applies")
     if doubtful is not None:
         write_doubtful(result.doubtful, doubtful, n)
