@@ -283,7 +283,7 @@ def _average_precision(pairs: ScoredPairs, applies: Array) -> _Linear:
     value = float(y @ precision / total)
     precision = np.clip(precision, 0, 1)
     each = y / rank
-    below, lost = running(each), running(each * precision / rank)
+    below, lost = running(each), running(each * precision)
     slope, presence = np.empty_like(y), np.empty_like(y)
     slope[order] = (precision + below[-1] - below[above] - each - value) / total
     presence[order] = (lost[above] - lost[-1]) / total
