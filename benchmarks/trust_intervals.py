@@ -52,7 +52,7 @@ def labels_and_probabilities(name: str, data_dir: Path | None) -> tuple[Any, Arr
 
 def true_figures(Y: Any, probabilities: Array) -> dict[str, float]:
     """Compute the figures with scikit-learn."""
-    y, predicted = Y.ravel(), (probabilities > 0.5).ravel()
+    y, predicted = Y.ravel(), (probabilities >= 0.5).ravel()
     return {
         "precision": precision_score(y, predicted),
         "recall": recall_score(y, predicted),
@@ -89,7 +89,7 @@ def bootstrapped(answers: Answers, probabilities: Array, rng: np.random.Generato
     said = answers.statements()
     p = probabilities[said.item, said.label]
     order = np.argsort(-p, kind="stable")
-    applies, predicted = said.applies[order].astype(float), (p > 0.5)[order]
+    applies, predicted = said.applies[order].astype(float), (p >= 0.5)[order]
     _, item = np.unique(said.item[order], return_inverse=True)
     n_items = item.max() + 1
     weights = rng.multinomial(n_items, np.full(n_items, 1 / n_items), size=_REPLICATES)
@@ -118,7 +118,7 @@ def powered(answers: Answers, probabilities: Array) -> Any:
         return None
     said = answers.statements()
     p = probabilities[said.item, said.label]
-    given = said.applies[p > 0.5].astype(float), p[p > 0.5], probabilities[probabilities > 0.5]
+    given = said.applies[p >= 0.5].astype(float), p[p >= 0.5], probabilities[probabilities >= 0.5]
     if len(given[0]) < 2:
         return np.nan, 0.0, 1.0
     low, high = ppi_mean_ci(*given, alpha=0.05)

@@ -59,6 +59,12 @@ def test_what_cannot_be_written_is_said(tmp_path):
     assert (tmp_path / "file").read_text() == ""
 
 
+def test_an_error_stays_as_it_is_where_a_file_stands_in_the_place_of_a_folder(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ZeroDivisionError), replacing(tmp_path / "file" / "a.txt"):
+        _ = 1 / 0
+
+
 def test_a_folder_in_the_place_of_a_file_leaves_the_others_as_they_were(tmp_path):
     (tmp_path / "a.csv").write_text("old", encoding="utf-8")
     (tmp_path / "b.html").mkdir()

@@ -65,7 +65,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         else:
             partial.replace(target)
     finally:
-        partial.unlink(missing_ok=True)  # if it has moved, there is nothing to remove
+        # If it has moved, there is nothing to remove, nor if a file stands in a folder's place.
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            partial.unlink()
 
 
 def _move(partial: Path, target: Path) -> None:

@@ -20,14 +20,9 @@ from complabel._parameters import check_array, check_choice, check_integer, chec
 from complabel.errors import InputError
 
 __all__ = [
-    "average_ranks",
     "critical_difference",
-    "friedman_test",
-    "groups_not_different",
     "judge",
     "paired_t_test",
-    "summarize",
-    "win_tie_loss",
 ]
 
 Judgement: TypeAlias = Literal["better", "worse", "tie"]

@@ -16,7 +16,6 @@ from complabel._parameters import check_array
 from complabel.errors import InputError, TransitionError
 
 __all__ = [
-    "check_transition",
     "corrected_transition",
     "initial_transition",
     "label_correlation",

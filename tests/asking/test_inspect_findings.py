@@ -92,21 +92,47 @@ def test_contradictions_come_first():
     assert order == sorted(order)
 
 
+@pytest.mark.parametrize("n_items", [14, 15])
+def test_what_known_people_contradict_is_kept_if_enough_is_shared(n_items):
+    says = np.zeros((n_items, 2), dtype=int)
+    people = Answers.concatenate(
+        Answers.from_arrays(
+            relevant=ticked, absent=1 - ticked, question="ticked", annotator=[name] * n_items
+        )
+        for name, ticked in (("ann", says), ("bob", np.eye(n_items, 2, dtype=int)))
+    )
+    step = inspect_answers(people).next_step
+    if 2 * n_items < 30:  # pairs that both judged
+        assert (step.name, step.severity) == ("contradictions", "problem")
+    else:
+        assert (step.name, step.severity) == ("people-contradict", "warning")
+        assert step.what.startswith("2 pairs of item and label")
+        assert "Several known people judged the same 30 pairs" in step.what
+        assert "--contradictions keep" in step.command
+        assert "selection-likelihood:missed=auto,invented=auto" in step.command
+        assert "complabel consensus" in step.advice
+
+
 def test_menus_tell_frequencies_but_not_for_sure():
     seen = inspect_answers(draw_answers(draw_labels(2000), question="menu-2", random_state=1))
     assert seen.knowledge.known
     assert seen.finding("frequencies-from-menus").command == ASK
 
 
-@pytest.mark.slow
-@pytest.mark.xfail(
-    reason="with 30 % of the answers at random, the estimate by menus now claims to know 29 of 60"
-    " labels; it should see that the answers do not fit a model without mistakes"
+@pytest.mark.parametrize(
+    ("n_items", "n_labels", "share", "menu", "error_rate"),
+    [
+        (1200, 12, 0.06, "menu-3", 0.25),
+        pytest.param(1000, 60, 0.05, "menu-4", 0.3, marks=pytest.mark.slow),
+        pytest.param(1000, 30, 0.1, "menu-2", 0.2, marks=pytest.mark.slow),
+    ],
 )
-def test_menus_that_tell_too_little_are_no_estimate():
-    rng = np.random.default_rng(77)
-    Y = (rng.random((1000, 60)) < 0.05).astype(np.uint8)
-    named = draw_answers(Y, question="menu-4", error_rate=0.3, random_state=1)
+def test_menus_of_labels_alike_cannot_be_told_from_mistakes(
+    n_items, n_labels, share, menu, error_rate
+):
+    # As often as all labels of a menu are said to apply, they would where all are more frequent.
+    Y = (np.random.default_rng(77).random((n_items, n_labels)) < share).astype(np.uint8)
+    named = draw_answers(Y, question=menu, error_rate=error_rate, random_state=1)
     assert (np.diff(named.named.indptr) == 0).sum() > 50
     seen = inspect_answers(named)
     assert not seen.knowledge.known

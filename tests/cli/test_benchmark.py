@@ -52,19 +52,20 @@ HINTS = "default::complabel.answers.IgnoredAnswersWarning"
 def test_a_benchmark_may_ask_another_question(run, tmp_path):
     code, out, err = run(
         "benchmark synthetic --method prior --method ridge --folds 2 --question menu-2"
-        " --propensity-sd 0.5 --error-rate 0.1 --answers-per-item 2 --items-share 0.5"
+        " --propensity-sd 0.5 --missed 0.2 --invented 0.1 --answers-per-item 2 --items-share 0.5"
         " --labels uniform --json a.json"
     )
     assert code == 0
     title = " ".join(out.split())
     assert (
         "6 labels, one label named from a random menu of 2, labels come to mind unequally"
-        " (sd 0.5), 10 % of the answers at random, 2 answers per item, 50 % of the items, 2 folds"
+        " (sd 0.5), people miss 20 % and invent 10 %, 2 answers per item, 50 % of the items,"
+        " 2 folds"
     ) in title
     prior, ridge = json.loads((tmp_path / "a.json").read_text())
-    assert {key: prior[key] for key in list(prior)[1:7]} == {
-        "labels": "uniform", "question": "menu-2", "propensity_sd": 0.5, "error_rate": 0.1,
-        "answers_per_item": 2, "items_share": 0.5,
+    assert {key: prior[key] for key in list(prior)[1:9]} == {
+        "labels": "uniform", "question": "menu-2", "propensity_sd": 0.5, "error_rate": 0.0,
+        "missed": 0.2, "invented": 0.1, "answers_per_item": 2, "items_share": 0.5,
     }  # fmt: skip
     assert ridge["fitted"]["alpha"] > 0
     assert err.count("hint: prior: PriorClassifier learns from labels that do not apply") == 1

@@ -5,12 +5,12 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, read_table
+from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, read_table, write_table
 
 from complabel.cli import _console, _evaluate
 from complabel.files import read_answers
 from complabel.methods import cross_fit_probabilities, load, make_classifier
-from complabel.metrics import complementary_ranking_error, evaluate
+from complabel.metrics import complementary_ranking_error, evaluate, evaluate_labels
 from complabel.trust import estimate_metrics
 
 MODEL = "m.safetensors"
@@ -50,6 +50,57 @@ def test_criteria_on_truth_are_those_of_python(run, folder, model):
         "wrote found.json\n"
         "next: complabel predict m.safetensors X.npy --items ids.txt --out predictions.csv\n"
     )
+
+
+def write_known(folder, known):
+    """Write true labels with blanks; all cells of the last label are blank."""
+    rows = zip(ITEMS[N_ANSWERED:], DATA.Y[N_ANSWERED:], known, strict=True)
+    cells = [[item, *np.where(told, labels.astype(str), "")] for item, labels, told in rows]
+    write_table(folder / "part.csv", ["item", *NAMES], cells)
+    return "evaluate", MODEL, "X.csv", "--truth", "part.csv", "--json", "found.json"
+
+
+def test_blank_cells_are_left_out_and_labels_without_a_contrast_are_named(run, folder, model):
+    Y, X = DATA.Y[N_ANSWERED:], DATA.X[N_ANSWERED:]
+    known = np.random.default_rng(0).random(Y.shape) < 0.6
+    known[:, 0] &= Y[:, 0] == 1
+    known[:, 1] &= Y[:, 1] == 0
+    known[:, 3] = False
+    code, out, err = run(*write_known(folder, known))
+    assert code == 0
+    given = Y, model.predict_proba(X), model.predict(X)
+    found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    assert found["criteria"] == pytest.approx(evaluate(*given, known=known))
+    assert [*found["labels"].values()] == evaluate_labels(*given, known=known)
+    ranked = [row for row, told in enumerate(known) if len({*Y[row][told]}) == 2]
+    assert (found["n_known"], found["n_ranked"]) == (known.sum(), len(ranked))
+    (line,) = (each for each in out.splitlines() if "Ranking loss" in each)
+    assert line.split()[-2:] == [str(len(ranked)), str(known[ranked].sum())]
+    (pooled,) = evaluate_labels(*(each[known][:, None] for each in given))
+    assert found["pooled"] == {"known": known.sum(), **pooled}
+    precision = [each["precision"] for each in found["labels"].values()]
+    expected = np.mean([each for each in precision if each is not None])
+    assert found["mean_of_labels"]["precision"] == pytest.approx(expected)
+    probabilities = given[1]
+    all_pairs = np.average(probabilities.mean(axis=0), weights=known.sum(axis=0))
+    mean = f"{probabilities[known].mean():.3f}; that of all pairs with the same labels is "
+    assert f"Of the known pairs {Y[known].mean():.3f} apply" in out
+    assert f"their mean probability is {mean}{all_pairs:.3f}" in out
+    assert f"precision is 1 whatever the model does: {NAMES[0]}\n" in err
+    assert f"only pairs that do not apply are known, so nothing tells the recall: {NAMES[1]}" in err
+    assert f"nothing is known: {NAMES[3]}\n" in err
+
+
+def test_where_only_what_applies_is_known_nothing_is_ranked(run, folder, model):
+    Y = DATA.Y[N_ANSWERED:]
+    code, out, err = run(*write_known(folder, Y == 1))
+    assert (code, "Ranking loss" in out) == (0, False)
+    found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    assert found["criteria"].keys() == {"hamming_loss", "hamming_loss_minmax"}
+    assert (found["n_known"], found["pooled"]["precision"]) == (Y.sum(), 1.0)
+    recall = (model.predict(DATA.X)[N_ANSWERED:] & Y).sum() / Y.sum()
+    assert found["pooled"]["recall"] == pytest.approx(recall)
+    assert f"precision is 1 whatever the model does: {', '.join(NAMES)}" in err
 
 
 def test_scores_on_answers_are_those_of_python(run, folder, model):
@@ -101,7 +152,7 @@ def test_a_guess_without_features_and_labels_stand_beside_the_figures(run, folde
         yes = {item: value for (item, label), value in said.items() if label == name}
         chosen = {item for item in yes if predicted[item][at]}
         figures = found["labels"][name]
-        assert figures["judged"] == len(yes)
+        assert figures["known"] == len(yes)
         assert figures["applies"] == pytest.approx(np.mean([*yes.values()]))
         assert figures["precision"] == pytest.approx(np.mean([yes[item] for item in chosen]))
         line = [each for each in out.splitlines() if each.split("  ")[1:2] == [name]][-1]

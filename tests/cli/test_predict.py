@@ -73,6 +73,22 @@ def test_a_threshold_is_compared_with_what_the_model_says(run, folder, expected)
         assert line == {"item": item, "labels": labels}
 
 
+def test_labels_by_the_thresholds_of_the_model(run, folder, expected):
+    thresholds = expected[[5, 1, 2, 3], range(4)]
+    complabel.load(MODEL).set_thresholds(thresholds).save(MODEL)
+    assert run("predict", MODEL, "X.csv", "--labels", "--out", "p.csv")[0] == 0
+    np.testing.assert_array_equal(predicted(folder / "p.csv"), expected >= thresholds)
+    code, _, err = run("predict", MODEL, "X.csv", "--labels", "--threshold", 0.5, "--out", "q.csv")
+    assert (code, "--labels and --threshold are both given" in err) == (1, True)
+
+
+def test_a_model_without_thresholds_says_how_it_gets_some(run, folder):
+    code, _, err = run("predict", MODEL, "X.csv", "--labels", "--out", "p.csv")
+    assert code == 1
+    assert "holds no thresholds; choose some from answers to random questions" in err
+    assert not (folder / "p.csv").exists()
+
+
 def test_the_most_probable_labels(run, folder, expected):
     assert run("predict", MODEL, "X.csv", "--top", 2, "--out", "p.jsonl")[0] == 0
     lines = (folder / "p.jsonl").read_text(encoding="utf-8").splitlines()

@@ -169,6 +169,8 @@ BAD_ROWS = [
     # More digits than int() takes; a pattern that tries every split of them would take hours.
     (NUMBERS, "1," + "9" * 5000, r"line 5: found '9{60}\.\.\.' for attribute 'a1', expected a fin"),
     (NUMBERS, "{" + "9" * 5000 + " 1}", r"line 5: found index 9{60}\.\.\., expected 0 to 1"),
+    # What could control a terminal.
+    (NUMBERS, "{\x1b[31m 1}\n", r"line 5: found index \\x1b\[31m, expected 0 to 1"),
     (NUMBERS, "1," + "9" * 1_000_000 + "x", r"line 5: found '9{60}\.\.\.' for .*a numb"),
 ]
 BAD_HEADERS = [
@@ -177,6 +179,7 @@ BAD_HEADERS = [
     (header("string") + "@data\nx\n", "line 2: attribute 'a0' has type 'string'"),
     (header("{red,green}") + "@data\nred\n", "line 2: attribute 'a0' has the values {red,gre"),
     (header("{0,1,2}") + "@data\n1\n", "line 2: attribute 'a0' has the values {0,1,2}"),
+    (header("{0,\x1b[31m}") + "@data\n1\n", r"line 2: .* has the values {0,\\x1b\[31m}"),
     ("@relation r\n1,2,3\n@data\n1\n", "line 2: found '1,2,3', expected @relation"),
     ("@relation r\n@attribute\n@data\n1\n", "line 2: found '@attribute', expected @attribute"),
 ]
@@ -211,6 +214,8 @@ def test_the_only_arff_in_a_zip_or_the_one_named(tmp_path):
         read_arff(both)
     with pytest.raises(DatasetNotFoundError, match=r"holds no file 'third.arff'; it holds"):
         read_arff(both, member="third.arff")
+    with pytest.raises(DatasetFormatError, match=r"odd\.zip!\\x1b\[31m\.arff: no @data"):
+        read_arff(zipped(tmp_path / "odd.zip", **{"\x1b[31m": "1"}))
 
 
 def test_a_missing_file_and_a_zip_that_is_none(tmp_path):

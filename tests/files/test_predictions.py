@@ -83,6 +83,17 @@ def test_predicted_labels(ending, tmp_path):
 
 
 @each_ending
+def test_a_threshold_for_each_label(ending, tmp_path):
+    thresholds = np.array([0.2, 0.9, 1.0, 0.0])
+    _, rows = told(write(tmp_path / f"p.{ending}", threshold=thresholds))
+    by_hand = [[0, 1, 0, 1], [1, 0, 0, 1], [0, 0, 0, 1], [1, 0, 0, 1], [1, 0, 0, 1]]
+    if ending == "jsonl":
+        assert rows == [[LABELS[at] for at in np.flatnonzero(row)] for row in by_hand]
+    else:
+        assert [list(row.values()) for row in rows] == by_hand
+
+
+@each_ending
 @examples(25)
 @given(data=st.data())
 def test_any_names_and_numbers(tmp_path_factory, data, ending):
@@ -137,6 +148,7 @@ REFUSED = {
     "too many": (("p.csv", LABELS), {"top": 5}, "top is 5, but there are 4 labels"),
     "none": (("p.csv", LABELS), {"top": 0}, "top must be an integer of at least 1"),
     "no threshold": (("p.csv", LABELS), {"threshold": 2}, "threshold must be a finite number of"),
+    "three": (("p.csv", LABELS), {"threshold": [0.5] * 3}, r"threshold has shape \(3,\); give one"),
 }
 
 

@@ -30,6 +30,7 @@ def test_round_trip_in_any_order(ending, kind, tmp_path):
     truth = read_truth(path, label_names=LABELS)
     np.testing.assert_array_equal(truth.Y, Y)
     assert truth.Y.dtype == np.uint8
+    assert truth.known.all()
     assert truth.items.tolist() == IDS
     assert truth.label_names == tuple(LABELS)
     as_it_is = read_truth(path)
@@ -39,6 +40,30 @@ def test_round_trip_in_any_order(ending, kind, tmp_path):
 
 def test_booleans_in_parquet(tmp_path):
     np.testing.assert_array_equal(read_truth(write(tmp_path / "t.parquet", "bool")).Y, Y)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_blank_cells_are_unknown_if_they_are_allowed(kind, tmp_path):
+    table = pd.DataFrame({"item": ["a", "b"], "sea": [1.0, None], "sky": [None, 0.0]})
+    path = tmp_path / f"truth.{kind}"
+    if kind == "csv":
+        table.to_csv(path, index=False)
+    else:
+        table.to_parquet(path)
+    truth = read_truth(path, label_names=["sky", "sea"], complete=False)
+    np.testing.assert_array_equal(truth.Y, [[0, 1], [0, 0]])
+    np.testing.assert_array_equal(truth.known, [[False, True], [True, False]])
+    with pytest.raises(DatasetFormatError, match="column 'sky' is blank"):
+        read_truth(path)
+
+
+def test_blank_cells_alone_are_refused(tmp_path):
+    path = write_text(tmp_path / "truth.csv", "item,sea\na,\n")
+    with pytest.raises(DatasetFormatError, match="all cells are blank"):
+        read_truth(path, complete=False)
+    path = write_text(tmp_path / "truth.csv", "item,sea\na,\nb,2\n")
+    with pytest.raises(DatasetFormatError, match="line 3: column 'sea' holds 2"):
+        read_truth(path, complete=False)
 
 
 FAULTS = {

@@ -128,6 +128,86 @@ def test_what_is_not_defined_is_none(true, predicted, undefined):
     assert {name for name, value in found.items() if value is None} == undefined
 
 
+SHAPES = st.tuples(st.integers(1, 12), st.integers(2, 5))
+
+
+@given(SHAPES.flatmap(lambda shape: hnp.arrays(np.int64, (4, *shape), elements=st.integers(0, 3))))
+def test_figures_of_known_pairs_are_those_of_scikit_learn(drawn):
+    true, scores, predicted, known = drawn[0] % 2, drawn[1] / 3, drawn[2] % 2, drawn[3] % 2 == 1
+    cells = np.where(known, true, np.nan)
+    found = [{"known": 0} for _ in true.T]
+    rows = [row for row in range(len(true)) if len({*true[row][known[row]]}) == 2]
+    criteria = [each for each in CRITERIA if rows or each.of_rows is None]
+    if known.any():
+        found = evaluate_labels(cells, scores, predicted, known=known)
+        values = evaluate(cells, scores, predicted, criteria=criteria, known=known)
+        wrong, middle = (predicted != true), threshold_minmax(scores)
+        assert values["hamming_loss"] == pytest.approx(wrong[known].mean(), abs=1e-12)
+        assert values["hamming_loss_minmax"] == pytest.approx((middle != true)[known].mean())
+    for at, each in enumerate(found):
+        labels, ranked, chosen = (part[known[:, at], at] for part in (true, scores, predicted))
+        assert each["known"] == len(labels)
+        if labels.any():
+            expected = average_precision_score(labels, ranked)
+            assert each["average_precision"] == pytest.approx(expected, abs=1e-12)
+        if labels.any() and chosen.any():
+            precision, recall, f1, _ = precision_recall_fscore_support(
+                labels, chosen, average="binary"
+            )
+            names = ("precision", "recall", "f1")
+            assert [each[name] for name in names] == pytest.approx([precision, recall, f1])
+    if rows:
+        parts = [([true[row][known[row]]], [scores[row][known[row]]]) for row in rows]
+        of_rows = [
+            (
+                sklearn_metrics.label_ranking_average_precision_score(*part),
+                sklearn_metrics.label_ranking_loss(*part),
+                (sklearn_metrics.coverage_error(*part) - 1) / len(part[0][0]),
+            )
+            for part in parts
+        ]
+        names = ("average_precision", "ranking_loss", "coverage")
+        expected = np.mean(of_rows, axis=0)
+        assert [values[name] for name in names] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_if_all_are_known_nothing_changes(kind, with_trivial_rows):
+    Y, scores, predictions = with_trivial_rows
+    known = kind(np.ones(Y.shape, dtype=np.uint8))
+    found = evaluate(kind(Y), scores, predictions, known=known)
+    assert found == evaluate(Y, scores, predictions, skip_trivial_rows=True)
+    by_label = evaluate_labels(Y, scores, predictions)
+    assert evaluate_labels(kind(Y), scores, predictions, known=known) == [
+        {"known": len(Y), **each} for each in by_label
+    ]
+
+
+def test_a_criterion_of_ones_own_is_given_the_known_pairs(case):
+    Y, scores, predictions = case
+    known = scores > 0.3
+
+    def precision(true_labels, _scores, predicted, known):
+        return float(true_labels[known & (predicted == 1)].mean())
+
+    own = Criterion(name="precision", title="Precision", measure=precision)
+    found = evaluate(Y, scores, predictions, criteria=[own], known=known)
+    assert found["precision"] == pytest.approx(Y[predictions == 1].mean())
+
+
+@pytest.mark.parametrize("function", [evaluate, evaluate_labels])
+def test_masks_that_do_not_fit_are_refused(function):
+    given = [[1, 0]], [[0.1, 0.2]], [[1, 0]]
+    with pytest.raises(InputError, match=r"true_labels has shape \(1, 2\) but known \(1, 1\)"):
+        function(*given, known=[[1]])
+    with pytest.raises(AnnotationError, match=r"known holds 0\.5"):
+        function(*given, known=[[1, 0.5]])
+    with pytest.raises(InputError, match="known marks no true label"):
+        function(*given, known=[[0, 0]])
+    with pytest.raises(AnnotationError, match="true_labels holds nan"):
+        function([[1, np.nan]], *given[1:], known=[[1, 1]])
+
+
 @given(
     hnp.arrays(
         np.int64, st.tuples(st.integers(1, 8), st.integers(1, 6)), elements=st.integers(-9, 9)

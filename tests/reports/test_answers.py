@@ -115,6 +115,7 @@ def test_ways_of_asking_in_words():
     said = {
         "named freely, unequally (sd 1), and an audit": {"propensity_sd": 1.0, "audit": 5},
         "asked yes/no, 10 % mistakes": {"question": "asked", "error_rate": 0.1, "items_share": 0.5},
+        "all labels ticked, people miss 25 %": {"question": "ticked", "missed": 0.25},
         "audit alone": {"question": "none", "audit": 5},
         "all labels ticked": {"question": "ticked"},
         "5 random labels ticked": {"question": "ticked-5", "propensity_sd": 1.0},

@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from complabel.reports._charts import Bar, bar_chart, heat_map, matrix_charts
+from complabel.reports._charts import Bar, bar_chart, heat_map, matrix_charts, reliability_chart
+from complabel.trust import reliability
 
 
 def draw_heat_map(matrix=None, *, ident="m", description="three labels"):
@@ -103,3 +104,16 @@ def test_choices_share_a_scale_and_label_correlations_have_their_own():
     ends = [{"0.100", "0.500", "0.900"}, {"0.500", "0.600", "0.700"}, {"0.100", "0.500", "0.900"}]
     for chart, expected in zip(charts, ends, strict=True):
         assert expected <= set(texts(chart.svg("x")))
+
+
+def test_reliability_is_drawn_as_points_with_intervals_beside_the_diagonal():
+    p = np.tile([0.25, 0.75], (8, 1))
+    found = reliability(p > [0.3, 0.9], p, n_bins=2)
+    svg = reliability_chart(found, title="t", description="d").svg("r")
+    marks = [g for g in ET.fromstring(svg).iter("g") if len(g.findall("use")) == 2]
+    (dots,) = marks
+    x = [float(dot.get("x")) for dot in dots.findall("use")]
+    y = [float(dot.get("y")) for dot in dots.findall("use")]
+    assert x[0] < x[1]
+    assert y[0] == pytest.approx(y[1])  # neither label applies: both lie on the ground
+    assert {"predicted probability", "share that applies"} <= set(texts(svg))

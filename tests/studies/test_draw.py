@@ -57,6 +57,10 @@ from complabel.studies._plan_files import _make_draw as make_draw
         ({"question": "none", "audit": 9, "scheme": "own"}, "question cannot be set"),
         ({"propensity_sd": -0.1}, "propensity_sd: Input should be greater than or equal to 0"),
         ({"error_rate": 1.5}, "error_rate: Input should be less than or equal to 1"),
+        ({"missed": -0.1}, "missed: Input should be greater than or equal to 0"),
+        ({"invented": 1.5}, "invented: Input should be less than or equal to 1"),
+        ({"error_rate": 0.1, "missed": 0.2}, "error_rate cannot be set beside missed or invented"),
+        ({"scheme": "own", "missed": 0.2, "invented": 0.1}, "missed and invented cannot be set"),
         ({"items_share": 0.0}, "items_share: Input should be greater than 0"),
         ({"answers_per_item": 0}, "answers_per_item: "),
         ({"menu": 3}, "menu: there is no such key; known are name, scheme"),
@@ -91,6 +95,12 @@ def test_a_scheme_beside_a_draw_is_refused():
             "uniform complementary labels, 10 % of the answers at random, 2 answers per item",
         ),
         (
+            {"question": "asked", "missed": 0.25, "invented": 0.03},
+            "asked-missed-0.25-invented-0.03",
+            "a yes/no question about a random label, people miss 25 % and invent 3 %",
+        ),
+        ({"invented": 0.03}, None, "uniform complementary labels, people invent 3 %"),
+        (
             {"scheme": "own", "items_share": 0.25},
             "own-share-0.25",
             "the dataset's own excluded labels, 25 % of the items",
@@ -120,7 +130,7 @@ def test_a_scheme_beside_a_draw_is_refused():
 )
 def test_a_draw_without_a_name_is_called_by_its_settings(settings, name, title):
     draw = make_draw(settings)
-    assert draw.name == name
+    assert name in (None, draw.name)
     assert title in (None, draw.title)
     assert make_draw({**settings, "name": "mine"}).name == "mine"
 

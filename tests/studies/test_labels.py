@@ -36,6 +36,7 @@ OTHER_WAYS = [
     {"question": "menu-3", "propensity_sd": 1.0, "error_rate": 0.1},
     {"question": "asked"},
     {"question": "ticked", "error_rate": 0.2},
+    {"question": "asked", "missed": 0.2, "invented": 0.1},
     {"propensity_sd": 1.0},
     {"scheme": "biased", "error_rate": 0.1},
     {"answers_per_item": 2},

@@ -132,7 +132,8 @@ def test_a_plan_may_say_how_people_are_asked(write):
         "scheme": "uniform",
         "question": "menu-3",
         "propensity_sd": 0.5,
-        "error_rate": 0.1,
+        "missed": 0.2,
+        "invented": 0.1,
         "answers_per_item": 2,
         "items_share": 0.5,
     }
@@ -238,9 +239,9 @@ def test_a_record_has_what_the_interface_promises():
     assert json.loads(json.dumps(records)) == records
     record, reference = records
     assert list(record) == [
-        "dataset", "labels", "question", "propensity_sd", "error_rate", "answers_per_item",
-        "items_share", "audit", "row", "method", "match_frequencies", "learns_from", "seed",
-        "folds", "seconds", "metrics", "fitted",
+        "dataset", "labels", "question", "propensity_sd", "error_rate", "missed", "invented",
+        "answers_per_item", "items_share", "audit", "row", "method", "match_frequencies",
+        "learns_from", "seed", "folds", "seconds", "metrics", "fitted",
     ]  # fmt: skip
     assert [record[key] for key in ("dataset", "labels", "method", "learns_from")] == [
         "synthetic", "uniform", "prior", "complementary",

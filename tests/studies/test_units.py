@@ -93,6 +93,8 @@ WAYS = [
     {"question": "menu-2", "propensity_sd": 1.0},
     {"question": "menu-2", "propensity_sd": 0.5},
     {"error_rate": 0.1},
+    {"missed": 0.1},
+    {"invented": 0.1},
     {"answers_per_item": 2},
     {"items_share": 0.5},
     {"audit": 50},

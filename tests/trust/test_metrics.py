@@ -27,7 +27,7 @@ def items(n_items, n_labels, seed=0):
 
 
 def by_scikit_learn(Y, probabilities, threshold):
-    y, predicted = Y.ravel(), (probabilities > threshold).ravel()
+    y, predicted = Y.ravel(), (probabilities >= threshold).ravel()
     return {
         "precision": precision_score(y, predicted),
         "recall": recall_score(y, predicted),

@@ -32,10 +32,10 @@ from complabel.answers._statements import (
     STATEMENT_KINDS,
     Statements,
     contradictions_table,
-    find_contradictions,
     resolve_contradictions,
 )
 from complabel.answers._statements import ContradictionPolicy as ContradictionPolicy
+from complabel.answers._statements import find_contradictions as find_contradictions
 from complabel.answers._statements import sure_statements as sure_statements
 from complabel.answers._table import COLUMNS as COLUMNS
 from complabel.answers._table import USED_COLUMNS as USED_COLUMNS
@@ -53,7 +53,6 @@ __all__ = [
     "UnchosenLabelWarning",
     "UnlistedLabelsWarning",
     "contradictions_table",
-    "find_contradictions",
     "indicator_from_indices",
     "indicator_from_names",
     "names_from_indicator",

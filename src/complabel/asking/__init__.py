@@ -4,14 +4,14 @@ from complabel.asking._inspect import inspect_answers
 from complabel.asking._inspection import DEPENDS as DEPENDS
 from complabel.asking._inspection import KINDS as KINDS
 from complabel.asking._inspection import SEVERITIES as SEVERITIES
-from complabel.asking._inspection import Finding, Inspection, LabelSummary
+from complabel.asking._inspection import Finding, Inspection
 from complabel.asking._inspection import Knowledge as Knowledge
+from complabel.asking._inspection import LabelSummary as LabelSummary
 from complabel.asking._questions import suggest_questions
 
 __all__ = [
     "Finding",
     "Inspection",
-    "LabelSummary",
     "inspect_answers",
     "suggest_questions",
 ]

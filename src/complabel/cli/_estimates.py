@@ -12,6 +12,7 @@ from complabel.cli._console import explain, new_table, remark, say, show
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
+    from complabel.methods import ComplementaryClassifier
     from complabel.trust import Figure, Figures
 
 _TITLES = {
@@ -26,14 +27,23 @@ _MOST_LABELS = 5
 
 
 def show_estimates(
-    answers: Answers, probabilities: Any, *, missed: float, invented: float
+    answers: Answers,
+    probabilities: Any,
+    classifier: ComplementaryClassifier,
+    *,
+    missed: float,
+    invented: float,
 ) -> dict[str, Any] | None:
     """Print figures with intervals, and return them; None if no question was random."""
     from complabel.errors import AnnotationError
     from complabel.trust import estimate_metrics
 
+    own = getattr(classifier, "thresholds_", None)
+    threshold = classifier.cut if own is None else own
     try:
-        found = estimate_metrics(answers, probabilities, missed=missed, invented=invented)
+        found = estimate_metrics(
+            answers, probabilities, threshold=threshold, missed=missed, invented=invented
+        )
     except AnnotationError:
         remark(
             "precision and recall need answers to random questions, and none of these is one: ask"
@@ -50,11 +60,14 @@ def show_estimates(
         more = "more items" if figure.more_questions is None else f"{figure.more_questions:+,}"
         table.add_row(title, *_cells(figure), f"{figure.n_judgements:,}", more)
     show(table)
+    least = "the model's threshold of this label" if own is not None else f"{threshold:g}"
     explain(
-        "A label is predicted if its probability is above 0.5. The figures hold for all items of"
-        " which these are a random sample, if the questions were drawn from all of these. To halve"
-        " an interval, ask so many more random questions."
+        f"A label is predicted if its probability is at least {least}. The figures hold for all"
+        " items of which these are a random sample, if the questions were drawn from all of these."
+        " To halve an interval, ask so many more random questions."
     )
+    if own is None and classifier.threshold != "probability":
+        remark("warning: the model itself predicts by another rule, threshold=minmax")
     _show_least_known(found.labels)
     return {
         "figures": _plain(found),

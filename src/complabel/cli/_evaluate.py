@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 # With more labels than this, only the worst and the best are shown.
 _MOST_LABELS = 20
+_MOST_NAMED = 5  # labels in a warning
 
 
 @options.with_examples(
@@ -44,7 +46,9 @@ def evaluate(
     model: Path = options.MODEL,
     features: Path = options.FEATURES_OF_MODEL,
     truth: Path | None = option(
-        "FILE", "True labels: a table with the column item and a column of 0 and 1 per label."
+        "FILE",
+        "True labels: a table with the column item and a column of 0 and 1 per label; blank: not"
+        " known.",
     ),
     answers: list[Path] | None = option(
         "FILE",
@@ -79,7 +83,8 @@ def evaluate(
 ) -> None:
     """Measure a model on true labels, or on answers that it did not learn from.
 
-    Items without a row in the table of true labels or answers are left out. Figures on answers
+    Items without a row in the table of true labels or answers are left out. If true labels are
+    blank, each figure is that of the known pairs of an item and a label. Figures on answers
     stand beside those of one order, or one guess, that is the same for all items.
     """
     from complabel.methods import load
@@ -110,32 +115,109 @@ def evaluate(
 
 
 def _on_truth(classifier: ComplementaryClassifier, found: Features, path: Path) -> dict[str, Any]:
+    import numpy as np
+
     from complabel.files import read_truth, rows_of
-    from complabel.metrics import METRIC_TITLES, evaluate, evaluate_labels
+    from complabel.metrics import evaluate_labels
 
     names = [str(name) for name in classifier.classes_]
-    truth = read_truth(path, label_names=names)
+    truth = read_truth(path, label_names=names, complete=False)
     rows = rows_of(truth.items, found.items, path)
     X = own.for_model(_part(found, rows), classifier)
     with working(f"predicting {len(rows):,} items"):
         predicted, probabilities = classifier.predict_with_proba(X)
-    values = evaluate(truth.Y, probabilities, predicted, skip_trivial_rows=True)
-    size = f"{len(rows):,} items, {len(names)} labels"
-    table = new_table(size, "criterion", numbers=["value"])
-    for name, title in METRIC_TITLES.items():
-        table.add_row(title, f"{values[name]:.4f}")
-    show(table)
-    found_by_label = evaluate_labels(truth.Y, probabilities, predicted)
-    labels = dict(zip(names, found_by_label, strict=True))
-    _show_labels(labels)
+    complete = bool(truth.known.all())
+    known = None if complete else truth.known
+    given = (truth.Y, probabilities, predicted)
+    result = {"n_items": len(rows), **_criteria_of(given, truth.known, len(names))}
+    labels = dict(zip(names, evaluate_labels(*given, known=known), strict=True))
+    # As one label of which all pairs are known, so that common labels count for more.
+    (pooled,) = evaluate_labels(*(part[truth.known][:, np.newaxis] for part in given))
+    if not complete:
+        pooled = {"known": result["n_known"], **pooled}
+    mean = _mean(list(labels.values()))
+    _show_labels(labels, {"all pairs": pooled, "mean of labels": mean})
     explain(
         "Average precision: higher is better; the other criteria: lower. An item with none or all"
         " of the labels counts only in the Hamming losses."
     )
-    return {"n_items": len(rows), "criteria": values, "labels": labels}
+    if not complete:
+        explain(
+            "Only known pairs of an item and a label count. Of a label, precision rests on those of"
+            " its known items for which it is predicted; recall and average precision on those to"
+            " which it applies."
+        )
+        _say_what_was_chosen(labels, pooled["applies"], truth.known, probabilities)
+    return {**result, "pooled": pooled, "mean_of_labels": mean, "labels": labels}
 
 
-def _show_labels(labels: Mapping[str, Mapping[str, float | None]]) -> None:
+def _criteria_of(given: tuple[Any, Any, Any], known: Any, n_labels: int) -> dict[str, Any]:
+    """Print the criteria, and what they rest on if not all pairs are ``known``, (n, K)."""
+    import numpy as np
+
+    from complabel.metrics import CRITERIA, evaluate
+
+    complete = bool(known.all())
+    n_known = np.count_nonzero(known, axis=1)
+    n_relevant = np.count_nonzero(given[0], axis=1)
+    ranked = (n_relevant > 0) & (n_relevant < n_known)
+    criteria = [each for each in CRITERIA if complete or ranked.any() or each.of_rows is None]
+    mask = None if complete else known
+    values = evaluate(*given, criteria=criteria, skip_trivial_rows=True, known=mask)
+    size = f"{len(known):,} items, {n_labels} labels"
+    rests_on = [] if complete else ["items", "known pairs"]
+    table = new_table(size, "criterion", numbers=["value", *rests_on])
+    for each in criteria:
+        counted = (n_known > 0) if each.of_rows is None else ranked
+        counts = (counted.sum(), n_known[counted].sum())
+        cells = [f"{count:,}" for count in counts[: len(rests_on)]]
+        table.add_row(each.title, f"{values[each.name]:.4f}", *cells)
+    show(table)
+    return {"n_known": int(n_known.sum()), "n_ranked": int(ranked.sum()), "criteria": values}
+
+
+def _mean(figures: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """Return the mean of each figure over the labels that have it."""
+    found: dict[str, float | None] = {}
+    for name in figures[0]:
+        values = [value for each in figures if (value := each[name]) is not None]
+        found[name] = sum(values) / len(values) if values else None
+    return found
+
+
+def _say_what_was_chosen(
+    labels: Mapping[str, Mapping[str, float | None]],
+    applies: float | None,
+    known: Any,
+    probabilities: Any,
+) -> None:
+    """Say how far the known pairs differ from a random sample."""
+    import numpy as np
+
+    counts = np.count_nonzero(known, axis=0)
+    of_all = counts @ probabilities.mean(axis=0) / counts.sum()
+    explain(
+        f"Of the known pairs {applies:.3f} apply, and their mean probability is"
+        f" {probabilities[known].mean():.3f}; that of all pairs with the same labels is"
+        f" {of_all:.3f}. If these differ by much, somebody or a machine chose which pairs to check:"
+        " then precision and average precision are not those of all pairs."
+    )
+    lacks = {
+        "only pairs that apply are known, so precision is 1 whatever the model does": 1.0,
+        "only pairs that do not apply are known, so nothing tells the recall": 0.0,
+        "nothing is known": None,
+    }
+    for problem, applies in lacks.items():
+        some = [name for name, each in labels.items() if each["applies"] == applies]
+        if some:
+            more = f" and {len(some) - _MOST_NAMED:,} more" * (len(some) > _MOST_NAMED)
+            remark(f"warning: {problem}: {', '.join(some[:_MOST_NAMED])}{more}")
+
+
+def _show_labels(
+    labels: Mapping[str, Mapping[str, float | None]],
+    overall: Mapping[str, Mapping[str, float | None]] = MappingProxyType({}),
+) -> None:
     """Print the figures of each label; with many labels, only the worst and the best."""
     shown = list(labels)
     if len(labels) > _MOST_LABELS:
@@ -155,6 +237,10 @@ def _show_labels(labels: Mapping[str, Mapping[str, float | None]]) -> None:
     table = new_table("", "label", numbers=("F1" if each == "f1" else each for each in headings))
     for name in shown:
         table.add_row(Text(name), *(_shown(*each) for each in labels[name].items()))
+    if overall:
+        table.add_section()
+    for name, each in overall.items():
+        table.add_row(Text(name), *(_shown(*figure) for figure in each.items()))
     show(table)
     if len(shown) < len(labels):
         left = len(labels) - len(shown)
@@ -183,7 +269,7 @@ def _on_answers(
                 n_folds=cross_fit,
                 on_fold=lambda number: far(f"{number} of {cross_fit} fits"),
             )
-    estimates = show_estimates(said, probabilities, missed=missed, invented=invented)
+    estimates = show_estimates(said, probabilities, classifier, missed=missed, invented=invented)
     if cross_fit is not None:
         remark(
             f"these are the figures of {cross_fit} fits with the model's settings, each to the"
@@ -271,13 +357,9 @@ def _by_label(
     if not told.any():
         return {}
     predicted, probabilities = classifier.predict_with_proba(X)
-    found: dict[str, dict[str, float | None]] = {}
-    for label, name in enumerate(classifier.classes_):
-        rows = told[:, label]
-        if rows.any():
-            of_label = (part[rows][:, [label]] for part in (applies, probabilities, predicted))
-            found[str(name)] = {"judged": float(rows.sum()), **evaluate_labels(*of_label)[0]}
-    return found
+    found = evaluate_labels(applies, probabilities, predicted, known=told)
+    named = zip(map(str, classifier.classes_), found, strict=True)
+    return {name: each for name, each in named if each["known"]}
 
 
 def _part(found: Features, rows: Any) -> Features:
@@ -287,4 +369,4 @@ def _part(found: Features, rows: Any) -> Features:
 def _shown(name: str, value: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:,.0f}" if name == "judged" else f"{value:.3f}"
+    return f"{value:,.0f}" if name == "known" else f"{value:.3f}"

@@ -276,6 +276,12 @@ def _draw(
         min=0,
         max=1,
     ),
+    missed: float = option(
+        "SHARE", "How often people miss a label that applies.", default=0.0, min=0, max=1
+    ),
+    invented: float = option(
+        "SHARE", "How often people invent a label that does not apply.", default=0.0, min=0, max=1
+    ),
     answers_per_item: int = option("N", "Independent answers about each item.", default=1, min=1),
     items_share: float = option(
         "SHARE", "Share of the items that people are asked about.", default=1.0, max=1

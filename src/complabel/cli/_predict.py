@@ -12,15 +12,18 @@ from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, say, working
 from complabel.cli._options import option, target
+from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.files import Features
+    from complabel.methods import ComplementaryClassifier
 
 
 @options.with_examples(
     "predict model.safetensors X.csv --out predictions.csv",
     "predict model.safetensors X.npy --top 3 --out top.jsonl",
+    "predict model.safetensors X.csv --labels --out labels.csv",
     "predict model.safetensors X.csv --answers answers.csv --out consensus.csv",
 )
 def predict(
@@ -46,6 +49,11 @@ def predict(
         min=0,
         max=1,
     ),
+    labels: bool = options.flag(
+        "Write 1 where the probability is at least the label's threshold in the model, else 0;"
+        " 'complabel decide' chooses thresholds.",
+        "--labels",
+    ),
     rows: int = option("N", "Number of rows in memory at a time.", default=65_536, min=1),
 ) -> None:
     """Predict the labels of items: one row for each item, one probability for each label.
@@ -58,6 +66,7 @@ def predict(
     from complabel.methods import load
 
     classifier = load(model)
+    thresholds = _thresholds(classifier, model, threshold) if labels else threshold
     names = [str(name) for name in classifier.classes_]
     said, row_of = None, {}
     if answers:
@@ -71,14 +80,14 @@ def predict(
     )
     with (
         working(f"predicting from {features}") as far,
-        PredictionWriter(out, names, top=top, threshold=threshold) as writer,
+        PredictionWriter(out, names, top=top, threshold=thresholds) as writer,
     ):
         for piece in pieces:
             found = classifier.predict_proba(own.for_model(piece, classifier))
             if said is not None:
                 answered += _give_consensus(found, classifier, piece, said, row_of)
-            # A threshold is compared with the exact probabilities, before rounding.
-            writer.write(piece.items, found if threshold is not None else found.astype(np.float32))
+            # Thresholds are compared with the exact probabilities, before rounding.
+            writer.write(piece.items, found if thresholds is not None else found.astype(np.float32))
             done += len(piece.items)
             speed = done / max(time.monotonic() - started, 1e-9)
             far(f"{done:,} items, {speed:,.0f} a second")
@@ -88,6 +97,19 @@ def predict(
     say("next: measure the model on answers that it did not learn from, or on true labels:")
     for how in ({"answers": "held-out.csv"}, {"truth": "truth.csv"}):
         say(f"  {command('evaluate', model, features, items=items, **how)}")
+
+
+def _thresholds(classifier: ComplementaryClassifier, model: Path, threshold: float | None) -> Any:
+    """Return the thresholds (K,) of a model, or say how it gets some."""
+    if threshold is not None:
+        raise InputError("--labels and --threshold are both given; choose one of them")
+    found = getattr(classifier, "thresholds_", None)
+    if found is None:
+        raise InputError(
+            f"{model} holds no thresholds; choose some from answers to random questions with"
+            " complabel decide, or give one for all labels with --threshold"
+        )
+    return found
 
 
 def _give_consensus(

@@ -72,12 +72,12 @@ def read_arff(path: Path, *, member: str | None = None, encoding: str | None = N
     del raw  # frees as much memory as the text takes
     data = _DATA.search(text)
     if data is None:
-        raise DatasetFormatError(f"{source}: no @data line; an ARFF file needs one before its rows")
+        raise fault(source, "no @data line; an ARFF file needs one before its rows")
     relation, attributes = _parse_header(source, text, data.start())
     lines = _numbered_lines(text, data.end(), len(text))
     rows = [(number, line) for number, line in lines if line[0] != "%"]
     if not rows:
-        raise DatasetFormatError(f"{source}: no rows after @data; the file seems cut off")
+        raise fault(source, "no rows after @data; the file seems cut off")
     return ArffTable(
         source=source,
         relation=relation,
@@ -93,15 +93,17 @@ def build_dataset(
     first = tables[0]
     for other in tables[1:]:
         if other.names != first.names:
-            raise DatasetFormatError(
-                f"{other.source}: its attributes differ from those of {first.source}; "
-                "only parts of one dataset can be joined"
+            raise fault(
+                other.source,
+                f"its attributes differ from those of {first.source}; "
+                "only parts of one dataset can be joined",
             )
     feature_columns = np.setdiff1d(np.arange(len(first.names)), label_columns)
     if not feature_columns.size:
-        raise DatasetFormatError(
-            f"{first.source}: all {len(first.names)} attributes are labels, so none is left as a "
-            "feature; check which attributes are the labels"
+        raise fault(
+            first.source,
+            f"all {len(first.names)} attributes are labels, so none is left as a feature; "
+            "check which attributes are the labels",
         )
     parts = [table.values[:, feature_columns] for table in tables]
     dense = [part for part in parts if isinstance(part, np.ndarray)]
@@ -147,9 +149,7 @@ def _parse_header(source: str, text: str, stop: int) -> tuple[str, list[Attribut
             with _at_line(source, number):
                 attributes.append(_parse_attribute(line, keyword))
     if not attributes:
-        raise DatasetFormatError(
-            f"{source}: no @attribute before @data; an ARFF file needs one for each column"
-        )
+        raise fault(source, "no @attribute before @data; an ARFF file needs one for each column")
     return relation, attributes
 
 
@@ -189,9 +189,10 @@ def _labels(table: ArffTable, columns: NDArray[np.intp]) -> NDArray[np.uint8]:
     values = labels if isinstance(labels, np.ndarray) else labels.data
     wrong = (values != 0) & (values != 1)
     if wrong.any():
-        raise DatasetFormatError(
-            f"{table.source}: found {values[wrong][0]:g} in a label column, expected 0 or 1; "
-            "check which attributes are the labels"
+        raise fault(
+            table.source,
+            f"found {values[wrong][0]:g} in a label column, expected 0 or 1; "
+            "check which attributes are the labels",
         )
     indicator = labels.astype(np.uint8)
     return indicator if isinstance(indicator, np.ndarray) else indicator.toarray()
@@ -209,9 +210,10 @@ def _parse_rows(
     is_sparse = rows[0].startswith("{")
     one_first = [attribute.name for attribute in attributes if attribute.omitted_means_one]
     if is_sparse and one_first:
-        raise DatasetFormatError(
-            f"{source}: attribute {one_first[0]!r} declares 1 before 0, so a sparse row without it "
-            "would mean 1; declare it as {0,1} or save the rows in dense form"
+        raise fault(
+            source,
+            f"attribute {one_first[0]!r} declares 1 before 0, so a sparse row without it "
+            "would mean 1; declare it as {0,1} or save the rows in dense form",
         )
     read = _sparse_values if is_sparse else _dense_values
     try:
@@ -365,4 +367,4 @@ def _at_line(source: str | Path, number: int) -> Iterator[None]:
     try:
         yield
     except DatasetFormatError as problem:
-        raise DatasetFormatError(f"{source}, line {number}: {problem}") from None
+        raise fault(source, str(problem), line=number) from None

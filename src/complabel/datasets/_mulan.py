@@ -63,9 +63,10 @@ def read_mulan(
     count = Counter(tables[0].names)
     for label in labels:
         if count[label] != 1:
-            raise DatasetFormatError(
-                f"{tables[0].source}: {count[label]} attributes named {label!r}, a label of {xml}; "
-                "expected exactly one: check that the two files belong together"
+            raise fault(
+                tables[0].source,
+                f"{count[label]} attributes named {label!r}, a label of {xml}; "
+                "expected exactly one: check that the two files belong together",
             )
     wanted = set(labels)
     is_label = np.array([attribute in wanted for attribute in tables[0].names])
@@ -99,19 +100,21 @@ def read_meka(
     if n_labels is None:
         found = _LABEL_OPTION.search(tables[0].relation.strip("'\""))
         if found is None:
-            raise DatasetFormatError(
-                f"{source}: nothing says which attributes are labels (relation"
+            raise fault(
+                source,
+                "nothing says which attributes are labels (relation"
                 f" {tables[0].relation[:60]!r} has no '-C n'); put {name}.xml in its folder, with a"
                 " <label name=\"...\"> element for each label (Mulan). Or write '-C 6' into the"
                 " @relation line if the first 6 attributes are the labels, '-C -6' if the last 6"
-                " are (MEKA); read_meka also takes n_labels=6 or n_labels=-6"
+                " are (MEKA); read_meka also takes n_labels=6 or n_labels=-6",
             )
         # int() refuses thousands of digits; a number of 20 digits is too large anyway.
         n_labels = int(found[1][:20])
     if not 0 < abs(n_labels) < n_attributes:
-        raise DatasetFormatError(
-            f"{source}: {n_labels} labels, expected between 1 and {n_attributes - 1} of"
-            f" the {n_attributes} attributes (negative: counted from the end)"
+        raise fault(
+            source,
+            f"{n_labels} labels, expected between 1 and {n_attributes - 1} of"
+            f" the {n_attributes} attributes (negative: counted from the end)",
         )
     columns = np.arange(n_attributes)
     columns = columns[:n_labels] if n_labels > 0 else columns[n_labels:]

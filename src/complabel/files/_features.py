@@ -51,11 +51,12 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """True labels Y (n, n_labels), 0 or 1, of items (n,)."""
+    """True labels Y (n, n_labels), 0 or 1, of items (n,); Y is 0 where it is not ``known``."""
 
     items: NDArray[Any]
     Y: NDArray[np.uint8]
     label_names: tuple[str, ...]
+    known: NDArray[np.bool_]
 
 
 def read_features(
@@ -144,7 +145,9 @@ def iterate_features(
     )
 
 
-def read_truth(path: StrPath, *, label_names: Sequence[str] | None = None) -> Truth:
+def read_truth(
+    path: StrPath, *, label_names: Sequence[str] | None = None, complete: bool = True
+) -> Truth:
     r"""Read a table of true labels: a column of ids, and one of zeros and ones for each label.
 
     Parameters
@@ -153,17 +156,20 @@ def read_truth(path: StrPath, *, label_names: Sequence[str] | None = None) -> Tr
         The file, which ends in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet``.
     label_names : sequence of str, or None, default=None
         All labels, in the order of the columns. By default the labels of the file, in its order.
+    complete : bool, default=True
+        Refuse blank cells. If False, nobody knows whether the label applies there.
 
     Returns
     -------
     Truth
-        With ``items`` (n,), ``Y`` (n, n_labels) of uint8 and ``label_names``.
+        With ``items`` (n,), ``Y`` (n, n_labels) of uint8, ``label_names``, and ``known``, a mask
+        like ``Y`` of the cells that are not blank; ``Y`` is 0 in the others.
 
     Raises
     ------
     DatasetNotFoundError, DatasetFormatError
         If the file is missing or cannot be parsed; if a label is missing or unknown; if a value is
-        neither 0 nor 1; if a row has no id, or two rows have the same id.
+        neither 0 nor 1; if all cells are blank; if a row has no id, or two rows have the same id.
 
     Examples
     --------
@@ -190,8 +196,10 @@ def read_truth(path: StrPath, *, label_names: Sequence[str] | None = None) -> Tr
         )
     ids: list[str] = []
     blocks: list[NDArray[np.uint8]] = []
+    masks: list[NDArray[np.bool_]] = []
     for own, block in _matrices(table, "item", names, "give 1 if the label applies, else 0"):
-        wrong = (block != 0) & (block != 1)
+        known = ~np.isnan(block)
+        wrong = (block != 0) & (block != 1) & (known | complete)
         if wrong.any():
             row, column = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
             value = block[row, column]
@@ -201,11 +209,15 @@ def read_truth(path: StrPath, *, label_names: Sequence[str] | None = None) -> Tr
                 " give 1 if the label applies, else 0",
             )
         ids += own or ()
-        blocks.append(block.astype(np.uint8))
+        blocks.append(np.where(known, block, 0).astype(np.uint8))
+        masks.append(known)
     if not ids:
         raise fault(table.path, "there are no rows; add one for each item")
     refuse_repeated(table.path, ids, table.place)
-    return Truth(as_items(ids), np.concatenate(blocks), tuple(names))
+    mask = np.concatenate(masks)
+    if not mask.any():
+        raise fault(table.path, "all cells are blank; give 1 or 0 where it is known what applies")
+    return Truth(as_items(ids), np.concatenate(blocks), tuple(names), mask)
 
 
 def as_items(ids: Sequence[str]) -> NDArray[Any]:

@@ -22,8 +22,9 @@ _ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
 class PredictionWriter(TableWriter):
     """Writes the probabilities of labels for items, in pieces; used in a ``with`` block.
 
-    With ``top``, only the most probable labels of each item are written, with ``threshold`` only
-    which labels have at least this probability. A table has the column ``item``, and then
+    With ``top``, only the most probable labels of each item are written, with ``threshold``, a
+    number or an array (K,), only which labels have at least this probability. A table has the
+    column ``item``, and then
 
     - for each label, a column of its name with probabilities, or with ``threshold`` of 0 and 1;
     - with ``top``, the columns ``label_1``, ``probability_1``, ``label_2``, ``probability_2``, ...
@@ -41,7 +42,7 @@ class PredictionWriter(TableWriter):
         label_names: Sequence[str],
         *,
         top: int | None = None,
-        threshold: float | None = None,
+        threshold: ArrayLike | None = None,
     ) -> None:
         super().__init__(path, _ENDINGS)
         self._names = tuple(label_names)
@@ -54,8 +55,16 @@ class PredictionWriter(TableWriter):
                     f"top is {top}, but there are {len(self._names)} labels; ask for fewer"
                 )
         if threshold is not None:
-            check_real("threshold", threshold, at_least=0, at_most=1)
-        self._top, self._threshold = top, threshold
+            shape = np.shape(threshold)
+            if shape not in ((), (len(self._names),)):
+                raise InputError(
+                    f"threshold has shape {shape}; give one number, or one for each of"
+                    f" {len(self._names)} labels"
+                )
+            for each in np.ravel(threshold).tolist():
+                check_real("threshold", each, at_least=0, at_most=1)
+        self._top: int | None = top
+        self._threshold: Any = threshold
         if self._ending != ".jsonl" and top is None:
             _refuse_columns(self._names)
         self._dtype: np.dtype[Any] | None = None

@@ -18,7 +18,7 @@ from complabel._parameters import Constraints, Integer, Real, check_parameters, 
 from complabel.answers import Answers, check_complementary, pair_rows
 from complabel.errors import AnnotationError, InputError, ModelFileError
 from complabel.methods._arrays import Array, Features, Indicator
-from complabel.methods._decisions import THRESHOLDS, labels_above
+from complabel.methods._decisions import THRESHOLDS, check_thresholds, labels_above
 from complabel.methods._door import Targets, check_new, encode_new, refuse_other_number_of_rows
 from complabel.methods._features import validated
 from complabel.methods._model_file import read_tree
@@ -47,6 +47,9 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         Rule of ``predict``: f > ``cut``, or the same after scaling each row of f to [0, 1].
     cut : float
         The cut of that rule, in (0, 1).
+    thresholds_ : ndarray of shape (K,)
+        Only after ``set_thresholds``: ``predict`` then returns the labels whose probability is at
+        least their threshold, whatever ``threshold`` and ``cut`` are.
     """
 
     learns_from: ClassVar[Literal["complementary", "relevant"]] = "complementary"
@@ -65,10 +68,12 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         "n_features_in_": Integer(at_least=1),
         "feature_names_in_": (MISSING, Numbers("d", dtype=None)),
         "_single": (True, False),
+        "thresholds_": (MISSING, Numbers("K", at_least=np.nextafter(0, 1), below=1.0)),
     }
 
     classes_: NDArray[Any]
     n_features_in_: int
+    thresholds_: Array
     _single: bool
 
     def fit(
@@ -124,6 +129,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         refuse_other_number_of_rows(y, features.shape[0])
         targets = Targets.read(features, y, relevant, self)
         self._check_parameters()
+        self._forget("thresholds_")  # they were for the probabilities of an earlier fit
         self.classes_, self._single = targets.classes, targets.single
         if targets.answers is None:
             self._fit(targets.features, targets.complementary, targets.relevant)
@@ -161,6 +167,51 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
             After a fit on one class per row, rows sum to 1, because exactly one label is relevant.
         """
         return self._probabilities(self._decision(self._validate_new(X)))
+
+    def set_thresholds(self, values: Mapping[Any, float] | ArrayLike | None) -> Self:
+        """Choose from which probability on ``predict`` returns a label; ``save`` keeps it.
+
+        Parameters
+        ----------
+        values : mapping of label to float, float, array-like of shape (K,), or None
+            Thresholds in (0, 1). A label is predicted if its probability is at least its threshold.
+            One number is for all labels. Labels that a mapping leaves out keep their threshold, or
+            have ``cut`` if there is none yet. None goes back to ``threshold`` and ``cut``.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a threshold is outside (0, 1), a label is unknown, or exactly one class applies to
+            each row: then ``predict`` returns the most probable one.
+
+        See Also
+        --------
+        complabel.trust.choose_thresholds : Thresholds for a precision, a recall or F1.
+
+        Examples
+        --------
+        >>> from complabel.methods import PriorClassifier
+        >>> Y = np.eye(3, dtype=int)
+        >>> classifier = PriorClassifier().fit(np.zeros((3, 1)), Y)
+        >>> classifier.set_thresholds({2: 0.9}).thresholds_
+        array([0.5, 0.5, 0.9])
+        """
+        check_is_fitted(self, "classes_")
+        if values is None:
+            self._forget("thresholds_")
+            return self
+        if self._single:
+            raise InputError(
+                "exactly one class applies to each row here, and predict returns the most probable"
+                " one, without a threshold"
+            )
+        now = getattr(self, "thresholds_", self.cut)
+        self.thresholds_ = check_thresholds(values, self.classes_, now)
+        return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the predicted labels.
@@ -357,6 +408,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         if self._single:
             predicted: NDArray[Any] = self.classes_[decision.argmax(axis=1)]
             return predicted
+        if hasattr(self, "thresholds_"):
+            return (self._probabilities(decision) >= self.thresholds_).astype(np.int64)
         return labels_above(self._log_odds(decision), threshold=self.threshold, cut=self.cut)
 
     def _forget(self, *attributes: str) -> None:

@@ -1,11 +1,16 @@
-"""From scores to predicted labels: the meaning of ``threshold`` and ``cut``."""
+"""From scores to predicted labels: the meaning of ``threshold``, ``cut`` and thresholds."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from complabel._parameters import check_array
+from complabel.errors import InputError
 from complabel.methods._arrays import Array
 
 THRESHOLDS = ("probability", "minmax")
@@ -44,6 +49,33 @@ def _row_cuts(log_odds: Array, cut: float, flat: float) -> Array:
             for sign in (1, -1)
         )
         return np.where(lowest == highest, flat, log_point - log_complement)
+
+
+def check_thresholds(
+    values: Mapping[Any, float] | ArrayLike, labels: NDArray[Any], now: ArrayLike
+) -> Array:
+    """Return a threshold for each of the labels (K,), or refuse values; ``now`` is (K,) or one."""
+    names = labels.tolist()
+    if isinstance(values, Mapping):
+        unknown = [name for name in values if name not in names]
+        if unknown:
+            raise InputError(f"there is no label {unknown[0]!r}; the labels are {names!s:.200}")
+        known = zip(names, np.broadcast_to(now, len(names)), strict=True)
+        values = [values.get(name, kept) for name, kept in known]
+    axes = ("label",) if np.ndim(values) else ()
+    found = check_array("thresholds", values, *axes)
+    if axes and len(found) != len(names):
+        raise InputError(
+            f"there are {len(found)} thresholds for {len(names)} labels; give equally many"
+        )
+    found = np.array(np.broadcast_to(found, len(names)))
+    wrong = (found <= 0) | (found >= 1)
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise InputError(
+            f"the threshold of label {names[at]!r} is {found[at]:g}; give one between 0 and 1"
+        )
+    return found
 
 
 class ScoresAroundHalf:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from complabel._parameters import check_array
 from complabel.answers import IndicatorLike, check_indicator
@@ -29,8 +30,11 @@ from complabel.metrics._ranked import (
     ranking_loss_of_rows,
 )
 
-Measure = Callable[[NDArray[np.uint8], NDArray[np.float64], NDArray[np.uint8]], float]
-"""Computes a criterion from true labels, scores and predicted labels, each of shape (n, K)."""
+Measure = Callable[..., float]
+"""Computes a criterion from true labels, scores and predicted labels, each of shape (n, K).
+
+If only some true labels are known, a mask of these, of the same shape, is a fourth argument.
+"""
 
 
 def hamming_loss(true_labels: IndicatorLike, predicted: IndicatorLike) -> float:
@@ -55,12 +59,19 @@ def hamming_loss(true_labels: IndicatorLike, predicted: IndicatorLike) -> float:
     >>> hamming_loss([[1, 0, 0, 1]], [[1, 1, 0, 1]])
     0.25
     """
-    relevant, labels = _checked_labels(true_labels, predicted)
+    relevant, labels, _ = _checked_labels(true_labels, predicted)
     if relevant.size == 0:
         raise InputError(
             f"true_labels has shape {relevant.shape}; give at least one row and one label"
         )
-    return float(np.mean(relevant != labels))
+    return _share_wrong(relevant, labels)
+
+
+def _share_wrong(
+    relevant: NDArray[np.uint8], labels: NDArray[np.uint8], known: NDArray[np.bool_] | None = None
+) -> float:
+    wrong = relevant != labels
+    return float(np.mean(wrong if known is None else wrong[known]))
 
 
 def ranking_loss(true_labels: IndicatorLike, scores: ArrayLike) -> float:
@@ -202,9 +213,10 @@ def threshold_minmax(scores: ArrayLike) -> NDArray[np.uint8]:
 class Criterion:
     """A criterion with its key in results and its title in tables.
 
-    Give either ``measure``, which takes true labels, scores and predicted labels of shape (n, K)
-    and returns a float, or ``of_rows``, which takes the ranked labels of rows and returns a value
-    for each row. The latter share one sorting.
+    Give either ``measure``, which takes true labels, scores and predicted labels of shape (n, K),
+    with a mask of the known labels as a fourth argument if not all are, and returns a float; or
+    ``of_rows``, which takes the ranked labels of rows and returns a value for each row. The latter
+    share one sorting.
     """
 
     name: str
@@ -218,12 +230,16 @@ CRITERIA: Final = (
     Criterion(
         name="hamming_loss",
         title="Hamming loss",
-        measure=lambda true_labels, _scores, predicted: hamming_loss(true_labels, predicted),
+        measure=lambda true_labels, _scores, predicted, *known: _share_wrong(
+            true_labels, predicted, *known
+        ),
     ),
     Criterion(
         name="hamming_loss_minmax",
         title="Hamming loss (min-max)",
-        measure=lambda true_labels, scores, _: hamming_loss(true_labels, threshold_minmax(scores)),
+        measure=lambda true_labels, scores, _predicted, *known: _share_wrong(
+            true_labels, threshold_minmax(scores), *known
+        ),
     ),
     Criterion(name="ranking_loss", title="Ranking loss", of_rows=ranking_loss_of_rows),
     Criterion(name="one_error", title="One-error", of_rows=one_error_of_rows),
@@ -253,6 +269,7 @@ def evaluate(
     *,
     criteria: Sequence[Criterion] = CRITERIA,
     skip_trivial_rows: bool = False,
+    known: IndicatorLike | None = None,
 ) -> dict[str, float]:
     """Return all criteria by name; each row is sorted only once.
 
@@ -265,6 +282,10 @@ def evaluate(
         Leave rows with none or all labels relevant out of the ranking criteria (those with
         ``of_rows``). By default they count by scikit-learn's conventions, which are the same for
         every method. All other criteria count all rows.
+    known : array-like or sparse matrix of shape (n_samples, K), or None, default=None
+        1 where the true label is known. Elsewhere ``true_labels`` may hold anything, also NaN. The
+        criteria are then those of the known labels of each row: a row is ranked if one of them is
+        relevant and one is not, whatever ``skip_trivial_rows`` says. By default all are known.
 
     Returns
     -------
@@ -282,43 +303,63 @@ def evaluate(
     >>> values = evaluate([[1, 0, 0]], [[0.4, 0.3, 0.1]], [[0, 0, 0]])
     >>> values["hamming_loss_minmax"], values["average_precision"]
     (0.3333333333333333, 1.0)
+
+    Nobody knows whether the second label applies:
+
+    >>> scores, known = [[0.4, 0.9, 0.1]], [[1, 0, 1]]
+    >>> evaluate([[1, float("nan"), 0]], scores, [[1, 1, 0]], known=known)["one_error"]
+    0.0
     """
-    relevant, labels = _checked_labels(true_labels, predicted)
+    relevant, labels, told = _checked_labels(true_labels, predicted, known)
     checked = check_scores(scores, relevant, names=("true_labels", "scores"))
     ranked = {item.name: item.of_rows for item in criteria if item.of_rows is not None}
-    rows = _rows_to_rank(relevant) if skip_trivial_rows and ranked else slice(None)
-    means = by_row(tuple(ranked.values()), relevant[rows], checked[rows]).mean(axis=1)
+    to_skip = bool(ranked) and (skip_trivial_rows or told is not None)
+    rows = _rows_to_rank(relevant, told) if to_skip else slice(None)
+    told_there = None if told is None else told[rows]
+    means = by_row(tuple(ranked.values()), relevant[rows], checked[rows], told_there).mean(axis=1)
     values = dict(zip(ranked, means.tolist(), strict=True))
+    mask = () if told is None else (told,)
     values |= {
-        item.name: item.measure(relevant, checked, labels)
+        item.name: item.measure(relevant, checked, labels, *mask)
         for item in criteria
         if item.measure is not None
     }
     return {item.name: values[item.name] for item in criteria}
 
 
-def _rows_to_rank(relevant: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def _rows_to_rank(
+    relevant: NDArray[np.uint8], known: NDArray[np.bool_] | None
+) -> NDArray[np.bool_]:
     """Mark the rows with some but not all labels relevant; refuse input without such rows."""
     n_relevant = relevant.sum(axis=1, dtype=np.intp)
-    some: NDArray[np.bool_] = (n_relevant > 0) & (n_relevant < relevant.shape[1])
+    n_known = relevant.shape[1] if known is None else np.count_nonzero(known, axis=1)
+    some: NDArray[np.bool_] = (n_relevant > 0) & (n_relevant < n_known)
     if not some.any():
+        word = "" if known is None else "known "
         raise InputError(
-            f"true_labels has no row with some but not all labels relevant (of {len(some)} rows),"
-            " so there is nothing to rank; evaluate more rows, or give only criteria without a"
-            " ranking"
+            f"true_labels has no row with some but not all {word}labels relevant (of {len(some)}"
+            " rows), so there is nothing to rank; evaluate more rows, or give only criteria without"
+            " a ranking"
         )
     return some
 
 
 def evaluate_labels(
-    true_labels: IndicatorLike, scores: ArrayLike, predicted: IndicatorLike
+    true_labels: IndicatorLike,
+    scores: ArrayLike,
+    predicted: IndicatorLike,
+    *,
+    known: IndicatorLike | None = None,
 ) -> list[dict[str, float | None]]:
-    """Measure the predictions of each label, over all items.
+    """Measure the predictions of each label, over all items, or those for which it is known.
 
     Parameters
     ----------
     true_labels, predicted : array-like or sparse matrix of shape (n_samples, K)
     scores : array-like of shape (n_samples, K)
+    known : array-like or sparse matrix of shape (n_samples, K), or None, default=None
+        1 where the true label is known. Elsewhere ``true_labels`` may hold anything, also NaN.
+        By default all are known.
 
     Returns
     -------
@@ -326,7 +367,9 @@ def evaluate_labels(
         ``"applies"`` and ``"predicted"``: the shares of items to which the label applies, and for
         which it is predicted. ``"precision"``, ``"recall"`` and ``"f1"`` of the predictions.
         ``"average_precision"`` of the items ranked by score. None if a value is not defined,
-        because the label is never predicted or never relevant.
+        because the label is never predicted or never relevant. With ``known``, all are figures of
+        the known items alone, and ``"known"``, the number of these, comes first: precision rests
+        on ``known * predicted`` items, recall and average precision on ``known * applies``.
 
     Raises
     ------
@@ -344,19 +387,22 @@ def evaluate_labels(
     """
     from sklearn.metrics import average_precision_score
 
-    relevant, labels = _checked_labels(true_labels, predicted)
+    relevant, labels, told = _checked_labels(true_labels, predicted, known)
     checked = check_scores(scores, relevant, names=("true_labels", "scores"))
     found = []
-    for true, score, chosen in zip(
-        relevant.T.astype(np.bool_), checked.T, labels.T.astype(np.bool_), strict=True
-    ):
+    for label in range(relevant.shape[1]):
+        rows = slice(None) if told is None else told[:, label]
+        score = checked[rows, label]
+        true, chosen = (each[rows, label].astype(np.bool_) for each in (relevant, labels))
         right = int(np.count_nonzero(true & chosen))
         precision, recall = _share(right, chosen), _share(right, true)
         both = int(np.count_nonzero(true)) + int(np.count_nonzero(chosen))
+        count: dict[str, float | None] = {} if told is None else {"known": len(true)}
         found.append(
-            {
-                "applies": float(true.mean()),
-                "predicted": float(chosen.mean()),
+            count
+            | {
+                "applies": float(true.mean()) if len(true) else None,
+                "predicted": float(chosen.mean()) if len(true) else None,
                 "precision": precision,
                 "recall": recall,
                 "f1": 2 * right / both if both else None,
@@ -380,9 +426,20 @@ def _mean_of(criterion: RowCriterion, true_labels: IndicatorLike, scores: ArrayL
 
 
 def _checked_labels(
-    true_labels: IndicatorLike, predicted: IndicatorLike
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    true_labels: IndicatorLike, predicted: IndicatorLike, known: IndicatorLike | None = None
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_] | None]:
+    """Return true labels, 0 where they are not known, predicted ones, and a mask of the known."""
+    told = None
+    if known is not None:
+        told = check_indicator(known, name="known").astype(np.bool_)
+        if not told.any():
+            raise InputError("known marks no true label, so there is nothing to measure")
+        given: Any = true_labels
+        is_sparse: bool = sparse.issparse(true_labels)
+        given = given.toarray() if is_sparse else np.asarray(given)
+        check_same_shape(given, told, names=("true_labels", "known"))
+        true_labels = np.where(told, given, 0)
     relevant = check_indicator(true_labels, name="true_labels")
     labels = check_indicator(predicted, name="predicted")
     check_same_shape(relevant, labels, names=("true_labels", "predicted"))
-    return relevant, labels
+    return relevant, labels, told

@@ -23,14 +23,12 @@ class RankedRows:
     """Number of labels that rank at or above this one; tied labels share the worst rank."""
     relevant_rank: NDArray[np.intp]
     """Number of relevant labels among these."""
+    n_labels: NDArray[np.intp]
+    """Number of labels of each row that are known, (n_rows,); the others come last."""
 
     @property
     def n_relevant(self) -> NDArray[np.intp]:
         return self.relevant_rank[:, -1]
-
-    @property
-    def n_labels(self) -> int:
-        return int(self.relevant.shape[1])
 
 
 RowCriterion: TypeAlias = Callable[[RankedRows], NDArray[np.float64]]
@@ -63,29 +61,41 @@ def average_precision_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
 
 
 def by_row(
-    criteria: Sequence[RowCriterion], relevant: NDArray[np.uint8], scores: NDArray[np.float64]
+    criteria: Sequence[RowCriterion],
+    relevant: NDArray[np.uint8],
+    scores: NDArray[np.float64],
+    known: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
-    """Return criteria of each row, (n_criteria, n_samples); every row is ranked only once."""
+    """Return criteria of each row, (n_criteria, n_samples); every row is ranked only once.
+
+    A label that is not ``known`` must not be relevant, and each row needs one that is known.
+    """
+    n_labels = np.full(len(scores), relevant.shape[1])
+    if known is not None:
+        scores = np.where(known, scores, -np.inf)  # so the others come last
+        n_labels = np.count_nonzero(known, axis=1)
     n_rows = max(1, _CELLS_PER_CHUNK // relevant.shape[1])  # chunks limit the memory
     parts = [slice(start, start + n_rows) for start in range(0, len(scores), n_rows)]
-    chunks = (_rank(relevant[rows], scores[rows]) for rows in parts)
+    chunks = (_rank(relevant[rows], scores[rows], n_labels[rows]) for rows in parts)
     values = np.hstack([[criterion(ranked) for criterion in criteria] for ranked in chunks])
     return values.reshape(len(criteria), len(scores))
 
 
-def _rank(relevant: NDArray[np.uint8], scores: NDArray[np.float64]) -> RankedRows:
+def _rank(
+    relevant: NDArray[np.uint8], scores: NDArray[np.float64], n_labels: NDArray[np.intp]
+) -> RankedRows:
     """Sort each row by descending score; tied labels share the last rank of their tie."""
-    n_labels = relevant.shape[1]
+    width = relevant.shape[1]
     order = np.argsort(-scores, axis=1, kind="stable")
     sorted_relevant = np.take_along_axis(relevant, order, axis=1).astype(bool)
     sorted_scores = np.take_along_axis(scores, order, axis=1)
     closes_tie = np.ones(scores.shape, dtype=bool)
     np.not_equal(sorted_scores[:, :-1], sorted_scores[:, 1:], out=closes_tie[:, :-1])
-    rank = np.where(closes_tie, np.arange(1, n_labels + 1), n_labels)
+    rank = np.where(closes_tie, np.arange(1, width + 1), width)
     rank = np.minimum.accumulate(rank[:, ::-1], axis=1)[:, ::-1]
     relevant_rank = np.cumsum(sorted_relevant, axis=1, dtype=np.intp)
     relevant_rank = np.take_along_axis(relevant_rank, rank - 1, axis=1)
-    return RankedRows(relevant=sorted_relevant, rank=rank, relevant_rank=relevant_rank)
+    return RankedRows(sorted_relevant, rank, relevant_rank, n_labels)
 
 
 def check_scores(

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from complabel.trust import Reliability
+
 
 # Matplotlib draws with these colours, which no colour map has. Later they become the page's
 # colours.
@@ -236,6 +238,27 @@ def rank_chart(ranking: Ranking, *, title: str, description: str) -> Chart:
         axes.spines["left"].set_visible(False)
 
     return Chart(title, description, (_WIDTH, 1.1 + _LINE * n_rows), draw)
+
+
+def reliability_chart(found: Reliability, *, title: str, description: str) -> Chart:
+    """Return a diagram of reliability: the share that applies over the probability, with intervals.
+
+    Probabilities that can be believed lie on the diagonal.
+    """
+
+    def draw(figure: Figure) -> None:
+        axes = new_axes(figure, title, "predicted probability")
+        axes.axline((0, 0), slope=1, color=INK, alpha=0.5, linewidth=1, linestyle="--")
+        reach = np.abs(found.intervals.T - found.share)
+        axes.errorbar(found.mean_probability, found.share, yerr=reach, **_WHISKER)
+        line: Mapping[str, Any] = {"color": ACCENT, "linewidth": 1.5, "marker": "o"}
+        axes.plot(found.mean_probability, found.share, markersize=4, clip_on=False, **line)
+        axes.set(xlim=(0, 1), ylim=(0, 1), ylabel="share that applies")
+        ticks = np.linspace(0, 1, 5)
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+
+    return Chart(title, description, (_WIDTH, _WIDTH), draw)
 
 
 def heat_map(

@@ -262,6 +262,7 @@ def way_of_asking(draw: Draw) -> str:
         said.append(f"unequally (sd {draw.propensity_sd:g})")
     if draw.error_rate:
         said.append(f"{100 * draw.error_rate:.3g} % mistakes")
+    said += draw.one_sided_mistakes
     if draw.audit and draw.question != "none":
         said.append("and an audit")
     return ", ".join(said)

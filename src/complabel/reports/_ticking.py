@@ -144,7 +144,8 @@ def _families(draws: Sequence[Draw]) -> list[tuple[list[Draw], dict[str, list[Dr
         # Two answers about half of the items are another curve than one answer about each.
         if not draw.judges or (draw.items_share < 1 and draw.answers_per_item > 1):
             continue
-        asked, forms = found.setdefault(f"{draw.error_rate} {draw.audit}", ([], {}))
+        alike = f"{draw.error_rate} {draw.missed} {draw.invented} {draw.audit}"
+        asked, forms = found.setdefault(alike, ([], {}))
         same = asked if draw.question == "asked" else forms.setdefault(draw.question, [])
         same.append(draw)
     return list(found.values())

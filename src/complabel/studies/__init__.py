@@ -8,7 +8,7 @@ from complabel.studies._draw import answers_of as answers_of
 from complabel.studies._draw import seconds_of as seconds_of
 from complabel.studies._fold import run_fold as run_fold
 from complabel.studies._fold import split_folds
-from complabel.studies._outcome import Outcome
+from complabel.studies._outcome import Outcome as Outcome
 from complabel.studies._outcome import result_versions as result_versions
 from complabel.studies._plan import Plan
 from complabel.studies._plan_files import benchmark_plan, read_plan
@@ -29,7 +29,6 @@ from complabel.studies._units import plan_units as plan_units
 __all__ = [
     "Draw",
     "Monitor",
-    "Outcome",
     "Plan",
     "Row",
     "Store",

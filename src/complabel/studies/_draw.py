@@ -22,8 +22,8 @@ CHECKED: Final = ConfigDict(extra="forbid", frozen=True)
 """Configuration of each part of a plan: unknown keys are refused, objects never change."""
 
 _ASKED_AS: Final = (
-    *("question", "propensity_sd", "error_rate", "answers_per_item", "items_share"),
-    "audit",
+    *("question", "propensity_sd", "error_rate", "missed", "invented"),
+    *("answers_per_item", "items_share", "audit"),
 )
 """The settings of a draw that say how people are asked, and how they answer."""
 
@@ -33,6 +33,8 @@ _SHORT = {
     "sharpness": "sharpness",
     "propensity_sd": "sd",
     "error_rate": "mistakes",
+    "missed": "missed",
+    "invented": "invented",
     "answers_per_item": "answers",
     "items_share": "share",
     "audit": "audit",
@@ -70,6 +72,9 @@ def _known_question(question: str) -> str:
     return question
 
 
+_Share = Annotated[float, Field(ge=0, le=1)]
+
+
 class Draw(BaseModel):
     """How people are asked for labels and how they answer; by default as in the paper.
 
@@ -98,6 +103,9 @@ class Draw(BaseModel):
         exp(``propensity_sd`` * z_k), z_k standard normal. Without effect for "asked" and "ticked".
     error_rate : float, default=0.0
         Share of answers drawn at random from all answers that the question allows.
+    missed, invented : float, default=0.0
+        How often people do not see that a label applies, and how often they think that one applies
+        which does not. Not together with ``error_rate``.
     answers_per_item : int, default=1
     items_share : float, default=1.0
         Share of the instances that people are asked about.
@@ -119,7 +127,9 @@ class Draw(BaseModel):
     sharpness: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
     question: Annotated[str, AfterValidator(_known_question)] = "free"
     propensity_sd: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    error_rate: Annotated[float, Field(ge=0, le=1)] = 0.0
+    error_rate: _Share = 0.0
+    missed: _Share = 0.0
+    invented: _Share = 0.0
     answers_per_item: Annotated[int, Field(ge=1)] = 1
     items_share: Annotated[float, Field(gt=0, le=1)] = 1.0
     audit: Annotated[int, Field(ge=0)] = 0
@@ -155,6 +165,11 @@ class Draw(BaseModel):
             raise ValueError(
                 "audit is 0, but with the question none people only answer the audit; set audit"
                 " to a number of questions, such as 200"
+            )
+        if self.error_rate and (self.missed or self.invented):
+            raise ValueError(
+                "error_rate cannot be set beside missed or invented: both say how people err; leave"
+                " one of them out"
             )
         if self.judges and self.asked_for != 1:
             raise ValueError(
@@ -215,6 +230,7 @@ class Draw(BaseModel):
             words.append(f"labels come to mind unequally (sd {self.propensity_sd:g})")
         if self.error_rate:
             words.append(f"{100 * self.error_rate:.3g} % of the answers at random")
+        words += self.one_sided_mistakes
         if self.answers_per_item > 1:
             words.append(f"{self.answers_per_item} answers per item")
         if self.items_share < 1:
@@ -222,6 +238,13 @@ class Draw(BaseModel):
         if self.audit and self.question != "none":
             words.append(self._said_audit())
         return ", ".join(words)
+
+    @property
+    def one_sided_mistakes(self) -> list[str]:
+        """How often people miss and invent labels, in plain words; empty if they never do."""
+        rates = {"miss": self.missed, "invent": self.invented}
+        said = [f"{does} {100 * rate:.3g} %" for does, rate in rates.items() if rate]
+        return [f"people {' and '.join(said)}"] if said else []
 
     @property
     def short_title(self) -> str:

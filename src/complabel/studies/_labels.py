@@ -66,6 +66,8 @@ def draw_labels(
         answers_per_item=draw.answers_per_item,
         items_share=draw.items_share,
         error_rate=draw.error_rate,
+        missed=draw.missed,
+        invented=draw.invented,
         propensities=propensities,
         random_state=seed,
     )

@@ -76,7 +76,8 @@ class StudyResults:
             - ``dataset``, ``row`` (its title), ``method``, ``match_frequencies``, ``seed``
               and ``folds``;
             - the settings of the draw: ``labels`` (its scheme), ``question``, ``propensity_sd``,
-              ``error_rate``, ``answers_per_item``, ``items_share`` and ``audit``;
+              ``error_rate``, ``missed``, ``invented``, ``answers_per_item``, ``items_share`` and
+              ``audit``;
             - ``learns_from``: "complementary", or "relevant" or "frequencies" for rows that learn
               something that annotators did not say;
             - ``seconds``: the sum over all fits and predictions;

@@ -126,10 +126,9 @@ class MetricEstimates(Figures):
         scores = self._pairs.score[self._pairs.ranking[0]]
         ranks = np.geomspace(1, len(scores), n_points + 1)[1:].astype(np.intp) - 1
         cuts = np.unique(scores[ranks])
-        cuts = cuts[cuts < scores[0]]
         rows = []
         for cut in cuts:
-            pairs = replace(self._pairs, predicted=self._pairs.score > cut)
+            pairs = replace(self._pairs, predicted=self._pairs.score >= cut)
             at = _figures(pairs, self.confidence, new_items=self.new_items, names=_AT_THRESHOLD)
             rows.append([x for each in at.values() for x in (each.value, each.low, each.high)])
         columns = [f"{name}{end}" for name in _AT_THRESHOLD for end in ("", "_low", "_high")]
@@ -159,7 +158,7 @@ def estimate_metrics(
         model that did not learn from these judgements, for example from
         :func:`~complabel.methods.cross_fit_probabilities`.
     threshold : float or array-like of shape (n_labels,), default=0.5
-        A label is predicted if its probability is above this: one number, or one for each label.
+        A label is predicted if its probability is at least this: one number, or one for each label.
     missed, invented : float or array-like of shape (R,) or (R, n_labels), default=0.0
         Known mistakes, as in :func:`~complabel.frequencies.estimate_label_frequencies`. The figures
         are about what is true, not about what people say.

@@ -67,7 +67,7 @@ class ScoredPairs:
         total = np.bincount(at, weights=judged.weight).astype(np.float64)
         return cls(
             score=score,
-            predicted=(probabilities > thresholds).ravel(),
+            predicted=(probabilities >= thresholds).ravel(),
             item=np.repeat(np.arange(judged.n_items), judged.n_labels),
             chance=chance,
             place=place,

@@ -1,0 +1,209 @@
+"""Whether probabilities can be believed: how often labels apply that get about the same one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from complabel._parameters import check_array, check_integer
+from complabel.answers import Answers
+from complabel.errors import AnnotationError, InputError
+from complabel.trust._sample import Array, JudgedPairs
+
+# The mean probability of a bin counts as so many judgements more when the noise of its share is
+# estimated. Else a bin in which no label applies would seem free of noise.
+_PRIOR_JUDGEMENTS = 2.0
+_QUANTILE = 1.959964  # of 95 %, of the normal distribution
+_SIMULATED = 2000
+# The search for the size of the gaps halves its interval so often.
+_HALVINGS = 25
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """What a diagram of reliability shows, for B bins of pairs of an item and a label.
+
+    Parameters
+    ----------
+    mean_probability, share : ndarray of shape (B,)
+        The mean of the probabilities in each bin, and the share of its pairs to which the label
+        applies. They are equal, but for chance, if the probabilities can be believed.
+    intervals : ndarray of shape (B, 2)
+        Intervals of 95 % for ``share``.
+    weights : ndarray of shape (B,)
+        The share of all pairs that lie in each bin, as estimated; they sum to 1.
+    judgements : ndarray of int of shape (B,)
+        Numbers of judgements.
+    error : float
+        Expected calibration error: the mean, over all pairs, of the gap between both. Chance alone
+        makes gaps, and what it adds is taken off.
+    interval : tuple of two floats
+        Interval of 95 % for the error.
+    """
+
+    mean_probability: Array
+    share: Array
+    intervals: Array
+    weights: Array
+    judgements: NDArray[np.intp]
+    error: float
+    interval: tuple[float, float]
+
+
+def reliability(
+    answers: Answers | ArrayLike, probabilities: ArrayLike, *, n_bins: int = 10
+) -> Reliability:
+    """Compare probabilities with answers to random questions, or with true labels.
+
+    The model must not have learned from the answers about these items, or the probabilities look
+    better than they are.
+
+    Parameters
+    ----------
+    answers : Answers, or array-like of shape (n_items, n_labels)
+        Answers to random questions, as :func:`complabel.asking.suggest_questions` draws them; other
+        answers are left out. Or true labels: 1 where a label applies, 0 where it does not, NaN
+        where this is not known. Pairs that are known by choice, not by chance, mislead.
+    probabilities : array-like of shape (n_items, n_labels)
+        What ``predict_proba`` returns for the items.
+    n_bins : int, default=10
+        Bins hold about equally many judgements. There are fewer if many probabilities are equal.
+
+    Returns
+    -------
+    Reliability
+
+    Raises
+    ------
+    AnnotationError
+        If no answer is to a random question, or true labels are not 0, 1 or NaN, or all unknown.
+    InputError
+        If the shapes differ, or ``probabilities`` are not from 0 to 1.
+
+    Notes
+    -----
+    The gap d of each bin has normal noise of a known size s. Errors are compared that would arise
+    from gaps t sqrt(d^2 + s^2), for some t from 0 on. ``error`` is the one under which the error
+    without correction would be as often larger as smaller; ``interval`` holds those under which it
+    is among the middle 95 %. With 200 answers the error without correction is often three times
+    the true one. For each item with several judgements in a bin, their dependence counts.
+
+    References
+    ----------
+    Kumar, Liang and Ma, "Verified uncertainty calibration", NeurIPS 2019: the error without
+    correction is too large, and bins with equal numbers are better than bins of equal width.
+
+    Examples
+    --------
+    A model that says .5 where labels apply to three in ten is over-confident:
+
+    >>> rng = np.random.default_rng(0)
+    >>> true_labels = rng.random((400, 5)) < [0.1, 0.1, 0.1, 0.3, 0.3]
+    >>> said = np.tile([0.1, 0.1, 0.1, 0.5, 0.5], (400, 1))
+    >>> found = reliability(true_labels, said)
+    >>> found.mean_probability, found.share.round(2)
+    (array([0.1, 0.5]), array([0.11, 0.3 ]))
+    >>> round(found.error, 2)
+    0.09
+    """
+    check_integer("n_bins", n_bins, at_least=1)
+    p = check_array("probabilities", probabilities, "item", "label")
+    if p.min() < 0 or p.max() > 1:
+        raise InputError(f"probabilities must be from 0 to 1, got {p.min():g} to {p.max():g}")
+    shape = answers.shape if isinstance(answers, Answers) else np.shape(answers)
+    if p.shape != shape:
+        raise InputError(
+            f"probabilities have shape {p.shape}, and the answers or true labels {shape}; give one"
+            " row per item and one column per label"
+        )
+    pairs = JudgedPairs.of(answers) if isinstance(answers, Answers) else _known(answers)
+    return _compared(pairs, p[pairs.item, pairs.label], n_bins)
+
+
+def _known(true_labels: ArrayLike) -> JudgedPairs:
+    """Return the pairs whose true label is known, all with the same weight."""
+    values = np.asarray(true_labels, dtype=np.float64)
+    known = ~np.isnan(values)
+    if not np.isin(values[known], (0, 1)).all() or not known.any():
+        raise AnnotationError(
+            "true labels must be 0 or 1, or NaN where they are not known, and some must be known"
+        )
+    item, label = np.nonzero(known)
+    return JudgedPairs(
+        item=item,
+        label=label,
+        annotator=np.full(len(item), -1),
+        applies=values[known] == 1,
+        weight=np.ones(len(item)),
+        n_items=values.shape[0],
+        n_labels=values.shape[1],
+    )
+
+
+def _compared(pairs: JudgedPairs, p: Array, n_bins: int) -> Reliability:
+    # Equal probabilities have the same mean rank, so they stay in one bin.
+    before = (stats.rankdata(p) - 0.5) / len(p)
+    _, place, judgements = np.unique(
+        (n_bins * before).astype(np.intp), return_inverse=True, return_counts=True
+    )
+    w = pairs.weight
+
+    def sums(values: Array) -> Array:
+        return np.bincount(place, weights=values).astype(np.float64)
+
+    total = sums(w)
+    mean, share = sums(w * p) / total, sums(w * pairs.applies) / total
+    weights = total / total.sum()
+    gap = share - mean
+    n = total**2 / sums(w**2) / _design_effect(pairs, place, w * (pairs.applies - p - gap[place]))
+    likely = (n * share + _PRIOR_JUDGEMENTS * mean) / (n + _PRIOR_JUDGEMENTS)
+    noise = np.sqrt(likely * (1 - likely) / n)
+    error, interval = _without_noise(gap, noise, weights)
+    intervals = _wilson(share, n)
+    return Reliability(mean, share, intervals, weights, judgements, error, interval)
+
+
+def _design_effect(pairs: JudgedPairs, place: NDArray[np.intp], deviation: Array) -> float:
+    """Return by how much dependence within items raises the variance of gaps; at least 1.
+
+    ``deviation`` are weighted deviations (J,) from the mean of their bin, and ``place`` their bins.
+    """
+    _, cluster = np.unique(place * pairs.n_items + pairs.item, return_inverse=True)
+    together = np.bincount(cluster, weights=deviation)
+    alone = float(deviation @ deviation)
+    return max(1.0, float(together @ together) / alone) if alone else 1.0
+
+
+def _wilson(share: Array, n: Array) -> Array:
+    """Return intervals (B, 2) of 95 % for shares (B,) of n judgements each, by E. B. Wilson."""
+    z = _QUANTILE**2 / n
+    middle = (share + z / 2) / (1 + z)
+    half = np.sqrt(z * share * (1 - share) + z**2 / 4) / (1 + z)
+    return np.clip(np.stack([middle - half, middle + half], axis=1), 0, 1)
+
+
+def _without_noise(gap: Array, noise: Array, weights: Array) -> tuple[float, tuple[float, float]]:
+    """Return the mean absolute gap without what noise adds to it, and its interval of 95 %."""
+    observed = float(weights @ np.abs(gap))
+    likely = np.sqrt(gap**2 + noise**2) * np.where(gap < 0, -1, 1)
+    drawn = np.random.default_rng(0).standard_normal((_SIMULATED, len(gap))) * noise
+
+    def size_with(chance: float) -> float:
+        """Return the error under which a larger one than observed has this chance."""
+
+        def is_too_small(times: float) -> bool:
+            larger = np.abs(times * likely + drawn) @ weights >= observed
+            return bool(larger.mean() < chance)
+
+        low, high = 0.0, 1.0
+        while is_too_small(high):
+            low, high = high, 2 * high
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if is_too_small(middle) else (low, middle)
+        return low * float(weights @ np.abs(likely))
+
+    return size_with(0.5), (size_with(0.025), size_with(0.975))
