@@ -31,6 +31,7 @@ from complabel.cli._labelstudio import labelstudio_config
 from complabel.cli._methods import methods
 from complabel.cli._outputs import GuardedCommand, option_of
 from complabel.cli._predict import predict
+from complabel.cli._show import show_
 from complabel.cli._study_run import export, report, reproduce, run, status
 from complabel.cli._tune import tune
 from complabel.errors import ComplabelError
@@ -119,8 +120,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-_add(app, demo, import_, inspect, ask, consensus, fit, evaluate, decide, predict)
-_add(app, labelstudio_config, datasets, methods, benchmark, tune, reproduce)
+_add(app, demo, import_, inspect, ask, consensus, fit, show_, evaluate, decide, predict)
+_add(app, labelstudio_config)
+_add(app, datasets, methods, benchmark, tune, reproduce)
 _STUDY = "Run a study of datasets, draws and methods, and report its results."
 study = typer.Typer(
     cls=_Group, help=_STUDY, short_help=_STUDY, no_args_is_help=True, rich_markup_mode=None
