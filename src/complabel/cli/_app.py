@@ -21,6 +21,7 @@ from complabel.cli._benchmark import benchmark
 from complabel.cli._consensus import consensus
 from complabel.cli._console import complain, remark
 from complabel.cli._datasets import datasets
+from complabel.cli._decide import decide
 from complabel.cli._demo import demo
 from complabel.cli._evaluate import evaluate
 from complabel.cli._fit import fit
@@ -119,7 +120,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-_add(app, demo, import_, inspect, ask, consensus, fit, show_, predict, evaluate)
+_add(app, demo, import_, inspect, ask, consensus, fit, show_, evaluate, decide, predict)
 _add(app, labelstudio_config)
 _add(app, datasets, methods, benchmark, tune, reproduce)
 _STUDY = "Run a study of datasets, draws and methods, and report its results."
