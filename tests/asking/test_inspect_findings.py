@@ -92,6 +92,27 @@ def test_contradictions_come_first():
     assert order == sorted(order)
 
 
+@pytest.mark.parametrize("n_items", [14, 15])
+def test_what_known_people_contradict_is_kept_if_enough_is_shared(n_items):
+    says = np.zeros((n_items, 2), dtype=int)
+    people = Answers.concatenate(
+        Answers.from_arrays(
+            relevant=ticked, absent=1 - ticked, question="ticked", annotator=[name] * n_items
+        )
+        for name, ticked in (("ann", says), ("bob", np.eye(n_items, 2, dtype=int)))
+    )
+    step = inspect_answers(people).next_step
+    if 2 * n_items < 30:  # pairs that both judged
+        assert (step.name, step.severity) == ("contradictions", "problem")
+    else:
+        assert (step.name, step.severity) == ("people-contradict", "warning")
+        assert step.what.startswith("2 pairs of item and label")
+        assert "Several known people judged the same 30 pairs" in step.what
+        assert "--contradictions keep" in step.command
+        assert "selection-likelihood:missed=auto,invented=auto" in step.command
+        assert "complabel consensus" in step.advice
+
+
 def test_menus_tell_frequencies_but_not_for_sure():
     seen = inspect_answers(draw_answers(draw_labels(2000), question="menu-2", random_state=1))
     assert seen.knowledge.known

@@ -1,6 +1,7 @@
 """What a model says about people and their answers: `predict --answers`, `inspect --model`."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -101,6 +102,22 @@ def test_answers_to_check_can_be_answered_again(run, folder, model):
         ["answers.csv", "again.csv"], items=ITEMS, label_names=NAMES, contradictions="keep"
     ).answers
     assert both.n_answers == SAID.n_answers + 12
+
+
+@pytest.mark.parametrize("model_given", [True, False])
+def test_the_page_shows_who_errs(run, folder, model, model_given):
+    with_model = ("--features", "X.csv", "--model", MODEL) if model_given else ()
+    code, out, _ = run("inspect", "answers.csv", *with_model, "--html", "page.html")
+    assert code == 0
+    assert "[people-contradict]" in out
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    people = page[page.index('id="people"') : page.index('id="doubtful"')]
+    assert {"ann", "bob", "cleo"} <= set(re.findall(r'class="name">(\w+)<', people))
+    assert ("the model that was given" in people) == model_given
+    assert ("the answers alone" in people) != model_given
+    wrong = [float(share) for share in re.findall(r"nowrap\">([\d.]+) %</td><td", page)]
+    assert len(wrong) == 20
+    assert wrong == sorted(wrong, reverse=True)
 
 
 def test_a_fit_may_keep_contradictions(run, folder, model):

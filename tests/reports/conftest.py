@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
 from markupsafe import Markup
-from tests.reports.small import HOSTILE, PEOPLE, draw_labels, failing, make_plan, make_results
+from tests.reports.small import (
+    HOSTILE,
+    PEOPLE,
+    about_people,
+    draw_labels,
+    failing,
+    make_plan,
+    make_results,
+)
 
 from complabel.answers import Answers
 from complabel.asking import inspect_answers
@@ -66,10 +74,13 @@ def seen():
 @pytest.fixture(scope="session")
 def pages(results, demo, seen):
     """A page of each kind."""
+    people, doubtful = about_people()
     return {
         "report": render_report(results),
         "demo": render_demo(demo[0]),
-        "inspection": render_inspection(seen),
+        "inspection": render_inspection(
+            seen, people=people, doubtful=doubtful, found_by="By a <model>."
+        ),
     }
 
 

@@ -164,6 +164,29 @@ HOSTILE = ["<script>alert(1)</script>", "a\"b' onload=x", "sea & sky\n{{ 7*7 }}"
 PEOPLE = ("<b>ann</b>", "bob & co")
 
 
+def about_people():
+    """How often two people and the unknown ones err, and 25 doubtful answers."""
+    people = {
+        "annotator": np.array([*PEOPLE, None], dtype=object),
+        "judged": np.array([10, 2000, 0]),
+        "missed": np.array([math.nan, 0.25, math.nan]),
+        "missed_low": np.array([0.1, 0.2, 0.01]),
+        "missed_high": np.array([0.9, 0.4, 0.99]),
+        "invented": np.array([0.03, 0.01, math.nan]),
+        "invented_low": np.array([0.02, 0.005, 0.01]),
+        "invented_high": np.array([0.04, 0.015, 0.99]),
+    }
+    doubtful = {
+        "item": np.array([f"<i>{at}" for at in range(25)], dtype=object),
+        "label": np.array(HOSTILE)[np.arange(25) % 4],
+        "annotator": np.array([*PEOPLE, None, *PEOPLE] * 5, dtype=object),
+        "said": np.arange(25) % 3 == 0,
+        "wrong": np.linspace(0.9, 0.1, 25),
+        "others": np.where(np.arange(25) == 1, math.nan, 0.125),
+    }
+    return people, doubtful
+
+
 def draw_labels():
     Y = (np.random.default_rng(100).random((400, 4)) < [0.1, 0.2, 0.3, 0.4]).astype(np.uint8)
     Y[Y.all(axis=1), 0] = 0

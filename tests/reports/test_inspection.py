@@ -66,6 +66,42 @@ def test_shares_of_rare_labels_fill_the_scale():
     )
 
 
+def test_people_are_shown_with_their_rates_those_who_judged_most_first(page):
+    block = page[page.index('id="people"') : page.index('id="doubtful"')]
+    assert "<p>By a &lt;model&gt;.</p>" in block
+    rows = block.split("<tr>")[2:]
+    assert len(rows) == 2  # who judged nothing is left out
+    assert [name in row for row, name in zip(rows, ("bob &amp; co", "&lt;b&gt;ann"), strict=True)]
+    # The scales end at 100 % and 4 %, the largest ends of the intervals.
+    (often, rarely) = (
+        re.findall(r'class="(\w+)" style="left: ([\d.]+)%(?:; width: ([\d.]+)%)?', row)
+        for row in rows
+    )
+    assert often == [
+        ("range", "20.00", "20.00"), ("dot", "25.00", ""),
+        ("range", "10.00", "20.00"), ("dot", "20.00", ""),
+    ]  # fmt: skip
+    assert [kind for kind, *_ in rarely] == ["range", "range", "dot"]  # one rate is not known
+    assert "25.0 %" in rows[0]
+    assert "(20.0 to 40.0)" in rows[0]
+    assert "2,000" in rows[0]
+
+
+def test_the_most_doubtful_answers_are_listed(page):
+    document = Page(page)
+    (table,) = [table for table in document.tables if table[0][:2] == ["Item", "Label"]
+                and "Wrong" in table[0]]  # fmt: skip
+    assert len(table) == 21
+    assert table[1] == ["<i>0", HOSTILE[0], PEOPLE[0], "yes", "90.0 %", "12.5 %"]
+    assert table[2] == ["<i>1", HOSTILE[1], PEOPLE[1], "no", "86.7 %", ""]
+    assert table[3][2] == ""
+
+
+def test_without_people_the_page_says_nothing_of_them(seen):
+    page = render_inspection(seen)
+    assert not {'id="people"', 'id="doubtful"'} & set(re.findall(r'id="\w+"', page))
+
+
 def test_the_headline_counts_items_with_answers():
     answers = Answers.from_arrays(absent=np.eye(3, dtype=int), n_items=3000)
     (first, *_) = inspection_lines(inspect_answers(answers), 200)

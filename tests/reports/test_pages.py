@@ -13,6 +13,7 @@ from complabel.reports import render_demo, render_inspection
 
 KINDS = ("report", "inspection", "demo")
 SECTIONS = {"findings", "answers", "frequencies", "choice", "annotators", "contradictions"}
+SECTIONS |= {"people", "doubtful"}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -43,7 +43,6 @@ _NO_ALPHA = 0.2  # below this, annotators agree hardly more than by chance
 _MANY_MISTAKES = 0.1  # share of answers given at random
 _FEW_MISTAKES = 0.05  # a rate that may be as low as this is not reported
 _ONE_SIDED = 1.645  # standard errors from an estimate to its 95 % bound
-_LEAST_SHARED = 30  # agreement on fewer pairs says too little
 _CLEARLY = 1.25  # a ratio of times this much above or below the break-even is on one side of it
 
 Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
@@ -118,7 +117,9 @@ def _counts(context: Context) -> Found:
         yield "no-answers", {}
     elif seen.n_unanswered:
         yield "items-without-answers", {}
-    if seen.n_contradictions:
+    if seen.n_contradictions and seen.people_compared:
+        yield "people-contradict", {"first": seen.contradictions[0]}
+    elif seen.n_contradictions:
         yield "contradictions", {"first": seen.contradictions[0]}
     if seen.n_repeated:
         yield "repeated-answers", {}
@@ -216,7 +217,7 @@ def _extremes(seen: Inspection) -> str:
 
 def _agreement(context: Context) -> Found:
     found = context.seen.agreement
-    if found is None or found.n_pairs < _LEAST_SHARED:
+    if found is None or not context.seen.people_compared:
         return
     alpha = "undefined" if found.alpha is None else f"{found.alpha:.2f}"
     highest = 1.0

@@ -13,6 +13,8 @@ SEVERITIES: tuple[Severity, ...] = ("problem", "warning", "note")
 """All severities, the most severe first."""
 
 
+_LEAST_SHARED = 30  # with fewer shared pairs, too little is known about people
+
 DEPENDS = "named against what else applies"
 """The name of the :class:`ChoiceTest` that looks at pairs of labels."""
 
@@ -291,6 +293,11 @@ class Inspection:
     def next_step(self) -> Finding | None:
         """The finding to deal with first; None if there is nothing to do before a fit."""
         return next((each for each in self.findings if each.severity != "note"), None)
+
+    @property
+    def people_compared(self) -> bool:
+        """Whether people judged the same pairs, and enough of them to tell who errs."""
+        return self.agreement is not None and self.agreement.n_pairs >= _LEAST_SHARED
 
     def finding(self, name: str) -> Finding | None:
         """Return the finding with this name, or None."""

@@ -62,7 +62,11 @@ def inspect(
         endings=options.TABLE,
     ),
     n: int = option("N", "Number of these questions.", "-n", "--number", default=200, min=1),
-    html: Path | None = target("Also write a web page with charts to this file.", page=True),
+    html: Path | None = target(
+        "Also write a web page with charts to this file. If several people judged the same, it"
+        " shows how often each errs, and answers to check.",
+        page=True,
+    ),
     json_file: Path | None = options.JSON_FILE,
     data_dir: Path | None = options.DATA_DIR,
 ) -> None:
@@ -108,22 +112,48 @@ def inspect(
         )
     for line in inspection_lines(inspection, min(output().width, _MOST_COLUMNS)):
         say(line)
-    if html is not None:
-        write_inspection_page(inspection, html)
-        say(f"wrote {html}")
     as_json = inspection.as_json()
+    about_people: dict[str, Any] = {}
     if classifier is not None and is_table and found is not None:
         of_model = own.for_model(found, classifier)
-        people = classifier.annotators_table(of_model, said)
-        as_json["people"] = show_people(people, "By the model")
-        if doubtful is not None:
-            table = classifier.doubtful_answers(of_model, said)
-            write_doubtful(table, doubtful, n)
-            again = unused(doubtful.with_name(f"answered-{doubtful.name}"))
-            say("next: fill in the columns answer (yes, no, unsure) and annotator, then")
-            say(f"  {command('import', doubtful, out=again)}")
-            say_fit((*answers, again), features, items, label_names, question)
+        about_people = _by_model(classifier, of_model, said)
+        as_json["people"] = show_people(about_people["people"], "By the model")
+    elif html is not None and inspection.people_compared:
+        about_people = _by_what_people_say(said)
+    if html is not None:
+        write_inspection_page(inspection, html, **about_people)
+        say(f"wrote {html}")
+    if doubtful is not None:
+        write_doubtful(about_people["doubtful"], doubtful, n)
+        again = unused(doubtful.with_name(f"answered-{doubtful.name}"))
+        say("next: fill in the columns answer (yes, no, unsure) and annotator, then")
+        say(f"  {command('import', doubtful, out=again)}")
+        say_fit((*answers, again), features, items, label_names, question)
     save_json(json_file, as_json)
+
+
+def _by_model(classifier: Any, X: Any, said: Answers) -> dict[str, Any]:
+    return {
+        "people": classifier.annotators_table(X, said),
+        "doubtful": classifier.doubtful_answers(X, said),
+        "found_by": "These are the rates and probabilities of the model that was given. It weighs"
+        " the features of an item and all answers about it.",
+    }
+
+
+def _by_what_people_say(said: Answers) -> dict[str, Any]:
+    from complabel.people import find_consensus
+
+    with working("comparing people"):
+        found = find_consensus(None, said)
+    return {
+        "people": found.people,
+        "doubtful": found.doubtful,
+        "found_by": "Nobody knows the truth here. Each person is compared with what most people"
+        f" would say, by the answers alone; {found.n_repeated:,} pairs of an item and a label were"
+        " judged more than once. People who all err in the same way look right. With --model, the"
+        " features count, too.",
+    }
 
 
 def say_fit(

@@ -6,6 +6,7 @@ from complabel.frequencies._estimate import LabelFrequencies, estimate_label_fre
 from complabel.frequencies._estimate import (
     frequencies_with_propensities as frequencies_with_propensities,
 )
+from complabel.frequencies._estimate import rates_of_mistakes as rates_of_mistakes
 from complabel.frequencies._given import check_auto_or_given as check_auto_or_given
 from complabel.frequencies._given import given_frequencies as given_frequencies
 from complabel.frequencies._given import rates_of_exclusion as rates_of_exclusion

@@ -178,7 +178,7 @@ def estimate_label_frequencies(
     (array([0.11, 0.31, 0.59]), array([0.02, 0.02, 0.03]))
     """
     audit, named = Audit.of(answers), Named.of(answers)
-    counts = audit.counts(*_rates_of_mistakes(missed, invented, answers))
+    counts = audit.counts(*rates_of_mistakes(missed, invented, answers))
     if predictions is not None:
         counts = sharpened(audit, _checked(predictions, answers), counts)
     if len(audit.item):
@@ -223,10 +223,13 @@ def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequen
     )
 
 
-def _rates_of_mistakes(
+def rates_of_mistakes(
     missed: ArrayLike, invented: ArrayLike, answers: Answers
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return both rates, each (1, K), or (R + 1, K) by annotator, with unknown ones last."""
+    """Return both rates, each (1, K), or (R + 1, K) by annotator, with unknown ones last.
+
+    So annotator -1, who is unknown, has the last row.
+    """
     found = _by_annotator("missed", missed, answers), _by_annotator("invented", invented, answers)
     highest = float((found[0] + found[1]).max())
     if highest >= 1:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from complabel import __version__
 from complabel._writing import write_text
@@ -20,7 +23,7 @@ _NAME = 24
 # Most lines of a chart; nobody can read a chart with a thousand.
 _DRAWN_LABELS = 60
 _DRAWN_ANNOTATORS = 40
-_DRAWN_CONTRADICTIONS = 20
+_DRAWN_CONTRADICTIONS = _DRAWN_DOUBTFUL = 20
 _TOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8)  # of a scale
 
 _KINDS = {  # what answers say about a label, in the order of the stacked bars
@@ -31,8 +34,17 @@ _KINDS = {  # what answers say about a label, in the order of the stacked bars
 }
 
 
-def render_inspection(inspection: Inspection) -> str:
-    """Render the findings as one HTML page without external files."""
+def render_inspection(
+    inspection: Inspection,
+    *,
+    people: Mapping[str, Any] | None = None,
+    doubtful: Mapping[str, Any] | None = None,
+    found_by: str = "",
+) -> str:
+    """Render the findings as one HTML page without external files.
+
+    Parameters are those of :func:`write_inspection_page`.
+    """
     labels = _labels_by_answers(inspection, _DRAWN_LABELS)
     kinds = {
         kind: text
@@ -51,7 +63,12 @@ def render_inspection(inspection: Inspection) -> str:
         most=max([label.mentioned for label in labels], default=0) or 1,
         kinds=kinds,
         depends=DEPENDS,
-        top=_top_of_scale(labels),
+        top=_top_of_scale([_highest(label) for label in labels]),
+        rates=_rates(people or {}, inspection),
+        n_judges=0 if people is None else int((people["judged"] > 0).sum()),
+        doubtful=_rows(doubtful or {})[:_DRAWN_DOUBTFUL],
+        found_by=found_by,
+        top_of_scale=_top_of_scale,
         annotators=inspection.annotators[:_DRAWN_ANNOTATORS],
         contradictions=inspection.contradictions[:_DRAWN_CONTRADICTIONS],
         signs=_SIGNS,
@@ -59,19 +76,53 @@ def render_inspection(inspection: Inspection) -> str:
     )
 
 
-def _top_of_scale(labels: Sequence[LabelSummary]) -> float:
-    ends = [label.at_most if label.high is None else label.high for label in labels]
+def _highest(label: LabelSummary) -> float:
+    return label.at_most if label.high is None else label.high
+
+
+def _top_of_scale(ends: Sequence[float]) -> float:
     most = max(ends, default=1.0)
     return next((top for top in _TOPS if top >= most), 1.0)
 
 
-def write_inspection_page(inspection: Inspection, path: str | os.PathLike[str]) -> None:
+def _rates(people: Mapping[str, Any], inspection: Inspection) -> list[dict[str, Any]]:
+    """Return a row for each of those who judged most, with the median of their seconds."""
+    seconds = {each.annotator: each.seconds for each in inspection.annotators}
+    judges = [person for person in _rows(people) if person["judged"]]
+    judges.sort(key=lambda person: -person["judged"])
+    return [
+        person | {"seconds": seconds.get(person["annotator"])}
+        for person in judges[:_DRAWN_ANNOTATORS]
+    ]
+
+
+def _rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    lists = (np.asarray(column).tolist() for column in columns.values())
+    return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
+
+
+def write_inspection_page(
+    inspection: Inspection,
+    path: str | os.PathLike[str],
+    *,
+    people: Mapping[str, Any] | None = None,
+    doubtful: Mapping[str, Any] | None = None,
+    found_by: str = "",
+) -> None:
     """Write the findings as one HTML page; an error leaves an older file unchanged.
 
     Parameters
     ----------
     inspection : Inspection
     path : path
+    people : dict of str to ndarray, optional
+        How often people err: what ``annotators_table`` of a classifier returns, or ``people`` of
+        :func:`complabel.people.find_consensus`.
+    doubtful : dict of str to ndarray, optional
+        The answers that are most probably wrong first: what ``doubtful_answers`` of a classifier
+        returns, or ``doubtful`` of the consensus. The page shows twenty of them.
+    found_by : str, default=""
+        A sentence that says how both were found.
 
     Raises
     ------
@@ -80,7 +131,8 @@ def write_inspection_page(inspection: Inspection, path: str | os.PathLike[str]) 
     OutputError
         If the file cannot be written.
     """
-    write_text(Path(path), render_inspection(inspection))
+    page = render_inspection(inspection, people=people, doubtful=doubtful, found_by=found_by)
+    write_text(Path(path), page)
 
 
 def _headline(inspection: Inspection) -> str:
