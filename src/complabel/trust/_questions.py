@@ -114,7 +114,7 @@ def suggest_evaluation_questions(
             "label": np.array(names_of_labels(answers), dtype=object)[label],
             "answer": np.full(n, None),
             "question": np.full(n, "asked", dtype=object),
-            "probability": chance[drawn] * (len(items) / chance.sum()),
+            "probability": np.minimum(chance[drawn] * (len(items) / chance.sum()), 1.0),
         }
     )
 
@@ -141,7 +141,17 @@ def _checked(
 def _chances(p: Array, predicted: NDArray[np.bool_], figure: str, total: int) -> Array:
     """Return chances of pairs (n_pairs,), at most 1, which sum to ``total``."""
     none, nowhere = np.zeros(0), np.zeros(0, dtype=np.intp)
-    pairs = ScoredPairs(p, predicted, nowhere, p, nowhere, none, none, none, nowhere)
+    pairs = ScoredPairs(
+        score=p,
+        predicted=predicted,
+        item=nowhere,
+        chance=p,
+        place=nowhere,
+        inverse=none,
+        said=none,
+        noise=none,
+        n_said=nowhere,
+    )
     size = np.zeros(len(p))
     if p.any():
         _, slope, _ = FIGURES[figure](pairs, p)
