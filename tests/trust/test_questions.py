@@ -87,7 +87,7 @@ def soft_figure(name, y, p, threshold):
 
 
 @pytest.mark.parametrize("figure", FIGURES)
-def test_chances_are_those_of_the_least_error_but_for_a_fifth(figure):
+def test_chances_are_those_of_the_least_error_but_for_equal_shares(figure):
     p, _ = population(60, seed=1)
     flat, step = p.ravel(), 1e-6
     base = soft_figure(figure, flat, flat, 0.4)
@@ -99,7 +99,10 @@ def test_chances_are_those_of_the_least_error_but_for_a_fifth(figure):
         ]
     )
     best = np.abs(slope) * np.sqrt(flat * (1 - flat))
-    size = 0.8 * best / best.sum() + 0.2 / len(flat)
+    size = best / best.sum()
+    for cell in (flat > 0.4, flat <= 0.4):
+        size[cell] = 0.8 * size[cell] + 0.2 * size[cell].mean()
+    size = 0.8 * size + 0.2 / len(flat)
     scale = brentq(lambda scale: np.minimum(scale * size, 1).sum() - 60, 1, 1e4)
     expected = np.minimum(scale * size, 1)
     found = of_all_pairs(60, p, figure=figure, threshold=0.4).ravel()

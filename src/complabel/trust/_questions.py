@@ -14,9 +14,10 @@ from complabel.errors import InputError
 from complabel.trust._metrics import _FIGURES as FIGURES
 from complabel.trust._scored import Array, ScoredPairs
 
-# So much of the chances is equal for all pairs. If the probabilities tell nothing, the variance is
-# at most 1 / 0.2 = 5 times that of random questions; if they are right, it is at most
-# 1 / (1 - 0.2) = 1.25 times the least.
+# So much of the chances is equal for all pairs, and so much of the rest is equal for all pairs with
+# the same decision. Else a pair of which the model is wrongly sure would have a huge weight. The
+# variance is at most 1 / 0.2 = 5 times that of random questions, whatever the probabilities are
+# worth. If they are right, it is at most 1 / 0.8^2 = 1.6 times the least.
 _EQUAL_SHARE = 0.2
 
 
@@ -66,10 +67,11 @@ def suggest_evaluation_questions(
     Notes
     -----
     Let a figure change by d if the label of a pair applies, and let p be the probability that it
-    does. Chances in proportion to d sqrt(p (1 - p)) then give the least error of the figure. They
-    make up four fifths of the chances here, in which d is computed from the probabilities; one
-    fifth is equal for all pairs. Pairs are drawn systematically in the order of their scores, as
-    if each n-th part of the chances were a stratum with one question.
+    does. Chances in proportion to d sqrt(p (1 - p)) then give the least error of the figure. Here
+    d is computed from the probabilities. Since these may be wrong, a fifth of the chances is equal
+    for all pairs, and a fifth of the rest for all pairs with the same decision. Pairs are drawn
+    systematically in the order of their scores, as if each n-th part of the chances were a stratum
+    with one question.
 
     References
     ----------
@@ -86,7 +88,7 @@ def suggest_evaluation_questions(
     >>> table = suggest_evaluation_questions(answers, probabilities, 2, random_state=0)
     >>> print(table.to_string(index=False, na_rep=""))
      item label answer question  probability
-        2     1   None    asked     0.243724
+        2     1   None    asked     0.241954
         2     2   None    asked     0.825643
     """
     p, predicted = _checked(answers, probabilities, threshold)
@@ -156,8 +158,11 @@ def _chances(p: Array, predicted: NDArray[np.bool_], figure: str, total: int) ->
     if p.any():
         _, slope, _ = FIGURES[figure](pairs, p)
         size = np.abs(slope) * np.sqrt(p * (1 - p))
-    by_size = size / size.sum() if size.any() else np.full(len(p), 1 / len(p))
-    size = (1 - _EQUAL_SHARE) * by_size + _EQUAL_SHARE / len(p)
+    size = size / size.sum() if size.any() else np.full(len(p), 1 / len(p))
+    cell = predicted.astype(np.intp)
+    alike = np.bincount(cell, weights=size) / np.maximum(np.bincount(cell), 1)
+    for equal in (alike[cell], 1 / len(p)):
+        size = (1 - _EQUAL_SHARE) * size + _EQUAL_SHARE * equal
     # The largest become 1. The others share what is left of the total.
     ordered = np.sort(size)[::-1]
     scale = (total - np.arange(len(size))) / np.cumsum(ordered[::-1])[::-1]
