@@ -37,13 +37,22 @@ from complabel.studies import split_folds
 from complabel.trust import reliability
 from logistic import TunedLogistic
 
+_INK = "#6e7781"  # can be read on light and dark pages
+_LINES: Any = {
+    "asked": {"color": "#c2571a", "marker": "s"},
+    "ticked": {"color": "#2f6fb0", "marker": "o"},
+    "menu": {"color": "#2e8b57", "marker": "^"},
+    "named": {"color": "#8e5bb5", "marker": "D"},
+    "truth": {"color": _INK, "marker": ".", "linestyle": "--"},
+}
+_STYLE: Any = {"svg.hashsalt": "complabel", "font.size": 10, "svg.fonttype": "path"}
 Array: TypeAlias = NDArray[np.float64]
 FOLDS, PARTS, AUDIT, BINS = 3, 3, 200, 15
 WAYS = {
     "asked": "one yes or no for each item",
-    "ticked": "all labels ticked, 25 % of the items",
+    "ticked": "all ticked, 25 % of the items",
     "menu": "one of two labels named, biased",
-    "named": "labels named, biased, and 200 yes/no questions",
+    "named": "labels named, biased, and 200 questions",
     "truth": "true labels",
 }
 METHODS = ("kernel", "linear", "ridge, matched", "mlcl")
@@ -152,9 +161,9 @@ def log_loss(log_odds: Array, y: Array) -> float:
     return float(-np.mean(special.log_expit(np.where(y > 0, log_odds, -log_odds))))
 
 
-def plain_error(p: Array, y: Array) -> float:
+def plain_error(p: Array, y: Array, bins: int = BINS) -> float:
     """Return the expected calibration error, with what chance adds to it."""
-    n, mean, share = binned(p, y)
+    n, mean, share = binned(p, y, bins)
     return float(n @ np.abs(share - mean) / n.sum())
 
 
@@ -165,10 +174,10 @@ def squared_error(p: Array, y: Array) -> float:
     return float(n @ ((share - mean) ** 2 - noise) / n.sum())
 
 
-def binned(p: Array, y: Array) -> tuple[Array, Array, Array]:
+def binned(p: Array, y: Array, bins: int = BINS) -> tuple[Array, Array, Array]:
     """Return sizes, mean probabilities and shares that apply, of bins of about equal sizes."""
     before = (stats.rankdata(p) - 0.5) / p.size
-    _, place = np.unique((BINS * before).astype(int), return_inverse=True)
+    _, place = np.unique((bins * before).astype(int), return_inverse=True)
     n = np.bincount(place).astype(float)
     mean, share = (np.bincount(place, weights=each.ravel()) / n for each in (p, y))
     return n, mean, share
@@ -215,6 +224,73 @@ def table(name: str, found: Sequence[tuple[str, str, list[Any]]]) -> str:
     return "\n".join(lines)
 
 
+def coverage(name: str, way: str, folds: list[Any], draws: int) -> str:
+    """Return lines of a table: intervals from a few random questions about all test items."""
+    Y = np.concatenate([true_labels for true_labels, _ in folds])
+    p = np.concatenate([fitted["p"] for _, fitted in folds])
+    bins, lines = 10, ""
+    truth = plain_error(p, Y.astype(float), bins)
+    for size in (200, 1000):
+        errors, held = [], []
+        for draw in range(draws):
+            asked = audit_of(Y, size, (draw, 7))
+            found = reliability(asked, p, n_bins=bins)
+            label = (asked.relevant + asked.absent).tocsr().indices
+            said, judged = Y[asked.item, label].astype(float), p[asked.item, label]
+            rng = np.random.default_rng((draw, 8))
+            again = [rng.integers(size, size=size) for _ in range(200)]
+            plain = [plain_error(judged[rows], said[rows], bins) for rows in again]
+            errors.append(
+                (found.error, plain_error(judged, said, bins), np.diff(found.interval)[0])
+            )
+            ends = (found.interval, np.quantile(plain, [0.025, 0.975]))
+            held.append([low <= truth <= high for low, high in ends])
+        ours, alone, length = np.mean(errors, axis=0)
+        hold, rival = 100 * np.mean(held, axis=0)
+        lines += f"| {name} | {WAYS[way]} | {size:,} | {truth:.3f} | {alone:.3f} | {ours:.3f} |"
+        lines += f" {length:.3f} | {hold:.0f} % | {rival:.0f} % |\n"
+    return lines
+
+
+def draw(found: dict[str, dict[str, list[Any]]], path: Path) -> None:
+    """Draw the share that applies over the probability: a panel for each dataset."""
+    import matplotlib as mpl
+    from matplotlib import pyplot as plt
+
+    look: Any = {"markersize": 4, "linewidth": 1.6}
+    with mpl.rc_context(_STYLE):
+        # Two beside each other, so that letters stay large on a phone.
+        shape = (-(-len(found) // 2), 2)
+        size = (6.2, 3.1 * shape[0] + 0.8)
+        figure, panels = plt.subplots(*shape, figsize=size, layout="constrained")
+        for axes, (name, by_way) in zip(np.ravel(panels), found.items(), strict=False):
+            axes.axline((0, 0), slope=1, color=_INK, alpha=0.5, linewidth=1)
+            for way, folds in by_way.items():
+                y = np.concatenate([true_labels for true_labels, _ in folds]).astype(float)
+                _, mean, share = binned(np.concatenate([fitted["p"] for _, fitted in folds]), y)
+                axes.plot(mean, share, label=WAYS[way], **_LINES[way], **look)
+            axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+            axes.set_title(name, color=_INK)
+            axes.set_xlabel("predicted probability", color=_INK)
+            axes.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
+            axes.set_yticks([0, 0.5, 1], ["0", ".5", "1"])
+            axes.tick_params(colors=_INK)
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.spines[["left", "bottom"]].set_color(_INK)
+        figure.supylabel("share to which the label applies", color=_INK, fontsize=10)
+        first = np.ravel(panels)[0]
+        figure.legend(
+            *first.get_legend_handles_labels(),
+            loc="outside lower center",
+            ncols=2,
+            columnspacing=1,
+            frameon=False,
+            labelcolor=_INK,
+        )
+        figure.savefig(path, transparent=True, metadata={"Date": None})
+    print(f"wrote {path}")
+
+
 def main() -> None:
     """Print a table for each dataset, and draw the diagram."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -222,14 +298,21 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--store", type=Path, default=Path("reliability"))
     parser.add_argument("--methods", nargs="+", choices={*METHODS, *REFERENCES})
+    parser.add_argument("--coverage", type=int, default=0, help="draws of random questions")
     parser.add_argument("--picture", type=Path, help="file for the diagram, such as a.svg")
     options = parser.parse_args()
     options.store.mkdir(exist_ok=True)
-    drawn = {}
+    drawn: dict[str, dict[str, list[Any]]] = {}
     for name in options.datasets:
         found = list(cells(name, options))
         print(table(name, found), flush=True)
         drawn[name] = {way: folds for way, method, folds in found if method == "kernel"}
+    if options.coverage:
+        print("\n| | | questions | true error | plain | corrected | length | held | bootstrap |")
+        print("|---" * 9 + "|")
+        for name, by_way in drawn.items():
+            for way in ("asked", "menu", "truth"):
+                print(coverage(name, way, by_way[way], options.coverage), end="", flush=True)
     if options.picture:
         draw(drawn, options.picture)
 

@@ -34,6 +34,8 @@ OUTPUTS = {
         ".csv",
     ),
     "consensus --json": (["consensus", "asked.csv", "--out", "n.csv"], "asked.csv", ".json"),
+    "show --html": (["show", MODEL[0]], MODEL[0], ".html"),
+    "show --json": (["show", MODEL[0]], MODEL[0], ".json"),
     "labelstudio-config --out": (["labelstudio-config", "labels.txt"], "labels.txt", ".xml"),
     "demo --output": (["demo"], None, ".html"),
     "tune --json": (["tune", *ANSWERS, "--method", "ridge"], "named.csv", ".json"),

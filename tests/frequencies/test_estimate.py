@@ -103,6 +103,31 @@ def test_random_menus_alone_say_how_often_labels_apply():
     assert (abs(found.values - Y.mean(axis=0)) < 4 * found.standard_errors).all()
 
 
+@pytest.mark.parametrize(
+    ("seed", "question", "error_rate"),
+    [
+        (0, "menu-3", 0.25),
+        *(
+            pytest.param(seed, question, rate, marks=pytest.mark.slow)
+            for seed in range(1, 3)
+            for question in ("menu-2", "menu-3")
+            for rate in (0.0, 0.1, 0.3)
+        ),
+    ],
+)
+def test_mistakes_on_menus_are_found_where_labels_differ(seed, question, error_rate):
+    # Without mistakes, only menus of frequent labels are said to apply as a whole.
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((1500, 12)) < special.expit(np.linspace(-4, 1.5, 12))).astype(np.uint8)
+    menus = draw_answers(Y, question=question, error_rate=error_rate, random_state=seed)
+    found, truth = estimate_label_frequencies(menus), Y.mean(axis=0)
+    assert abs(found.cardinality - truth.sum()) < 3 * found.cardinality_error
+    low, high = found.intervals.T
+    assert np.mean((low <= truth) & (truth <= high)) >= 0.75
+    if not error_rate:
+        assert found.cardinality_error < 0.1 * found.cardinality
+
+
 @pytest.mark.parametrize("question", ["free", "excluded"])
 def test_answers_that_do_not_say_how_often_labels_apply_are_refused(question):
     rates = {"exclusion_rates": 0.5} if question == "excluded" else {}

@@ -68,6 +68,37 @@ def test_menus_and_free_naming_are_counted_together():
     assert likelihood.value_and_gradient(at)[0] == pytest.approx(sum(expected), rel=1e-8)
 
 
+def test_mistakes_on_menus_are_any_answer_that_is_allowed():
+    named = Named.of(MENUS.only([True] * 4 + [False] * 2))
+    likelihood, at = NamingLikelihood(named, error_rate=0.3), parameters(4)
+    right = [
+        chance_of(0, (0, 1), at),
+        chance_of(0, (0, 1), at),
+        chance_of(2, (1, 2, 3), at),
+        chance_of(None, (1, 3), at),
+    ]
+    mistaken = 1 / np.array([3, 3, 4, 3])  # one of the labels, or that all apply
+    expected = np.log(0.7 * np.array(right) + 0.3 * mistaken).sum()
+    assert likelihood.value_and_gradient(at)[0] == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("asked_for", [1, 2])
+def test_error_rates_reach_one_that_explains_every_answer_that_all_apply(asked_for):
+    offered = np.tile([1, 1, 1, 0, 0], (40, 1))
+    named = np.zeros((40, 5), dtype=np.uint8)
+    named[2:, 0] = 1  # two of forty say that all apply
+    answers = Answers.from_arrays(
+        named=named, offered=offered, asked_for=asked_for, probability=0.1
+    )
+    likelihoods = NamingLikelihood.with_mistakes(Named.of(answers))
+    rates = [each.error_rate for each in likelihoods]
+    allowed = 4 if asked_for == 1 else 7  # no label, one of three, or two of three
+    assert rates[0] == 0
+    assert rates[-1] == pytest.approx(1.2 * 2 / 40 * allowed)
+    weights = np.exp([each.log_prior for each in likelihoods])
+    assert weights.sum() == pytest.approx(1 - (1 - rates[-1]) ** 9)  # Beta(1, 9) up to there
+
+
 ALL_NEVER_APPLY = Answers.from_arrays(
     named=[[0, 0, 1, 0], [0, 1, 0, 0], [0, 1, 0, 0]], all_apply=["never", "never", "answer"]
 )

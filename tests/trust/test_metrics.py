@@ -1,6 +1,5 @@
 """Figures with intervals from random answers: beside scikit-learn, by enumeration, by simulation."""
 
-
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, f1_score, precision_score, recall_score

@@ -126,7 +126,9 @@ def estimate_label_frequencies(
     labels are many, but need to be corrected by propensities. One model, in which labels apply
     independently, explains both. Its result is an average over means and spreads of frequencies,
     and over spreads of propensities, with the weights that the answers give them. With named
-    labels it is Laplace's approximation.
+    labels it is Laplace's approximation. Without any judgement, it is also an average over shares
+    of the answers about menus that may be given at random. If all labels are about equally
+    frequent, such answers look like frequent labels, and the errors are large.
 
     Parameters
     ----------
@@ -142,8 +144,8 @@ def estimate_label_frequencies(
         Known mistakes of random judgements: the chance, in [0, 1], that an annotator says that a
         label does not apply if it does (missed), and that it applies if it does not (invented).
         One number for all, one for each of ``answers.annotator_names``, or one for each of them
-        and each label. Unknown annotators have the mean. Together they are below 1. Named labels
-        count as free of mistakes.
+        and each label. Unknown annotators have the mean. Together they are below 1. Beside
+        judgements, named labels count as free of mistakes.
 
     Returns
     -------
@@ -209,7 +211,12 @@ def frequencies_with_propensities(
 
 
 def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequencies:
-    found = from_audit_and_named(counts, NamingLikelihood(named)) if named else from_audit(counts)
+    if named is None:
+        found = from_audit(counts)
+    elif n_audit:
+        found = from_audit_and_named(counts, NamingLikelihood(named))
+    else:
+        found = from_audit_and_named(counts, *NamingLikelihood.with_mistakes(named))
     log_w = found.log_propensities
     propensities = np.exp(log_w) if len(log_w) else None
     return LabelFrequencies(

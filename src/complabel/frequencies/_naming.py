@@ -14,7 +14,7 @@ All K integrals use the same nodes, so they and their derivatives need only a fe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import special
@@ -30,17 +30,36 @@ if TYPE_CHECKING:
 _LEAST_Y, _STEP, _LOG_OF_NOTHING = -3.6, 0.2, 30.0
 
 
-class NamingLikelihood:
-    """The log-likelihood of the named labels, for parameters (logits, log-propensities), (2K,)."""
+# How many of the answers that all labels of a menu apply may be given at random: the error rates
+# that are tried. Chance may make these answers fewer than expected, so shares go beyond 1.
+_SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.05, 1.2)
+_MOST_MISTAKES = 0.9
+# The prior of error rates is Beta(1, 9). Its mean is one mistake in ten answers.
+_RIGHT = 9.0
 
-    def __init__(self, named: Named) -> None:
+
+class NamingLikelihood:
+    """The log-likelihood of the named labels, for parameters (logits, log-propensities), (2K,).
+
+    Answers other than one label, named of all, are mistakes with the chance ``error_rate``. Then
+    they are drawn at random from all answers that the question allows.
+    """
+
+    def __init__(self, named: Named, error_rate: float = 0.0, log_prior: float = 0.0) -> None:
         self.named = named
+        self.error_rate = error_rate
+        self.log_prior = log_prior  # of this error rate
         self.n_labels = len(named.first)
         self._rest: AnswersLikelihood | None = None
         if named.answers is not None:
             from complabel.losses import AnswersLikelihood  # imports torch
 
-            self._rest = AnswersLikelihood(named.answers)
+            self._rest = AnswersLikelihood(named.answers, with_error_rates=error_rate > 0)
+
+    @classmethod
+    def with_mistakes(cls, named: Named) -> list[Self]:
+        """Return likelihoods of named labels for error rates from 0 on, with prior weights."""
+        return [cls(named, rate, log_prior) for rate, log_prior in _error_rates(named)]
 
     def value_and_gradient(self, parameters: Array) -> tuple[float, Array]:
         value, gradient = 0.0, np.zeros_like(parameters)
@@ -80,10 +99,31 @@ class NamingLikelihood:
         logits, log_w = (
             torch.as_tensor(part).expand(self._rest.shape) for part in np.split(parameters, 2)
         )
-        found = self._rest(logits, log_propensities=log_w)
+        rates: Any = {"error_rates": self.error_rate} if self.error_rate else {}
+        found = self._rest(logits, log_propensities=log_w, **rates)
         assert found.through_log_propensities is not None
         slopes = torch.cat([found.through_logits, found.through_log_propensities], dim=1)
         return found.values.numpy(), slopes.numpy()
+
+
+def _error_rates(named: Named) -> list[tuple[float, float]]:
+    """Return error rates of menus, from 0 on, and the logarithms of their prior weights."""
+    answers = named.answers
+    if answers is None:
+        return [(0.0, 0.0)]
+    menus, none = answers.n_offered < answers.n_labels, np.diff(answers.named.indptr) == 0
+    all_apply = float(named.counts[menus & none].sum())
+    if not all_apply:
+        return [(0.0, 0.0)]
+    asked_for = answers.asked_for[:, np.newaxis]
+    size = np.arange(asked_for.max() + 1)
+    sets = special.binom(answers.n_offered[:, np.newaxis], size) * (size <= asked_for)
+    if_random = float((named.counts / sets.sum(axis=1))[menus].sum())
+    rates = np.minimum(all_apply / if_random * np.array(_SHARES), _MOST_MISTAKES)
+    ends = np.concatenate([[0.0], (rates[1:] + rates[:-1]) / 2, rates[-1:]])
+    weights = np.diff(-((1 - ends) ** _RIGHT))  # of the prior, Beta(1, _RIGHT)
+    kept = weights > 0
+    return list(zip(rates[kept].tolist(), np.log(weights[kept]).tolist(), strict=True))
 
 
 def not_all_apply(parameters: Array) -> tuple[float, Array]:

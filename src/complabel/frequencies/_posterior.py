@@ -165,11 +165,37 @@ class _Nodes:
         return at, float(precision**-0.5)
 
 
-def from_audit_and_named(counts: Counts, namings: NamingLikelihood) -> Posterior:
+def from_audit_and_named(
+    counts: Counts, namings: NamingLikelihood, *with_mistakes: NamingLikelihood
+) -> Posterior:
+    """Return the posterior, on average over likelihoods that assume other rates of mistakes."""
     start = special.logit(from_audit(counts).values)
-    at = np.concatenate([start, np.zeros_like(start)])
+    found = _modes(counts, namings, np.concatenate([start, np.zeros_like(start)]), SPREADS)
+    # To save time, mistakes are tried only with the likeliest spread. The other spreads are taken
+    # to add the same factor to their evidence as without mistakes.
+    spread = max(found, key=lambda each: each[0])[1].spread
+    alike = [each for each in found if each[1].spread == spread]
+    by_others = _log_total(found) - _log_total(alike)
+    at = alike[0][2]
+    for mistaken in with_mistakes:
+        modes = _modes(counts, mistaken, at, [spread])
+        at = modes[0][2]
+        found += [(evidence + by_others, target, mode) for evidence, target, mode in modes]
+    kept = _not_negligible(found)
+    return _average(
+        [evidence for evidence, *_ in kept], [target.posterior(mode) for _, target, mode in kept]
+    )
+
+
+def _log_total(found: list[_Found]) -> float:
+    return float(special.logsumexp([evidence for evidence, *_ in found]))
+
+
+def _modes(
+    counts: Counts, namings: NamingLikelihood, at: Array, spreads: Sequence[float]
+) -> list[_Found]:
+    """Return the modes for each heterogeneity and spread, from the largest heterogeneity on."""
     information = namings.information(at)
-    spreads: Sequence[float] = SPREADS
     modes: dict[float, Array] = {}
     found: list[_Found] = []
     for sd in _FEWER:
@@ -180,12 +206,10 @@ def from_audit_and_named(counts: Counts, namings: NamingLikelihood) -> Posterior
             found.append((target.log_evidence(at, information), target, at))
         # A spread that is negligible at one heterogeneity is not tried at the next ones.
         spreads = [each.spread for _, each, _ in _not_negligible(found[-len(spreads) :])]
-    return _average([target.posterior(at) for _, target, at in _not_negligible(found)])
+    return found
 
 
-def _not_negligible(
-    found: list[tuple[float, _Target, Array]],
-) -> list[tuple[float, _Target, Array]]:
+def _not_negligible(found: list[_Found]) -> list[_Found]:
     least = max(evidence for evidence, *_ in found) - _NEGLIGIBLE
     return [each for each in found if each[0] >= least]
 
@@ -194,7 +218,6 @@ def _not_negligible(
 class _Normal:
     """A normal approximation of the posterior at one point of the grid."""
 
-    log_evidence: float
     spread: float
     values: Array  # (K,)
     covariance: Array  # (K, K), of values
@@ -259,7 +282,8 @@ class _Target:
         volume = float(np.log(np.diag(root)).sum())  # of the posterior, as one over it
         of_mean = float(np.log(self.sd**2 + n_labels * PRIOR_SD**2)) / 2
         of_prior = of_mean + (n_labels - 1) * np.log(self.sd) + n_labels * np.log(self.spread)
-        return float(value - of_prior - volume + log_prior_of_heterogeneity(self.sd))
+        prior = log_prior_of_heterogeneity(self.sd) + self.namings.log_prior
+        return float(value - of_prior - volume + prior)
 
     def posterior(self, mode: Array) -> _Normal:
         information = self.namings.information(mode)
@@ -273,7 +297,6 @@ class _Target:
         pi = special.expit(logits[:, np.newaxis] + errors[:, np.newaxis] * _HERMITE_X)
         slope = (pi * (1 - pi)) @ _HERMITE_W
         return _Normal(
-            log_evidence=self.log_evidence(mode, information),
             spread=self.spread,
             values=pi @ _HERMITE_W,
             covariance=slope[:, np.newaxis] * covariance * slope,
@@ -285,9 +308,8 @@ class _Target:
 _Found: TypeAlias = tuple[float, _Target, Array]  # log-evidence, target and mode (2K,)
 
 
-def _average(found: list[_Normal]) -> Posterior:
+def _average(evidence: Sequence[float], found: list[_Normal]) -> Posterior:
     """Average posteriors, weighted by their evidence; take the spread of the likeliest."""
-    evidence = np.array([each.log_evidence for each in found])
     weight = special.softmax(evidence)
     values = weight @ np.stack([each.values for each in found])
     covariance = np.zeros_like(found[0].covariance)
