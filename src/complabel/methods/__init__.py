@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._base import ComplementaryClassifier
     from complabel.methods._base import load as load
     from complabel.methods._held_out import HeldOutScore as HeldOutScore
-    from complabel.methods._held_out import held_out_score
+    from complabel.methods._held_out import cross_fit_probabilities, held_out_score
     from complabel.methods._saving import read_header as read_header
     from complabel.methods.baselines.prior import PriorClassifier
     from complabel.methods.baselines.ridge import ComplementaryRidgeClassifier
@@ -73,6 +73,7 @@ __all__ = [
     "SupervisedBCEClassifier",
     "SupervisedClassifier",
     "UnbiasedBCEClassifier",
+    "cross_fit_probabilities",
     "get_method",
     "held_out_score",
     "make_classifier",
@@ -80,6 +81,7 @@ __all__ = [
 _PLACES = {place.partition(":")[2]: place for place in PLACES.values()} | {
     "ComplementaryClassifier": "complabel.methods._base:ComplementaryClassifier",
     "HeldOutScore": "complabel.methods._held_out:HeldOutScore",
+    "cross_fit_probabilities": "complabel.methods._held_out:cross_fit_probabilities",
     "held_out_score": "complabel.methods._held_out:held_out_score",
     "load": "complabel.methods._base:load",
     "read_header": "complabel.methods._saving:read_header",
