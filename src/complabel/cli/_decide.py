@@ -71,7 +71,7 @@ def decide(
 
     Without --precision, --recall or --match-frequencies, F1 is as high as the answers let expect.
     """
-    from complabel.methods import cross_fit_probabilities, load, read_header
+    from complabel.methods import load, read_header
     from complabel.trust import choose_thresholds
 
     classifier = load(model)
@@ -83,6 +83,8 @@ def decide(
         if cross_fit is None:
             probabilities = classifier.predict_proba(X)
         else:
+            from complabel.methods import cross_fit_probabilities
+
             probabilities = cross_fit_probabilities(
                 classifier,
                 X,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +26,7 @@ from complabel.trust._promises import (
     threshold_after,
 )
 from complabel.trust._sample import Array, JudgedPairs
+from complabel.trust._scored import ScoredPairs
 
 Mask = NDArray[np.bool_]
 _MOST_NAMED = 5
@@ -47,8 +49,6 @@ class ChosenThresholds:
         Whether the label's threshold rests on its own judgements.
     n_judgements : ndarray of shape (n_labels,), dtype int64
         Number of random judgements of each label.
-    estimates : MetricEstimates
-        Precision, recall and F1 at these thresholds, with intervals.
     remarks : tuple of str
         Sentences about labels for which nothing can be promised, and about labels that share a
         promise.
@@ -59,8 +59,13 @@ class ChosenThresholds:
     promised: Mask
     alone: Mask
     n_judgements: NDArray[np.int64]
-    estimates: MetricEstimates
     remarks: tuple[str, ...]
+    _estimate: Callable[..., MetricEstimates] = field(repr=False)
+
+    @cached_property
+    def estimates(self) -> MetricEstimates:
+        """Precision, recall and F1 at these thresholds, with intervals."""
+        return self._estimate(threshold=self.values)
 
 
 def choose_thresholds(
@@ -157,7 +162,12 @@ def choose_thresholds(
     for name, least in (("precision", precision), ("recall", recall)):
         if least is not None:
             check_real(name, least, above=0, below=1)
-    first = estimate_metrics(answers, p, confidence=confidence)  # refuses wrong arguments
+    check_real("confidence", confidence, above=0, below=1)
+    if p.shape != answers.shape or p.min() < 0 or p.max() > 1:
+        raise InputError(
+            f"probabilities have shape {p.shape} and values from {p.min():g} to {p.max():g}; give"
+            f" values from 0 to 1, one row per item and one column per label, {answers.shape}"
+        )
     judged = JudgedPairs.of(answers)
     names = answers.label_names or tuple(map(str, range(answers.n_labels)))
     n_labels = len(names)
@@ -174,16 +184,17 @@ def choose_thresholds(
         values = _as_often(p, _frequencies(match_frequencies, answers, p))
     else:
         aim = "F1"
-        chances = first._pairs.chance.reshape(p.shape)  # recalibrated
-        values = _highest_f1(p, chances, by_label=by_label)
+        no_mistakes = np.zeros((1, n_labels))
+        scored = ScoredPairs.of(judged, p, np.array(0.5), no_mistakes, no_mistakes)
+        values = _highest_f1(p, scored.chance.reshape(p.shape), by_label=by_label)
     return ChosenThresholds(
         values=values,
         aim=aim,
         promised=promised,
         alone=alone,
         n_judgements=np.bincount(judged.label, minlength=n_labels),
-        estimates=estimate_metrics(answers, p, threshold=values, confidence=confidence),
         remarks=remarks,
+        _estimate=partial(estimate_metrics, answers, p, confidence=confidence),
     )
 
 
