@@ -110,6 +110,14 @@ def learned(parts: tuple[Any, ...], p: Array, n: int, n_draws: int) -> str:
     cut = len(Y_held) // 2  # questions are about these, the others measure the model
     both, labels = np.vstack([X, X_held[:cut]]), np.vstack([Y, Y_held[:cut]])
     ways: dict[str, list[tuple[float, float]]] = {}
+
+    def measure(way: str, X_fit: Any, said: Answers, true: NDArray[np.uint8]) -> None:
+        model = SelectionLikelihoodClassifier(random_state=0).fit(X_fit, said)
+        score = average_precision(Y_held[cut:], model.predict_proba(X_held[cut:]))
+        gap = np.abs(estimate_label_frequencies(said).values - true.mean(axis=0)).mean()
+        ways.setdefault(way, []).append((score, float(gap)))
+
+    measure("first answers alone", X, first, Y)
     for draw in range(n_draws):
         nothing = nothing_said(cut, Y.shape[1])
         tables = {
@@ -120,17 +128,8 @@ def learned(parts: tuple[Any, ...], p: Array, n: int, n_draws: int) -> str:
         more["for F1, without chances"] = answered(
             tables["for F1"], Y_held[:cut], with_chances=False
         )
-        for way in ("first answers alone", *more):
-            if way in more:
-                said = stacked(first, more[way])
-                X_fit, true = both, labels
-            else:
-                said, X_fit, true = first, X, Y
-            model = SelectionLikelihoodClassifier(random_state=0).fit(X_fit, said)
-            score = average_precision(Y_held[cut:], model.predict_proba(X_held[cut:]))
-            shares = estimate_label_frequencies(said).values
-            gap = float(np.abs(shares - true.mean(axis=0)).mean())
-            ways.setdefault(way, []).append((score, gap))
+        for way, second in more.items():
+            measure(way, both, stacked(first, second), labels)
     lines = ["| learns from | average precision | error of frequencies |\n|---|---|---|"]
     for way, values in ways.items():
         score, gap = np.mean(values, axis=0)

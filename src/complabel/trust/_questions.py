@@ -48,7 +48,7 @@ def suggest_evaluation_questions(
     figure : {"f1", "precision", "recall", "average_precision"}, default="f1"
         What the answers shall tell about, over all pairs.
     threshold : float or array-like of shape (n_labels,), default=0.5
-        A label is predicted if its probability is above this.
+        A label is predicted if its probability is at least this.
     random_state : int, numpy.random.Generator or None, default=None
 
     Returns
@@ -132,7 +132,7 @@ def _checked(
             f"threshold has {len(cuts)} numbers; give one, or one for each of {answers.n_labels}"
             " labels"
         )
-    return p, p > cuts
+    return p, p >= cuts
 
 
 def _chances(p: Array, predicted: NDArray[np.bool_], figure: str, total: int) -> Array:
