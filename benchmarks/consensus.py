@@ -5,8 +5,8 @@ rates of about .03. They answer one yes/no question about each item, and a secon
 30 % of these again (asked); or three people tick all labels of each item (ticked). A model with
 ``missed="auto", invented="auto"`` learns from all answers. Compared on the pairs of an item and a
 label that people judged are: the model's prediction, the share of "yes", Dawid-Skene of crowd-kit
-(``pip install crowd-kit``; without it, the line is missing) label by label,
-``complabel.people.find_consensus``, and the consensus of the model.
+(``pip install crowd-kit``; without it, the line is missing) label by label, the share of people and
+the probability of ``complabel.people.find_consensus``, and the consensus of the model.
 
 Intervals of people's rates are those of a model that learned from half of the items, with common
 rates; the answers are about the other half. Then 3 % of the answers of people without mistakes are
@@ -79,11 +79,13 @@ def compared(X: Any, Y: Any, answers: Answers) -> dict[str, tuple[float, float]]
     classifier = SelectionLikelihoodClassifier(
         kernel="linear", missed="auto", invented="auto", random_state=0
     ).fit(X, answers)
+    together = find_consensus(X, answers, random_state=0)
     ways = {
         "prediction": classifier.predict_proba(X),
         "votes": votes(said, Y.shape),
         "Dawid-Skene": dawid_skene(said, answers.annotator[said.answer], Y.shape),
-        "find_consensus": find_consensus(X, answers, random_state=0).share,
+        "find_consensus, share": together.share,
+        "find_consensus, applies": together.applies,
         "consensus": classifier.predict_consensus(X, answers),
     }
     judged = np.zeros(Y.shape, dtype=bool)
@@ -163,7 +165,7 @@ def main() -> None:
             print(f"{name}, {question}")
             for way in rows_of_table[0]:
                 precision, right = np.mean([row[way] for row in rows_of_table], axis=0)
-                print(f"  {way:14} average precision {precision:.3f}, right {right:.3f}")
+                print(f"  {way:23} average precision {precision:.3f}, right {right:.3f}")
             print(f"  intervals of people that hold the rate: {np.mean(held, axis=0).round(2)}")
             print(f"  wrong among the doubtful: {np.mean(planted):.2f} of {_PLANTED}", flush=True)
 

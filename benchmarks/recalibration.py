@@ -4,16 +4,17 @@ Reads the fits that ``benchmarks/reliability.py`` keeps in ``--store``, or makes
 change the log-odds: a factor (temperature), also a shift (Platt), or those of beta calibration, all
 common to all labels; or a factor, and a shift for each label. They maximize the likelihood of
 
-- the answers that the model learned from, with log-odds of models that were fitted to other items;
+- the answers that the model learned from, or only those to random questions among them, with
+  log-odds of models that were fitted to other items;
 - 200 answers to further random yes/no questions, about new items,
 
-with a normal prior around no change, of standard deviation .2. "If clear": nothing is changed where
-the log-likelihood gains less than two for each number. The strongest rivals are scikit-learn's
-isotonic regression and logistic calibration (those of its ``CalibratedClassifierCV``) with *true
-labels* of 200 pairs, or of as many as there are training items. Printed are changes of the
-log-loss, of the error of ``reliability``, and of average precision on the test items, in
-thousandths: means over datasets and folds, and the worst log-loss. Below 0 is better, but for
-average precision.
+with a normal prior around no change, of standard deviation ``--spread``. "If clear": nothing is
+changed where the log-likelihood gains less than two for each number. The strongest rivals are
+scikit-learn's isotonic regression and logistic calibration (those of its
+``CalibratedClassifierCV``) with *true labels* of 200 pairs, or of as many as there are training
+items. Printed are changes of the log-loss, of the error of ``reliability``, and of average
+precision on the test items, in thousandths: means over datasets and folds, and the worst log-loss.
+Below 0 is better, but for average precision.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from sklearn.linear_model import LogisticRegression
 
 from audits import audit_of
 from complabel.answers import Answers
+from complabel.frequencies import judged_at_random
 from complabel.losses import AnswersLikelihood
 from complabel.metrics import average_precision
 from complabel.studies import split_folds
@@ -43,7 +45,7 @@ from reliability import FOLDS, WAYS, answers_of, fit, load, log_loss
 
 Array: TypeAlias = NDArray[np.float64]
 Map: TypeAlias = Callable[[Array], Array]
-SIZE, SPREAD, CLEAR = 200, 0.2, 2.0
+SIZE, CLEAR = 200, 2.0
 FORMS = ("temperature", "Platt", "beta", "by label")
 _BOUND = 30.0
 
@@ -62,7 +64,7 @@ def parts(form: str, z: Array) -> tuple[Array, Array]:
 
 
 def likeliest(
-    form: str, z: Array, answers: Answers, log_w: Any, *, only_clear: bool = False
+    spread: float, form: str, z: Array, answers: Answers, log_w: Any, *, only_clear: bool = False
 ) -> Map:
     """Return the change of log-odds under which the answers are likeliest, given z (n, K)."""
     rows = np.flatnonzero(answers.answered)
@@ -73,7 +75,7 @@ def likeliest(
         logits = torch.from_numpy(np.tensordot(weights, terms, 1))
         found = likelihood(logits, log_propensities=log_w)
         slope = np.tensordot(terms, found.through_logits.numpy(), 2)
-        away = (weights - start) / SPREAD**2
+        away = (weights - start) / spread**2
         value = -float(found.values.sum()) + float(away @ (weights - start)) / 2
         return value, away - slope
 
@@ -98,7 +100,7 @@ def logistic(z: Array, y: Array) -> Map:
 
 
 def maps_for(
-    way: str, data: Any, fold: int, found: dict[str, Array]
+    way: str, data: Any, fold: int, found: dict[str, Array], spread: float
 ) -> tuple[dict[str, Map], Array]:
     """Return the changes to compare, and the test labels, NaN where they were asked about."""
     train, test = split_folds(data, n_folds=FOLDS, seed=0)[fold]
@@ -113,11 +115,17 @@ def maps_for(
     said = left[further.item, asked]
     left[further.item, asked] = np.nan
     maps: dict[str, Map] = {}
+    judged = answers.only(judged_at_random(answers))
+    for only_clear in (False, True) if len(judged) else ():
+        name = f"own random judgements, Platt{', if clear' * only_clear}"
+        maps[name] = likeliest(
+            spread, "Platt", found["crossed"], judged, None, only_clear=only_clear
+        )
     for form in FORMS:
-        own = partial(likeliest, form, found["crossed"], answers, log_w)
+        own = partial(likeliest, spread, form, found["crossed"], answers, log_w)
         maps[f"own answers, {form}"] = own()
         maps[f"own answers, {form}, if clear"] = own(only_clear=True)
-        maps[f"200 new answers, {form}"] = likeliest(form, z, further, None)
+        maps[f"200 new answers, {form}"] = likeliest(spread, form, z, further, None)
     known = z[further.item, asked]
     maps["200 true labels, logistic"] = logistic(known, said)
     maps["200 true labels, isotonic"] = isotonic(known, said)
@@ -145,6 +153,7 @@ def main() -> None:
     parser.add_argument("datasets", nargs="*", default=["scene", "yeast", "digits", "corel5k"])
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--store", type=Path, default=Path("reliability"))
+    parser.add_argument("--spread", type=float, default=0.2, help="of the prior")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     cells: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
@@ -154,7 +163,7 @@ def main() -> None:
             for fold in range(FOLDS if way != "truth" else 0):
                 path = options.store / f"{name}-{way}-kernel-{fold}.npz"
                 found = fit(data, way, "kernel", fold, path)
-                maps, left = maps_for(way, data, fold, found)
+                maps, left = maps_for(way, data, fold, found, options.spread)
                 test = split_folds(data, n_folds=FOLDS, seed=0)[fold][1]
                 before = np.clip(found["log_odds"], -_BOUND, _BOUND)
                 for each, change in maps.items():
@@ -167,6 +176,9 @@ def main() -> None:
     for each, by_way in cells.items():
         line = f"| {each} |"
         for way in ways:
+            if not by_way[way]:
+                line += "  |" * 4
+                continue
             loss, error, order = 1000 * np.array(by_way[way]).T
             line += f" {loss.mean():+.1f} | {loss.max():+.1f} | {error.mean():+.1f} |"
             line += f" {order.mean():+.1f} |"

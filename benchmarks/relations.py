@@ -29,8 +29,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
-from sklearn.metrics import average_precision_score
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, log_loss
 
 from complabel import metrics
 from complabel._training import one_thread
@@ -39,6 +39,9 @@ from complabel.methods import SelectionLikelihoodClassifier
 from complabel.people import find_consensus
 
 _FEW = 5  # a relation with fewer positives is not given to a logistic regression
+_MISTAKES = {"missed": 0.24, "invented": 0.03}  # means found from three answers (--only rates)
+_FOLDS = 3
+_STRENGTHS = np.logspace(-0.5, 2.5, 7)  # C of a logistic regression, of which folds choose one
 
 
 @dataclass(frozen=True)
@@ -198,35 +201,43 @@ def unseen(crowd: Crowd, args: argparse.Namespace) -> Iterator[tuple[str, dict[s
         order = rng.permutation(crowd.n_items)
         train, test = np.sort(order[len(order) // 3 :]), np.sort(order[: len(order) // 3])
         truth = crowd.majority(np.arange(len(crowd.item)))[test]
-        for each in (1, 3, 15):
-            people = f"{each} a sentence: "
+        for each in args.answers:
             rows = np.flatnonzero(crowd.shown(each, rng) & np.isin(crowd.item, train))
             answers = crowd.answers(rows)[train]
-            for name, settings in (
-                ("no mistakes assumed", {"error_rate": 0.05 if each > 1 else 0.0}),
-                ("rates found", {"missed": "auto", "invented": "auto"}),
-            ):
-                model = linear(**settings).fit(crowd.X[train], answers)
-                yield (
-                    people + f"complabel, {name}",
-                    scores_of(truth, model.predict_proba(crowd.X[test])),
-                )
-            told = {"majority": crowd.votes(rows)}
-            if each > 1:
-                shares = find_consensus(
-                    crowd.X[train], answers, classifier=linear(error_rate=0.05), random_state=draw
-                ).share
-                told["complabel's consensus"] = np.zeros((crowd.n_items, shares.shape[1]))
-                told["complabel's consensus"][train] = shares
-                if args.crowd_kit:
-                    told |= {
-                        name: by_crowd_kit(crowd, rows, make)
-                        for name, make in aggregations().items()
-                        if name in ("crowd-kit Dawid-Skene", "crowd-kit MACE")
-                    }
-            for name, shares in told.items():
-                found = logistic(crowd.X[train], (shares[train] > 0.5).astype(int), crowd.X[test])
-                yield people + f"{name}, then logistic regression", scores_of(truth, found)
+            ways: dict[str, dict[str, Any]] = {"no rates": {}, "rates given": _MISTAKES}
+            if each > 1:  # one answer tells no rates, and "auto" assumes no mistakes then
+                auto = {"missed": "auto", "invented": "auto"}
+                ways = {"no rates": {"error_rate": 0.05}, "rates found": auto}
+            for name, settings in ways.items():
+                found = linear(**settings).fit(crowd.X[train], answers).predict_proba(crowd.X[test])
+                yield f"{each} a sentence: complabel, {name}", scores_of(truth, found)
+            for name, shares in consensus_of(crowd, rows, train, args):
+                ways_to_learn = {"labels": (shares > 0.5).astype(float)}
+                if each > 1 and "crowd-kit" not in name:
+                    ways_to_learn["shares"] = shares
+                for what, learned in ways_to_learn.items():
+                    found = logistic(crowd.X[train], learned, crowd.X[test])
+                    yield (
+                        f"{each} a sentence: logistic regression, {what} of {name}",
+                        scores_of(truth, found),
+                    )
+
+
+def consensus_of(
+    crowd: Crowd, rows: np.ndarray, train: np.ndarray, args: argparse.Namespace
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield what each method says about sentences that people answered about, (len(train), K)."""
+    yield "votes", crowd.votes(rows)[train]
+    if args.crowd_kit:
+        for name, make in aggregations().items():
+            if "one-coin" in name:
+                continue
+            yield name, by_crowd_kit(crowd, rows, make)[train]
+    answers = crowd.answers(rows)[train]
+    if answers.n_answers > len(train):
+        classifier = linear(error_rate=0.05)
+        found = find_consensus(crowd.X[train], answers, classifier=classifier, random_state=0)
+        yield "find_consensus", found.share
 
 
 def rates(crowd: Crowd, args: argparse.Namespace) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -289,23 +300,39 @@ def show_rates(name: str, table: pd.DataFrame) -> None:
         print(f"| {rate} | {cells} | {inside} |")
 
 
-def logistic(X: Any, Y: np.ndarray, new: Any) -> np.ndarray:
-    """Return probabilities by a logistic regression of each label, its penalty chosen by folds."""
-    found = np.zeros((new.shape[0], Y.shape[1]))
-    for k in range(Y.shape[1]):
-        if Y[:, k].sum() < _FEW:
-            found[:, k] = Y[:, k].mean()
-            continue
-        grid = np.logspace(-1, 3, 5)
-        model: Any = LogisticRegressionCV(Cs=grid, cv=3, scoring="neg_log_loss", max_iter=500)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                model.fit(X, Y[:, k])
-            except ValueError:  # a fold without a positive
-                model = LogisticRegression(C=10.0, max_iter=500).fit(X, Y[:, k])
-            found[:, k] = model.predict_proba(new)[:, 1]
+def logistic(X: Any, shares: np.ndarray, new: Any) -> np.ndarray:
+    """Return probabilities by a logistic regression of each label; see ``of_label``."""
+    found = np.tile(shares.mean(axis=0), (new.shape[0], 1))
+    for k in np.flatnonzero(shares.sum(axis=0) >= _FEW):
+        found[:, k] = of_label(X, shares[:, k], new)
     return found
+
+
+def of_label(X: Any, share: np.ndarray, new: Any) -> np.ndarray:
+    """Return the probabilities of a logistic regression; folds choose its penalty.
+
+    A row with a share between 0 and 1 counts as both, with these weights.
+    """
+    twice = sparse.vstack([X, X]).tocsr()
+    applies = np.repeat([1, 0], len(share))
+    weights = np.concatenate([share, 1 - share])
+    fold = np.empty(len(share), dtype=int)
+    fold[np.argsort(share, kind="stable")] = np.arange(len(share)) % _FOLDS  # stratified
+    fold = np.tile(fold, 2)
+
+    def fitted(strength: float, rows: np.ndarray) -> LogisticRegression:
+        rows = rows & (weights > 0)
+        model = LogisticRegression(C=strength, max_iter=500)
+        return model.fit(twice[rows], applies[rows], sample_weight=weights[rows])
+
+    def loss(strength: float, out: np.ndarray) -> float:
+        chances = fitted(strength, ~out).predict_proba(twice[out])
+        told = {"sample_weight": weights[out], "labels": [0, 1], "normalize": False}
+        return float(log_loss(applies[out], chances, **told))
+
+    losses = [sum(loss(each, fold == at) for at in range(_FOLDS)) for each in _STRENGTHS]
+    best = _STRENGTHS[int(np.argmin(losses))]
+    return np.asarray(fitted(best, weights > 0).predict_proba(new)[:, 1])
 
 
 def main() -> None:
@@ -314,6 +341,9 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--people", type=int, default=3, help="shown for each sentence")
+    parser.add_argument(
+        "--answers", type=int, nargs="+", default=[1, 3], help="a sentence, for unseen sentences"
+    )
     parser.add_argument("--crowd-kit", action="store_true")
     parser.add_argument("--two-states", action="store_true", help="also the model's consensus")
     parser.add_argument("--only", choices=["consensus", "rates", "unseen"])
@@ -332,13 +362,16 @@ def main() -> None:
             warnings.simplefilter("ignore")
             for method, scores in measure(crowd, args):
                 rows.append({"method": method, **scores})
-                print(f"{time.perf_counter() - started:7.0f} s  {method}", file=sys.stderr)
-        means = pd.DataFrame(rows).groupby("method", sort=False).mean()
-        print(f"\n{name}, mean of {args.draws} draws\n")
+                told = " ".join(f"{value:.4f}" for value in scores.values())
+                print(f"{time.perf_counter() - started:7.0f} s  {told}  {method}", file=sys.stderr)
+        of_method = pd.DataFrame(rows).groupby("method", sort=False)
+        means, errors = of_method.mean(), of_method.sem().fillna(0)
+        print(f"\n{name}, means of {args.draws} draws, with standard errors\n")
         print("| method | " + " | ".join(means) + " |")
         print("|---|" + "--:|" * means.shape[1])
         for method, values in means.iterrows():
-            print(f"| {method} | " + " | ".join(f"{value:.4f}" for value in values) + " |")
+            cells = zip(values, errors.loc[method], strict=True)
+            print(f"| {method} | " + " | ".join(f"{v:.4f} ± {e:.4f}" for v, e in cells) + " |")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,14 @@
 """`complabel ask` as it is typed, and what comes back."""
 
 import json
+import re
 
 import pytest
 from tests.cli.own import DATA, ITEMS, NAMES, read_table, write_back, write_table
+
+from complabel.files import read_answers
+from complabel.methods import make_classifier
+from complabel.trust import suggest_evaluation_questions
 
 pytestmark = pytest.mark.usefixtures("folder")
 LABELS = ("--label-names", "labels.txt")
@@ -157,3 +162,64 @@ def test_a_second_round_names_another_file(run, folder):
     pairs = {(row["item"], row["label"]) for row in rows}
     assert {(row["item"], row["label"]) for row in more if row["answer"]} <= pairs
     assert not {(row["item"], row["label"]) for row in more if not row["answer"]} & pairs
+
+
+@pytest.fixture
+def model(folder):
+    answers = read_answers("named.csv", items=ITEMS[:60], label_names=NAMES).answers
+    classifier = make_classifier("ridge").fit(DATA.X[:60], answers)
+    classifier.save("m.safetensors")
+    return classifier
+
+
+EVALUATE = ("--to-evaluate", "m.safetensors")
+
+
+@pytest.mark.parametrize("figure", [None, "average-precision"])
+def test_questions_about_a_model_are_about_items_that_it_does_not_know(run, folder, model, figure):
+    features = ("--features", "X.csv")
+    more = () if figure is None else ("--figure", figure)
+    code, out, err = run(
+        "ask", "named.csv", *EVALUATE, *features, *more, "-n", 20, "--out", "q.csv"
+    )
+    assert (code, err) == (0, "")
+    assert "30 items without an answer may be drawn; 60 with an answer are left out" in out
+    assert "complabel evaluate m.safetensors X.csv --answers answered-q.csv\n" in out
+    rows = read_table(folder / "q.csv")
+    assert {row["item"] for row in rows} <= {*ITEMS[60:]}
+    answers = read_answers("named.csv", items=ITEMS, label_names=NAMES).answers
+    expected = suggest_evaluation_questions(
+        answers,
+        model.predict_proba(DATA.X),
+        20,
+        figure="f1" if figure is None else "average_precision",
+        random_state=0,
+    )
+    for name in ("item", "label"):
+        assert [row[name] for row in rows] == expected[name].tolist()
+    assert [float(row["probability"]) for row in rows] == pytest.approx(expected["probability"])
+    write_back(folder / "q.csv", [row | {"answer": "no"} for row in rows])
+    assert run("import", "q.csv", "--out", "answered-q.csv")[0] == 0
+    assert run("evaluate", "m.safetensors", "X.csv", "--answers", "answered-q.csv")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((*LABELS, "--figure", "f1", "--features", "X.csv"), "--figure is given without --to-eval"),
+        (EVALUATE, "--to-evaluate asks yes or no .* give --features, and leave out --kind and"),
+        ((*EVALUATE, "--features", "X.csv", "--kind", "ticked"), "leave out --kind and --label-na"),
+        ((*EVALUATE, "--features", "X.csv", *LABELS), "leave out --kind and --label-names"),
+        ((*EVALUATE, "--features", "X.csv", "-n", 999), "more than the 360 pairs of a label and"),
+    ],
+)
+def test_questions_about_a_model_need_its_labels_and_features(run, model, given, message):
+    code, _, err = run("ask", *given, "--out", "q.csv")
+    assert code == 1
+    assert re.search(message, err)
+
+
+def test_the_first_questions_about_a_model_need_no_answers(run, folder, model):
+    code, out, _ = run("ask", *EVALUATE, "--features", "X.csv", "-n", 8, "--out", "q.csv")
+    assert (code, "90 items without an answer may be drawn; 0 with" in out) == (0, True)
+    assert {row["label"] for row in read_table(folder / "q.csv")} <= {*NAMES}

@@ -1,6 +1,7 @@
 """`complabel evaluate` as it is typed."""
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -8,10 +9,12 @@ from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, read_table, write_tabl
 
 from complabel.cli import _console, _evaluate
 from complabel.files import read_answers
-from complabel.methods import make_classifier
+from complabel.methods import cross_fit_probabilities, load, make_classifier
 from complabel.metrics import complementary_ranking_error, evaluate, evaluate_labels
+from complabel.trust import estimate_metrics
 
 MODEL = "m.safetensors"
+FIGURES = ("precision", "recall", "f1", "average_precision", "share")
 
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -152,8 +155,80 @@ def test_a_guess_without_features_and_labels_stand_beside_the_figures(run, folde
         assert figures["known"] == len(yes)
         assert figures["applies"] == pytest.approx(np.mean([*yes.values()]))
         assert figures["precision"] == pytest.approx(np.mean([yes[item] for item in chosen]))
-        (line,) = (each for each in out.splitlines() if each.split("  ")[1:2] == [name])
+        line = [each for each in out.splitlines() if each.split("  ")[1:2] == [name]][-1]
         assert line.split()[-7:-5] == [f"{len(yes)}", f"{figures['applies']:.3f}"]
+
+
+def read_asked():
+    return read_answers("asked.csv", items=ITEMS, label_names=NAMES).answers
+
+
+def plain(figures):
+    """The figures of one set of pairs as the command writes them."""
+    return {name: pytest.approx(asdict(getattr(figures, name)), nan_ok=True) for name in FIGURES}
+
+
+def test_random_answers_give_precision_and_recall_with_intervals(run, folder, model):
+    mistakes = ("--missed", 0.1, "--invented", 0.02)
+    options = ("--answers", "asked.csv", *mistakes, "--json", "f.json")
+    code, out, err = run("evaluate", MODEL, "X.csv", *options)
+    assert code == 0
+    answers, P = read_asked(), model.predict_proba(DATA.X)
+    expected = estimate_metrics(answers, P, missed=0.1, invented=0.02)
+    found = json.loads((folder / "f.json").read_text(encoding="utf-8"))
+    assert found["figures"] == plain(expected)
+    assert found["figures_by_label"]["été"] == plain(expected.labels["été"])
+    assert found["n_judgements"] == answers.n_answers == 80
+    (line,) = (each for each in out.splitlines() if each.split()[:1] == ["F1"])
+    f1 = expected.f1
+    assert line.split()[1:5] == [f"{f1.value:.3f}", f"{f1.low:.3f}", "to", f"{f1.high:.3f}"]
+    assert out.index("80 random judgements") < out.index("complementary ranking error")
+    assert "add --cross-fit 5" in err
+
+
+def test_cross_fitting_measures_fits_without_each_item_s_answers(run, folder, model):
+    options = ("--answers", "asked.csv", "--cross-fit", 2, "--json", "f.json")
+    code, out, err = run("evaluate", MODEL, "X.csv", *options)
+    assert (code, "ranking error" in out) == (0, False)
+    assert "2 fits with the model's settings" in err
+    answers = read_asked()
+    P = cross_fit_probabilities(load(MODEL), DATA.X, answers, n_folds=2)
+    found = json.loads((folder / "f.json").read_text(encoding="utf-8"))
+    assert found["figures"] == plain(estimate_metrics(answers, P))
+    assert found["cross_fit"] == 2
+
+
+def test_it_warns_of_answers_that_the_model_learned_from(run, folder, model):
+    model.save(MODEL, provenance={"answers": "named.csv asked.csv"})
+    _, _, err = run("evaluate", MODEL, "X.csv", "--answers", "asked.csv")
+    assert "the model was fitted to asked.csv, as its file says" in err
+    _, _, err = run("evaluate", MODEL, "X.csv", "--answers", "asked.csv", "--cross-fit", 2)
+    assert "as its file says" not in err
+
+
+def test_labels_are_predicted_by_the_model_s_own_thresholds(run, folder, model):
+    model.set_thresholds([0.2, 0.3, 0.4, 0.6]).save(MODEL)
+    options = ("--answers", "asked.csv", "--json", "f.json")
+    _, out, _ = run("evaluate", MODEL, "X.csv", *options)
+    expected = estimate_metrics(
+        read_asked(), model.predict_proba(DATA.X), threshold=[0.2, 0.3, 0.4, 0.6]
+    )
+    found = json.loads((folder / "f.json").read_text(encoding="utf-8"))
+    assert found["figures"] == plain(expected)
+    assert "at least the model's threshold of this label" in out
+
+
+def test_without_random_answers_it_says_what_is_needed(run, folder, model):
+    code, out, err = run("evaluate", MODEL, "X.csv", "--answers", "named.csv")
+    assert (code, "Precision" in out) == (0, False)
+    assert "precision and recall need answers to random questions" in err
+
+
+def test_options_about_answers_need_answers(run, folder, model):
+    arguments = ("X.csv", "--truth", "truth.csv", "--cross-fit", 2)
+    code, _, err = run("evaluate", MODEL, *arguments)
+    assert code != 0
+    assert "give --answers instead of --truth" in " ".join(err.split())
 
 
 def test_answers_that_judge_no_label_give_no_figures_by_label(run, folder, model):

@@ -333,3 +333,10 @@ def test_a_regression_score_is_near_f_at_the_cut():
     scores = np.linspace(-0.05, 0.05, 5)
     f = special.expit(RegressionScores()._log_odds(scores))
     np.testing.assert_allclose(f, scores + 0.5, atol=1e-3)
+
+
+def test_a_notebook_shows_a_classifier_and_no_link_to_pages_that_do_not_know_it():
+    shown = METHODS["ridge"].classifier(alpha=0.125)._repr_html_()
+    assert "ComplementaryRidgeClassifier" in shown
+    assert "0.125" in shown
+    assert "href=" not in shown

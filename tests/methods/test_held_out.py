@@ -1,4 +1,4 @@
-"""Scores on answers that were held out, beside a constant guess."""
+"""Scores and probabilities of items whose answers were held out."""
 
 import numpy as np
 import pandas as pd
@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -17,6 +18,7 @@ from complabel.methods import (
     PriorClassifier,
     SelectionLikelihoodClassifier,
     SupervisedClassifier,
+    cross_fit_probabilities,
     held_out_score,
 )
 from complabel.metrics import complementary_ranking_error
@@ -126,3 +128,35 @@ def test_folds_without_a_label_known_not_to_apply_are_left_out(data):
     )
     with pytest.raises(AnnotationError):
         held_out_score(PriorClassifier(), np.zeros((4, 1)), only_yes, n_folds=2)
+
+
+def test_an_item_s_own_answers_do_not_reach_its_probabilities(data, answers):
+    probabilities = cross_fit_probabilities(PriorClassifier(), data.X, answers)
+    assert np.isfinite(probabilities).all()
+    item = answers.item[0]
+    told = Answers.from_arrays(absent=[[1, 0, 0, 0]], item=[item], n_items=answers.n_items)
+    more = Answers.concatenate([answers, *[told] * 20])
+    others = cross_fit_probabilities(PriorClassifier(), data.X, more)
+    same = (others == probabilities).all(axis=1)
+    assert same[item]
+    # Four of five clones learn from the item; so a fifth of the items keep their probabilities.
+    assert np.mean(same) == pytest.approx(0.2, abs=0.02)
+
+
+@pytest.mark.parametrize("as_data", [np.asarray, sparse.csr_array, pd.DataFrame])
+def test_left_out_probabilities_are_those_of_a_fit_to_the_other_items(data, as_data):
+    answers = draw_answers(data.Y, items_share=0.8, random_state=1)
+    steps = []
+    ridge = ComplementaryRidgeClassifier(alpha=1.0, rank=2)
+    found = cross_fit_probabilities(
+        ridge, as_data(data.X), answers, n_folds=2, on_fold=steps.append
+    )
+    assert steps == [1, 2]
+    answered = np.flatnonzero(answers.answered)
+    from_a_clone = np.zeros(answers.n_items, dtype=bool)
+    for train, test in KFold(2, shuffle=True, random_state=0).split(answered):
+        rows = answered[train]
+        expected = ridge.fit(data.X[rows], answers[rows]).predict_proba(data.X)
+        np.testing.assert_allclose(found[answered[test]], expected[answered[test]], rtol=1e-9)
+        from_a_clone |= np.isclose(found, expected, rtol=1e-9).all(axis=1)
+    assert from_a_clone.all()  # also items without an answer

@@ -10,7 +10,7 @@ from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryRidgeClassifier, SelectionLikelihoodClassifier
 from complabel.metrics import average_precision
 from complabel.people import find_consensus
-from complabel.people._states import Judgements, _Model, as_log_odds, fit_states
+from complabel.people._states import Judgements, _Model, as_log_odds, choose_states, fit_states
 from complabel.simulate import draw_answers
 
 LINEAR = SelectionLikelihoodClassifier(
@@ -54,6 +54,7 @@ def test_consensus_beats_the_majority_and_the_features_alone(drawn):
     assert ours > average_precision(data.Y[some], alone[some]) + 0.01
     wrong = np.mean(found.relevant != data.Y)
     assert wrong < np.mean((by_votes > 0.5) != data.Y)
+    assert np.mean((found.applies > 0.5) != data.Y) <= wrong
 
 
 def test_people_are_told_apart(drawn):
@@ -68,6 +69,7 @@ def test_people_are_told_apart(drawn):
     assert (missed < high).all()
     assert np.mean((low <= truth) & (truth <= high)) > 0.6
     assert found.people["judged"].sum() == 400 * 3 * 5
+    assert found.n_states == 2
 
 
 def test_planted_mistakes_are_the_most_doubtful():
@@ -92,11 +94,12 @@ def test_planted_mistakes_are_the_most_doubtful():
     assert found.doubtful["wrong"].sum() == pytest.approx(flipped.sum(), rel=0.5)
 
 
-def test_states_given_answers_follow_bayes_rule():
+@pytest.mark.parametrize("n_states", [2, 3])
+def test_states_given_answers_follow_bayes_rule(n_states):
     _, answers = several_people(n_items=60)
     judgements = Judgements.of(answers)
     z = np.random.default_rng(0).normal(size=answers.shape)
-    states = fit_states(judgements, z)
+    states = fit_states(judgements, z, n_states)
     prior = states.model.of_features(states.values, states.model._z.new_tensor(z)).exp().numpy()
     np.testing.assert_allclose(prior.sum(axis=2), 1, rtol=1e-9)
     for pair in (0, 17, 123):
@@ -112,15 +115,54 @@ def test_states_given_answers_follow_bayes_rule():
         np.testing.assert_allclose(
             np.exp(states.without_each(judgements)[mine[0]]), others / others.sum(), rtol=1e-9
         )
+        expected = chance.sum() / others.sum()  # of a judgement, given the others
+        assert np.exp(states.of_each(judgements)[mine[0]]) == pytest.approx(expected, rel=1e-9)
 
 
-def test_the_gradient_is_that_of_the_loss():
+@pytest.mark.parametrize("n_states", [2, 3])
+def test_the_gradient_is_that_of_the_loss(n_states):
     _, answers = several_people(n_items=20)
-    model = _Model(Judgements.of(answers), np.random.default_rng(0).normal(size=100))
+    z = np.random.default_rng(0).normal(size=answers.shape)
+    model = _Model(Judgements.of(answers), z, n_states)
     at = model.start() + np.random.default_rng(1).normal(scale=0.3, size=len(model.start()))
     gradient = model.loss_and_gradient(at)[1]
     expected = optimize.approx_fprime(at, lambda x: model.loss_and_gradient(x)[0], 1e-6)
     np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-3)
+
+
+def judged_pairs(chances, times, seed=0):
+    """Judgements of all pairs (n, K) by other people each time, with their chances of a yes."""
+    item, label = np.divmod(np.arange(chances.size), chances.shape[1])
+    rng = np.random.default_rng(seed)
+    pair = np.tile(np.arange(chances.size), times)
+    yes = rng.random(len(pair)) < chances.ravel()[pair]
+    person = rng.integers(20, size=len(pair))
+    return Judgements(item, label, pair, yes, person, n_labels=chances.shape[1], n_people=20)
+
+
+def likely_pairs(seed=0):
+    """Log-odds (500, 4) that tell which pairs apply, and what is true."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(-2, 3, size=(500, 4))
+    return z, rng.random(z.shape) < special.expit(z)
+
+
+def test_three_states_are_for_people_who_differ():
+    z, truth = likely_pairs()
+    rng = np.random.default_rng(1)
+    erring = np.where(truth, 0.6, 0.03)
+    differing = np.where(truth, 0.97, np.where(rng.random(z.shape) < 0.3, 0.3, 0.01))
+    for chances, times, expected in ((erring, 3, 2), (erring, 1, 2), (differing, 3, 3)):
+        assert choose_states(judged_pairs(chances, times), z, rng) == expected
+
+
+def test_a_label_that_most_people_miss_applies_all_the_same():
+    z, truth = likely_pairs()
+    judgements = judged_pairs(np.where(truth, 0.4, 0.01), times=3)
+    share, applies = fit_states(judgements, z, 2).of_all(judgements, z)
+    assert np.mean((applies > 0.5) == truth) > 0.92
+    assert np.mean(share > 0.5) < 0.02
+    assert share[truth].mean() == pytest.approx(0.4, abs=0.05)
 
 
 def test_answers_alone_are_enough():

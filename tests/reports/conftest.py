@@ -13,9 +13,14 @@ from tests.reports.small import (
 
 from complabel.answers import Answers
 from complabel.asking import inspect_answers
+from complabel.methods import SelectionLikelihoodClassifier
 from complabel.reports import (
+    describe_model,
+    likeliest_items,
+    notes_of,
     render_demo,
     render_inspection,
+    render_model,
     render_report,
     run_demo,
     summarize_study,
@@ -78,10 +83,32 @@ def pages(results, demo, seen):
     return {
         "report": render_report(results),
         "demo": render_demo(demo[0]),
+        "model": render_model(a_model()),
         "inspection": render_inspection(
             seen, people=people, doubtful=doubtful, found_by="By a <model>."
         ),
     }
+
+
+def a_model():
+    """Everything that a page about a model can show, with odd names."""
+    answers = Answers.from_arrays(
+        absent=1 - draw_labels(),
+        relevant=draw_labels(),
+        question="ticked",
+        annotator=[PEOPLE[row % 2] for row in range(400)],
+        label_names=HOSTILE,
+    )
+    classifier = SelectionLikelihoodClassifier(
+        alpha=1.0, cardinality=None, kernel="linear", scaling="global", missed=0.1, rank=None
+    )
+    classifier.fit(np.ones((400, 1)), answers)
+    classifier.set_thresholds([0.1, 0.2, 0.3, 0.4])
+    given = {"answers": "<i>.csv", "<i>note": "<b>", **notes_of(answers, classifier)}
+    header = {"method": "<i>", "parameters": {}, "provenance": {"numpy": "<i>", "given": given}}
+    items = [f"<i>{row}" for row in range(400)]
+    named = likeliest_items(classifier.predict_proba(np.ones((400, 1))), items, HOSTILE)
+    return describe_model(classifier, header) | {"items": named}
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from tests.reports.small import Page
 from complabel.errors import InputError
 from complabel.reports import render_demo, render_inspection
 
-KINDS = ("report", "inspection", "demo")
+KINDS = ("report", "inspection", "model", "demo")
 SECTIONS = {"findings", "answers", "frequencies", "choice", "annotators", "contradictions"}
 SECTIONS |= {"people", "doubtful"}
 

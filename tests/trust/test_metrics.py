@@ -1,12 +1,19 @@
-"""Figures with intervals from random answers: beside scikit-learn, by enumeration, by simulation."""
+"""Figures from random answers: beside scikit-learn, counted by hand, enumerated, simulated."""
 
+import itertools
+import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, f1_score, precision_score, recall_score
 
+from complabel.answers import Answers
+from complabel.errors import AnnotationError, InputError
 from complabel.simulate import draw_answers
 from complabel.trust import estimate_metrics
+from complabel.trust._metrics import _FIGURES
+from complabel.trust._scored import ScoredPairs
 
 NAMES = ("precision", "recall", "f1", "average_precision")
 
@@ -20,7 +27,7 @@ def items(n_items, n_labels, seed=0):
 
 
 def by_scikit_learn(Y, probabilities, threshold):
-    y, predicted = Y.ravel(), (probabilities > threshold).ravel()
+    y, predicted = Y.ravel(), (probabilities >= threshold).ravel()
     return {
         "precision": precision_score(y, predicted),
         "recall": recall_score(y, predicted),
@@ -37,10 +44,228 @@ def test_all_pairs_judged_give_the_figures_of_scikit_learn(threshold):
     found = estimate_metrics(answers, probabilities, threshold=threshold, new_items=False)
     for name, value in by_scikit_learn(Y, probabilities, threshold).items():
         figure = getattr(found, name)
-        assert figure.value == pytest.approx(value, rel=1e-12)
-        assert figure.low == pytest.approx(value, rel=1e-12)
-        assert figure.high == pytest.approx(value, rel=1e-12)
-    of_label = found.labels["1"]
+        ends = [figure.value, figure.low, figure.high]
+        np.testing.assert_allclose(ends, value, rtol=1e-12)
     cut = np.broadcast_to(threshold, 3)[1]
     for name, value in by_scikit_learn(Y[:, [1]], probabilities[:, [1]], cut).items():
-        assert getattr(of_label, name).value == pytest.approx(value, rel=1e-12)
+        assert getattr(found.labels["1"], name).value == pytest.approx(value, rel=1e-12)
+
+
+def judgements(said, probability, item=None, n_items=None, **more):
+    """Return yes/no answers about the only label."""
+    yes = np.array(said, dtype=np.uint8)[:, np.newaxis]
+    return Answers.from_arrays(
+        relevant=yes, absent=1 - yes, item=item, probability=probability, n_items=n_items, **more
+    )
+
+
+def test_where_scores_are_equal_precision_is_the_weighted_share():
+    answers = judgements([1, 0, 1, 0], [0.5, 0.1, 0.25, 0.5])
+    found = estimate_metrics(answers, np.full((4, 1), 0.7))
+    assert found.precision.value == pytest.approx((2 + 4) / (2 + 10 + 4 + 2))
+    assert found.recall.value == 1
+    assert (found.n_judgements, found.n_items, found.precision.n_judgements) == (4, 4, 4)
+
+
+def test_judged_pairs_count_for_those_on_their_side_of_the_threshold():
+    """Three of four judged pairs are predicted, but only a tenth of all pairs are."""
+    probabilities = np.repeat([[0.9], [0.1]], [10, 90], axis=0)
+    answers = judgements([1, 1, 0, 0], 1.0, item=[0, 1, 2, 50], n_items=100)
+    found = estimate_metrics(answers, probabilities)
+    assert found.precision.value == pytest.approx(2 / 3)
+    assert found.share.value == pytest.approx(0.1 * 2 / 3)
+    assert (found.recall.n_judgements, found.precision.n_judgements) == (4, 3)
+
+
+@pytest.mark.parametrize("by", ["number", "annotator"])
+def test_mistakes_are_taken_out(by):
+    """Of 10 labels that apply 2 are missed, of 10 that do not one is invented."""
+    said = np.repeat([1, 0, 1, 0], [8, 2, 1, 9])
+    annotator, rates = None, {"missed": 0.2, "invented": 0.1}
+    if by == "annotator":  # the second one never errs
+        said = np.concatenate([said, [1] * 5, [0] * 5])
+        annotator = np.repeat(["a", "b"], [20, 10])
+        rates = {"missed": [0.2, 0.0], "invented": [0.1, 0.0]}
+    answers = judgements(said, 1.0, annotator=annotator)
+    found = estimate_metrics(answers, np.full((len(said), 1), 0.6), **rates, new_items=False)
+    assert found.precision.value == pytest.approx(0.5)
+    # The interval has a length though all pairs were judged: nobody knows who erred.
+    assert found.precision.low < 0.45 < 0.55 < found.precision.high
+
+
+SCORES = np.array([0.9, 0.8, 0.8, 0.7, 0.4, 0.3, 0.3, 0.1])
+LABELS = np.array([1.0, 0, 1, 1, 0, 1, 0, 0])
+BOTH = pytest.mark.parametrize("chance", [SCORES, 1 - SCORES], ids=["good", "misleading"])
+
+
+def tiny(judged, chance, predicted):
+    """Return eight pairs, of which some are judged, with given chances."""
+    place = np.flatnonzero(judged)
+    return ScoredPairs(
+        score=SCORES,
+        predicted=predicted,
+        item=np.arange(8),
+        chance=chance,
+        place=place,
+        inverse=np.ones(len(place)),
+        said=LABELS[place],
+        noise=np.zeros(len(place)),
+        n_said=np.ones(len(place), dtype=np.intp),
+    )
+
+
+@BOTH
+def test_over_all_samples_the_mean_precision_is_the_true_one(chance):
+    found = []
+    for first, second in itertools.product(itertools.combinations(range(4), 2), repeat=2):
+        judged = np.isin(np.arange(8), [*first, *(4 + np.array(second))])
+        pairs = tiny(judged, chance, SCORES > 0.5)
+        found.append([_FIGURES[name](pairs, pairs.applies)[0] for name in ("precision", "share")])
+    np.testing.assert_allclose(np.mean(found, axis=0), [0.75, 0.5], rtol=1e-12)
+
+
+@BOTH
+def test_over_all_samples_the_mean_sum_of_precisions_is_the_true_one(chance):
+    """Average precision is a ratio; what is divided is right on average, with ties, too."""
+    share, mean = 0.3, 0.0
+    for judged in itertools.product([False, True], repeat=8):
+        pairs = tiny(np.array(judged), chance, np.zeros(8, dtype=bool))
+        pairs.__dict__["weight"] = np.full(sum(judged), 1 / share)
+        value = _FIGURES["average_precision"](pairs, pairs.applies)[0]
+        probability = share ** sum(judged) * (1 - share) ** (8 - sum(judged))
+        mean += probability * value * pairs.applies.sum()
+    assert mean == pytest.approx(LABELS.sum() * average_precision_score(LABELS, SCORES), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", _FIGURES)
+def test_slopes_are_derivatives(name):
+    chances = np.random.default_rng(3).random(8)
+    pairs = tiny(np.ones(8, dtype=bool), chances, SCORES > 0.35)
+    _, slope, presence = _FIGURES[name](pairs, chances)
+    for at in range(8):
+        step = 1e-6 * (np.arange(8) == at)
+        up, down = (_FIGURES[name](pairs, chances + each)[0] for each in (step, -step))
+        assert slope[at] == pytest.approx((up - down) / 2e-6, rel=1e-5, abs=1e-9)
+    # Twice as many pairs of each kind have the same figures. But in average precision each pair
+    # counts at its own place, too.
+    rank = (SCORES[:, np.newaxis] <= SCORES).sum(axis=1)
+    own = (chances / rank).sum() / chances.sum() if name == "average_precision" else 0
+    assert presence.sum() + slope @ chances == pytest.approx(-own, abs=1e-12)
+
+
+def asked(Y, rng):
+    return draw_answers(Y, question="asked", items_share=0.6, random_state=rng)
+
+
+def ticked(Y, rng):
+    return draw_answers(Y, question="ticked", items_share=0.2, random_state=rng)
+
+
+def unequal(Y, rng):
+    """Draw pairs with chances that differ by label and item."""
+    chance = np.array([0.3, *[0.08] * (Y.shape[1] - 1)]) * (1 + np.arange(len(Y)) % 3)[:, None]
+    item, label = np.nonzero(rng.random(Y.shape) < chance)
+    marks, yes = np.eye(Y.shape[1], dtype=np.uint8)[label], Y[item, label][:, np.newaxis]
+    return Answers.from_arrays(
+        relevant=marks * yes,
+        absent=marks * (1 - yes),
+        item=item,
+        n_items=len(Y),
+        probability=chance[item, label],
+    )
+
+
+def erring(Y, rng):
+    return draw_answers(Y, question="asked", missed=0.2, invented=0.05, random_state=rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("new_items", [False, True], ids=["these", "all"])
+@pytest.mark.parametrize("draw", [asked, ticked, unequal, erring])
+def test_intervals_hold_the_truth(draw, new_items):
+    probabilities, Y = items(400, 4)
+    rates = {"missed": 0.2, "invented": 0.05} if draw is erring else {}
+    truth = by_scikit_learn(Y, probabilities, 0.5)
+    held = []
+    for seed in range(40):
+        rng = np.random.default_rng([seed, 1])
+        rows = rng.integers(400, size=400) if new_items else slice(None)
+        answers = draw(Y[rows], rng)
+        found = estimate_metrics(answers, probabilities[rows], new_items=new_items, **rates)
+        ends = {name: getattr(found, name) for name in truth}
+        held.append([ends[name].low <= truth[name] <= ends[name].high for name in truth])
+    # The figures of one draw go together; so fewer than 95 % of 40 may be held by chance.
+    assert np.mean(held) >= 0.88
+    assert np.min(np.mean(held, axis=0)) >= 0.82
+
+
+def test_so_many_more_questions_halve_the_interval():
+    probabilities, Y = items(3000, 3)
+    ratios = []
+    for seed in range(5):
+        answers = draw_answers(Y, question="asked", random_state=seed)
+        lengths, n = [], 200
+        for _ in range(2):
+            first = answers.only(np.arange(answers.n_answers) < n)
+            found = estimate_metrics(first, probabilities, new_items=False).f1
+            lengths.append(found.high - found.low)
+            n += found.more_questions
+        ratios.append(lengths[1] / lengths[0])
+    assert np.mean(ratios) == pytest.approx(0.5, abs=0.04)
+
+
+def test_where_too_few_pairs_are_left_more_items_are_needed():
+    probabilities, Y = items(60, 3)
+    answers = draw_answers(Y, question="ticked", items_share=0.5, random_state=0)
+    assert estimate_metrics(answers, probabilities).f1.more_questions is None
+
+
+def test_the_curve_has_the_figures_of_each_threshold():
+    probabilities, Y = items(200, 3)
+    curve = estimate_metrics(asked(Y, 0), probabilities).curve(10)
+    assert 5 < len(curve["threshold"]) <= 10  # some scores are equal
+    assert (np.diff(curve["threshold"]) > 0).all()
+    assert all(np.isfinite(values).all() for values in curve.values())
+    same = estimate_metrics(asked(Y, 0), probabilities, threshold=curve["threshold"][4])
+    for name in ("precision", "recall"):
+        figure = getattr(same, name)
+        values = [curve[name + end][4] for end in ("", "_low", "_high")]
+        np.testing.assert_allclose(values, [figure.value, figure.low, figure.high], rtol=1e-12)
+
+
+def test_what_nobody_judged_is_unknown():
+    probabilities = np.array([[0.9], [0.2], [0.3], [0.1]])
+    found = estimate_metrics(judgements([0, 1, 0], 0.5, item=[1, 2, 3]), probabilities)
+    for name in NAMES:
+        figure = getattr(found, name)
+        assert math.isnan(figure.value)
+        assert (figure.low, figure.high, figure.more_questions) == (0, 1, None)
+    assert 0 < found.share.value < 1
+
+
+def test_names_of_labels_are_those_of_the_answers():
+    probabilities, Y = items(50, 2)
+    answers = replace(draw_answers(Y, question="ticked", random_state=0), label_names=("b", "a"))
+    assert [*estimate_metrics(answers, probabilities).labels] == ["b", "a"]
+
+
+def test_answers_must_be_to_random_questions():
+    with pytest.raises(AnnotationError, match="no answer is to a random question"):
+        estimate_metrics(judgements([1, 0], np.nan), [[0.5], [0.5]])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"probabilities": [[0.5]]}, "probabilities have shape"),
+        ({"probabilities": [[0.5], [1.5]]}, "from 0 to 1"),
+        ({"threshold": [0.5, 0.5]}, "threshold has 2 numbers"),
+        ({"confidence": 1.0}, "confidence must be"),
+        ({"missed": 0.6, "invented": 0.5}, "add up to 1.1"),
+    ],
+    ids=["shape", "range", "threshold", "confidence", "mistakes"],
+)
+def test_wrong_arguments_are_refused(changes, message):
+    given = {"probabilities": [[0.5], [0.7]], **changes}
+    with pytest.raises(InputError, match=message):
+        estimate_metrics(judgements([1, 0], 0.5), **given)

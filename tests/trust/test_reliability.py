@@ -122,6 +122,22 @@ def test_simulated_answers_tell_what_true_labels_tell():
     assert found.interval[0] < whole.error < found.interval[1]
 
 
+def test_known_mistakes_are_taken_out():
+    """Shares are those without mistakes, from answers with them, and less certain."""
+    rng = np.random.default_rng(2)
+    p = np.tile([0.2, 0.7], (6000, 1))
+    labels = (rng.random(p.shape) < p).astype(np.uint8)
+    rates = {"missed": 0.3, "invented": 0.1}
+    clean = draw_answers(labels, question="asked", random_state=0)
+    erring = draw_answers(labels, question="asked", random_state=0, **rates)
+    found, wrong = reliability(erring, p, **rates), reliability(erring, p)
+    np.testing.assert_allclose(found.share, [0.2, 0.7], atol=0.03)
+    np.testing.assert_allclose(wrong.share, [0.2 * 0.7 + 0.08, 0.7 * 0.7 + 0.03], atol=0.03)
+    assert found.interval[0] <= 1e-3
+    assert wrong.interval[0] > 0.05
+    assert (np.ptp(found.intervals, axis=1) > np.ptp(reliability(clean, p).intervals, axis=1)).all()
+
+
 @pytest.mark.parametrize(
     ("answers", "p", "says"),
     [

@@ -13,6 +13,7 @@ from scipy import sparse
 from complabel._parameters import check_choice, check_integer
 from complabel.answers._arrays import COLUMNS, MASKS, AnswerArrays
 from complabel.answers._checks import check_answers, check_known
+from complabel.answers._html import as_html
 from complabel.answers._masks import (
     IndicatorLike,
     Mask,
@@ -364,6 +365,9 @@ class Answers(AnswerArrays):
         (array([2, 2]), array([0, 1]), array([False,  True]))
         """
         return Statements.of(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
 
     def contradictions(self) -> NDArray[np.intp]:
         """Return item and label of each contradiction, (n_contradictions, 2) intp, ascending."""

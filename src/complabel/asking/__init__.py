@@ -7,7 +7,9 @@ from complabel.asking._inspection import SEVERITIES as SEVERITIES
 from complabel.asking._inspection import Finding, Inspection
 from complabel.asking._inspection import Knowledge as Knowledge
 from complabel.asking._inspection import LabelSummary as LabelSummary
+from complabel.asking._questions import as_table as as_table
 from complabel.asking._questions import suggest_questions
+from complabel.asking._said import names_of_labels as names_of_labels
 
 __all__ = [
     "Finding",

@@ -110,7 +110,7 @@ def suggest_questions(
     absent = answers.complementary.astype(np.bool_)
     known = absent ^ answers.known_relevant.astype(np.bool_)  # (n, K); both is a contradiction
     if size:
-        return _as_table(_to_tick(answers, known, int(n), size, rng))
+        return as_table(_to_tick(answers, known, int(n), size, rng))
     n_open = answers.n_items - np.count_nonzero(known, axis=0)
     if n > n_open.sum():
         raise InputError(
@@ -124,7 +124,7 @@ def suggest_questions(
     items, labels = np.concatenate(drawn)[order], labels[order]
     told = np.where(absent[items, labels], "no", "yes").astype(object)
     told[~known[items, labels]] = None
-    return _as_table(
+    return as_table(
         {
             "item": items if answers.item_names is None else answers.item_names[items],
             "label": np.array(names_of_labels(answers), dtype=object)[labels],
@@ -187,7 +187,8 @@ def _to_tick(
     }
 
 
-def _as_table(columns: dict[str, NDArray[Any]]) -> Any:
+def as_table(columns: dict[str, NDArray[Any]]) -> Any:
+    """Return a data frame, or the columns themselves if pandas is not installed."""
     try:
         import pandas as pd  # type: ignore[import-untyped]
     except ImportError:

@@ -59,9 +59,13 @@ def consensus(
     with PredictionWriter(out, list(labels)) as writer:
         writer.write(said.item_names, result.share)
     people = show_people(result.people, "By what people say together")
-    save_json(json_file, {"people": people, "n_repeated": result.n_repeated})
+    told = {"n_repeated": result.n_repeated, "n_states": result.n_states}
+    save_json(json_file, {"people": people, **told})
     say(f"wrote {out}: {said.n_items:,} items, {said.n_labels} labels")
     say(f"  {result.n_repeated:,} pairs of an item and a label were judged more than once")
+    if result.n_states == 2:
+        say("  they do not show that people differ; if people miss many labels, shares are low:")
+        say("  complabel predict --answers says how probably a label applies")
     if doubtful is not None:
         write_doubtful(result.doubtful, doubtful, n)
     # People who differ about doubtful cases do not err at random. On new items, models with rates

@@ -44,10 +44,11 @@ def errors() -> Console:
 
 def say(text: str, style: str = "") -> None:
     """Print a line of the result unchanged: Rich adds no markup, colours or line breaks."""
-    output().print(_shown(text), style=style, markup=False, highlight=False, soft_wrap=True)
+    output().print(shown(text), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """Return a text with control characters spelled out, which could steer a terminal."""
     return _STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
@@ -71,7 +72,7 @@ def save_json(path: Path | None, found: object) -> None:
 
 def remark(text: str, style: str = "") -> None:
     """Print a line unchanged on standard error."""
-    errors().print(_shown(text), style=style, markup=False, highlight=False, soft_wrap=True)
+    errors().print(shown(text), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def complain(text: str) -> None:
@@ -81,10 +82,10 @@ def complain(text: str) -> None:
 
 def new_table(title: str, *headings: str, numbers: Iterable[str] = ()) -> Table:
     """Return an empty table in the style of all commands: columns of text, then of numbers."""
-    shown = Text(title) if title else None
-    table = Table(*headings, title=shown, title_justify="left", box=SIMPLE_HEAD)
-    for heading in numbers:
-        table.add_column(heading, justify="right")
+    heading = Text(title) if title else None
+    table = Table(*headings, title=heading, title_justify="left", box=SIMPLE_HEAD)
+    for each in numbers:
+        table.add_column(each, justify="right")
     return table
 
 

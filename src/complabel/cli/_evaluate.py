@@ -23,6 +23,7 @@ from complabel.cli._console import (
     show,
     working,
 )
+from complabel.cli._estimates import show_estimates
 from complabel.cli._options import option
 from complabel.errors import InputError
 
@@ -39,6 +40,7 @@ _MOST_NAMED = 5  # labels in a warning
 @options.with_examples(
     "evaluate model.safetensors X.csv --truth truth.csv",
     "evaluate model.safetensors X.csv --answers held-out.csv",
+    "evaluate model.safetensors X.csv --answers questions.csv --cross-fit 5",
 )
 def evaluate(
     model: Path = options.MODEL,
@@ -48,8 +50,31 @@ def evaluate(
         "True labels: a table with the column item and a column of 0 and 1 per label; blank: not"
         " known.",
     ),
-    answers: Path | None = option(
-        "FILE", "Instead of --truth: answers that the model did not learn from."
+    answers: list[Path] | None = option(
+        "FILE",
+        "Instead of --truth: answers that the model did not learn from. Those to random questions"
+        " give precision and recall. Give the option again for more files.",
+    ),
+    cross_fit: int | None = option(
+        "N",
+        "For --answers that the model learned from: fit it anew N times, each time without the"
+        " answers about one part of the items, and measure these fits. Give all the answers that"
+        " the model learned from.",
+        min=2,
+    ),
+    missed: float = option(
+        "P",
+        "With --answers: how often people say no about a label that applies.",
+        default=0.0,
+        min=0,
+        max=1,
+    ),
+    invented: float = option(
+        "P",
+        "With --answers: how often people say yes about a label that does not apply.",
+        default=0.0,
+        min=0,
+        max=1,
     ),
     items: Path | None = options.ITEMS,
     question: str | None = options.QUESTION,
@@ -64,15 +89,29 @@ def evaluate(
     """
     from complabel.methods import load
 
-    if (truth is None) == (answers is None):
+    if (truth is None) == (not answers):
         raise InputError("give either --truth or --answers")
+    if truth is not None and (cross_fit or missed or invented):
+        raise InputError(
+            "--cross-fit, --missed and --invented are about answers; give --answers instead of"
+            " --truth"
+        )
     classifier = load(model)
     found = own.read_own_features(features, items, classifier.n_features_in_)
     if truth is not None:
         result = _on_truth(classifier, found, truth)
     else:
         assert answers is not None
-        result = _on_answers(classifier, found, answers, question, contradictions)
+        said = own.read_own_answers(
+            answers,
+            list(found.items),
+            [str(name) for name in classifier.classes_],
+            question,
+            contradictions,
+        )
+        result = _on_answers(classifier, found, said, cross_fit, missed, invented)
+        if cross_fit is None:
+            _warn_of_learned_answers(model, answers)
     save_json(json_file, result)
     say(f"next: {command('predict', model, features, items=items, out='predictions.csv')}")
 
@@ -213,15 +252,60 @@ def _show_labels(
 def _on_answers(
     classifier: ComplementaryClassifier,
     found: Features,
-    path: Path,
-    question: str | None,
-    contradictions: str,
+    said: Answers,
+    cross_fit: int | None,
+    missed: float,
+    invented: float,
 ) -> dict[str, Any]:
+    every = own.for_model(found, classifier)
+    with working(f"predicting {said.n_items:,} items") as far:
+        if cross_fit is None:
+            probabilities = classifier.predict_proba(every)
+        else:
+            from complabel.methods import cross_fit_probabilities
+
+            probabilities = cross_fit_probabilities(
+                classifier,
+                every,
+                said,
+                n_folds=cross_fit,
+                on_fold=lambda number: far(f"{number} of {cross_fit} fits"),
+            )
+    estimates = show_estimates(said, probabilities, classifier, missed=missed, invented=invented)
+    if cross_fit is not None:
+        remark(
+            f"these are the figures of {cross_fit} fits with the model's settings, each to the"
+            " answers about other items. They stand for the model if it learned from all these"
+            " answers"
+        )
+        return {"n_answers": said.n_answers, "cross_fit": cross_fit, **(estimates or {})}
+    result = _scores(classifier, own.for_model(_part(found, said.answered), classifier), said)
+    return {**result, **(estimates or {})}
+
+
+def _warn_of_learned_answers(model: Path, answers: Sequence[Path]) -> None:
+    from complabel.methods import read_header
+
+    # The names of the files are all that a model keeps of them.
+    given = read_header(model)["provenance"]["given"].get("answers")
+    learned = [str(path) for path in answers if str(path) in str(given).split()]
+    if learned:
+        remark(
+            f"warning: the model was fitted to {' and '.join(learned)}, as its file says. So these"
+            " figures are too good: add --cross-fit 5",
+            style="yellow",
+        )
+        return
+    remark(
+        "the model must not have learned from these answers, which complabel cannot know. If it"
+        " did, these figures are too good: add --cross-fit 5"
+    )
+
+
+def _scores(classifier: ComplementaryClassifier, X: Any, said: Answers) -> dict[str, Any]:
+    """Print how the model ranks labels and explains answers, beside one guess for all items."""
     from complabel.metrics import complementary_ranking_error
 
-    names = [str(name) for name in classifier.classes_]
-    said = own.read_own_answers([path], list(found.items), names, question, contradictions)
-    X = own.for_model(_part(found, said.answered), classifier)
     answers = said[said.answered]
     explains = classifier.models_the_choice and classifier.understands_answers
     scores = classifier.decision_function(X)
@@ -248,7 +332,7 @@ def _on_answers(
     remark(
         "these figures come from answers, not from true labels: use them to compare models on the"
         " same answers. The order and the guess that are the same for all items were made from"
-        " these answers, which the model must not have learned from: a useful model beats them"
+        " these answers: a useful model beats them"
     )
     return {
         "n_items": answers.n_items,

@@ -6,6 +6,8 @@ import math
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, duration, remark, say, working
 from complabel.cli._options import option, target
+from complabel.cli._outputs import has_written
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -73,6 +76,7 @@ def fit(
     """
     from complabel.answers import UnansweredRowWarning
     from complabel.methods import FrequencyMatchedClassifier, held_out_score, make_classifier
+    from complabel.reports import notes_of
 
     classifier: Any = make_classifier(method)
     if classifier.learns_from != "complementary":
@@ -93,10 +97,16 @@ def fit(
         classifier.fit(own.framed(found.X, found.feature_names), said)
     seconds = time.monotonic() - started
     _tell(classifier, None)
+    notes: dict[str, Any] = {
+        "answers": " ".join(map(str, answers)),
+        "features": str(features),
+        "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        "seconds": round(seconds, 1),
+        **notes_of(said, classifier),
+    }
     # Save the model before scoring: Ctrl-C during the score then loses nothing.
-    classifier.save(
-        out, provenance={"answers": " ".join(map(str, answers)), "features": str(features)}
-    )
+    classifier.save(out, provenance=notes)
+    has_written(out)
     for line in chosen(classifier, out, seconds):
         say(line)
     say(f"wrote {out}")
@@ -112,6 +122,11 @@ def fit(
             score = held_out_score(
                 classifier, found.X, said, n_folds=folds, random_state=seed, on_fold=show
             )
+        figures = {
+            name: None if value != value else value  # a file has no NaN
+            for name, value in asdict(score).items()
+        }
+        classifier.save(out, provenance={**notes, "held_out": figures})
         for line in scored(score):
             say(line)
         advice = verdict(score)

@@ -127,7 +127,7 @@ QUESTIONS = ("named", "asked", "ticked", "excluded")
 """What a table of answers may say was asked."""
 
 
-def _one_of(*words: str) -> dict[str, Any]:
+def one_of(*words: str) -> dict[str, Any]:
     def check(given: str | None) -> str | None:
         if given is not None and given not in words:
             raise typer.BadParameter(f"{given!r} is none of {', '.join(words)}")
@@ -172,7 +172,7 @@ def _contradictions(text: str, *more: str) -> Any:
         " error: stop; drop: drop both; majority: keep what most annotators say; trust-relevant:"
         f" the label applies{text}.",
         default="error",
-        **_one_of("error", "drop", "majority", "trust-relevant", *more),
+        **one_of("error", "drop", "majority", "trust-relevant", *more),
     )
 
 
@@ -185,7 +185,7 @@ QUESTION = option(
     "What was asked, where the answers do not say it. named: somebody named a label that does not"
     " apply. asked: somebody was asked about this label. ticked: all labels that do not apply were"
     " ticked. excluded: a rule says that the label does not apply.",
-    **_one_of(*QUESTIONS),
+    **one_of(*QUESTIONS),
 )
 MATCH_FREQUENCIES = flag(
     "Adjust each method's scores to the label frequencies; these are estimated from answers to"
@@ -247,13 +247,13 @@ def _draw(
         "How complementary labels are drawn. uniform: all that do not apply are equally"
         " likely; biased: some are more likely; own: use what people really answered or"
         " excluded. [default: own for tables of answers, else uniform]",
-        **_one_of("uniform", "biased", "own"),
+        **one_of("uniform", "biased", "own"),
     ),
     labels: str | None = option(
         "LABELS",
         "released: the uniform or biased labels that the paper's group released, from"
         " released/NAME.csv in the data folder. Else another name of --scheme.",
-        **_one_of("uniform", "biased", "own", "released"),
+        **one_of("uniform", "biased", "own", "released"),
     ),
     question: str = option(
         "QUESTION",

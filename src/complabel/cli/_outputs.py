@@ -121,6 +121,11 @@ def claim_store(path: Path) -> None:
             _try(behind_links(path).parent, path)
 
 
+def has_written(path: Path) -> None:
+    """Let the command replace a file that it wrote itself."""
+    _claims.get().replaceable.add(behind_links(path))
+
+
 def unused(path: Path) -> Path:
     """Return a path if there is no such file, else the next one with a number.
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._base import ComplementaryClassifier
     from complabel.methods._base import load as load
     from complabel.methods._held_out import HeldOutScore as HeldOutScore
-    from complabel.methods._held_out import held_out_score
+    from complabel.methods._held_out import cross_fit_probabilities, held_out_score
+    from complabel.methods._onnx import save_onnx
     from complabel.methods._saving import read_header as read_header
     from complabel.methods.baselines.prior import PriorClassifier
     from complabel.methods.baselines.ridge import ComplementaryRidgeClassifier
@@ -73,15 +74,19 @@ __all__ = [
     "SupervisedBCEClassifier",
     "SupervisedClassifier",
     "UnbiasedBCEClassifier",
+    "cross_fit_probabilities",
     "get_method",
     "held_out_score",
     "make_classifier",
+    "save_onnx",
 ]
 _PLACES = {place.partition(":")[2]: place for place in PLACES.values()} | {
     "ComplementaryClassifier": "complabel.methods._base:ComplementaryClassifier",
     "HeldOutScore": "complabel.methods._held_out:HeldOutScore",
+    "cross_fit_probabilities": "complabel.methods._held_out:cross_fit_probabilities",
     "held_out_score": "complabel.methods._held_out:held_out_score",
     "load": "complabel.methods._base:load",
     "read_header": "complabel.methods._saving:read_header",
+    "save_onnx": "complabel.methods._onnx:save_onnx",
 }
 __getattr__, __dir__ = lazily(__name__, _PLACES)

@@ -1,14 +1,14 @@
-"""The score of a classifier on answers that it did not learn from, and of a constant guess."""
+"""How a classifier does on answers that it did not learn from: a score, and probabilities."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
@@ -105,25 +105,13 @@ def held_out_score(
     >>> found.criterion, found.gain > 0.1
     ('log-likelihood', True)
     """
-    check_integer("n_folds", n_folds, at_least=2)
     last = _last_step(classifier)
-    answers = pair_rows(X, answers, names=("X", "answers"))
-    rows: Any = X if hasattr(X, "shape") else np.asarray(X)
-    rows = rows.tocsr() if hasattr(rows, "tocsr") else rows
-    refuse_other_number_of_rows(answers, rows.shape[0], name="answers")
-    answered = np.flatnonzero(answers.answered)
-    if len(answered) < n_folds:
-        raise InputError(
-            f"only {len(answered)} items have answers, which is too few for {n_folds} folds; give"
-            " fewer folds or more answers"
-        )
+    rows, answers = _paired(X, answers)
     explains = last.models_the_choice and last.understands_answers
     score = complementary_log_likelihood_scorer if explains else complementary_ranking_scorer
-    rows = getattr(rows, "iloc", rows)
     scores: list[tuple[float, float]] = []
-    folds = KFold(n_folds, shuffle=True, random_state=random_state)
-    for number, (train, test) in enumerate(folds.split(answered), 1):
-        train, test = answered[train], answered[test]
+    folds = _folds(np.flatnonzero(answers.answered), n_folds, random_state)
+    for number, (train, test) in enumerate(folds, 1):
         with warnings.catch_warnings():
             # The fit on all answers gives the same warnings.
             warnings.simplefilter("ignore")
@@ -155,6 +143,101 @@ def held_out_score(
         gain_error=float(error[1]),
         n_folds=len(values),
     )
+
+
+def cross_fit_probabilities(
+    classifier: ComplementaryClassifier | Pipeline,
+    X: ArrayLike,
+    answers: Answers,
+    *,
+    n_folds: int = 5,
+    random_state: int = 0,
+    on_fold: Callable[[int], None] | None = None,
+) -> Array:
+    """Return probabilities of labels, for each item from a clone that did not see its answers.
+
+    They stand for those of ``classifier`` fitted to all answers, so that the same answers can say
+    how good these are (:func:`~complabel.trust.estimate_metrics`). The clones learned from fewer
+    answers, and may be a little worse.
+
+    Parameters
+    ----------
+    classifier : ComplementaryClassifier, or Pipeline that ends in one
+        It is cloned, and not changed.
+    X : array-like or sparse matrix of shape (n_items, n_features)
+        See ``fit`` for how the rows of a data frame are paired with answers.
+    answers : Answers
+    n_folds : int, default=5
+        How many clones are fitted, at least 2. Items are assigned to folds at random.
+    random_state : int, default=0
+        Seed of the folds.
+    on_fold : callable or None, default=None
+        Called after each fold with the number of folds that are done.
+
+    Returns
+    -------
+    ndarray of shape (n_items, n_labels), dtype float64
+        Also of items without an answer.
+
+    Raises
+    ------
+    InputError
+        If there are fewer items with answers than folds, or the classifier cannot learn from them.
+
+    References
+    ----------
+    Zrnic and Candes, "Cross-prediction-powered inference", PNAS 2024.
+
+    Examples
+    --------
+    >>> from complabel.simulate import draw_answers
+    >>> from complabel.datasets import make_synthetic
+    >>> from complabel.methods import ComplementaryRidgeClassifier
+    >>> data = make_synthetic(300, n_features=5, n_labels=4, random_state=0)
+    >>> answers = draw_answers(data.Y, random_state=1)
+    >>> cross_fit_probabilities(ComplementaryRidgeClassifier(), data.X, answers).shape
+    (300, 4)
+    """
+    _last_step(classifier)
+    rows, answers = _paired(X, answers)
+    # Items without an answer are spread over the folds, too: so all items have like predictions.
+    answered, others = np.flatnonzero(answers.answered), np.flatnonzero(~answers.answered)
+    rest = np.array_split(np.random.default_rng(random_state).permutation(others), n_folds)
+    found = np.empty(answers.shape)
+    folds = _folds(answered, n_folds, random_state)
+    for number, ((train, test), more) in enumerate(zip(folds, rest, strict=True), 1):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit on all answers gives the same warnings
+            model = clone(classifier).fit(rows[train], answers[train])
+        left_out = np.concatenate([test, more])
+        found[left_out] = model.predict_proba(rows[left_out])
+        if on_fold is not None:
+            on_fold(number)
+    return found
+
+
+def _paired(X: ArrayLike, answers: Answers) -> tuple[Any, Answers]:
+    """Return rows that can be picked by number, and the answers about them."""
+    answers = pair_rows(X, answers, names=("X", "answers"))
+    rows: Any = X if hasattr(X, "shape") else np.asarray(X)
+    rows = rows.tocsr() if hasattr(rows, "tocsr") else rows
+    refuse_other_number_of_rows(answers, rows.shape[0], name="answers")
+    return getattr(rows, "iloc", rows), answers
+
+
+def _folds(
+    answered: NDArray[np.intp], n_folds: int, random_state: int
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield the numbers of items to learn from, and of those that are left out."""
+    check_integer("n_folds", n_folds, at_least=2)
+    if len(answered) < n_folds:
+        raise InputError(
+            f"only {len(answered)} items have answers, which is too few for {n_folds} folds; give"
+            " fewer folds or more answers"
+        )
+    folds = KFold(n_folds, shuffle=True, random_state=random_state)
+    for train, test in folds.split(answered):
+        yield answered[train], answered[test]
 
 
 def _last_step(classifier: Any) -> ComplementaryClassifier:

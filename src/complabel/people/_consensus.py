@@ -16,7 +16,7 @@ from complabel._parameters import check_integer, check_random_state
 from complabel.answers import Answers, find_contradictions, pair_rows
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryClassifier, SelectionLikelihoodClassifier
-from complabel.people._states import Judgements, States, as_log_odds, fit_states
+from complabel.people._states import Judgements, States, as_log_odds, choose_states, fit_states
 
 # Below this, rates of people rest on the prior and on the features alone.
 _LEAST_REPEATED = 30
@@ -35,28 +35,36 @@ class Consensus:
     share : ndarray of shape (n_items, K), dtype float64
         The expected share of people who would say that the label applies, given the features and
         all answers. Above one half, most people would say so.
+    applies : ndarray of shape (n_items, K), dtype float64
+        The probability that the label applies, if people err: it may be high although most people
+        miss the label, and ``share`` is low.
     relevant : ndarray of shape (n_items, K), dtype uint8
         1 where ``share`` is above one half.
     doubtful : dict of str to ndarray of shape (J,)
         A table of all judgements, those that are most probably wrong first: ``item``, ``label`` and
         ``annotator`` (names, or numbers of items and labels without names; None for unknown
-        annotators), ``said`` (True for "applies"), ``wrong``: the probability that most people
-        would say otherwise, given the features and all answers, and ``others``: the share of people
+        annotators), ``said`` (True for "applies"), ``wrong``: the probability that this
+        is wrong, given the features and all answers, and ``others``: the share of people
         who would say "applies", given the features and all *other* answers.
     people : dict of str to ndarray of shape (R,)
         A table of people in the order of ``annotator_names``: ``annotator``, ``judged`` (how many
-        labels), and how often each misses a label that most people would say applies, and invents
-        one that most people would not: ``missed``, ``missed_low``, ``missed_high``, ``invented``,
-        ``invented_low`` and ``invented_high``, with 95 % intervals.
+        labels), and how often each misses a label that applies, and invents one that does not:
+        ``missed``, ``missed_low``, ``missed_high``, ``invented``, ``invented_low`` and
+        ``invented_high``, with 95 % intervals.
     n_repeated : int
         How many pairs of an item and a label were judged more than once. These tell most about
         people.
+    n_states : int
+        3 if repeated judgements tell that people differ about some pairs of an item and a label,
+        whoever they are; 2 if they may just err.
     """
 
     share: NDArray[np.float64]
+    applies: NDArray[np.float64]
     doubtful: dict[str, NDArray[Any]]
     people: dict[str, NDArray[Any]]
     n_repeated: int
+    n_states: int
 
     @property
     def relevant(self) -> NDArray[np.uint8]:
@@ -77,7 +85,8 @@ def find_consensus(
     The classifier learns from the answers about other items, and says how likely each label is from
     the features. A model of three ordered states (a label does not apply, people differ about it,
     it applies) then weighs this against all judgements of the item. Each person has their own
-    rates, and so has each label.
+    rates, and so has each label. The middle state is left out unless held-out judgements are
+    clearly likelier with it.
 
     Parameters
     ----------
@@ -143,9 +152,10 @@ def find_consensus(
             "no answer judges a label, so people cannot be compared; give answers to yes/no"
             " questions, or ticked labels"
         )
-    if judgements.n_repeated < _LEAST_REPEATED:
+    n_repeated = int(judgements.repeated.sum())
+    if n_repeated < _LEAST_REPEATED:
         warnings.warn(
-            f"{judgements.n_repeated} pairs of an item and a label were judged twice; with fewer"
+            f"{n_repeated} pairs of an item and a label were judged twice; with fewer"
             f" than {_LEAST_REPEATED}, nothing tells who errs: ask several people about the same"
             " pairs",
             UserWarning,
@@ -162,15 +172,18 @@ def find_consensus(
             )
         judgements = Judgements.of(answers)
         log_odds = _held_out_log_odds(X, answers, classifier, cv, random_state)
-    states = fit_states(judgements, log_odds)
-    share = states.share_of(log_odds)
-    share[judgements.item, judgements.label] = states.share_given_answers(judgements)
-    applies = states.most_say_yes(judgements)
+    # The halves are the same in each run: without features, nothing else is drawn.
+    n_states = choose_states(judgements, log_odds, np.random.default_rng(0))
+    states = fit_states(judgements, log_odds, n_states)
+    share, applies = states.of_all(judgements, log_odds)
+    of_each = applies[judgements.item, judgements.label][judgements.pair]
     return Consensus(
         share=share,
-        doubtful=_doubtful(judgements, answers, states, applies),
-        people=_people(judgements, answers, applies),
-        n_repeated=judgements.n_repeated,
+        applies=applies,
+        doubtful=_doubtful(judgements, answers, states, of_each),
+        people=_people(judgements, answers, of_each),
+        n_repeated=n_repeated,
+        n_states=n_states,
     )
 
 
@@ -222,7 +235,7 @@ def _doubtful(
 def _people(
     judgements: Judgements, answers: Answers, applies: NDArray[np.float64]
 ) -> dict[str, NDArray[Any]]:
-    """Count each person's mistakes by what most people would say, given all answers (J,)."""
+    """Count each person's mistakes by how probably a label applies, given all answers (J,)."""
     # A person's own answer belongs to what is given: P(applies, says no) is what is counted.
     # Without it, the rates of missed labels came out .1 too high.
     known = judgements.person >= 0

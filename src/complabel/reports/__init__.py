@@ -1,4 +1,4 @@
-"""Reports of studies and of answers: a summary as data, and its renderings.
+"""Reports of studies, of answers and of models: a summary as data, and its renderings.
 
 One kind of report does not load what the others need.
 """
@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from complabel.reports._inspection import inspection_lines as inspection_lines
     from complabel.reports._inspection import render_inspection as render_inspection
     from complabel.reports._inspection import write_inspection_page as write_inspection_page
+    from complabel.reports._model import describe_model as describe_model
+    from complabel.reports._model import likeliest_items as likeliest_items
+    from complabel.reports._model import model_facts as model_facts
+    from complabel.reports._model import notes_of as notes_of
+    from complabel.reports._model import render_model as render_model
+    from complabel.reports._model import write_model_page as write_model_page
     from complabel.reports._render import FORMATS as FORMATS
     from complabel.reports._render import render_report as render_report
     from complabel.reports._render import results_csv as results_csv
@@ -33,6 +39,10 @@ __all__ = [
 _NAMES_IN = {
     "_demo": ("render_demo", "run_demo"),
     "_inspection": ("inspection_lines", "render_inspection", "write_inspection_page"),
+    "_model": (
+        *("describe_model", "likeliest_items", "model_facts", "notes_of", "render_model"),
+        "write_model_page",
+    ),
     "_render": ("FORMATS", "render_report", "results_csv", "write_report"),
     "_summarize": ("summarize_study",),
     "_summary": ("Summary",),

@@ -254,7 +254,7 @@ def reliability_chart(found: Reliability, *, title: str, description: str) -> Ch
         line: Mapping[str, Any] = {"color": ACCENT, "linewidth": 1.5, "marker": "o"}
         axes.plot(found.mean_probability, found.share, markersize=4, clip_on=False, **line)
         axes.set(xlim=(0, 1), ylim=(0, 1), ylabel="share that applies")
-        ticks = np.linspace(0, 1, 5)
+        ticks = np.linspace(0, 1, 3)
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
 

@@ -13,7 +13,7 @@ import numpy as np
 from complabel import __version__
 from complabel._writing import write_text
 from complabel.asking import DEPENDS, KINDS, Finding, Inspection, LabelSummary
-from complabel.reports._templates import get_template
+from complabel.reports._templates import get_template, top_of_scale
 
 _SIGNS = {"problem": "✗", "warning": "!", "note": "·"}
 
@@ -24,7 +24,6 @@ _NAME = 24
 _DRAWN_LABELS = 60
 _DRAWN_ANNOTATORS = 40
 _DRAWN_CONTRADICTIONS = _DRAWN_DOUBTFUL = 20
-_TOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8)  # of a scale
 
 _KINDS = {  # what answers say about a label, in the order of the stacked bars
     "named": "named: does not apply, chosen by somebody",
@@ -63,12 +62,12 @@ def render_inspection(
         most=max([label.mentioned for label in labels], default=0) or 1,
         kinds=kinds,
         depends=DEPENDS,
-        top=_top_of_scale([_highest(label) for label in labels]),
+        top=top_of_scale([_highest(label) for label in labels]),
         rates=_rates(people or {}, inspection),
         n_judges=0 if people is None else int((people["judged"] > 0).sum()),
         doubtful=_rows(doubtful or {})[:_DRAWN_DOUBTFUL],
         found_by=found_by,
-        top_of_scale=_top_of_scale,
+        top_of_scale=top_of_scale,
         annotators=inspection.annotators[:_DRAWN_ANNOTATORS],
         contradictions=inspection.contradictions[:_DRAWN_CONTRADICTIONS],
         signs=_SIGNS,
@@ -78,11 +77,6 @@ def render_inspection(
 
 def _highest(label: LabelSummary) -> float:
     return label.at_most if label.high is None else label.high
-
-
-def _top_of_scale(ends: Sequence[float]) -> float:
-    most = max(ends, default=1.0)
-    return next((top for top in _TOPS if top >= most), 1.0)
 
 
 def _rates(people: Mapping[str, Any], inspection: Inspection) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from complabel.errors import InputError
@@ -33,6 +33,15 @@ MATRICES: Final = {
     "transition_": ("T", "transition, corrected"),
 }
 """Symbol and caption of each matrix, by the attribute of the fitted classifier."""
+
+
+_TOPS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8)
+
+
+def top_of_scale(shares: Iterable[float]) -> float:
+    """Return a round number at or above the largest share, at which its scale ends."""
+    most = max(shares, default=1.0)
+    return next((top for top in _TOPS if top >= most), 1.0)
 
 
 def title_of(row: Row) -> str:

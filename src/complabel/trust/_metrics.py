@@ -118,16 +118,17 @@ class MetricEstimates(Figures):
         Returns
         -------
         dict of str to ndarray of shape (n_points,), dtype float64
-            ``threshold``, ``precision``, ``precision_low``, ``precision_high``, ``recall``,
-            ``recall_low`` and ``recall_high``. Each interval holds its own truth as often as
-            ``confidence`` says. There may be fewer points if scores are equal.
+            ``threshold``, ascending, and for each one ``precision``, ``precision_low``,
+            ``precision_high``, ``recall``, ``recall_low`` and ``recall_high``. Each interval holds
+            its own truth as often as ``confidence`` says. There are fewer points if scores are
+            equal.
         """
-        scores = np.sort(self._pairs.score)[::-1]
-        ranks = np.unique(np.geomspace(1, len(scores), n_points + 1).astype(np.intp)) - 1
-        cuts = np.unique(scores[ranks[1:]])
+        scores = self._pairs.score[self._pairs.ranking[0]]
+        ranks = np.geomspace(1, len(scores), n_points + 1)[1:].astype(np.intp) - 1
+        cuts = np.unique(scores[ranks])
         rows = []
         for cut in cuts:
-            pairs = replace(self._pairs, predicted=self._pairs.score > cut)
+            pairs = replace(self._pairs, predicted=self._pairs.score >= cut)
             at = _figures(pairs, self.confidence, new_items=self.new_items, names=_AT_THRESHOLD)
             rows.append([x for each in at.values() for x in (each.value, each.low, each.high)])
         columns = [f"{name}{end}" for name in _AT_THRESHOLD for end in ("", "_low", "_high")]
@@ -153,11 +154,11 @@ def estimate_metrics(
         question about all labels of an item that was drawn at random. If the probability differs
         between questions about equally many labels, its inverse is the weight.
     probabilities : array-like of shape (n_items, n_labels)
-        Chances that labels apply, in [0, 1], from a model that did not learn from these judgements
-        (:func:`cross_fit_probabilities` makes such ones), for the same items, also for those
-        without an answer.
+        Chances that labels apply, in [0, 1], also for items without an answer. They come from a
+        model that did not learn from these judgements, for example from
+        :func:`~complabel.methods.cross_fit_probabilities`.
     threshold : float or array-like of shape (n_labels,), default=0.5
-        A label is predicted if its probability is above this: one number, or one for each label.
+        A label is predicted if its probability is at least this: one number, or one for each label.
     missed, invented : float or array-like of shape (R,) or (R, n_labels), default=0.0
         Known mistakes, as in :func:`~complabel.frequencies.estimate_label_frequencies`. The figures
         are about what is true, not about what people say.
@@ -269,25 +270,23 @@ def _share(pairs: ScoredPairs, applies: Array) -> _Linear:
 
 
 def _average_precision(pairs: ScoredPairs, applies: Array) -> _Linear:
-    order = np.argsort(-pairs.score, kind="stable")
-    ascending = pairs.score[order[::-1]]
-    n = len(pairs)
-    # How many scores are at least as high as each one, and how many are higher.
-    rank = n - np.searchsorted(ascending, pairs.score, side="left")
-    above = n - np.searchsorted(ascending, pairs.score, side="right")
+    order, above, rank = pairs.ranking
+    y = applies[order]  # all arrays here are by descending score
 
     def running(values: Array) -> Array:
-        return np.concatenate([[0.0], np.cumsum(values[order])])
+        return np.concatenate([[0.0], np.cumsum(values)])
 
     # The estimate for a pair is not multiplied by itself: that would add its variance.
-    precision = (1 + running(applies)[rank] - applies) / rank
-    total = applies.sum()
-    value = float(applies @ precision / total)
+    precision = (1 + running(y)[rank] - y) / rank
+    total = y.sum()
+    value = float(y @ precision / total)
     precision = np.clip(precision, 0, 1)
-    below = running(applies / rank)
-    slope = precision + below[-1] - below[above] - applies / rank - value
-    lost = running(applies * precision / rank)
-    return value, slope / total, -(lost[-1] - lost[above]) / total
+    each = y / rank
+    below, lost = running(each), running(each * precision)
+    slope, presence = np.empty_like(y), np.empty_like(y)
+    slope[order] = (precision + below[-1] - below[above] - each - value) / total
+    presence[order] = (lost[above] - lost[-1]) / total
+    return value, slope, presence
 
 
 _FIGURES: Mapping[str, Callable[[ScoredPairs, Array], _Linear]] = {

@@ -11,6 +11,7 @@ from scipy import stats
 from complabel._parameters import check_array, check_integer
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
+from complabel.frequencies import rates_of_mistakes
 from complabel.trust._sample import Array, JudgedPairs
 
 # The mean probability of a bin counts as so many judgements more when the noise of its share is
@@ -54,7 +55,12 @@ class Reliability:
 
 
 def reliability(
-    answers: Answers | ArrayLike, probabilities: ArrayLike, *, n_bins: int = 10
+    answers: Answers | ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    n_bins: int = 10,
+    missed: ArrayLike = 0.0,
+    invented: ArrayLike = 0.0,
 ) -> Reliability:
     """Compare probabilities with answers to random questions, or with true labels.
 
@@ -71,6 +77,10 @@ def reliability(
         What ``predict_proba`` returns for the items.
     n_bins : int, default=10
         Bins hold about equally many judgements. There are fewer if many probabilities are equal.
+    missed, invented : float or array-like of shape (R,) or (R, n_labels), default=0.0
+        Known mistakes of answers, as in
+        :func:`~complabel.frequencies.estimate_label_frequencies`. Shares are then about what is
+        true, not about what people say.
 
     Returns
     -------
@@ -119,8 +129,15 @@ def reliability(
             f"probabilities have shape {p.shape}, and the answers or true labels {shape}; give one"
             " row per item and one column per label"
         )
-    pairs = JudgedPairs.of(answers) if isinstance(answers, Answers) else _known(answers)
-    return _compared(pairs, p[pairs.item, pairs.label], n_bins)
+    if not isinstance(answers, Answers):
+        pairs, nobody = _known(answers), np.zeros(1)
+        return _compared(pairs, p[pairs.item, pairs.label], n_bins, nobody, nobody)
+    pairs = JudgedPairs.of(answers)
+    rates = (
+        each[pairs.annotator % len(each), pairs.label]
+        for each in rates_of_mistakes(missed, invented, answers)
+    )
+    return _compared(pairs, p[pairs.item, pairs.label], n_bins, *rates)
 
 
 def _known(true_labels: ArrayLike) -> JudgedPairs:
@@ -143,27 +160,35 @@ def _known(true_labels: ArrayLike) -> JudgedPairs:
     )
 
 
-def _compared(pairs: JudgedPairs, p: Array, n_bins: int) -> Reliability:
+def _compared(
+    pairs: JudgedPairs, p: Array, n_bins: int, missed: Array, invented: Array
+) -> Reliability:
+    """Compare judgements (J,) with their probabilities, given the chances of mistakes."""
     # Equal probabilities have the same mean rank, so they stay in one bin.
     before = (stats.rankdata(p) - 0.5) / len(p)
     _, place, judgements = np.unique(
         (n_bins * before).astype(np.intp), return_inverse=True, return_counts=True
     )
-    w = pairs.weight
+    w, told = pairs.weight, 1 - missed - invented
+    said = (pairs.applies - invented) / told  # on average, whether the label applies
 
     def sums(values: Array) -> Array:
         return np.bincount(place, weights=values).astype(np.float64)
 
     total = sums(w)
-    mean, share = sums(w * p) / total, sums(w * pairs.applies) / total
-    weights = total / total.sum()
-    gap = share - mean
-    n = total**2 / sums(w**2) / _design_effect(pairs, place, w * (pairs.applies - p - gap[place]))
+    mean = sums(w * p) / total
+    share = np.clip(sums(w * said) / total, 0, 1)
+    gap, weights = share - mean, total / total.sum()
+    effect = _design_effect(pairs, place, w * (said - p - gap[place]))
+    n = total**2 / sums(w**2) / effect
     likely = (n * share + _PRIOR_JUDGEMENTS * mean) / (n + _PRIOR_JUDGEMENTS)
-    noise = np.sqrt(likely * (1 - likely) / n)
-    error, interval = _without_noise(gap, noise, weights)
-    intervals = _wilson(share, n)
-    return Reliability(mean, share, intervals, weights, judgements, error, interval)
+    yes = invented + told * likely[place]
+    variance = effect * sums(w**2 * yes * (1 - yes) / told**2) / total**2
+    error, interval = _without_noise(gap, np.sqrt(variance), weights)
+    # So many judgements without mistakes have this variance.
+    alone = likely * (1 - likely)
+    n = np.divide(alone, variance, out=n, where=variance > 0)
+    return Reliability(mean, share, _wilson(share, n), weights, judgements, error, interval)
 
 
 def _design_effect(pairs: JudgedPairs, place: NDArray[np.intp], deviation: Array) -> float:

@@ -17,9 +17,9 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 # Probabilities nearer to 0 or 1 are not told apart in the recalibration.
 _LEAST_CHANCE = 1e-4
-# The recalibration starts from the scores as they are: intercept 0 and slope 1, with these
-# precisions (standard deviations 2 and 1 on the scale of logits).
-_START, _PRECISION = np.array([0.0, 1.0]), np.array([0.25, 1.0])
+# The recalibration starts from the scores as they are: intercept 0, and slope 1 below and above
+# a half. These are the precisions of a normal prior around that.
+_START, _PRECISION = np.array([0.0, 1.0, 1.0]), np.array([0.25, 1.0, 4.0])
 _NEWTON_STEPS, _CLOSE = 50, 1e-10
 
 
@@ -67,7 +67,7 @@ class ScoredPairs:
         total = np.bincount(at, weights=judged.weight).astype(np.float64)
         return cls(
             score=score,
-            predicted=(probabilities > thresholds).ravel(),
+            predicted=(probabilities >= thresholds).ravel(),
             item=np.repeat(np.arange(judged.n_items), judged.n_labels),
             chance=chance,
             place=place,
@@ -90,6 +90,15 @@ class ScoredPairs:
             **{n: getattr(self, n)[judged] for n in names},
             place=np.searchsorted(pairs, self.place[judged]),
         )
+
+    @cached_property
+    def ranking(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """The pairs by descending score, and how many scores are higher, and at least as high."""
+        order = np.argsort(-self.score, kind="stable")
+        score = self.score[order]
+        starts = np.flatnonzero(np.append(True, score[1:] != score[:-1]))
+        sizes = np.diff(starts, append=len(score))
+        return order, np.repeat(starts, sizes), np.repeat(starts + sizes, sizes)
 
     @property
     def n_predicted(self) -> int:
@@ -149,21 +158,25 @@ class ScoredPairs:
         judging = float((self.weight**2 * u**2 * (spread + self.noise)).sum())
         # With judged pairs drawn independently, a pair that is certain to be judged adds nothing.
         saved = float((np.minimum(self.weight, self.weight**2) * u**2 * spread).sum())
-        judging, saved = (self._clustering(u) * each for each in (judging, saved))
+        judging, saved = (self._excess(u, judging) * each for each in (judging, saved))
         if not new_items:
             return Variance(judging, saved, 0.0)
         by_item = np.bincount(self.item, weights=slope * self.chance + presence)
         return Variance(judging, 0.0, float((by_item**2).sum()))
 
-    def _clustering(self, u: Array) -> float:
-        """How much larger the variance is because several judgements are about one item."""
+    def _excess(self, u: Array, variance: float) -> float:
+        """How much larger the variance is than the chances say, at least 1.
+
+        Errors show whether the chances are wrong. They also show how far several judgements of one
+        item go together; that holds for chances that are right, too.
+        """
         error = self.weight * self.error * u
         error -= (self._by_cell(error) / self._by_cell(self.weight))[self.cell] * self.weight
         alone = float((error**2).sum())
         if not alone:
             return 1.0
-        by_item = np.bincount(self.item[self.place], weights=error)
-        return max(1.0, float((by_item**2).sum()) / alone)
+        together = float((np.bincount(self.item[self.place], weights=error) ** 2).sum())
+        return max(1.0, together / alone, together / variance)
 
 
 @dataclass(frozen=True)
@@ -185,12 +198,13 @@ class Variance:
 
 
 def recalibrated(all_logits: Array, logits: Array, said: Array, weight: Array) -> Array:
-    """Return a + b * logits for all pairs (N,), fitted to what was said about some (J,).
+    """Return logits of all pairs (N,), recalibrated by what was said about some (J,).
 
-    It is Platt's logistic regression by Newton's method. What was said may lie outside [0, 1].
+    This is Platt's logistic regression with one slope for logits below 0 and one for those above,
+    since models are often too sure at one end only. What was said may lie outside [0, 1].
     """
     weight = weight * weight.sum() / (weight**2).sum()  # Kish's effective number
-    design = np.stack([np.ones_like(logits), logits])
+    design = _bent(logits)
     at = _START
 
     def loss(at: Array) -> float:
@@ -210,4 +224,8 @@ def recalibrated(all_logits: Array, logits: Array, said: Array, weight: Array) -
         before, now = now, loss(at)
         if before - now < _CLOSE:
             break
-    return np.asarray(at[0] + at[1] * all_logits)
+    return np.asarray(at @ _bent(all_logits))
+
+
+def _bent(logits: Array) -> Array:
+    return np.stack([np.ones_like(logits), np.minimum(logits, 0), np.maximum(logits, 0)])

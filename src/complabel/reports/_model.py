@@ -1,0 +1,350 @@
+"""What a model file knows: notes that a fit leaves in it, and what is shown of all of it.
+
+``describe_model`` makes plain data; lines on a terminal and the page are renderings of it. A file
+may come from a stranger, so notes count only if they are of the expected kind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from complabel import __version__
+from complabel._writing import write_text
+from complabel.answers import QUESTIONS, STATEMENT_KINDS, Answers
+from complabel.errors import InputError
+from complabel.frequencies import estimate_label_frequencies, judged_at_random
+from complabel.reports._templates import get_template, top_of_scale
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from complabel.methods import ComplementaryClassifier
+
+_DRAWN = 60  # labels or people; nobody can read a chart with a thousand
+_NAMES = 5  # names in a line before the rest is only counted
+_LONGEST = 500  # characters of a text of the file
+_ITEMS = 5  # the likeliest items of a label, and the unlikeliest
+# What is chosen or estimated is shown, but not these.
+_OTHER = ("n_features_in_", "n_iter_")
+# Figures of labels and of people, and the attributes that hold them.
+_OF_LABELS = {
+    "threshold": "thresholds_",
+    "propensity": "propensities_",
+    "exclusion_rate": "exclusion_rates_",
+}
+_YES, _NO = ("relevant", "implied"), ("named", "absent", "excluded")  # of STATEMENT_KINDS
+_OF_PEOPLE = {"missed": "missed_", "invented": "invented_", "error_rate": "error_rates_"}
+_CRITERIA = {
+    "log-likelihood": "log-likelihood of an item's answers",
+    "ranking": "minus the ranking error",
+}
+_FIGURES = ("score", "constant", "gain_error", "n_folds")
+
+
+def notes_of(answers: Answers, classifier: ComplementaryClassifier) -> dict[str, Any]:
+    """Return what a model file keeps about the answers of its fit, as plain values.
+
+    Parameters
+    ----------
+    answers : Answers
+    classifier : ComplementaryClassifier
+        Fitted to them.
+
+    Returns
+    -------
+    dict of str to object
+        ``n_items`` (those with answers), ``questions`` and ``labels`` (numbers of answers, by
+        question, and by what they say of each label), ``n_annotators``; ``frequencies`` and
+        ``intervals`` from random judgements, if there are such and the classifier has none.
+    """
+    said = answers.statements()
+    notes: dict[str, Any] = {
+        "n_items": int(np.count_nonzero(answers.answered)),
+        "n_annotators": len(answers.annotator_names),
+        "questions": {
+            word: n for word in QUESTIONS if (n := int(np.count_nonzero(answers.question == word)))
+        },
+        "labels": {
+            kind: np.bincount(said.label[said.kind == code], minlength=answers.n_labels).tolist()
+            for code, kind in enumerate(STATEMENT_KINDS)
+            if (said.kind == code).any()
+        },
+    }
+    at_random = judged_at_random(answers)
+    if not hasattr(classifier, "label_frequencies_") and at_random.any():
+        # Rates of mistakes that the fit found may be too large to correct by them.
+        with contextlib.suppress(InputError):
+            found = estimate_label_frequencies(
+                answers.only(at_random), **_rates(classifier, answers)
+            )
+            notes["frequencies"] = found.values.tolist()
+            notes["intervals"] = found.intervals.tolist()
+    return notes
+
+
+def _rates(classifier: Any, answers: Answers) -> dict[str, Any]:
+    """Return the rates of mistakes that a classifier knows, as the estimate takes them."""
+    known = {name: getattr(classifier, f"{name}_", None) for name in ("missed", "invented")}
+    n_people = len(answers.annotator_names)
+    return {
+        name: rates if len(rates) == n_people else float(rates.mean())
+        for name, rates in known.items()
+        if rates is not None
+    }
+
+
+def describe_model(
+    classifier: ComplementaryClassifier, header: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what a fitted classifier and the header of its file say, as plain data.
+
+    Parameters
+    ----------
+    classifier : ComplementaryClassifier
+    header : mapping of str to object
+        What :func:`complabel.methods.read_header` returns.
+
+    Returns
+    -------
+    dict of str to object
+        ``method``, ``model``, ``parameters``, ``chosen``, ``predicts``, ``n_features``,
+        ``feature_names``, ``labels`` and ``people`` (a dict for each), ``versions``, ``notes``.
+    """
+    notes = dict(header["provenance"]["given"])
+    inner = getattr(classifier, "classifier_", classifier)
+    chosen = {
+        name: value
+        for each in {id(each): each for each in (inner, classifier)}.values()
+        for name, value in vars(each).items()
+        if name.endswith("_") and name not in _OTHER and isinstance(value, bool | int | float | str)
+    }
+    if not chosen.get("error_rate_"):  # with rates of missed and invented labels it is 0
+        chosen.pop("error_rate_", None)
+    return {
+        "method": header["method"],
+        "model": " ".join(repr(classifier).split()),
+        "parameters": header["parameters"],
+        "chosen": chosen,
+        "predicts": _rule(classifier),
+        "n_features": classifier.n_features_in_,
+        "feature_names": [str(name) for name in getattr(classifier, "feature_names_in_", ())],
+        "labels": _labels(classifier, notes),
+        "people": _people(inner),
+        "versions": {
+            name: value for name, value in header["provenance"].items() if isinstance(value, str)
+        },
+        "notes": notes,
+    }
+
+
+def _rule(classifier: Any) -> str:
+    """Return what ``predict`` predicts, in words."""
+    if classifier._single:
+        return "the most probable class"
+    if hasattr(classifier, "thresholds_"):
+        return "each label whose probability is at least its own threshold"
+    scaled = ", scaled to [0, 1] within its row," if classifier.threshold == "minmax" else ""
+    return f"each label whose probability{scaled} is above {classifier.cut:g}"
+
+
+def _labels(classifier: Any, notes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for each label: what is known of it, the least known first."""
+    n = len(classifier.classes_)
+    counts = notes.get("labels")
+    columns: dict[str, NDArray[Any]] = {
+        kind: numbers.astype(int)
+        for kind in STATEMENT_KINDS
+        if isinstance(counts, dict) and (numbers := _numbers(counts.get(kind), n)) is not None
+    }
+    frequencies = _numbers(getattr(classifier, "label_frequencies_", None), n)
+    ends = getattr(classifier, "label_frequencies_intervals_", None)
+    if frequencies is None:
+        frequencies, ends = _numbers(notes.get("frequencies"), n), notes.get("intervals")
+    if frequencies is not None:
+        columns["frequency"] = frequencies
+    with contextlib.suppress(ValueError, TypeError):  # a stranger's notes may hold anything
+        low, high = np.asarray(ends, dtype=float).T
+        if frequencies is not None and low.shape == high.shape == (n,):
+            columns |= {"low": low, "high": high}
+    for name, attribute in _OF_LABELS.items():
+        values = _numbers(getattr(classifier, attribute, None), n)
+        if values is not None:
+            columns[name] = values
+    lists = (column.tolist() for column in columns.values())
+    rows = [
+        {"label": str(name), **dict(zip(columns, row, strict=True))}
+        for name, *row in zip(classifier.classes_, *lists, strict=True)
+    ]
+    if "low" in columns:
+        rows.sort(key=lambda row: -(row["high"] - row["low"]) / max(row["frequency"], 1e-9))
+    return rows
+
+
+def _numbers(values: Any, n: int) -> NDArray[np.float64] | None:
+    """Return n finite numbers as an array; None if they are something else."""
+    with contextlib.suppress(ValueError, TypeError):
+        found = np.asarray(values, dtype=float)
+        if found.shape == (n,) and np.isfinite(found).all():
+            return found
+    return None
+
+
+def _people(classifier: Any) -> list[dict[str, Any]]:
+    """Return a row for each annotator with known rates of mistakes."""
+    names = getattr(getattr(classifier, "_annotators", None), "names", ())
+    columns = {
+        name: rates.tolist()
+        for name, attribute in _OF_PEOPLE.items()
+        if (rates := _numbers(getattr(classifier, attribute, None), len(names))) is not None
+    }
+    return [
+        {"annotator": str(name), **dict(zip(columns, row, strict=True))}
+        for name, *row in zip(names, *columns.values(), strict=True)
+        if columns
+    ]
+
+
+def likeliest_items(
+    probabilities: NDArray[np.float64], items: ArrayLike, labels: ArrayLike
+) -> dict[str, dict[str, list[tuple[str, float]]]]:
+    """Return the items that a label most likely applies to, and least likely.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n, K)
+    items, labels : array-like of shape (n,) and (K,)
+        Names.
+
+    Returns
+    -------
+    dict of str to dict
+        For each label, ``likeliest`` and ``unlikeliest``: up to five items with probabilities.
+    """
+    found, names = {}, np.asarray(items)
+    n = min(_ITEMS, len(names))
+    for label, of_label in zip(np.asarray(labels), probabilities.T, strict=True):
+        order = np.argsort(-of_label, kind="stable")
+        sides = {"likeliest": order[:n], "unlikeliest": order[::-1][:n]}
+        found[str(label)] = {
+            side: [(str(names[row]), float(of_label[row])) for row in rows]
+            for side, rows in sides.items()
+        }
+    return found
+
+
+def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
+    """Return titles and texts: what the model is, and what it was trained on."""
+    notes, versions = described["notes"], dict(described["versions"])
+    ours = f"complabel {versions.pop('complabel', 'of an unknown version')}"
+    others = ", ".join(f"{name} {version}" for name, version in versions.items())
+    chosen = (
+        f"{name} {value if isinstance(value, str | bool) else format(value, '.4g')}"
+        for name, value in described["chosen"].items()
+    )
+    facts = {
+        "model": described["model"],
+        "method": described["method"],
+        "chosen": ", ".join(chosen),
+        "predicts": described["predicts"],
+        "learned from": _learned_from(notes),
+        "files": ", ".join(
+            notes[name] for name in ("answers", "features") if isinstance(notes.get(name), str)
+        ),
+        "features": _listed(described["n_features"], described["feature_names"]),
+        "labels": f"{len(described['labels']):,}",
+        "held-out answers": _held_out(notes.get("held_out")),
+        "fitted": _when(notes),
+        "saved by": ours + (f" ({others})" if others else ""),
+    }
+    facts |= {
+        name: value
+        for name, value in notes.items()
+        if isinstance(value, str) and name not in ("answers", "features", "date", *facts)
+    }
+    return {name: text[:_LONGEST] for name, text in facts.items() if text}
+
+
+def _learned_from(notes: Mapping[str, Any]) -> str:
+    questions, n_items, people = (notes.get(x) for x in ("questions", "n_items", "n_annotators"))
+    if not isinstance(questions, dict) or not isinstance(n_items, int):
+        return ""
+    by_question = {word: n for word, n in questions.items() if isinstance(n, int)}
+    kinds = ", ".join(f"{n:,} {word}" for word, n in by_question.items())
+    text = f"{sum(by_question.values()):,} answers ({kinds}) about {n_items:,} items"
+    return text + (f", by {people:,} people" if isinstance(people, int) and people else "")
+
+
+def _listed(number: int, names: Sequence[str]) -> str:
+    """Write how many there are, and the first names."""
+    more = [f"and {number - _NAMES:,} more"] if number > _NAMES else []
+    return f"{number:,}" + (f": {', '.join([*map(repr, names[:_NAMES]), *more])}" if names else "")
+
+
+def _held_out(score: Any) -> str:
+    if not isinstance(score, dict) or score.get("criterion") not in _CRITERIA:
+        return ""
+    figures = [score.get(name) for name in _FIGURES]
+    value, constant, error, n_folds = (
+        float(each) if isinstance(each, int | float) else math.nan for each in figures
+    )
+    about = "" if math.isnan(error) else f" ± {error:.4f}"
+    return (
+        f"{_CRITERIA[score['criterion']]} {value:.4f}; one guess for all items {constant:.4f}; gain"
+        f" from the features {value - constant:.4f}{about} ({n_folds:.0f} folds, higher is better)"
+    )
+
+
+def _when(notes: Mapping[str, Any]) -> str:
+    date, seconds = notes.get("date"), notes.get("seconds")
+    taken = f"in {seconds:,.1f} seconds" if isinstance(seconds, int | float) else ""
+    return ", ".join(filter(None, [date if isinstance(date, str) else "", taken]))
+
+
+def write_model_page(described: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write what ``describe_model`` returned as one HTML page.
+
+    If ``described`` has ``items``, as ``likeliest_items`` returns them, the page shows these.
+
+    Raises
+    ------
+    InputError
+        If Jinja2 or matplotlib is not installed.
+    OutputError
+        If the file cannot be written.
+    """
+    write_text(Path(path), render_model(described))
+
+
+def render_model(described: Mapping[str, Any]) -> str:
+    """Render what ``describe_model`` returned as one HTML page without external files."""
+    labels, people = described["labels"], described["people"]
+    facts = model_facts(described)
+    shown = [
+        {
+            **row,
+            "yes": sum(row.get(kind, 0) for kind in _YES),
+            "no": sum(row.get(kind, 0) for kind in _NO),
+        }
+        for row in labels[:_DRAWN]
+    ]
+    rates = [name for name in _OF_PEOPLE if people and name in people[0]]
+    return get_template("model.html.j2").render(
+        headline=f"What {facts.pop('method')} knows about {len(labels):,} labels",
+        facts=facts,
+        labels=shown,
+        counted=any(row["yes"] + row["no"] for row in shown),
+        top=top_of_scale(row.get("high", row.get("frequency", 0.0)) for row in shown),
+        n_labels=len(labels),
+        people=people[:_DRAWN],
+        tops={name: top_of_scale(row[name] for row in people[:_DRAWN]) for name in rates},
+        n_people=len(people),
+        items=described.get("items", {}),
+        complabel=__version__,
+    )

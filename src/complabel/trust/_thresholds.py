@@ -1,0 +1,312 @@
+"""Thresholds from answers to random questions: a named precision or recall, F1, or frequencies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from complabel._parameters import check_array, check_real
+from complabel.answers import Answers
+from complabel.errors import InputError
+from complabel.frequencies import estimate_label_frequencies, judged_at_random
+from complabel.trust._metrics import MetricEstimates, estimate_metrics
+from complabel.trust._promises import (
+    HIGHEST,
+    LOWEST,
+    Judged,
+    ends_of,
+    for_precision,
+    for_recall,
+    is_within_reach,
+    smallest_number,
+    threshold_after,
+)
+from complabel.trust._sample import Array, JudgedPairs
+from complabel.trust._scored import ScoredPairs
+
+Mask = NDArray[np.bool_]
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenThresholds:
+    """Thresholds for each label, and what they promise.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_labels,), dtype float64
+        The thresholds, for ``classifier.set_thresholds``.
+    aim : str
+        What they were chosen for, such as "a precision of 0.9".
+    promised : ndarray of shape (n_labels,), dtype bool
+        Whether the label takes part in a promise: in its own one, or in one about several labels
+        together. All False if nothing was to be promised.
+    alone : ndarray of shape (n_labels,), dtype bool
+        Whether the label's threshold rests on its own judgements.
+    n_judgements : ndarray of shape (n_labels,), dtype int64
+        Number of random judgements of each label.
+    remarks : tuple of str
+        Sentences about labels for which nothing can be promised, and about labels that share a
+        promise.
+    """
+
+    values: Array
+    aim: str
+    promised: Mask
+    alone: Mask
+    n_judgements: NDArray[np.int64]
+    remarks: tuple[str, ...]
+    _estimate: Callable[..., MetricEstimates] = field(repr=False)
+
+    @cached_property
+    def estimates(self) -> MetricEstimates:
+        """Precision, recall and F1 at these thresholds, with intervals."""
+        return self._estimate(threshold=self.values)
+
+
+def choose_thresholds(
+    answers: Answers,
+    probabilities: ArrayLike,
+    *,
+    precision: float | None = None,
+    recall: float | None = None,
+    match_frequencies: bool | ArrayLike = False,
+    by_label: bool = False,
+    confidence: float = 0.95,
+) -> ChosenThresholds:
+    """Choose from which probability on a label is predicted, from answers to random questions.
+
+    Without an aim, F1 is maximised, since it needs the fewest answers.
+
+    Parameters
+    ----------
+    answers : Answers
+        Used are judgements of labels drawn at random, as in :func:`estimate_metrics`. What they say
+        is taken as right.
+    probabilities : array-like of shape (n_items, n_labels)
+        Chances that labels apply, in [0, 1], from a model that did not learn from these judgements,
+        for the same items, also for those without an answer.
+    precision : float or None, default=None
+        The share of predicted labels that shall apply, in (0, 1). It is promised with
+        ``confidence``, and recall is as high as that allows.
+    recall : float or None, default=None
+        The share of labels that apply that shall be predicted, in (0, 1). It is promised with
+        ``confidence``, and precision is as high as that allows.
+    match_frequencies : bool or array-like of shape (n_labels,), default=False
+        Predict each label as often as it applies. True: how often is estimated by
+        :func:`~complabel.frequencies.estimate_label_frequencies`; else it is given.
+    by_label : bool, default=False
+        Whether each label with enough judgements has its own threshold, and its own promise. The
+        other labels have one threshold together. If not, all labels have one threshold, and a
+        promise is about all pairs of an item and a label together.
+    confidence : float, default=0.95
+        How often a promise shall be kept, in (0, 1), and intervals shall hold the truth. Each
+        promise is kept so often by itself.
+
+    Returns
+    -------
+    ChosenThresholds
+        Where nothing can be promised, thresholds are so high that nothing is predicted (for a
+        precision), or so low that everything is (for a recall).
+
+    Raises
+    ------
+    AnnotationError
+        If no answer is to a random question.
+    InputError
+        If an argument has another shape, or values out of range, or two aims are given.
+
+    Notes
+    -----
+    For a precision or a recall, thresholds are tested one after the other, the safest ones first,
+    and the last one before the first that fails is taken: learn, then test. The test is the exact
+    binomial one if all judgements have one weight and each answer is one judgement. Else it is
+    the same with an effective number of judgements. Promises are about all items of which these are
+    a random sample.
+
+    For F1, probabilities are recalibrated by Platt's method. Then the F1 is computed that is to
+    be expected for each threshold, over all pairs or for each label.
+
+    References
+    ----------
+    Angelopoulos, Bates, Candes, Jordan and Lei, "Learn then test: calibrating predictive
+    algorithms to achieve risk control", Annals of Applied Statistics 2025 (arXiv 2021).
+
+    Lipton, Elkan and Naryanaswamy, "Optimal thresholding of classifiers to maximize F1 measure",
+    ECML PKDD 2014.
+
+    Examples
+    --------
+    >>> from complabel.simulate import draw_answers
+    >>> rng = np.random.default_rng(0)
+    >>> chances = rng.random((2000, 3)) ** 2
+    >>> Y = (rng.random(chances.shape) < chances).astype(np.uint8)
+    >>> asked = draw_answers(Y, question="asked", items_share=0.5, random_state=0)
+    >>> found = choose_thresholds(asked, chances, recall=0.8)
+    >>> found.values.round(2), found.promised
+    (array([0.27, 0.27, 0.27]), array([ True,  True,  True]))
+    >>> bool((Y * (chances >= found.values)).sum() > 0.8 * Y.sum())
+    True
+    """
+    p = check_array("probabilities", probabilities, "item", "label")
+    matched = match_frequencies is not False
+    if (precision is not None) + (recall is not None) + matched > 1:
+        raise InputError(
+            "precision, recall and match_frequencies are different aims; give one of them, or none"
+            " for the highest F1"
+        )
+    for name, least in (("precision", precision), ("recall", recall)):
+        if least is not None:
+            check_real(name, least, above=0, below=1)
+    check_real("confidence", confidence, above=0, below=1)
+    if p.shape != answers.shape or p.min() < 0 or p.max() > 1:
+        raise InputError(
+            f"probabilities have shape {p.shape} and values from {p.min():g} to {p.max():g}; give"
+            f" values from 0 to 1, one row per item and one column per label, {answers.shape}"
+        )
+    judged = JudgedPairs.of(answers)
+    names = answers.label_names or tuple(map(str, range(answers.n_labels)))
+    n_labels = len(names)
+    promised, alone = np.zeros(n_labels, np.bool_), np.full(n_labels, by_label)
+    remarks: tuple[str, ...] = ()
+    least = recall if precision is None else precision
+    if least is not None:
+        promise = _Promise("recall" if precision is None else "precision", least, 1 - confidence)
+        aim = f"a {promise.of} of {least:g}"
+        pairs = _Pairs(judged, p[judged.item, judged.label], _groups(answers))
+        values, promised, alone, remarks = promise.keep(pairs, names, by_label=by_label)
+    elif matched:
+        aim, alone[:] = "label frequencies", True
+        values = _as_often(p, _frequencies(match_frequencies, answers, p))
+    else:
+        aim = "F1"
+        no_mistakes = np.zeros((1, n_labels))
+        scored = ScoredPairs.of(judged, p, np.array(0.5), no_mistakes, no_mistakes)
+        values = _highest_f1(p, scored.chance.reshape(p.shape), by_label=by_label)
+    return ChosenThresholds(
+        values=values,
+        aim=aim,
+        promised=promised,
+        alone=alone,
+        n_judgements=np.bincount(judged.label, minlength=n_labels),
+        remarks=remarks,
+        _estimate=partial(estimate_metrics, answers, p, confidence=confidence),
+    )
+
+
+def _groups(answers: Answers) -> NDArray[np.intp]:
+    """Return the answer (J,) of each judgement of ``JudgedPairs.of(answers)``."""
+    said = answers.statements()
+    return np.asarray(said.answer[judged_at_random(answers)[said.answer]])
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Judged pairs with their scores and the answers that they are in, each (J,)."""
+
+    judged: JudgedPairs
+    score: Array
+    group: NDArray[np.intp]
+
+    def of(self, labels: Mask) -> Judged:
+        """Return the judgements of the labels that a mask (K,) marks."""
+        which = labels[self.judged.label]
+        applies = self.judged.applies[which].astype(np.float64)
+        return Judged.sorted(
+            self.score[which], applies, self.judged.weight[which], self.group[which]
+        )
+
+
+@dataclass(frozen=True)
+class _Promise:
+    """A share, precision or recall, that is at least ``least`` but with a chance of ``error``."""
+
+    of: str
+    least: float
+    error: float
+
+    def keep(
+        self, pairs: _Pairs, names: Sequence[str], *, by_label: bool
+    ) -> tuple[Array, Mask, Mask, tuple[str, ...]]:
+        """Return thresholds (K,), whether they are promised, whether alone, and remarks."""
+        each = np.eye(len(names), dtype=np.bool_)
+        alone = np.zeros(len(names), dtype=np.bool_)
+        if by_label:
+            alone[:] = [is_within_reach(pairs.of(k), self.of, self.least, self.error) for k in each]
+        values = np.full(len(names), HIGHEST if self.of == "precision" else LOWEST)
+        promised = np.zeros(len(names), dtype=np.bool_)
+        remarks = []
+        if by_label and not alone.all():
+            remarks.append(
+                f"{_listed(names, ~alone)}: too few judgements for a promise about each label; one"
+                " threshold is for all of them, and a promise is about all of them together"
+            )
+        test = for_precision if self.of == "precision" else for_recall
+        for labels in [*each[alone], ~alone][: None if not alone.all() else -1]:
+            judged = pairs.of(labels)
+            found = test(judged, self.least, self.error)
+            if found is None:
+                remarks.append(self._excuse(judged, _listed(names, labels)))
+            else:
+                values[labels], promised[labels] = found, True
+        return values, promised, alone, tuple(remarks)
+
+    def _excuse(self, judged: Judged, who: str) -> str:
+        number = smallest_number(self.least, self.error)
+        yes = int(judged.applies.sum())
+        if self.of == "precision":
+            needed, done = "of the most probable pairs, all of which apply", "no label is predicted"
+        else:
+            needed, done = "of labels that apply", "all labels are predicted"
+        return (
+            f"{who}: a {self.of} of {self.least:g} cannot be promised from {len(judged):,}"
+            f" judgements, {yes:,} of them yes, so {done}; at least {number:,} judgements {needed},"
+            f" are needed, and more with mistakes. Ask more random questions, or name a lower"
+            f" {self.of}"
+        )
+
+
+def _listed(names: Sequence[str], labels: Mask) -> str:
+    if labels.all():
+        return "all labels together"
+    shown = [names[label] for label in np.flatnonzero(labels).tolist()]
+    more = len(shown) - _MOST_NAMED
+    return ", ".join(shown[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _frequencies(given: bool | ArrayLike, answers: Answers, p: Array) -> Array:
+    if given is True:
+        return estimate_label_frequencies(answers, predictions=p).values
+    found = check_array("match_frequencies", given, "label")
+    if len(found) != p.shape[1] or found.min() < 0 or found.max() > 1:
+        raise InputError(
+            f"match_frequencies must be True, or {p.shape[1]} numbers from 0 to 1, one per label"
+        )
+    return found
+
+
+def _as_often(p: Array, frequencies: Array) -> Array:
+    """Return thresholds (K,) that predict each label for this share of the items."""
+    descending = -np.sort(-p, axis=0)
+    numbers = np.rint(frequencies * len(p)).astype(np.intp)
+    columns = zip(descending.T, numbers, strict=True)
+    return np.array([threshold_after(column, number) for column, number in columns])
+
+
+def _highest_f1(p: Array, chances: Array, *, by_label: bool) -> Array:
+    """Return thresholds (K,) with the highest F1 to be expected if labels have these chances."""
+    if not by_label:
+        return np.full(p.shape[1], _best_f1(p.ravel(), chances.ravel()))
+    return np.array([_best_f1(*column) for column in zip(p.T, chances.T, strict=True)])
+
+
+def _best_f1(scores: Array, chances: Array) -> float:
+    order = np.argsort(-scores, kind="stable")
+    scores, right = scores[order], np.cumsum(chances[order])
+    ends = ends_of(scores)
+    f1 = 2 * right[ends - 1] / (ends + right[-1])
+    return threshold_after(scores, int(ends[np.argmax(f1)]))
