@@ -47,12 +47,16 @@ def nothing_said(n_items: int, n_labels: int) -> Answers:
 
 def answered(table: Any, Y: NDArray[np.uint8], *, with_chances: bool = True) -> Answers:
     """Return the true answers to the questions of a table."""
-    yes = Y[table["item"].astype(int), table["label"].astype(int)]
-    table = table.assign(answer=np.where(yes == 1, "yes", "no"))
-    if not with_chances:
-        table = table.drop(columns="probability")
-    names = [str(label) for label in range(Y.shape[1])]
-    return Answers.from_table(table, items=range(len(Y)), label_names=names)
+    item, label = (table[name].to_numpy().astype(int) for name in ("item", "label"))
+    marks = np.eye(Y.shape[1], dtype=np.uint8)[label]
+    yes = Y[item, label][:, np.newaxis]
+    return Answers.from_arrays(
+        item=item,
+        n_items=len(Y),
+        relevant=marks * yes,
+        absent=marks * (1 - yes),
+        probability=table["probability"].to_numpy() if with_chances else None,
+    )
 
 
 def compare(Y: NDArray[np.uint8], p: Array, by: Array, n: int, n_draws: int) -> str:

@@ -28,15 +28,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import f1_score
-from sklearn.model_selection import KFold, TunedThresholdClassifierCV
+from sklearn.model_selection import TunedThresholdClassifierCV
 
 from complabel.answers import Answers
 from complabel.datasets import load_dataset, make_synthetic
-from complabel.methods import SelectionLikelihoodClassifier
+from complabel.methods import SelectionLikelihoodClassifier, cross_fit_probabilities
 from complabel.simulate import draw_answers
-from complabel.trust import choose_thresholds
+from complabel.trust import choose_thresholds, suggest_evaluation_questions
 
 Array: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[np.uint8]
@@ -69,6 +70,17 @@ def asked(Y: Labels, n: int, seed: list[int], question: str = "asked") -> Answer
             for _ in range(rounds)
         ]
     )
+
+
+def asked_to_evaluate(p: Array, Y: Labels, n: int, seed: list[int], figure: str) -> Answers:
+    """Return answers to n questions that tell most about a figure at a threshold of .5."""
+    labels = [str(label) for label in range(Y.shape[1])]
+    nothing = Answers.from_table({"item": [], "label": []}, items=range(len(Y)), label_names=labels)
+    rng = np.random.default_rng(seed)
+    table = suggest_evaluation_questions(nothing, p, n, figure=figure, random_state=rng)
+    yes = Y[table["item"].astype(int), table["label"].astype(int)]
+    table["answer"] = np.where(yes, "yes", "no")
+    return Answers.from_table(table, items=range(len(Y)), label_names=labels)
 
 
 def draws_of(n_draws: int, what: str) -> Iterator[int]:
@@ -115,6 +127,15 @@ def conformal(answers: Answers, p: Array, most: float) -> float:
     return float(scores[max(0, int(np.floor(most * (len(scores) + 1))) - 1)])
 
 
+def cuts_of(said: Answers, p: Array, of: str) -> Iterator[tuple[str, float, bool, float]]:
+    """Yield names of rules, the share that they promise, whether they found one, and thresholds."""
+    for least in (0.8, 0.9):
+        chosen = choose_thresholds(said, p, **{of: least})
+        yield of, least, bool(chosen.promised.all()), float(chosen.values[0])
+        if of == "recall":
+            yield "conformal", least, True, conformal(said, p, 1 - least)
+
+
 def promises(options: argparse.Namespace) -> None:
     """Print a table of kept promises."""
     print(
@@ -127,37 +148,27 @@ def promises(options: argparse.Namespace) -> None:
         p = model.fit(X, draw_answers(Y, question="asked", random_state=0)).predict_proba(others)
         reached = Reached(p, truth)
         for n in options.questions:
-            rows: dict[str, list[tuple[bool, bool, float, float, float]]] = {}
-            best: dict[str, float] = {}
+            rows: dict[tuple[str, float], list[tuple[float, ...]]] = {}
             for draw in draws_of(options.draws, f"{name}, {n} questions"):
-                said = asked(truth, n, [draw, n], options.question)
                 for of in ("precision", "recall"):
-                    for least in (0.8, 0.9):
-                        chosen = choose_thresholds(said, p, **{of: least})
-                        cuts = {f"{of} {least}": (chosen.promised.all(), chosen.values[0])}
-                        if of == "recall":
-                            cuts[f"conformal {least}"] = (True, conformal(said, p, 1 - least))
-                        for title, (found, cut) in cuts.items():
-                            precision, recall = reached.at(cut)
-                            named, other = precision, recall
-                            if of == "recall":
-                                named, other = other, named
-                            best[title] = reached.best(of, least)
-                            rows.setdefault(title, []).append(
-                                (
-                                    found,
-                                    named >= least,
-                                    other,
-                                    1 - recall,
-                                    reached.missed_by_item(cut),
-                                )
-                            )
-            for title, each in rows.items():
-                found, kept, other, missed, of_item = np.mean(np.array(each, dtype=float), axis=0)
-                cells = f" {missed:.3f} | {of_item:.3f} |" if "precision" not in title else " | |"
+                    if options.question == "to-evaluate":
+                        said = asked_to_evaluate(p, truth, n, [draw, n], of)
+                    else:
+                        said = asked(truth, n, [draw, n], options.question)
+                    for rule, least, found, cut in cuts_of(said, p, of):
+                        precision, recall = reached.at(cut)
+                        named, other = (
+                            (precision, recall) if of == "precision" else (recall, precision)
+                        )
+                        missed = (1 - recall, reached.missed_by_item(cut))
+                        each = (found, named >= least, other, *missed)
+                        rows.setdefault((rule, least), []).append(each)
+            for (rule, least), draws in rows.items():
+                found, kept, other, missed, of_item = np.mean(draws, axis=0)
+                best = reached.best(rule if rule == "precision" else "recall", least)
                 print(
-                    f"| {name} | {n:,} | {title} | {100 * found:.0f} % | {100 * kept:.1f} %"
-                    f" | {other:.3f} | {best[title]:.3f} |{cells}",
+                    f"| {name} | {n:,} | {rule} {least} | {100 * found:.0f} % | {100 * kept:.1f} %"
+                    f" | {other:.3f} | {best:.3f} | {missed:.3f} | {of_item:.3f} |",
                     flush=True,
                 )
 
@@ -206,21 +217,14 @@ def linear() -> SelectionLikelihoodClassifier:
     return SelectionLikelihoodClassifier(kernel="linear", random_state=0)
 
 
-def cross_fitted(X: Any, answers: Answers) -> Array:
-    """Return probabilities (n, K) of fits to the answers about other items."""
-    p = np.empty(answers.shape)
-    for train, held_out in KFold(3, shuffle=True, random_state=0).split(p):
-        p[held_out] = linear().fit(X[train], answers[train]).predict_proba(X[held_out])
-    return p
-
-
 def aims(options: argparse.Namespace) -> None:
     """Print a table of F1, over all pairs and as the mean over labels."""
     for name in options.datasets:
         (X, Y), (more, labels), (test, truth) = parts(name, options.data_dir, 3)
         model = linear().fit(X, draw_answers(Y, question="asked", random_state=0))
         p, of_test = model.predict_proba(more), model.predict_proba(test)
-        both, labels_of_both = np.concatenate([X, more]), np.concatenate([Y, labels])
+        stacked = sparse.vstack if sparse.issparse(X) else np.concatenate
+        both, labels_of_both = stacked([X, more]), np.concatenate([Y, labels])
         cases: dict[str, dict[str, list[tuple[float, float]]]] = {}
         for n in options.questions:
             found = cases.setdefault(f"{n:,} more questions", {})
@@ -230,7 +234,8 @@ def aims(options: argparse.Namespace) -> None:
                 cuts = {"0.5": np.full(p.shape[1], 0.5)}
                 for aim, given in _AIMS.items():
                     cuts[aim] = choose_thresholds(said, p, **given).values
-                cuts["complete labels, by label"] = tuned(p[rows], labels[rows])
+                if draw < options.fits:  # it takes a thousand times as long as ours
+                    cuts["complete labels, by label"] = tuned(p[rows], labels[rows])
                 cuts["complete labels, one threshold"] = tuned_together(p[rows], labels[rows])
                 for aim, values in cuts.items():
                     found.setdefault(aim, []).append(both_f1(truth, of_test, values))
@@ -242,7 +247,7 @@ def aims(options: argparse.Namespace) -> None:
         for draw in draws_of(options.fits, f"{name}, cross-fitting"):
             said = asked(labels_of_both, n, [draw, 7])
             of_test = linear().fit(both, said).predict_proba(test)
-            p_both = cross_fitted(both, said)
+            p_both = cross_fit_probabilities(linear(), both, said)
             found.setdefault("0.5", []).append(both_f1(truth, of_test, np.full(p.shape[1], 0.5)))
             for aim, given in _AIMS.items():
                 values = choose_thresholds(said, p_both, **given).values
@@ -267,9 +272,11 @@ def main() -> None:
     parser.add_argument("datasets", nargs="+")
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--draws", type=int, help="of the questions: 200 for promises, 10 for aims")
-    parser.add_argument("--fits", type=int, default=3, help="draws of the answers to learn from")
+    parser.add_argument(
+        "--fits", type=int, default=3, help="draws of what takes long: fits, scikit-learn"
+    )
     parser.add_argument("--questions", type=int, nargs="+")
-    parser.add_argument("--question", choices=("asked", "ticked"), default="asked")
+    parser.add_argument("--question", choices=("asked", "ticked", "to-evaluate"), default="asked")
     options = parser.parse_args()
     is_aims = options.what == "aims"
     options.draws = options.draws or (10 if is_aims else 200)

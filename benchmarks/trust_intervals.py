@@ -136,6 +136,7 @@ def main() -> None:
     parser.add_argument("--invented", type=float, default=0.0)
     parser.add_argument("--ticked", action="store_true")
     parser.add_argument("--new-items", action="store_true")
+    parser.add_argument("--alone", action="store_true", help="without the others, which are slow")
     options = parser.parse_args()
     rates = options.missed, options.invented
     print("| data | judgements | figure | truth | estimate | error | held | length |")
@@ -159,6 +160,8 @@ def main() -> None:
                 for each in truth:
                     figure = getattr(ours, each)
                     found[each, "complabel"].append((figure.value, figure.low, figure.high))
+                if options.alone:
+                    continue
                 for each, values in bootstrapped(answers, P, rng).items():
                     found[each, "bootstrap"].append(values)
                 if (values := powered(answers, P)) is not None:

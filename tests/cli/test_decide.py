@@ -6,7 +6,7 @@ from tests.cli.own import DATA, ITEMS, NAMES, read_table, write_table
 
 import complabel
 from complabel.files import read_answers
-from complabel.methods import make_classifier, read_header
+from complabel.methods import cross_fit_probabilities, make_classifier, read_header
 from complabel.trust import choose_thresholds
 
 MODEL = "m.safetensors"
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 @pytest.fixture
 def model(folder):
-    """A model of the true chances' features, and judgements of all pairs but a tenth."""
+    """Save a model with few answers, and judgements of most pairs in questions.csv."""
     answers = read_answers("asked.csv", items=ITEMS, label_names=NAMES).answers
     classifier = make_classifier("selection-likelihood:kernel=linear,alpha=0.1", random_state=0)
     with pytest.warns(UserWarning, match="have no answer"):
@@ -102,6 +102,17 @@ def test_no_model_is_written_where_nothing_can_be_promised(run, folder, model):
     assert err.endswith("no model was written\n")
     assert "wrote" not in out
     assert not (folder / "d.safetensors").exists()
+
+
+def test_answers_that_the_model_learned_from_are_used_by_cross_fitting(run, folder, model):
+    code, out, err = decide(run, "--cross-fit", 3)
+    assert code == 0
+    said = read_answers("questions.csv", items=ITEMS, label_names=NAMES).answers
+    probabilities = cross_fit_probabilities(model, DATA.X, said, n_folds=3)
+    expected = choose_thresholds(said, probabilities).values
+    np.testing.assert_allclose(complabel.load("d.safetensors").thresholds_, expected)
+    assert f"{expected[0]:.4f} for all 4 labels" in out
+    assert "must not have learned" not in err
 
 
 def test_two_aims_are_refused(run, model):

@@ -198,6 +198,26 @@ def test_cross_fitting_measures_fits_without_each_item_s_answers(run, folder, mo
     assert found["cross_fit"] == 2
 
 
+def test_it_warns_of_answers_that_the_model_learned_from(run, folder, model):
+    model.save(MODEL, provenance={"answers": "named.csv asked.csv"})
+    _, _, err = run("evaluate", MODEL, "X.csv", "--answers", "asked.csv")
+    assert "the model was fitted to asked.csv, as its file says" in err
+    _, _, err = run("evaluate", MODEL, "X.csv", "--answers", "asked.csv", "--cross-fit", 2)
+    assert "as its file says" not in err
+
+
+def test_labels_are_predicted_by_the_model_s_own_thresholds(run, folder, model):
+    model.set_thresholds([0.2, 0.3, 0.4, 0.6]).save(MODEL)
+    options = ("--answers", "asked.csv", "--json", "f.json")
+    _, out, _ = run("evaluate", MODEL, "X.csv", *options)
+    expected = estimate_metrics(
+        read_asked(), model.predict_proba(DATA.X), threshold=[0.2, 0.3, 0.4, 0.6]
+    )
+    found = json.loads((folder / "f.json").read_text(encoding="utf-8"))
+    assert found["figures"] == plain(expected)
+    assert "at least the model's threshold of this label" in out
+
+
 def test_without_random_answers_it_says_what_is_needed(run, folder, model):
     code, out, err = run("evaluate", MODEL, "X.csv", "--answers", "named.csv")
     assert (code, "Precision" in out) == (0, False)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tests.cli.own import DATA, ITEMS, NAMES, read_table, write_back, write_table
 
+from complabel.cli import _inspect
 from complabel.files import read_answers
 from complabel.methods import SelectionLikelihoodClassifier, make_classifier
 from complabel.simulate import draw_answers
@@ -118,6 +119,16 @@ def test_the_page_shows_who_errs(run, folder, model, model_given):
     wrong = [float(share) for share in re.findall(r"nowrap\">([\d.]+) %</td><td", page)]
     assert len(wrong) == 20
     assert wrong == sorted(wrong, reverse=True)
+
+
+def test_the_page_looks_at_a_part_of_many_items(run, folder, model, monkeypatch):
+    judged = SAID.n_answers * len(NAMES)
+    monkeypatch.setattr(_inspect, "_MOST_JUDGED", judged // 2)
+    assert run("inspect", "answers.csv", "--html", "page.html")[0] == 0
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert f"looks at a random {ANSWERED // 2} items only" in page
+    (shown,) = re.findall(r"([\d,]+) pairs of an item and a label were judged", page)
+    assert int(shown) == ANSWERED // 2 * len(NAMES)
 
 
 def test_a_fit_may_keep_contradictions(run, folder, model):

@@ -9,9 +9,19 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("page", ["asking.md", "suggest-questions.md", "people.md"])
-def test_the_code_runs_and_gives_what_it_says(page):
+@pytest.mark.parametrize(
+    ("page", "section"),
+    [
+        ("asking.md", ""),
+        ("suggest-questions.md", ""),
+        ("people.md", ""),
+        ("evaluate.md", "## With answers to random questions\n"),
+    ],
+)
+def test_the_code_runs_and_gives_what_it_says(page, section):
     text = (DOCS / page).read_text(encoding="utf-8")
+    if section:
+        text = text.split(section)[1].split("\n## ")[0]
     blocks = re.findall(r"^```(\w+)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
     assert {kind for kind, _ in blocks} - {"sh", "console", "text"} == {"python", "pycon"}
     blocks = [block for block in blocks if block[0].startswith("py")]

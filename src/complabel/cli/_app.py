@@ -29,6 +29,7 @@ from complabel.cli._import import import_
 from complabel.cli._inspect import inspect
 from complabel.cli._labelstudio import labelstudio_config
 from complabel.cli._methods import methods
+from complabel.cli._onnx import onnx
 from complabel.cli._outputs import GuardedCommand, option_of
 from complabel.cli._predict import predict
 from complabel.cli._show import show_
@@ -121,7 +122,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 _add(app, demo, import_, inspect, ask, consensus, fit, show_, evaluate, decide, predict)
-_add(app, labelstudio_config)
+_add(app, onnx, labelstudio_config)
 _add(app, datasets, methods, benchmark, tune, reproduce)
 _STUDY = "Run a study of datasets, draws and methods, and report its results."
 study = typer.Typer(

@@ -33,6 +33,7 @@ _TABLES = (".csv", ".tsv", ".gz", ".parquet")
 # Wider lines are hard to read.
 _MOST_COLUMNS = 100
 _MOST_PEOPLE = 20
+_MOST_JUDGED = 100_000  # judgements from which people are compared; more would take minutes
 
 
 @options.with_examples(
@@ -119,7 +120,7 @@ def inspect(
         about_people = _by_model(classifier, of_model, said)
         as_json["people"] = show_people(about_people["people"], "By the model")
     elif html is not None and inspection.people_compared:
-        about_people = _by_what_people_say(said)
+        about_people = _by_what_people_say(said, sum(each.judged for each in inspection.labels))
     if html is not None:
         write_inspection_page(inspection, html, **about_people)
         say(f"wrote {html}")
@@ -141,18 +142,25 @@ def _by_model(classifier: Any, X: Any, said: Answers) -> dict[str, Any]:
     }
 
 
-def _by_what_people_say(said: Answers) -> dict[str, Any]:
+def _by_what_people_say(said: Answers, n_judged: int) -> dict[str, Any]:
+    import numpy as np
+
     from complabel.people import find_consensus
 
+    part = ""
+    if n_judged > _MOST_JUDGED:
+        n = max(1, said.n_items * _MOST_JUDGED // n_judged)
+        said = said[np.sort(np.random.default_rng(0).choice(said.n_items, n, replace=False))]
+        part = f" This page looks at a random {n:,} items only; complabel consensus looks at all."
     with working("comparing people"):
-        found = find_consensus(None, said)
+        found = find_consensus(None, said, random_state=0)
     return {
         "people": found.people,
         "doubtful": found.doubtful,
-        "found_by": "Nobody knows the truth here. Each person is compared with what most people"
-        f" would say, by the answers alone; {found.n_repeated:,} pairs of an item and a label were"
-        " judged more than once. People who all err in the same way look right. With --model, the"
-        " features count, too.",
+        "found_by": "Nobody knows the truth here. Each person is compared with what people say"
+        f" together, by the answers alone; {found.n_repeated:,} pairs of an item and a label were"
+        f" judged more than once. People who all err in the same way look right.{part} With"
+        " --model, the features count, too.",
     }
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._base import load as load
     from complabel.methods._held_out import HeldOutScore as HeldOutScore
     from complabel.methods._held_out import cross_fit_probabilities, held_out_score
+    from complabel.methods._onnx import save_onnx
     from complabel.methods._saving import read_header as read_header
     from complabel.methods.baselines.prior import PriorClassifier
     from complabel.methods.baselines.ridge import ComplementaryRidgeClassifier
@@ -77,6 +78,7 @@ __all__ = [
     "get_method",
     "held_out_score",
     "make_classifier",
+    "save_onnx",
 ]
 _PLACES = {place.partition(":")[2]: place for place in PLACES.values()} | {
     "ComplementaryClassifier": "complabel.methods._base:ComplementaryClassifier",
@@ -85,5 +87,6 @@ _PLACES = {place.partition(":")[2]: place for place in PLACES.values()} | {
     "held_out_score": "complabel.methods._held_out:held_out_score",
     "load": "complabel.methods._base:load",
     "read_header": "complabel.methods._saving:read_header",
+    "save_onnx": "complabel.methods._onnx:save_onnx",
 }
 __getattr__, __dir__ = lazily(__name__, _PLACES)

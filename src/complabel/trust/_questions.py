@@ -69,9 +69,8 @@ def suggest_evaluation_questions(
     Let a figure change by d if the label of a pair applies, and let p be the probability that it
     does. Chances in proportion to d sqrt(p (1 - p)) then give the least error of the figure. Here
     d is computed from the probabilities. Since these may be wrong, a fifth of the chances is equal
-    for all pairs, and a fifth of the rest for all pairs with the same decision. Pairs are drawn
-    systematically in the order of their scores, as if each n-th part of the chances were a stratum
-    with one question.
+    for all pairs, and a fifth of the rest for all pairs with the same decision. Pairs with the
+    same decision and about the same score are a stratum, from which one pair is drawn.
 
     References
     ----------
@@ -88,7 +87,7 @@ def suggest_evaluation_questions(
     >>> table = suggest_evaluation_questions(answers, probabilities, 2, random_state=0)
     >>> print(table.to_string(index=False, na_rep=""))
      item label answer question  probability
-        2     1   None    asked     0.241954
+        3     1   None    asked     0.206542
         2     2   None    asked     0.825643
     """
     p, predicted = _checked(answers, probabilities, threshold)
@@ -104,11 +103,7 @@ def suggest_evaluation_questions(
         )
     score, is_predicted = p[items].ravel(), predicted[items].ravel()
     chance = _chances(score, is_predicted, figure, max(n, len(items)))
-    # Systematic sampling: neighbours have the same decision and about the same score.
-    order = np.lexsort((rng.random(len(score)), score, is_predicted))
-    until = np.cumsum(chance[order]) * (n / chance.sum())
-    at = np.searchsorted(until, np.arange(n) + rng.random(), side="right")
-    drawn = rng.permutation(order[np.minimum(at, len(order) - 1)])
+    drawn = rng.permutation(_drawn(chance * (n / chance.sum()), score, is_predicted, n, rng))
     item, label = np.divmod(drawn, answers.n_labels)
     return as_table(
         {
@@ -168,3 +163,16 @@ def _chances(p: Array, predicted: NDArray[np.bool_], figure: str, total: int) ->
     scale = (total - np.arange(len(size))) / np.cumsum(ordered[::-1])[::-1]
     first = np.argmax(ordered * scale <= 1 + 1e-9)
     return np.asarray(np.minimum(size * scale[first], 1.0))
+
+
+def _drawn(
+    chance: Array, score: Array, predicted: NDArray[np.bool_], n: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Draw n pairs with chances (n_pairs,) that sum to n: one from each of n strata."""
+    order = np.lexsort((score, predicted))
+    stratum = np.floor(np.cumsum(chance[order]))
+    # Systematic sampling of strata in random order. In the order of scores, the sample would hang
+    # on one random number alone, and its error on how labels happen to alternate.
+    order = order[np.lexsort((rng.random(len(order)), stratum))]
+    at = np.searchsorted(np.cumsum(chance[order]), np.arange(n) + rng.random(), side="right")
+    return order[np.minimum(at, len(order) - 1)]
