@@ -172,7 +172,8 @@ def find_consensus(
             )
         judgements = Judgements.of(answers)
         log_odds = _held_out_log_odds(X, answers, classifier, cv, random_state)
-    n_states = choose_states(judgements, log_odds, check_random_state(random_state))
+    # The halves are the same in each run: without features, nothing else is drawn.
+    n_states = choose_states(judgements, log_odds, np.random.default_rng(0))
     states = fit_states(judgements, log_odds, n_states)
     share, applies = states.of_all(judgements, log_odds)
     of_each = applies[judgements.item, judgements.label][judgements.pair]
