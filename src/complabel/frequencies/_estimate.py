@@ -126,9 +126,8 @@ def estimate_label_frequencies(
     labels are many, but need to be corrected by propensities. One model, in which labels apply
     independently, explains both. Its result is an average over means and spreads of frequencies,
     and over spreads of propensities, with the weights that the answers give them. With named
-    labels it is Laplace's approximation. Without any judgement, it is also an average over shares
-    of the answers about menus that may be given at random. If all labels are about equally
-    frequent, such answers look like frequent labels, and the errors are large.
+    labels it is Laplace's approximation. Without any judgement, the errors allow for answers about
+    menus that are given at random: these look like frequent labels.
 
     Parameters
     ----------

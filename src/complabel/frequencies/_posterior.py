@@ -168,23 +168,26 @@ class _Nodes:
 def from_audit_and_named(
     counts: Counts, namings: NamingLikelihood, *with_mistakes: NamingLikelihood
 ) -> Posterior:
-    """Return the posterior, on average over likelihoods that assume other rates of mistakes."""
+    """Return the posterior if nobody errs, with errors that allow for other rates of mistakes."""
     start = special.logit(from_audit(counts).values)
-    found = _modes(counts, namings, np.concatenate([start, np.zeros_like(start)]), SPREADS)
+    plain = _modes(counts, namings, np.concatenate([start, np.zeros_like(start)]), SPREADS)
     # To save time, mistakes are tried only with the likeliest spread. The other spreads are taken
     # to add the same factor to their evidence as without mistakes.
-    spread = max(found, key=lambda each: each[0])[1].spread
-    alike = [each for each in found if each[1].spread == spread]
-    by_others = _log_total(found) - _log_total(alike)
-    at = alike[0][2]
+    spread = max(plain, key=lambda each: each[0])[1].spread
+    alike = [each for each in plain if each[1].spread == spread]
+    by_others = _log_total(plain) - _log_total(alike)
+    at, found = alike[0][2], list(plain)
     for mistaken in with_mistakes:
         modes = _modes(counts, mistaken, at, [spread])
         at = modes[0][2]
         found += [(evidence + by_others, target, mode) for evidence, target, mode in modes]
+    sure = _average(*_posteriors(plain))
+    return _average(*_posteriors(found), around=sure) if with_mistakes else sure
+
+
+def _posteriors(found: list[_Found]) -> tuple[list[float], list[_Normal]]:
     kept = _not_negligible(found)
-    return _average(
-        [evidence for evidence, *_ in kept], [target.posterior(mode) for _, target, mode in kept]
-    )
+    return [each[0] for each in kept], [target.posterior(mode) for _, target, mode in kept]
 
 
 def _log_total(found: list[_Found]) -> float:
@@ -308,12 +311,19 @@ class _Target:
 _Found: TypeAlias = tuple[float, _Target, Array]  # log-evidence, target and mode (2K,)
 
 
-def _average(evidence: Sequence[float], found: list[_Normal]) -> Posterior:
-    """Average posteriors, weighted by their evidence; take the spread of the likeliest."""
+def _average(
+    evidence: Sequence[float], found: list[_Normal], *, around: Posterior | None = None
+) -> Posterior:
+    """Average posteriors, weighted by their evidence; take the spread of the likeliest.
+
+    With ``around``, only errors are averaged, and they are those of the values there.
+    """
     weight = special.softmax(evidence)
     values = weight @ np.stack([each.values for each in found])
     covariance = np.zeros_like(found[0].covariance)
     log_w = weight @ np.stack([each.log_propensities for each in found])
+    if around is not None:
+        values, log_w = around.values, around.log_propensities
     of_log_w = np.zeros_like(log_w)
     for share, each in zip(weight, found, strict=True):
         apart, moved = each.values - values, each.log_propensities - log_w
@@ -323,5 +333,5 @@ def _average(evidence: Sequence[float], found: list[_Normal]) -> Posterior:
     # label of yeast less often.
     reach = _NORMAL_95 * np.sqrt(np.diag(covariance))
     intervals = np.clip(np.stack([values - reach, values + reach], axis=1), 0, 1)
-    best = found[int(np.argmax(evidence))]
-    return Posterior(values, covariance, intervals, log_w, of_log_w, best.spread)
+    spread = found[int(np.argmax(evidence))].spread if around is None else around.spread
+    return Posterior(values, covariance, intervals, log_w, of_log_w, spread)
