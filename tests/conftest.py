@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from tests.examples import USUAL
 
 # A newcomer's scripts do their work when they are imported; tests/newcomer/session.py runs them.
 collect_ignore_glob = ["newcomer/own_*.py"]
+
+# By default, a quarter of the time to collect the tests goes into looking for garbage.
+gc.set_threshold(50_000, 20, 100)
 
 # Tests do not time anything: a busy machine must not fail them. Nor must luck: property tests draw
 # the same examples in each run, unless `make fuzz` looks for new ones.

@@ -1,12 +1,18 @@
 """The command line as it is typed, in this process."""
 
+import functools
 import shlex
 import sys
 
 import pytest
+import typer.main
+from markupsafe import Markup
 from tests.cli.own import write_files
 
 from complabel.cli import _app, _console
+
+# What is typed does not change the commands. To build them takes longer than most of them take.
+BUILT = {name: functools.cache(getattr(typer.main, name)) for name in ("get_command", "get_group")}
 
 
 @pytest.fixture
@@ -18,8 +24,18 @@ def folder(monkeypatch, tmp_path):
 
 
 @pytest.fixture
+def without_charts(monkeypatch):
+    """Do not draw the charts of a report, which takes most of its time."""
+    from complabel.reports._charts import Chart
+
+    monkeypatch.setattr(Chart, "svg", lambda chart, ident: Markup(f"<svg id='{ident}'></svg>"))
+
+
+@pytest.fixture
 def run(monkeypatch, capsys):
     """Run the command line, typed as one text or as words; return exit code, output, errors."""
+    for name, built in BUILT.items():
+        monkeypatch.setattr(typer.main, name, built)
 
     def call(*arguments):
         forget_consoles()

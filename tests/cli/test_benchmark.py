@@ -48,6 +48,7 @@ def reported(run, tmp_path):
 HINTS = "default::complabel.answers.IgnoredAnswersWarning"
 
 
+@pytest.mark.usefixtures("without_charts")
 @pytest.mark.filterwarnings(HINTS)
 def test_a_benchmark_may_ask_another_question(run, tmp_path):
     code, out, err = run(
@@ -74,6 +75,7 @@ def test_a_benchmark_may_ask_another_question(run, tmp_path):
         assert "one label named from a random menu of 2" in text
 
 
+@pytest.mark.usefixtures("without_charts")
 @pytest.mark.filterwarnings(HINTS)
 def test_a_benchmark_may_have_an_audit_and_match_every_method_to_it(run, tmp_path):
     code, out, _ = run(

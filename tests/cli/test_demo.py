@@ -3,6 +3,7 @@
 import functools
 
 from complabel import reports
+from complabel.reports import _demo
 
 
 def test_it_prints_the_ways_the_meaning_the_page_and_the_next_command(run, tmp_path, monkeypatch):
@@ -14,6 +15,7 @@ def test_it_prints_the_ways_the_meaning_the_page_and_the_next_command(run, tmp_p
         return summaries[0]
 
     monkeypatch.setattr(reports, "run_demo", remembered)
+    monkeypatch.setattr(_demo, "_SLOWER", (8.0,))
     target = tmp_path / "page.html"
     code, out, err = run("demo", "--seed", 2, "--output", target)
     (summary,) = summaries

@@ -1,5 +1,6 @@
 """Help on narrow and wide terminals, colours, and exit codes."""
 
+import functools
 import re
 import shlex
 
@@ -22,6 +23,7 @@ def commands(command=None, path=()):
 COMMANDS = {" ".join(path): command for path, command in commands()}
 
 
+@functools.cache
 def shown(path, columns):
     result = CliRunner().invoke(_app.app, [*path.split(), "--help"], env={"COLUMNS": str(columns)})
     assert result.exit_code == 0

@@ -290,6 +290,7 @@ def studied(tmp_path_factory):
 FILES = ("report.html", "tables.md", "tables.tex", "results.csv", "summary.json")
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_a_report_in_which_somebody_wrote_is_not_replaced(studied, monkeypatch):
     monkeypatch.chdir(studied)
     path = studied / "report" / "tables.tex"

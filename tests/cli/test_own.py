@@ -8,7 +8,10 @@ from tests.cli.own import write_arff
 
 from complabel.datasets import make_synthetic, save_file
 
-pytestmark = pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
+pytestmark = [
+    pytest.mark.usefixtures("without_charts"),
+    pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning"),
+]
 LABELS = [f"label{i}" for i in range(4)]
 
 

@@ -103,6 +103,7 @@ def test_the_time_that_is_left_is_forecast_by_units_like_those_to_run(run, tmp_p
     assert "and 6 of unknown time" in out
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_failures_are_said_and_counted(run, tmp_path):
     broken = PLAN.replace("epochs = 3", "learning_rate = -1.0")
     (tmp_path / "plan.toml").write_text(broken, encoding="utf-8")
@@ -127,6 +128,7 @@ def test_failures_are_said_and_counted(run, tmp_path):
     assert "Traceback" in (tmp_path / "small-report" / "report.html").read_text("utf-8")
 
 
+@pytest.mark.usefixtures("without_charts")
 @pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 def test_a_report_compares_questions_at_the_seconds_of_ones_own_people(run, tmp_path):
     draws = """draws = [

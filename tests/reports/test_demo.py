@@ -188,6 +188,7 @@ def test_test_labels_play_no_part_in_what_is_learned(summary, monkeypatch):
     monkeypatch.setattr(_demo, "_draw_pictures", mirrored)
     monkeypatch.setattr(_demo, "_others", lambda *_: {})
     monkeypatch.setattr(_demo, "_references", lambda *_: {})
+    monkeypatch.setattr(_demo, "_SLOWER", ())
     changed = run_demo(**SMALL)
     before = {str(p["pixels"]): p["guesses"] for p in summary["examples"]["test"]}
     common = [p for p in changed["examples"]["test"] if str(p["pixels"]) in before]

@@ -15,8 +15,6 @@ from complabel.trust import estimate_metrics
 from complabel.trust._metrics import _FIGURES
 from complabel.trust._scored import ScoredPairs
 
-NAMES = ("precision", "recall", "f1", "average_precision")
-
 
 def items(n_items, n_labels, seed=0):
     """Return rough probabilities, with ties, and labels that they exaggerate."""
@@ -236,11 +234,25 @@ def test_the_curve_has_the_figures_of_each_threshold():
 def test_what_nobody_judged_is_unknown():
     probabilities = np.array([[0.9], [0.2], [0.3], [0.1]])
     found = estimate_metrics(judgements([0, 1, 0], 0.5, item=[1, 2, 3]), probabilities)
-    for name in NAMES:
-        figure = getattr(found, name)
+    for figure in (found.precision, found.recall, found.f1):
         assert math.isnan(figure.value)
         assert (figure.low, figure.high, figure.more_questions) == (0, 1, None)
-    assert 0 < found.share.value < 1
+    for figure in (found.share, found.average_precision):
+        assert 0 < figure.low < figure.value < figure.high <= 1
+
+
+def test_without_a_predicted_label_recall_is_none():
+    found = estimate_metrics(judgements([1, 0, 0], 0.5), [[0.4], [0.2], [0.1]])
+    assert math.isnan(found.precision.value)
+    assert found.recall.value == found.f1.value == 0
+
+
+def test_if_all_judged_pairs_are_predicted_precision_is_known():
+    probabilities = np.array([[0.9], [0.8], [0.7], [0.6], [0.1]])
+    answers = judgements([1, 1, 0, 1], 0.5, item=[0, 1, 2, 3], n_items=5)
+    found = estimate_metrics(answers, probabilities)
+    assert found.precision.value == pytest.approx(0.75, abs=0.05)
+    assert found.precision.low < 0.6 < 0.9 < found.precision.high
 
 
 def test_names_of_labels_are_those_of_the_answers():

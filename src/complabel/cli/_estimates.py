@@ -64,7 +64,8 @@ def show_estimates(
     explain(
         f"A label is predicted if its probability is at least {least}. The figures hold for all"
         " items of which these are a random sample, if the questions were drawn from all of these."
-        " To halve an interval, ask so many more random questions."
+        " To halve an interval, ask so many more random questions, or fewer with complabel ask"
+        " --to-evaluate."
     )
     if own is None and classifier.threshold != "probability":
         remark("warning: the model itself predicts by another rule, threshold=minmax")

@@ -102,7 +102,7 @@ class MetricEstimates(Figures):
         n_labels = len(self._label_names)
         found = {}
         for label, name in enumerate(self._label_names):
-            pairs = self._pairs.only(np.arange(label, len(self._pairs), n_labels))
+            pairs = self._pairs.of_label(label, n_labels)
             found[name] = Figures(**_figures(pairs, self.confidence, new_items=self.new_items))
         return found
 
@@ -297,20 +297,20 @@ _FIGURES: Mapping[str, Callable[[ScoredPairs, Array], _Linear]] = {
     "share": _share,
 }
 _AT_THRESHOLD = ("precision", "recall")
+_OF_PREDICTED = (*_AT_THRESHOLD, "f1")
 
 
 def _figures(
     pairs: ScoredPairs, confidence: float, *, new_items: bool, names: Any = tuple(_FIGURES)
 ) -> dict[str, Figure]:
     """Return figures by name."""
+    of_predicted = int(pairs.n_said[pairs.predicted[pairs.place]].sum())
+    nothing_applies = pairs.applies.sum() <= 0  # by the answers, after mistakes were taken out
     found = {}
     for name in names:
-        at = pairs.place
-        if name == "precision":
-            at = at[pairs.predicted[at]]
-        n = int(pairs.n_said[np.isin(pairs.place, at, assume_unique=True)].sum())
-        unknown = pairs.misses_a_cell or (name != "share" and pairs.applies.sum() <= 0)
-        if not n or (unknown and name != "share"):
+        n = of_predicted if name == "precision" else int(pairs.n_said.sum())
+        unknown = name in _OF_PREDICTED and pairs.n_predicted and not of_predicted
+        if not n or unknown or (nothing_applies and name != "share"):
             found[name] = Figure(math.nan, 0.0, 1.0, n, None)
             continue
         value = float(np.clip(_FIGURES[name](pairs, pairs.applies)[0], 0, 1))

@@ -80,15 +80,16 @@ class ScoredPairs:
     def __len__(self) -> int:
         return len(self.score)
 
-    def only(self, pairs: NDArray[np.intp]) -> Self:
-        """Return some of the pairs, given by ascending numbers."""
-        judged = np.isin(self.place, pairs, assume_unique=True)
+    def of_label(self, label: int, n_labels: int) -> Self:
+        """Return the pairs of one label."""
+        judged = self.place % n_labels == label
         names = ("inverse", "said", "noise", "n_said")
+        every = ("score", "predicted", "item", "chance")
         return replace(
             self,
-            **{n: getattr(self, n)[pairs] for n in ("score", "predicted", "item", "chance")},
-            **{n: getattr(self, n)[judged] for n in names},
-            place=np.searchsorted(pairs, self.place[judged]),
+            **{name: getattr(self, name)[label::n_labels] for name in every},
+            **{name: getattr(self, name)[judged] for name in names},
+            place=self.place[judged] // n_labels,
         )
 
     @cached_property
