@@ -74,6 +74,24 @@ def test_a_higher_confidence_or_share_never_lowers_a_threshold_for_precision():
     assert sure[0] > sure[1]
 
 
+@pytest.mark.parametrize("aim", ["precision", "recall"])
+def test_answers_that_are_given_twice_promise_nothing_more(aim):
+    # At least 14 are needed: log(.05) / log(.8).
+    few, enough = (
+        Answers.from_table(
+            {"item": range(n), "label": ["0"] * n, "answer": ["yes"] * n, "probability": [1.0] * n},
+            items=range(20),
+            label_names=["0"],
+            question="asked",
+        )
+        for n in (13, 14)
+    )
+    scores = np.linspace(0.9, 0.95, 20)[:, np.newaxis]
+    assert choose_thresholds(enough, scores, **{aim: 0.8}).promised.all()
+    for said in (few, Answers.concatenate([few, few])):
+        assert not choose_thresholds(said, scores, **{aim: 0.8}).promised.any()
+
+
 def test_labels_with_enough_judgements_have_their_own_promise():
     """Of 0.8 with 99.9 %, at least 31 judged pairs to which the label applies are needed."""
     said = asked(share=0.4)

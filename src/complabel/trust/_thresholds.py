@@ -124,9 +124,9 @@ def choose_thresholds(
     -----
     For a precision or a recall, thresholds are tested one after the other, the safest ones first,
     and the last one before the first that fails is taken: learn, then test. The test is the exact
-    binomial one if all judgements have one weight and each answer is one judgement. Else it is
-    the same with an effective number of judgements. Promises are about all items of which these are
-    a random sample.
+    binomial one if all judgements have one weight, each answer is one judgement, and no pair was
+    judged twice. Else it is the same with an effective number of judgements. Promises are about all
+    items of which these are a random sample.
 
     For F1, probabilities are recalibrated by Platt's method. Then the F1 is computed that is to
     be expected for each threshold, over all pairs or for each label.
@@ -177,7 +177,7 @@ def choose_thresholds(
     if least is not None:
         promise = _Promise("recall" if precision is None else "precision", least, 1 - confidence)
         aim = f"a {promise.of} of {least:g}"
-        pairs = _Pairs(judged, p[judged.item, judged.label], _groups(answers))
+        pairs = _Pairs(judged, p[judged.item, judged.label], _groups(answers, judged))
         values, promised, alone, remarks = promise.keep(pairs, names, by_label=by_label)
     elif matched:
         aim, alone[:] = "label frequencies", True
@@ -198,15 +198,22 @@ def choose_thresholds(
     )
 
 
-def _groups(answers: Answers) -> NDArray[np.intp]:
-    """Return the answer (J,) of each judgement of ``JudgedPairs.of(answers)``."""
+def _groups(answers: Answers, judged: JudgedPairs) -> NDArray[np.intp]:
+    """Return groups (J,) of judgements that may err together: one for each answer.
+
+    All judgements of an item are one group if one of its pairs was judged more than once.
+    """
     said = answers.statements()
-    return np.asarray(said.answer[judged_at_random(answers)[said.answer]])
+    group = said.answer[judged_at_random(answers)[said.answer]]
+    pair = judged.item * judged.n_labels + judged.label
+    _, place, times = np.unique(pair, return_inverse=True, return_counts=True)
+    again = np.isin(judged.item, judged.item[times[place] > 1])
+    return np.asarray(np.where(again, answers.n_answers + judged.item, group))
 
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Judged pairs with their scores and the answers that they are in, each (J,)."""
+    """Judged pairs with their scores and their groups, each (J,)."""
 
     judged: JudgedPairs
     score: Array
