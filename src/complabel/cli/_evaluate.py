@@ -111,7 +111,7 @@ def evaluate(
         )
         result = _on_answers(classifier, found, said, cross_fit, missed, invented)
         if cross_fit is None:
-            _warn_of_learned_answers(model, answers)
+            own.warn_of_learned_answers(model, answers, "these figures are too good")
     save_json(json_file, result)
     say(f"next: {command('predict', model, features, items=items, out='predictions.csv')}")
 
@@ -257,20 +257,7 @@ def _on_answers(
     missed: float,
     invented: float,
 ) -> dict[str, Any]:
-    every = own.for_model(found, classifier)
-    with working(f"predicting {said.n_items:,} items") as far:
-        if cross_fit is None:
-            probabilities = classifier.predict_proba(every)
-        else:
-            from complabel.methods import cross_fit_probabilities
-
-            probabilities = cross_fit_probabilities(
-                classifier,
-                every,
-                said,
-                n_folds=cross_fit,
-                on_fold=lambda number: far(f"{number} of {cross_fit} fits"),
-            )
+    probabilities = own.probabilities_for(classifier, found, said, cross_fit)
     estimates = show_estimates(said, probabilities, classifier, missed=missed, invented=invented)
     if cross_fit is not None:
         remark(
@@ -281,25 +268,6 @@ def _on_answers(
         return {"n_answers": said.n_answers, "cross_fit": cross_fit, **(estimates or {})}
     result = _scores(classifier, own.for_model(_part(found, said.answered), classifier), said)
     return {**result, **(estimates or {})}
-
-
-def _warn_of_learned_answers(model: Path, answers: Sequence[Path]) -> None:
-    from complabel.methods import read_header
-
-    # The names of the files are all that a model keeps of them.
-    given = read_header(model)["provenance"]["given"].get("answers")
-    learned = [str(path) for path in answers if str(path) in str(given).split()]
-    if learned:
-        remark(
-            f"warning: the model was fitted to {' and '.join(learned)}, as its file says. So these"
-            " figures are too good: add --cross-fit 5",
-            style="yellow",
-        )
-        return
-    remark(
-        "the model must not have learned from these answers, which complabel cannot know. If it"
-        " did, these figures are too good: add --cross-fit 5"
-    )
 
 
 def _scores(classifier: ComplementaryClassifier, X: Any, said: Answers) -> dict[str, Any]:
