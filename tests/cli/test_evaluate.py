@@ -198,6 +198,20 @@ def test_cross_fitting_measures_fits_without_each_item_s_answers(run, folder, mo
     assert found["cross_fit"] == 2
 
 
+def test_plain_figures_are_left_out_if_questions_had_unequal_chances(run, folder, model):
+    rows = read_table(folder / "asked.csv")
+    rows[0]["probability"] = "0.9"
+    write_table(folder / "drawn.csv", [*rows[0]], [[*row.values()] for row in rows])
+    options = ("--answers", "drawn.csv", "--json", "f.json")
+    code, out, err = run("evaluate", MODEL, "X.csv", *options)
+    assert (code, "80 random judgements" in out) == (0, True)
+    assert "were drawn with unequal chances" in err
+    assert "ranking error" not in out
+    assert "By label, over the items" not in out
+    found = json.loads((folder / "f.json").read_text(encoding="utf-8"))
+    assert {*found} == {"n_items", "n_answers", "n_judgements", "figures", "figures_by_label"}
+
+
 def test_it_warns_of_answers_that_the_model_learned_from(run, folder, model):
     model.save(MODEL, provenance={"answers": "named.csv asked.csv"})
     _, _, err = run("evaluate", MODEL, "X.csv", "--answers", "asked.csv")

@@ -266,8 +266,21 @@ def _on_answers(
             " answers"
         )
         return {"n_answers": said.n_answers, "cross_fit": cross_fit, **(estimates or {})}
+    if estimates is not None and _are_chances_unequal(said):
+        remark(
+            "the questions were drawn with unequal chances. Only the figures above allow for that;"
+            " how the model ranks the labels of these answers is left out"
+        )
+        return {"n_items": int(said.answered.sum()), "n_answers": said.n_answers, **estimates}
     result = _scores(classifier, own.for_model(_part(found, said.answered), classifier), said)
     return {**result, **(estimates or {})}
+
+
+def _are_chances_unequal(said: Answers) -> bool:
+    import numpy as np
+
+    chances = said.probability[(said.question == "asked") & ~np.isnan(said.probability)]
+    return bool(len(chances) and not np.allclose(chances, chances[0]))
 
 
 def _scores(classifier: ComplementaryClassifier, X: Any, said: Answers) -> dict[str, Any]:
