@@ -25,7 +25,7 @@ from complabel.trust._promises import (
     smallest_number,
     threshold_after,
 )
-from complabel.trust._sample import Array, JudgedPairs
+from complabel.trust._sample import Array, JudgedPairs, checked_probabilities
 from complabel.trust._scored import ScoredPairs
 
 Mask = NDArray[np.bool_]
@@ -152,7 +152,7 @@ def choose_thresholds(
     >>> bool((Y * (chances >= found.values)).sum() > 0.8 * Y.sum())
     True
     """
-    p = check_array("probabilities", probabilities, "item", "label")
+    p = checked_probabilities(probabilities, answers.shape)
     matched = match_frequencies is not False
     if (precision is not None) + (recall is not None) + matched > 1:
         raise InputError(
@@ -163,11 +163,6 @@ def choose_thresholds(
         if least is not None:
             check_real(name, least, above=0, below=1)
     check_real("confidence", confidence, above=0, below=1)
-    if p.shape != answers.shape or p.min() < 0 or p.max() > 1:
-        raise InputError(
-            f"probabilities have shape {p.shape} and values from {p.min():g} to {p.max():g}; give"
-            f" values from 0 to 1, one row per item and one column per label, {answers.shape}"
-        )
     judged = JudgedPairs.of(answers)
     names = answers.label_names or tuple(map(str, range(answers.n_labels)))
     n_labels = len(names)
