@@ -238,6 +238,14 @@ def test_without_random_answers_it_says_what_is_needed(run, folder, model):
     assert "precision and recall need answers to random questions" in err
 
 
+@pytest.mark.parametrize("more", [(), ("--cross-fit", 2)], ids=["held-out", "cross-fit"])
+def test_a_table_without_answers_is_refused(run, folder, model, more):
+    (folder / "none.csv").write_text("item,label,answer,question\n", encoding="utf-8")
+    code, _, err = run("evaluate", MODEL, "X.csv", "--answers", "none.csv", *more)
+    assert code == 1
+    assert "there are no answers; fill in some" in err
+
+
 def test_options_about_answers_need_answers(run, folder, model):
     arguments = ("X.csv", "--truth", "truth.csv", "--cross-fit", 2)
     code, _, err = run("evaluate", MODEL, *arguments)

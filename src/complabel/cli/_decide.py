@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -136,4 +137,6 @@ def _show(chosen: ChosenThresholds, names: list[str], *, promises: bool) -> None
 
 
 def _with_interval(figure: Figure) -> str:
+    if math.isnan(figure.value):
+        return "not known"
     return f"{figure.value:.3f}, from {figure.low:.3f} to {figure.high:.3f}"

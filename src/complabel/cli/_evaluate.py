@@ -257,6 +257,8 @@ def _on_answers(
     missed: float,
     invented: float,
 ) -> dict[str, Any]:
+    if not said.n_answers:
+        raise InputError("there are no answers; fill in some and give their file to --answers")
     probabilities = own.probabilities_for(classifier, found, said, cross_fit)
     estimates = show_estimates(said, probabilities, classifier, missed=missed, invented=invented)
     if cross_fit is not None:

@@ -264,11 +264,11 @@ class _Promise:
             needed, done = "of the most probable pairs, all of which apply", "no label is predicted"
         else:
             needed, done = "of labels that apply", "all labels are predicted"
+        counted = "1 judgement" if len(judged) == 1 else f"{len(judged):,} judgements"
         return (
-            f"{who}: a {self.of} of {self.least:g} cannot be promised from {len(judged):,}"
-            f" judgements, {yes:,} of them yes, so {done}; at least {number:,} judgements {needed},"
-            f" are needed, and more with mistakes. Ask more random questions, or name a lower"
-            f" {self.of}"
+            f"{who}: a {self.of} of {self.least:g} cannot be promised from {counted}, {yes:,} of"
+            f" them yes, so {done}; it needs at least {number:,} judgements {needed}, and more with"
+            f" mistakes. Ask more random questions, or name a lower {self.of}"
         )
 
 
