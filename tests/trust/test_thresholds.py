@@ -54,6 +54,15 @@ def test_each_label_is_predicted_as_often_as_it_applies():
     assert found.aim == "label frequencies"
 
 
+def test_items_with_equal_probabilities_are_predicted_together_as_often_as_is_nearest():
+    scores = np.repeat(
+        [[0.9, 0.3, 0.3], [0.5, 0.3, 0.3], [0.2, 0.3, 0.3]], [300, 500, 1200], axis=0
+    )
+    said = asked(Y[:, :3])
+    found = choose_thresholds(said, scores, match_frequencies=[0.3, 0.2, 0.7])
+    np.testing.assert_array_equal(predicted(found, scores).sum(axis=0), [800, 0, 2000])
+
+
 def test_a_precision_and_a_recall_are_kept_over_all_pairs():
     said = asked(share=0.9)
     for least in (0.7, 0.8):

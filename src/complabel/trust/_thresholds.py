@@ -292,11 +292,16 @@ def _frequencies(given: bool | ArrayLike, answers: Answers, p: Array) -> Array:
 
 
 def _as_often(p: Array, frequencies: Array) -> Array:
-    """Return thresholds (K,) that predict each label for this share of the items."""
-    descending = -np.sort(-p, axis=0)
-    numbers = np.rint(frequencies * len(p)).astype(np.intp)
-    columns = zip(descending.T, numbers, strict=True)
-    return np.array([threshold_after(column, number) for column, number in columns])
+    """Return thresholds (K,) that predict each label for this share of the items, or nearly.
+
+    Items with the same probability go together.
+    """
+    found = []
+    for scores, share in zip(-np.sort(-p, axis=0).T, frequencies, strict=True):
+        numbers = np.append(0, ends_of(scores))
+        nearest = np.abs(numbers - share * len(p)).argmin()
+        found.append(threshold_after(scores, int(numbers[nearest])))
+    return np.array(found)
 
 
 def _highest_f1(p: Array, chances: Array, *, by_label: bool) -> Array:
