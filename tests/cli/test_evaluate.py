@@ -8,6 +8,7 @@ import pytest
 from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, read_table, write_table
 
 from complabel.cli import _console, _evaluate
+from complabel.cli._estimates import show_estimates
 from complabel.files import read_answers
 from complabel.methods import cross_fit_probabilities, load, make_classifier
 from complabel.metrics import complementary_ranking_error, evaluate, evaluate_labels
@@ -230,6 +231,25 @@ def test_labels_are_predicted_by_the_model_s_own_thresholds(run, folder, model):
     found = json.loads((folder / "f.json").read_text(encoding="utf-8"))
     assert found["figures"] == plain(expected)
     assert "at least the model's threshold of this label" in out
+
+
+def test_a_probability_at_the_cut_predicts_no_label_as_in_the_model(folder, model):
+    half = np.full(DATA.Y.shape, 0.5)
+    assert not model._predicted(np.zeros(DATA.Y.shape)).any()
+    found = show_estimates(read_asked(), half, model, missed=0, invented=0)
+    assert found["figures"]["recall"]["value"] == 0
+
+
+def test_it_warns_if_the_model_predicts_the_most_probable_class(run, folder):
+    make_classifier("ridge").fit(DATA.X, np.arange(len(ITEMS)) % 3).save(MODEL)
+    rows = [[ITEMS[at], "0", "yes", "asked", 0.3] for at in range(5)]
+    write_table(folder / "a.csv", ["item", "label", "answer", "question", "probability"], rows)
+    code, _, err = run("evaluate", MODEL, "X.csv", "--answers", "a.csv", "--json", "f.json")
+    assert code == 0, err
+    assert "predicts by another rule: the most probable class alone" in err
+    # All answers are yes.
+    assert "there are no other figures: the ranking error needs an item with a label that" in err
+    assert "figures" in json.loads((folder / "f.json").read_text(encoding="utf-8"))
 
 
 def test_without_random_answers_it_says_what_is_needed(run, folder, model):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -195,7 +196,7 @@ def _on_model(
         probabilities,
         n,
         figure=figure.replace("-", "_"),
-        threshold=getattr(classifier, "thresholds_", classifier.cut),
+        threshold=getattr(classifier, "thresholds_", math.nextafter(classifier.cut, 1)),
         random_state=seed,
     )
 

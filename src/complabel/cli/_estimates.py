@@ -39,7 +39,8 @@ def show_estimates(
     from complabel.trust import estimate_metrics
 
     own = getattr(classifier, "thresholds_", None)
-    threshold = classifier.cut if own is None else own
+    # Without thresholds of its own, a model predicts above the cut, and not at it.
+    threshold = math.nextafter(classifier.cut, 1) if own is None else own
     try:
         found = estimate_metrics(
             answers, probabilities, threshold=threshold, missed=missed, invented=invented
@@ -60,14 +61,18 @@ def show_estimates(
         more = "more items" if figure.more_questions is None else f"{figure.more_questions:+,}"
         table.add_row(title, *_cells(figure), f"{figure.n_judgements:,}", more)
     show(table)
-    least = "the model's threshold of this label" if own is not None else f"{threshold:g}"
+    least = (
+        f"above {threshold:g}" if own is None else "at least the model's threshold of this label"
+    )
     explain(
-        f"A label is predicted if its probability is at least {least}. The figures hold for all"
+        f"A label is predicted if its probability is {least}. The figures hold for all"
         " items of which these are a random sample, if the questions were drawn from all of these."
         " To halve an interval, ask so many more random questions, or fewer with complabel ask"
         " --to-evaluate."
     )
-    if own is None and classifier.threshold != "probability":
+    if classifier._single:
+        remark("warning: the model itself predicts by another rule: the most probable class alone")
+    elif own is None and classifier.threshold != "probability":
         remark("warning: the model itself predicts by another rule, threshold=minmax")
     _show_least_known(found.labels)
     return {

@@ -25,7 +25,7 @@ from complabel.cli._console import (
 )
 from complabel.cli._estimates import show_estimates
 from complabel.cli._options import option
-from complabel.errors import InputError
+from complabel.errors import AnnotationError, InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
@@ -274,8 +274,14 @@ def _on_answers(
             " how the model ranks the labels of these answers is left out"
         )
         return {"n_items": int(said.answered.sum()), "n_answers": said.n_answers, **estimates}
-    result = _scores(classifier, own.for_model(_part(found, said.answered), classifier), said)
-    return {**result, **(estimates or {})}
+    X = own.for_model(_part(found, said.answered), classifier)
+    try:
+        return {**_scores(classifier, X, said), **(estimates or {})}
+    except AnnotationError as lacking:  # all answers are yes, so that nothing can be ranked
+        if estimates is None:
+            raise
+        remark(f"there are no other figures: {lacking}")
+    return {"n_items": int(said.answered.sum()), "n_answers": said.n_answers, **estimates}
 
 
 def _are_chances_unequal(said: Answers) -> bool:
