@@ -24,6 +24,11 @@ OUTPUTS = {
     "ask --prompts": (["ask", *ANSWERS, "-n", "9", "--out", "n.csv"], "labels.txt", ".jsonl"),
     "fit --out": (["fit", *ANSWERS, "--method", "ridge"], "X.csv", ".safetensors"),
     "predict --out": (["predict", *MODEL], "X.csv", ".csv"),
+    "decide --out": (
+        ["decide", *MODEL, "--answers", "asked.csv"],
+        "asked.csv",
+        ".safetensors",
+    ),
     "onnx --out": (["onnx", "m.safetensors"], "m.safetensors", ".onnx"),
     "evaluate --json": (["evaluate", *MODEL, "--truth", "truth.csv"], "truth.csv", ".json"),
     "inspect --html": (["inspect", *ANSWERS], "named.csv", ".html"),
