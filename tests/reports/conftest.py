@@ -98,7 +98,7 @@ def pages(results, demo, seen, estimated):
         "report": render_report(results),
         "demo": render_demo(demo[0]),
         "model": render_model(a_model()),
-        "evaluation": render_evaluation(*estimated, rule="By <i>.", notes=["<b>warning & co"]),
+        "evaluation": render_evaluation(*estimated, rule="By <i>.", notes=["<b>note & co"]),
         "inspection": render_inspection(
             seen, people=people, doubtful=doubtful, found_by="By a <model>."
         ),

@@ -31,7 +31,7 @@ def test_the_page_shows_all_figures_with_intervals_and_what_halves_them(pages, e
         assert cells[2] == ("more items" if more is None else f"{more:+,}")
     assert f"{100 * reliable.error:.1f} %" in page.text
     assert [attributes["role"] for attributes, _ in page.find("svg")] == ["img", "img"]
-    for said in ("By <i>.", "<b>warning & co."):  # escaped, else they would not be in the text
+    for said in ("By <i>.", "<b>note & co."):  # escaped, else they would not be in the text
         assert said in page.text
 
 
@@ -39,11 +39,19 @@ def test_the_least_known_labels_come_first(pages, estimated):
     (_, *rows) = Page(pages["evaluation"]).tables[1]
     labels = estimated[0].labels
     assert {row[0] for row in rows} == {*HOSTILE}
-    lengths = [labels[row[0]].f1.high - labels[row[0]].f1.low for row in rows]
+    shown = [labels[row[0]].average_precision for row in rows]
+    lengths = [each.high - each.low for each in shown]
     assert lengths == sorted(lengths, reverse=True)
     assert lengths[0] > lengths[-1]
-    for row in rows:
-        assert f"{100 * labels[row[0]].average_precision.value:.1f} %" in row[2]
+    for (_, _, cell, _), each in zip(rows, shown, strict=True):
+        assert f"{100 * each.value:.1f} %" in cell
+
+
+def test_warnings_stand_on_top(estimated):
+    page = Page(render_evaluation(*estimated, rule="By.", notes=["note", "warning: <too> good"]))
+    ((_, header),) = page.find("header")
+    assert "Warning: <too> good." in header
+    assert page.find("li")[0][1] == "Note."
 
 
 def test_the_headline_says_what_is_known(estimated):

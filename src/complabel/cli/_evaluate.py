@@ -80,7 +80,7 @@ def evaluate(
     question: str | None = options.QUESTION,
     contradictions: str = options.CONTRADICTIONS_OR_KEEP,
     html: Path | None = options.target(
-        "With --answers to random questions: also write a web page with charts to this file.",
+        "Also write a web page with charts to this file. It needs --answers to random questions.",
         page=True,
     ),
     json_file: Path | None = options.JSON_FILE,
