@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from complabel.reports._tables import headline as headline
 
 __all__ = [
-    "FORMATS",
     "Summary",
     "inspection_lines",
     "render_report",
