@@ -12,14 +12,18 @@ from complabel.trust import Figure
 UNKNOWN = Figure(math.nan, 0.0, 1.0, 0, None)
 
 
+@pytest.fixture(scope="module")
+def page(estimated):
+    return Page(render_evaluation(*estimated, rule="By <i>.", notes=["<b>note & co"]))
+
+
 def headline(found, reliable):
     ((_, text),) = Page(render_evaluation(found, reliable, rule="")).find("h1")
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_the_page_shows_all_figures_with_intervals_and_what_halves_them(pages, estimated):
+def test_the_page_shows_all_figures_with_intervals_and_what_halves_them(page, estimated):
     found, reliable = estimated
-    page = Page(pages["evaluation"])
     names = ("precision", "recall", "f1", "average_precision", "share")
     for name, (title, *cells) in zip(names, page.tables[0][1:], strict=True):
         figure = getattr(found, name)
@@ -35,8 +39,8 @@ def test_the_page_shows_all_figures_with_intervals_and_what_halves_them(pages, e
         assert said in page.text
 
 
-def test_the_least_known_labels_come_first(pages, estimated):
-    (_, *rows) = Page(pages["evaluation"]).tables[1]
+def test_the_least_known_labels_come_first(page, estimated):
+    (_, *rows) = page.tables[1]
     labels = estimated[0].labels
     assert {row[0] for row in rows} == {*HOSTILE}
     shown = [labels[row[0]].average_precision for row in rows]

@@ -92,7 +92,6 @@ def show_estimates(
         )
         reliable = reliability(answers, probabilities, **rates)
         write_evaluation_page(found, reliable, html, rule=rule, notes=notes)
-        say(f"wrote {html}")
     return {
         "figures": _plain(found),
         "n_judgements": found.n_judgements,

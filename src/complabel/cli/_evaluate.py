@@ -121,6 +121,8 @@ def evaluate(
         more = {"missed": missed, "invented": invented, "html": html, "about": about}
         result = _on_answers(classifier, found, said, cross_fit, **more)
         remark(about, style="yellow" if about.startswith("warning") else "")
+    if html is not None:
+        say(f"wrote {html}")
     save_json(json_file, result)
     say(f"next: {command('predict', model, features, items=items, out='predictions.csv')}")
 
