@@ -73,10 +73,9 @@ def show_estimates(
     least = "the model's threshold of this label" if own is not None else f"{threshold:g}"
     rule = f"A label is predicted if its probability is at least {least}."
     explain(
-        f"{rule} The figures hold for all"
-        " items of which these are a random sample, if the questions were drawn from all of these."
-        " To halve an interval, ask so many more random questions, or fewer with complabel ask"
-        " --to-evaluate."
+        f"{rule} The figures hold for all items of which these are a random sample, if the"
+        " questions were drawn from all of these. To halve an interval, ask so many more random"
+        " questions, or fewer with complabel ask --to-evaluate."
     )
     notes = [about]
     if own is None and classifier.threshold != "probability":
