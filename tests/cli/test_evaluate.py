@@ -224,6 +224,31 @@ def test_without_random_answers_it_says_what_is_needed(run, folder, model):
     assert "precision and recall need answers to random questions" in err
 
 
+def test_the_page_says_what_the_terminal_says(run, folder, model):
+    options = ("--answers", "asked.csv", "--missed", 0.1, "--html", "page.html")
+    code, out, _ = run("evaluate", MODEL, "X.csv", *options)
+    assert (code, "wrote page.html" in out) == (0, True)
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    expected = estimate_metrics(read_asked(), model.predict_proba(DATA.X), missed=0.1).recall
+    assert f"{100 * expected.value:.1f} %" in page
+    for said in ("at least 0.5", "must not have learned from", "to miss 10 % of", "été"):
+        assert said in page
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--truth", "truth.csv"), "--html is about answers to random questions"),
+        (("--answers", "named.csv"), "--html: precision and recall need answers to random"),
+    ],
+)
+def test_a_page_needs_random_answers(run, folder, model, options, said):
+    code, _, err = run("evaluate", MODEL, "X.csv", *options, "--html", "page.html")
+    assert code != 0
+    assert said in " ".join(err.split())
+    assert not (folder / "page.html").exists()
+
+
 def test_options_about_answers_need_answers(run, folder, model):
     arguments = ("X.csv", "--truth", "truth.csv", "--cross-fit", 2)
     code, _, err = run("evaluate", MODEL, *arguments)

@@ -31,6 +31,7 @@ OUTPUTS = {
     ),
     "onnx --out": (["onnx", "m.safetensors"], "m.safetensors", ".onnx"),
     "evaluate --json": (["evaluate", *MODEL, "--truth", "truth.csv"], "truth.csv", ".json"),
+    "evaluate --html": (["evaluate", *MODEL, "--answers", "asked.csv"], "asked.csv", ".html"),
     "inspect --html": (["inspect", *ANSWERS], "named.csv", ".html"),
     "inspect --json": (["inspect", *ANSWERS], "X.csv", ".json"),
     "consensus --out": (["consensus", "asked.csv"], "asked.csv", ".csv"),

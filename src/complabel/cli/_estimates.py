@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from complabel.cli._console import explain, new_table, remark, say, show
+from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
@@ -33,22 +36,29 @@ def show_estimates(
     *,
     missed: float,
     invented: float,
+    html: Path | None,
+    about: str,
 ) -> dict[str, Any] | None:
-    """Print figures with intervals, and return them; None if no question was random."""
+    """Print figures with intervals, and return them; None if no question was random.
+
+    The page says what is known ``about`` how the model learned.
+    """
     from complabel.errors import AnnotationError
-    from complabel.trust import estimate_metrics
+    from complabel.trust import estimate_metrics, reliability
 
     own = getattr(classifier, "thresholds_", None)
     threshold = classifier.cut if own is None else own
+    rates: Mapping[str, Any] = {"missed": missed, "invented": invented}
     try:
-        found = estimate_metrics(
-            answers, probabilities, threshold=threshold, missed=missed, invented=invented
-        )
-    except AnnotationError:
-        remark(
+        found = estimate_metrics(answers, probabilities, threshold=threshold, **rates)
+    except AnnotationError as error:
+        problem = (
             "precision and recall need answers to random questions, and none of these is one: ask"
             " some with complabel ask, about these items, and keep the column probability"
         )
+        if html is not None:
+            raise InputError(f"--html: {problem}") from error
+        remark(problem)
         return None
     say(
         f"{found.n_judgements:,} random judgements of labels, of {found.n_items:,} among"
@@ -61,15 +71,26 @@ def show_estimates(
         table.add_row(title, *_cells(figure), f"{figure.n_judgements:,}", more)
     show(table)
     least = "the model's threshold of this label" if own is not None else f"{threshold:g}"
+    rule = f"A label is predicted if its probability is at least {least}."
     explain(
-        f"A label is predicted if its probability is at least {least}. The figures hold for all"
-        " items of which these are a random sample, if the questions were drawn from all of these."
-        " To halve an interval, ask so many more random questions, or fewer with complabel ask"
-        " --to-evaluate."
+        f"{rule} The figures hold for all items of which these are a random sample, if the"
+        " questions were drawn from all of these. To halve an interval, ask so many more random"
+        " questions, or fewer with complabel ask --to-evaluate."
     )
+    notes = [about]
     if own is None and classifier.threshold != "probability":
-        remark("warning: the model itself predicts by another rule, threshold=minmax")
+        notes.append("warning: the model itself predicts by another rule, threshold=minmax")
+        remark(notes[-1])
     _show_least_known(found.labels)
+    if html is not None:
+        from complabel.reports import write_evaluation_page
+
+        notes.append(
+            f"People are taken to miss {100 * missed:g} % of the labels that apply, and to invent"
+            f" {100 * invented:g} % of the others. If this is wrong, so are the figures"
+        )
+        reliable = reliability(answers, probabilities, **rates)
+        write_evaluation_page(found, reliable, html, rule=rule, notes=notes)
     return {
         "figures": _plain(found),
         "n_judgements": found.n_judgements,

@@ -40,7 +40,7 @@ _MOST_NAMED = 5  # labels in a warning
 @options.with_examples(
     "evaluate model.safetensors X.csv --truth truth.csv",
     "evaluate model.safetensors X.csv --answers held-out.csv",
-    "evaluate model.safetensors X.csv --answers questions.csv --cross-fit 5",
+    "evaluate model.safetensors X.csv --answers questions.csv --cross-fit 5 --html page.html",
 )
 def evaluate(
     model: Path = options.MODEL,
@@ -79,6 +79,10 @@ def evaluate(
     items: Path | None = options.ITEMS,
     question: str | None = options.QUESTION,
     contradictions: str = options.CONTRADICTIONS_OR_KEEP,
+    html: Path | None = options.target(
+        "Also write a web page with charts to this file. It needs --answers to random questions.",
+        page=True,
+    ),
     json_file: Path | None = options.JSON_FILE,
 ) -> None:
     """Measure a model on true labels, or on answers that it did not learn from.
@@ -96,6 +100,10 @@ def evaluate(
             "--cross-fit, --missed and --invented are about answers; give --answers instead of"
             " --truth"
         )
+    if truth is not None and html is not None:
+        raise InputError(
+            "--html is about answers to random questions; with --truth, give --json instead"
+        )
     classifier = load(model)
     found = own.read_own_features(features, items, classifier.n_features_in_)
     if truth is not None:
@@ -109,9 +117,12 @@ def evaluate(
             question,
             contradictions,
         )
-        result = _on_answers(classifier, found, said, cross_fit, missed, invented)
-        if cross_fit is None:
-            _warn_of_learned_answers(model, answers)
+        about = _about_the_fit(model, answers, cross_fit)
+        more = {"missed": missed, "invented": invented, "html": html, "about": about}
+        result = _on_answers(classifier, found, said, cross_fit, **more)
+        remark(about, style="yellow" if about.startswith("warning") else "")
+    if html is not None:
+        say(f"wrote {html}")
     save_json(json_file, result)
     say(f"next: {command('predict', model, features, items=items, out='predictions.csv')}")
 
@@ -254,8 +265,7 @@ def _on_answers(
     found: Features,
     said: Answers,
     cross_fit: int | None,
-    missed: float,
-    invented: float,
+    **more: Any,
 ) -> dict[str, Any]:
     every = own.for_model(found, classifier)
     with working(f"predicting {said.n_items:,} items") as far:
@@ -271,32 +281,32 @@ def _on_answers(
                 n_folds=cross_fit,
                 on_fold=lambda number: far(f"{number} of {cross_fit} fits"),
             )
-    estimates = show_estimates(said, probabilities, classifier, missed=missed, invented=invented)
+    estimates = show_estimates(said, probabilities, classifier, **more)
     if cross_fit is not None:
-        remark(
-            f"these are the figures of {cross_fit} fits with the model's settings, each to the"
-            " answers about other items. They stand for the model if it learned from all these"
-            " answers"
-        )
         return {"n_answers": said.n_answers, "cross_fit": cross_fit, **(estimates or {})}
     result = _scores(classifier, own.for_model(_part(found, said.answered), classifier), said)
     return {**result, **(estimates or {})}
 
 
-def _warn_of_learned_answers(model: Path, answers: Sequence[Path]) -> None:
+def _about_the_fit(model: Path, answers: Sequence[Path], cross_fit: int | None) -> str:
+    """Say whether the figures are about a model that did not see the answers."""
     from complabel.methods import read_header
 
+    if cross_fit is not None:
+        return (
+            f"these are the figures of {cross_fit} fits with the model's settings, each to the"
+            " answers about other items. They stand for the model if it learned from all these"
+            " answers"
+        )
     # The names of the files are all that a model keeps of them.
     given = read_header(model)["provenance"]["given"].get("answers")
     learned = [str(path) for path in answers if str(path) in str(given).split()]
     if learned:
-        remark(
+        return (
             f"warning: the model was fitted to {' and '.join(learned)}, as its file says. So these"
-            " figures are too good: add --cross-fit 5",
-            style="yellow",
+            " figures are too good: add --cross-fit 5"
         )
-        return
-    remark(
+    return (
         "the model must not have learned from these answers, which complabel cannot know. If it"
         " did, these figures are too good: add --cross-fit 5"
     )
