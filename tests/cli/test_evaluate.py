@@ -236,7 +236,7 @@ def test_labels_are_predicted_by_the_model_s_own_thresholds(run, folder, model):
 def test_a_probability_at_the_cut_predicts_no_label_as_in_the_model(folder, model):
     half = np.full(DATA.Y.shape, 0.5)
     assert not model._predicted(np.zeros(DATA.Y.shape)).any()
-    found = show_estimates(read_asked(), half, model, missed=0, invented=0)
+    found = show_estimates(read_asked(), half, model, missed=0, invented=0, html=None, about="")
     assert found["figures"]["recall"]["value"] == 0
 
 
@@ -264,6 +264,31 @@ def test_a_table_without_answers_is_refused(run, folder, model, more):
     code, _, err = run("evaluate", MODEL, "X.csv", "--answers", "none.csv", *more)
     assert code == 1
     assert "there are no answers; fill in some" in err
+
+
+def test_the_page_says_what_the_terminal_says(run, folder, model):
+    options = ("--answers", "asked.csv", "--missed", 0.1, "--html", "page.html")
+    code, out, _ = run("evaluate", MODEL, "X.csv", *options)
+    assert (code, "wrote page.html" in out) == (0, True)
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    expected = estimate_metrics(read_asked(), model.predict_proba(DATA.X), missed=0.1).recall
+    assert f"{100 * expected.value:.1f} %" in page
+    for said in ("above 0.5", "must not have learned from", "to miss 10 % of", "été"):
+        assert said in page
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--truth", "truth.csv"), "--html is about answers to random questions"),
+        (("--answers", "named.csv"), "--html: precision and recall need answers to random"),
+    ],
+)
+def test_a_page_needs_random_answers(run, folder, model, options, said):
+    code, _, err = run("evaluate", MODEL, "X.csv", *options, "--html", "page.html")
+    assert code != 0
+    assert said in " ".join(err.split())
+    assert not (folder / "page.html").exists()
 
 
 def test_options_about_answers_need_answers(run, folder, model):

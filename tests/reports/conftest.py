@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from markupsafe import Markup
 from tests.reports.small import (
@@ -19,6 +20,7 @@ from complabel.reports import (
     likeliest_items,
     notes_of,
     render_demo,
+    render_evaluation,
     render_inspection,
     render_model,
     render_report,
@@ -27,6 +29,7 @@ from complabel.reports import (
 )
 from complabel.reports._charts import Chart
 from complabel.simulate import draw_answers
+from complabel.trust import estimate_metrics, reliability
 
 
 @pytest.fixture(scope="session")
@@ -77,13 +80,25 @@ def seen():
 
 
 @pytest.fixture(scope="session")
-def pages(results, demo, seen):
+def estimated():
+    """Estimates for labels with odd names, from 200 answers; one label is never predicted."""
+    Y = draw_labels()
+    named = pd.DataFrame(Y, columns=HOSTILE)
+    answers = draw_answers(named, question="asked", items_share=0.5, random_state=5)
+    chances = np.where(Y == 1, 0.6, 0.1) + np.random.default_rng(6).normal(0, 0.2, Y.shape)
+    chances = chances.clip(0.01, 0.99) * [0.5, 1, 1, 1]
+    return estimate_metrics(answers, chances), reliability(answers, chances)
+
+
+@pytest.fixture(scope="session")
+def pages(results, demo, seen, estimated):
     """A page of each kind."""
     people, doubtful = about_people()
     return {
         "report": render_report(results),
         "demo": render_demo(demo[0]),
         "model": render_model(a_model()),
+        "evaluation": render_evaluation(*estimated, rule="By <i>.", notes=["<b>note & co"]),
         "inspection": render_inspection(
             seen, people=people, doubtful=doubtful, found_by="By a <model>."
         ),

@@ -6,7 +6,14 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from complabel.reports._charts import Bar, bar_chart, heat_map, matrix_charts, reliability_chart
+from complabel.reports._charts import (
+    Bar,
+    bar_chart,
+    heat_map,
+    matrix_charts,
+    precision_recall_chart,
+    reliability_chart,
+)
 from complabel.trust import reliability
 
 
@@ -117,3 +124,24 @@ def test_reliability_is_drawn_as_points_with_intervals_beside_the_diagonal():
     assert x[0] < x[1]
     assert y[0] == pytest.approx(y[1])  # neither label applies: both lie on the ground
     assert {"predicted probability", "share that applies"} <= set(texts(svg))
+
+
+def test_a_curve_of_precision_and_recall_goes_forward_and_skips_what_is_unknown(estimated):
+    found, _ = estimated
+    recall, precision = np.array([1.0, 0.5, 0.6, 0.2, 0.1]), np.array([0.3, 0.5, 0.6, 0.9, np.nan])
+    ends = {"precision_low": precision - 0.1, "precision_high": precision + 0.1}
+    curve = {"recall": recall, "precision": precision, **ends}
+    svg = precision_recall_chart(curve, found, title="t", description="d").svg("c")
+    lines = [
+        np.array(re.findall(r"[ML] ([\d.]+) ([\d.]+)", path.get("d")), float)
+        for path in ET.fromstring(svg).iter("path")
+        if "stroke: var(--accent)" in path.get("style", "") and "clip-path" in path.attrib
+    ]
+    (line,) = lines
+    assert len(line) == 4
+    x, y = line.T
+    width = (x[0] - x[-1]) / 0.8  # recall 1 and .2
+    assert (x - x[-1]) / width + 0.2 == pytest.approx([1, 0.55, 0.55, 0.2], abs=1e-5)
+    assert np.diff(y).max() < 0  # upward, as precision grows
+    assert "fill: var(--accent)" in svg
+    assert {"precision", "recall"} <= set(texts(svg))

@@ -11,7 +11,8 @@ from tests.reports.small import Page
 from complabel.errors import InputError
 from complabel.reports import render_demo, render_inspection
 
-KINDS = ("report", "inspection", "model", "demo")
+KINDS = ("report", "inspection", "model", "evaluation", "demo")
+DRAWN = ("report", "evaluation")  # by matplotlib, with links to parts of the page
 SECTIONS = {"findings", "answers", "frequencies", "choice", "annotators", "contradictions"}
 SECTIONS |= {"people", "doubtful"}
 
@@ -28,7 +29,7 @@ def test_a_page_is_a_document_that_needs_nothing_from_outside(pages, kind):
         assert "onload" not in attributes
         for name in ("src", "href", "srcset", "poster"):
             assert attributes.get(name, "#").startswith(("#", "data:image/png;base64,"))
-    for outside in ("@import", "url(http", *(() if kind == "report" else ("http", "url("))):
+    for outside in ("@import", "url(http", *(() if kind in DRAWN else ("http", "url("))):
         assert outside not in pages[kind]
 
 
@@ -40,7 +41,7 @@ def test_ids_are_unique_and_links_lead_somewhere(pages, kind):
     links = {found["href"][1:] for found in attributes if found.get("href", "").startswith("#")}
     named = {found["aria-labelledby"] for found in attributes if "aria-labelledby" in found}
     assert links | named <= set(ids)
-    assert bool(links) == (kind == "report")
+    assert bool(links) == (kind in DRAWN)
     if kind == "inspection":
         assert named == set(ids) == {*SECTIONS, "features"}
 

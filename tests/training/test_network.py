@@ -57,6 +57,43 @@ def test_a_trained_network_is_left_ready_to_predict():
         assert torch.equal(value, state[name])
 
 
+@pytest.mark.parametrize("optimizer", ["adam", "sgd"])
+def test_a_network_takes_the_steps_of_torch_optimizers(optimizer):
+    X, complementary = make_problem()
+    settings = {"learning_rate": 0.02, "weight_decay": 0.1, "optimizer": optimizer}
+    schedule = Schedule(epochs=4, batch_size=32, milestones=[2], **settings)
+    loss = MLCLLoss((1 - torch.eye(N_LABELS)) / (N_LABELS - 1))
+    networks = []
+    for _ in range(2):
+        networks.append(torch.nn.Sequential(*list(make_network())[:3], make_network()[4]))
+        networks[-1][1].weight.requires_grad_(False)  # it must stay as it is
+    train_network(
+        networks[0],
+        X,
+        loss,
+        {"complementary": complementary},
+        schedule=schedule,
+        generator=torch.Generator().manual_seed(0),
+        device=CPU,
+    )
+    of = {"lr": 0.02, "weight_decay": 0.1}
+    by_torch = {
+        "adam": lambda parameters: torch.optim.Adam(parameters, **of),
+        "sgd": lambda parameters: torch.optim.SGD(parameters, momentum=schedule.momentum, **of),
+    }[optimizer](networks[1].parameters())
+    milestones = torch.optim.lr_scheduler.MultiStepLR(by_torch, [2])
+    inputs, targets = (torch.tensor(each, dtype=torch.float32) for each in (X, complementary))
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(schedule.epochs):
+        for batch in torch.split(torch.randperm(len(X), generator=generator), 32):
+            by_torch.zero_grad()
+            loss(networks[1](inputs[batch]), targets[batch]).backward()
+            by_torch.step()
+        milestones.step()
+    for found, expected in zip(networks[0].parameters(), networks[1].parameters(), strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5)
+
+
 def test_epochs_are_reported_with_falling_losses():
     X, complementary = make_problem()
     reports = []

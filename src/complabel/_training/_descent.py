@@ -6,7 +6,7 @@ it hold what these need for each kind of feature matrix and device.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -126,12 +126,33 @@ def optimizer_of_tensor(weights: Tensor, schedule: Schedule) -> Adam | SGD:
     return Adam(weights, learning_rate=schedule.learning_rate)
 
 
-def optimizer_of_network(network: torch.nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
-    rate, decay = schedule.learning_rate, schedule.weight_decay
-    parameters = network.parameters()
-    if schedule.optimizer == "sgd":
-        return torch.optim.SGD(parameters, lr=rate, weight_decay=decay, momentum=schedule.momentum)
-    return torch.optim.Adam(parameters, lr=rate, weight_decay=decay)
+class Optimizers:
+    """Update parameters in place by their gradients, each by its own optimizer.
+
+    Those of ``torch.optim`` load torch's compiler when the first one is made, which takes seconds.
+    """
+
+    def __init__(self, schedule: Schedule) -> None:
+        self._schedule = schedule
+        self._parts: list[tuple[Adam | SGD, float]] = []
+
+    def add(self, parameters: Iterable[torch.nn.Parameter], *, decay: float = 0.0) -> None:
+        self._parts += [(optimizer_of_tensor(each, self._schedule), decay) for each in parameters]
+
+    def begin(self, epoch: int) -> None:
+        for optimizer, _ in self._parts:
+            optimizer.learning_rate = self._schedule.learning_rate_in(epoch)
+
+    def forget_gradients(self) -> None:
+        for optimizer, _ in self._parts:
+            optimizer.parameter.grad = None
+
+    def step(self) -> None:
+        with torch.no_grad():
+            for optimizer, decay in self._parts:
+                gradient = optimizer.parameter.grad
+                if gradient is not None:  # else no output depends on it
+                    optimizer.step(gradient.add(optimizer.parameter, alpha=decay))
 
 
 class DenseRows:
@@ -307,20 +328,19 @@ def descend(
     # The caller's program may have set another mode.
     with torch.inference_mode(False), torch.enable_grad(), no_autocast(device):
         network.to(device).train()
-        optimizer = optimizer_of_network(network, schedule)
-        if others:
-            optimizer.add_param_group({"params": list(others), "weight_decay": 0.0})
+        optimizers = Optimizers(schedule)
+        optimizers.add(network.parameters(), decay=schedule.weight_decay)
+        optimizers.add(others)
         for epoch in range(1, schedule.epochs + 1):
-            for group in optimizer.param_groups:
-                group["lr"] = schedule.learning_rate_in(epoch)
+            optimizers.begin(epoch)
             order = torch.randperm(X.shape[0], generator=generator, device="cpu")
             total = 0.0
             for rows in torch.split(order, schedule.batch_size):
                 outputs = network(_dense_rows(X, rows.numpy(), device))
                 value = objective(outputs, rows.to(device))
-                optimizer.zero_grad()
+                optimizers.forget_gradients()
                 value.backward()  # type: ignore[no-untyped-call]
-                optimizer.step()
+                optimizers.step()
                 if on_epoch is not None:
                     total += value.item() * len(rows)
             if on_epoch is not None:

@@ -100,7 +100,8 @@ def decide(
         remark(line, style="yellow")
     if cross_fit is None:
         promised = "more is promised than holds" if promises else "these figures are too good"
-        own.warn_of_learned_answers(model, answers, promised)
+        about = own.about_learned_answers(model, answers, promised)
+        remark(about, style="yellow" if about.startswith("warning") else "")
     say(f"wrote {out}")
     say(f"next: {command('predict', out, features, items=items, labels=True, out='labels.csv')}")
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from complabel.cli._console import explain, new_table, remark, say, show
+from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
@@ -33,23 +36,30 @@ def show_estimates(
     *,
     missed: float,
     invented: float,
+    html: Path | None,
+    about: str,
 ) -> dict[str, Any] | None:
-    """Print figures with intervals, and return them; None if no question was random."""
+    """Print figures with intervals, and return them; None if no question was random.
+
+    The page says what is known ``about`` how the model learned.
+    """
     from complabel.errors import AnnotationError
-    from complabel.trust import estimate_metrics
+    from complabel.trust import estimate_metrics, reliability
 
     own = getattr(classifier, "thresholds_", None)
     # Without thresholds of its own, a model predicts above the cut, and not at it.
     threshold = math.nextafter(classifier.cut, 1) if own is None else own
+    rates: Mapping[str, Any] = {"missed": missed, "invented": invented}
     try:
-        found = estimate_metrics(
-            answers, probabilities, threshold=threshold, missed=missed, invented=invented
-        )
-    except AnnotationError:
-        remark(
+        found = estimate_metrics(answers, probabilities, threshold=threshold, **rates)
+    except AnnotationError as error:
+        problem = (
             "precision and recall need answers to random questions, and none of these is one: ask"
             " some with complabel ask, about these items, and keep the column probability"
         )
+        if html is not None:
+            raise InputError(f"--html: {problem}") from error
+        remark(problem)
         return None
     say(
         f"{found.n_judgements:,} random judgements of labels, of {found.n_items:,} among"
@@ -64,17 +74,27 @@ def show_estimates(
     least = (
         f"above {threshold:g}" if own is None else "at least the model's threshold of this label"
     )
+    rule = f"A label is predicted if its probability is {least}."
     explain(
-        f"A label is predicted if its probability is {least}. The figures hold for all"
-        " items of which these are a random sample, if the questions were drawn from all of these."
-        " To halve an interval, ask so many more random questions, or fewer with complabel ask"
-        " --to-evaluate."
+        f"{rule} The figures hold for all items of which these are a random sample, if the"
+        " questions were drawn from all of these. To halve an interval, ask so many more random"
+        " questions, or fewer with complabel ask --to-evaluate."
     )
-    if classifier._single:
-        remark("warning: the model itself predicts by another rule: the most probable class alone")
-    elif own is None and classifier.threshold != "probability":
-        remark("warning: the model itself predicts by another rule, threshold=minmax")
+    notes = [about]
+    other = "the most probable class alone" if classifier._single else "threshold=minmax"
+    if classifier._single or (own is None and classifier.threshold != "probability"):
+        notes.append(f"warning: the model itself predicts by another rule: {other}")
+        remark(notes[-1])
     _show_least_known(found.labels)
+    if html is not None:
+        from complabel.reports import write_evaluation_page
+
+        notes.append(
+            f"People are taken to miss {100 * missed:g} % of the labels that apply, and to invent"
+            f" {100 * invented:g} % of the others. If this is wrong, so are the figures"
+        )
+        reliable = reliability(answers, probabilities, **rates)
+        write_evaluation_page(found, reliable, html, rule=rule, notes=notes)
     return {
         "figures": _plain(found),
         "n_judgements": found.n_judgements,

@@ -40,7 +40,7 @@ _MOST_NAMED = 5  # labels in a warning
 @options.with_examples(
     "evaluate model.safetensors X.csv --truth truth.csv",
     "evaluate model.safetensors X.csv --answers held-out.csv",
-    "evaluate model.safetensors X.csv --answers questions.csv --cross-fit 5",
+    "evaluate model.safetensors X.csv --answers questions.csv --cross-fit 5 --html page.html",
 )
 def evaluate(
     model: Path = options.MODEL,
@@ -79,6 +79,10 @@ def evaluate(
     items: Path | None = options.ITEMS,
     question: str | None = options.QUESTION,
     contradictions: str = options.CONTRADICTIONS_OR_KEEP,
+    html: Path | None = options.target(
+        "Also write a web page with charts to this file. It needs --answers to random questions.",
+        page=True,
+    ),
     json_file: Path | None = options.JSON_FILE,
 ) -> None:
     """Measure a model on true labels, or on answers that it did not learn from.
@@ -96,6 +100,10 @@ def evaluate(
             "--cross-fit, --missed and --invented are about answers; give --answers instead of"
             " --truth"
         )
+    if truth is not None and html is not None:
+        raise InputError(
+            "--html is about answers to random questions; with --truth, give --json instead"
+        )
     classifier = load(model)
     found = own.read_own_features(features, items, classifier.n_features_in_)
     if truth is not None:
@@ -109,9 +117,12 @@ def evaluate(
             question,
             contradictions,
         )
-        result = _on_answers(classifier, found, said, cross_fit, missed, invented)
-        if cross_fit is None:
-            own.warn_of_learned_answers(model, answers, "these figures are too good")
+        about = _about_the_fit(model, answers, cross_fit)
+        more = {"missed": missed, "invented": invented, "html": html, "about": about}
+        result = _on_answers(classifier, found, said, cross_fit, **more)
+        remark(about, style="yellow" if about.startswith("warning") else "")
+    if html is not None:
+        say(f"wrote {html}")
     save_json(json_file, result)
     say(f"next: {command('predict', model, features, items=items, out='predictions.csv')}")
 
@@ -254,19 +265,13 @@ def _on_answers(
     found: Features,
     said: Answers,
     cross_fit: int | None,
-    missed: float,
-    invented: float,
+    **more: Any,
 ) -> dict[str, Any]:
     if not said.n_answers:
         raise InputError("there are no answers; fill in some and give their file to --answers")
     probabilities = own.probabilities_for(classifier, found, said, cross_fit)
-    estimates = show_estimates(said, probabilities, classifier, missed=missed, invented=invented)
+    estimates = show_estimates(said, probabilities, classifier, **more)
     if cross_fit is not None:
-        remark(
-            f"these are the figures of {cross_fit} fits with the model's settings, each to the"
-            " answers about other items. They stand for the model if it learned from all these"
-            " answers"
-        )
         return {"n_answers": said.n_answers, "cross_fit": cross_fit, **(estimates or {})}
     if estimates is not None and _are_chances_unequal(said):
         remark(
@@ -289,6 +294,17 @@ def _are_chances_unequal(said: Answers) -> bool:
 
     chances = said.probability[(said.question == "asked") & ~np.isnan(said.probability)]
     return bool(len(chances) and not np.allclose(chances, chances[0]))
+
+
+def _about_the_fit(model: Path, answers: Sequence[Path], cross_fit: int | None) -> str:
+    """Say whether the figures are about a model that did not see the answers."""
+    if cross_fit is not None:
+        return (
+            f"these are the figures of {cross_fit} fits with the model's settings, each to the"
+            " answers about other items. They stand for the model if it learned from all these"
+            " answers"
+        )
+    return own.about_learned_answers(model, answers, "these figures are too good")
 
 
 def _scores(classifier: ComplementaryClassifier, X: Any, said: Answers) -> dict[str, Any]:

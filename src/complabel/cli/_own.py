@@ -154,21 +154,19 @@ def probabilities_for(
         )
 
 
-def warn_of_learned_answers(model: Path, answers: Sequence[Path], too_good: str) -> None:
-    """Say what is too good if the model learned from the answers, and whether its file says so."""
+def about_learned_answers(model: Path, answers: Sequence[Path], too_good: str) -> str:
+    """Say what is too good if the model learned from the answers: a warning if its file says so."""
     from complabel.methods import read_header
 
     # The names of the files are all that a model keeps of them.
     given = read_header(model)["provenance"]["given"].get("answers")
     learned = [str(path) for path in answers if str(path) in str(given).split()]
     if learned:
-        remark(
+        return (
             f"warning: the model was fitted to {' and '.join(learned)}, as its file says. So"
-            f" {too_good}: add --cross-fit 5",
-            style="yellow",
+            f" {too_good}: add --cross-fit 5"
         )
-        return
-    remark(
+    return (
         "the model must not have learned from these answers, which complabel cannot know. If it"
         f" did, {too_good}: add --cross-fit 5"
     )

@@ -10,6 +10,8 @@ from complabel._lazy import lazily
 if TYPE_CHECKING:
     from complabel.reports._demo import render_demo as render_demo
     from complabel.reports._demo import run_demo as run_demo
+    from complabel.reports._evaluation import render_evaluation as render_evaluation
+    from complabel.reports._evaluation import write_evaluation_page as write_evaluation_page
     from complabel.reports._inspection import inspection_lines as inspection_lines
     from complabel.reports._inspection import render_inspection as render_inspection
     from complabel.reports._inspection import write_inspection_page as write_inspection_page
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from complabel.reports._tables import headline as headline
 
 __all__ = [
-    "FORMATS",
     "Summary",
     "inspection_lines",
     "render_report",
@@ -38,6 +39,7 @@ __all__ = [
 ]
 _NAMES_IN = {
     "_demo": ("render_demo", "run_demo"),
+    "_evaluation": ("render_evaluation", "write_evaluation_page"),
     "_inspection": ("inspection_lines", "render_inspection", "write_inspection_page"),
     "_model": (
         *("describe_model", "likeliest_items", "model_facts", "notes_of", "render_model"),

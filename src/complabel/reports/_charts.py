@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from complabel.trust import Reliability
+    from complabel.trust import Figures, Reliability
 
 
 # Matplotlib draws with these colours, which no colour map has. Later they become the page's
@@ -253,12 +253,47 @@ def reliability_chart(found: Reliability, *, title: str, description: str) -> Ch
         axes.errorbar(found.mean_probability, found.share, yerr=reach, **_WHISKER)
         line: Mapping[str, Any] = {"color": ACCENT, "linewidth": 1.5, "marker": "o"}
         axes.plot(found.mean_probability, found.share, markersize=4, clip_on=False, **line)
-        axes.set(xlim=(0, 1), ylim=(0, 1), ylabel="share that applies")
-        ticks = np.linspace(0, 1, 3)
-        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+        _as_shares(axes, "share that applies")
 
     return Chart(title, description, (_WIDTH, _WIDTH), draw)
+
+
+def precision_recall_chart(
+    curve: Mapping[str, NDArray[np.float64]], at: Figures, *, title: str, description: str
+) -> Chart:
+    """Return a curve of precision over recall, with a band for the intervals of precision.
+
+    A cross shows precision and recall ``at`` the model's own thresholds, with both intervals; the
+    dashed line is the precision of a random order. ``curve`` is that of ``MetricEstimates``.
+    """
+
+    def draw(figure: Figure) -> None:
+        axes = new_axes(figure, title, "recall")
+        axes.axhline(at.share.value, color=INK, alpha=0.5, linewidth=1, linestyle="--")
+        known = np.isfinite(curve["precision"]) & np.isfinite(curve["recall"])
+        recall, precision, low, high = (
+            curve[name][known]
+            for name in ("recall", "precision", "precision_low", "precision_high")
+        )
+        # True recall falls as the threshold rises; estimates need not, and would tangle the band.
+        recall = (np.maximum.accumulate(recall[::-1])[::-1] + np.minimum.accumulate(recall)) / 2
+        axes.fill_between(recall, low, high, color=ACCENT, alpha=0.2, linewidth=0)
+        axes.plot(recall, precision, color=ACCENT, linewidth=1.5)
+        x, y = at.recall, at.precision
+        across, along = ([[each.value - each.low], [each.high - each.value]] for each in (x, y))
+        axes.errorbar([x.value], [y.value], xerr=across, yerr=along, **_WHISKER)
+        axes.plot([x.value], [y.value], "o", color=INK, markersize=5, clip_on=False)
+        _as_shares(axes, "precision")
+
+    return Chart(title, description, (_WIDTH, _WIDTH), draw)
+
+
+def _as_shares(axes: Axes, ylabel: str) -> None:
+    """Let both axes go from 0 to 1."""
+    ticks = np.linspace(0, 1, 3)
+    for set_ticks in (axes.set_xticks, axes.set_yticks):
+        set_ticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set(xlim=(0, 1), ylim=(0, 1), ylabel=ylabel)
 
 
 def heat_map(
