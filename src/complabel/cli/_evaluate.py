@@ -273,12 +273,13 @@ def _on_answers(
     estimates = show_estimates(said, probabilities, classifier, **more)
     if cross_fit is not None:
         return {"n_answers": said.n_answers, "cross_fit": cross_fit, **(estimates or {})}
+    counts = {"n_items": int(said.answered.sum()), "n_answers": said.n_answers}
     if estimates is not None and _are_chances_unequal(said):
         remark(
             "the questions were drawn with unequal chances. Only the figures above allow for that;"
             " how the model ranks the labels of these answers is left out"
         )
-        return {"n_items": int(said.answered.sum()), "n_answers": said.n_answers, **estimates}
+        return {**counts, **estimates}
     X = own.for_model(_part(found, said.answered), classifier)
     try:
         return {**_scores(classifier, X, said), **(estimates or {})}
@@ -286,7 +287,7 @@ def _on_answers(
         if estimates is None:
             raise
         remark(f"there are no other figures: {lacking}")
-    return {"n_items": int(said.answered.sum()), "n_answers": said.n_answers, **estimates}
+    return {**counts, **estimates}
 
 
 def _are_chances_unequal(said: Answers) -> bool:
