@@ -207,7 +207,7 @@ def estimate_metrics(
     >>> asked = draw_answers(Y, question="asked", items_share=0.5, random_state=0)
     >>> found = estimate_metrics(asked, chances)
     >>> round(found.precision.low, 2), round(found.precision.high, 2)
-    (0.68, 0.77)
+    (0.66, 0.76)
     """
     p = checked_probabilities(probabilities, answers.shape)
     cuts = checked_thresholds(threshold, answers.n_labels)

@@ -88,8 +88,8 @@ def suggest_evaluation_questions(
     >>> table = suggest_evaluation_questions(answers, probabilities, 2, random_state=0)
     >>> print(table.to_string(index=False, na_rep=""))
      item label answer question  probability
-        3     1   None    asked     0.206542
-        2     2   None    asked     0.825643
+        3     1   None    asked     0.199296
+        2     2   None    asked     0.563096
     """
     p = checked_probabilities(probabilities, answers.shape)
     predicted = p >= checked_thresholds(threshold, answers.n_labels)
