@@ -101,6 +101,7 @@ def test_a_generator_is_used_as_it_is():
     [
         ([[1, 2], [math.inf, math.nan]], ("row", "label"), "got inf at row 1, label 0; correct it"),
         ([1, math.nan], ("fold",), "A must be finite, got nan at fold 1"),
+        (math.nan, (), "A must be finite, got nan; correct it"),
         ([1, 2], ("row", "label"), r"A must be a 2-D array, got one of shape \(2,\)"),
         ([[1], [2, 3]], ("row", "label"), r"A must be a 2-D array of numbers \("),
         (np.empty((0, 3)), ("row", "label"), r"A has shape \(0, 3\); give a non-empty array"),

@@ -142,8 +142,9 @@ def check_array(name: str, values: ArrayLike, *axes: str) -> NDArray[np.float64]
     if not finite.all():
         at = np.unravel_index(np.argmin(finite), array.shape)
         place = ", ".join(f"{axis} {index}" for axis, index in zip(axes, at, strict=True))
+        where = f" at {place}" if axes else ""
         raise InputError(
-            f"{name} must be finite, got {array[at]} at {place}; correct it or leave it out"
+            f"{name} must be finite, got {array[at]}{where}; correct it or leave it out"
         )
     return array
 

@@ -184,7 +184,9 @@ def test_questions_about_a_model_are_about_items_that_it_does_not_know(run, fold
     )
     assert (code, err) == (0, "")
     assert "30 items without an answer may be drawn; 60 with an answer are left out" in out
-    assert "complabel evaluate m.safetensors X.csv --answers answered-q.csv\n" in out
+    # The figures are those of the items that could be drawn, so the others must go.
+    assert "make unanswered-X.csv first: without the items that have an answer" in out
+    assert "complabel evaluate m.safetensors unanswered-X.csv --answers answered-q.csv\n" in out
     rows = read_table(folder / "q.csv")
     assert {row["item"] for row in rows} <= {*ITEMS[60:]}
     answers = read_answers("named.csv", items=ITEMS, label_names=NAMES).answers
@@ -200,7 +202,11 @@ def test_questions_about_a_model_are_about_items_that_it_does_not_know(run, fold
     assert [float(row["probability"]) for row in rows] == pytest.approx(expected["probability"])
     write_back(folder / "q.csv", [row | {"answer": "no"} for row in rows])
     assert run("import", "q.csv", "--out", "answered-q.csv")[0] == 0
-    assert run("evaluate", "m.safetensors", "X.csv", "--answers", "answered-q.csv")[0] == 0
+    lines = (folder / "X.csv").read_text(encoding="utf-8").splitlines()
+    left = "\n".join([lines[0], *lines[61:]])
+    (folder / "unanswered-X.csv").write_text(left, encoding="utf-8")
+    options = ("--answers", "answered-q.csv")
+    assert run("evaluate", "m.safetensors", "unanswered-X.csv", *options)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -222,4 +228,5 @@ def test_questions_about_a_model_need_its_labels_and_features(run, model, given,
 def test_the_first_questions_about_a_model_need_no_answers(run, folder, model):
     code, out, _ = run("ask", *EVALUATE, "--features", "X.csv", "-n", 8, "--out", "q.csv")
     assert (code, "90 items without an answer may be drawn; 0 with" in out) == (0, True)
+    assert "complabel evaluate m.safetensors X.csv --answers answered-q.csv\n" in out
     assert {row["label"] for row in read_table(folder / "q.csv")} <= {*NAMES}

@@ -115,6 +115,23 @@ def test_answers_that_the_model_learned_from_are_used_by_cross_fitting(run, fold
     assert "must not have learned" not in err
 
 
+def test_it_warns_of_answers_that_the_model_learned_from(run, model):
+    given = ("decide", MODEL, "X.csv", "--out", "d.safetensors", "--force", "--recall", 0.5)
+    code, _, err = run(*given, "--answers", "asked.csv")
+    assert code == 0, err
+    assert "was fitted to asked.csv, as its file says. So more is promised than holds" in err
+    assert "which complabel cannot know" in run(*given, "--answers", "questions.csv")[2]
+    assert "--cross-fit" not in run(*given, "--answers", "asked.csv", "--cross-fit", 2)[2]
+
+
+def test_figures_that_no_answer_tells_are_not_known(run, folder, model):
+    row = read_table(folder / "questions.csv")[0] | {"answer": "no"}
+    write_table(folder / "questions.csv", [*row], [[*row.values()]])
+    code, out, _ = decide(run)
+    assert (code, "nan" in out) == (0, False)
+    assert "F1        not known" in out
+
+
 def test_two_aims_are_refused(run, model):
     code, _, err = decide(run, "--precision", 0.9, "--recall", 0.9)
     assert (code, "are different aims" in err) == (1, True)

@@ -8,6 +8,7 @@ import pytest
 from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, read_table, write_table
 
 from complabel.cli import _console, _evaluate
+from complabel.cli._estimates import show_estimates
 from complabel.files import read_answers
 from complabel.methods import cross_fit_probabilities, load, make_classifier
 from complabel.metrics import complementary_ranking_error, evaluate, evaluate_labels
@@ -198,6 +199,20 @@ def test_cross_fitting_measures_fits_without_each_item_s_answers(run, folder, mo
     assert found["cross_fit"] == 2
 
 
+def test_plain_figures_are_left_out_if_questions_had_unequal_chances(run, folder, model):
+    rows = read_table(folder / "asked.csv")
+    rows[0]["probability"] = "0.9"
+    write_table(folder / "drawn.csv", [*rows[0]], [[*row.values()] for row in rows])
+    options = ("--answers", "drawn.csv", "--json", "f.json")
+    code, out, err = run("evaluate", MODEL, "X.csv", *options)
+    assert (code, "80 random judgements" in out) == (0, True)
+    assert "were drawn with unequal chances" in err
+    assert "ranking error" not in out
+    assert "By label, over the items" not in out
+    found = json.loads((folder / "f.json").read_text(encoding="utf-8"))
+    assert {*found} == {"n_items", "n_answers", "n_judgements", "figures", "figures_by_label"}
+
+
 def test_it_warns_of_answers_that_the_model_learned_from(run, folder, model):
     model.save(MODEL, provenance={"answers": "named.csv asked.csv"})
     _, _, err = run("evaluate", MODEL, "X.csv", "--answers", "asked.csv")
@@ -218,10 +233,37 @@ def test_labels_are_predicted_by_the_model_s_own_thresholds(run, folder, model):
     assert "at least the model's threshold of this label" in out
 
 
+def test_a_probability_at_the_cut_predicts_no_label_as_in_the_model(folder, model):
+    half = np.full(DATA.Y.shape, 0.5)
+    assert not model._predicted(np.zeros(DATA.Y.shape)).any()
+    found = show_estimates(read_asked(), half, model, missed=0, invented=0, html=None, about="")
+    assert found["figures"]["recall"]["value"] == 0
+
+
+def test_it_warns_if_the_model_predicts_the_most_probable_class(run, folder):
+    make_classifier("ridge").fit(DATA.X, np.arange(len(ITEMS)) % 3).save(MODEL)
+    rows = [[ITEMS[at], "0", "yes", "asked", 0.3] for at in range(5)]
+    write_table(folder / "a.csv", ["item", "label", "answer", "question", "probability"], rows)
+    code, _, err = run("evaluate", MODEL, "X.csv", "--answers", "a.csv", "--json", "f.json")
+    assert code == 0, err
+    assert "predicts by another rule: the most probable class alone" in err
+    # All answers are yes.
+    assert "there are no other figures: the ranking error needs an item with a label that" in err
+    assert "figures" in json.loads((folder / "f.json").read_text(encoding="utf-8"))
+
+
 def test_without_random_answers_it_says_what_is_needed(run, folder, model):
     code, out, err = run("evaluate", MODEL, "X.csv", "--answers", "named.csv")
     assert (code, "Precision" in out) == (0, False)
     assert "precision and recall need answers to random questions" in err
+
+
+@pytest.mark.parametrize("more", [(), ("--cross-fit", 2)], ids=["held-out", "cross-fit"])
+def test_a_table_without_answers_is_refused(run, folder, model, more):
+    (folder / "none.csv").write_text("item,label,answer,question\n", encoding="utf-8")
+    code, _, err = run("evaluate", MODEL, "X.csv", "--answers", "none.csv", *more)
+    assert code == 1
+    assert "there are no answers; fill in some" in err
 
 
 def test_the_page_says_what_the_terminal_says(run, folder, model):
@@ -231,7 +273,7 @@ def test_the_page_says_what_the_terminal_says(run, folder, model):
     page = (folder / "page.html").read_text(encoding="utf-8")
     expected = estimate_metrics(read_asked(), model.predict_proba(DATA.X), missed=0.1).recall
     assert f"{100 * expected.value:.1f} %" in page
-    for said in ("at least 0.5", "must not have learned from", "to miss 10 % of", "été"):
+    for said in ("above 0.5", "must not have learned from", "to miss 10 % of", "été"):
         assert said in page
 
 

@@ -78,8 +78,9 @@ def test_labels_by_the_thresholds_of_the_model(run, folder, expected):
     complabel.load(MODEL).set_thresholds(thresholds).save(MODEL)
     assert run("predict", MODEL, "X.csv", "--labels", "--out", "p.csv")[0] == 0
     np.testing.assert_array_equal(predicted(folder / "p.csv"), expected >= thresholds)
-    code, _, err = run("predict", MODEL, "X.csv", "--labels", "--threshold", 0.5, "--out", "q.csv")
-    assert (code, "--labels and --threshold are both given" in err) == (1, True)
+    for other, value in (("--threshold", 0.5), ("--top", 2)):
+        code, _, err = run("predict", MODEL, "X.csv", "--labels", other, value, "--out", "q.csv")
+        assert (code, f"--labels and {other} are both given" in err) == (1, True)
 
 
 def test_a_model_without_thresholds_says_how_it_gets_some(run, folder):

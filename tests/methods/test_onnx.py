@@ -142,6 +142,16 @@ def test_cuts_and_thresholds_decide_the_labels(threshold, path):
     assert json.loads(told["thresholds"]) == [0.2, 0.4, 0.6, 0.8]
 
 
+def test_thresholds_for_all_labels_or_none_hold_for_extreme_scores(path):
+    classifier = brief("mlcl").fit(PROBLEM.X, COMPLEMENTARY)
+    classifier.coef_[:] = 0
+    classifier.intercept_[:] = [-200, -90, 90, 20]
+    classifier.set_thresholds(np.nextafter(0, 1))
+    assert (check(classifier, path) == 1).all()
+    classifier.set_thresholds(np.nextafter(1, 0))
+    assert (check(classifier, path) == [0, 0, 1, 0]).all()
+
+
 def test_equal_scores_have_the_plain_cut(path):
     classifier = brief("mlcl", threshold="minmax").fit(PROBLEM.X, COMPLEMENTARY)
     for logit, expected in ((0.1, 1), (-0.1, 0)):

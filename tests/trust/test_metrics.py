@@ -241,6 +241,25 @@ def test_what_nobody_judged_is_unknown():
         assert 0 < figure.low < figure.value < figure.high <= 1
 
 
+def test_a_label_that_nobody_judged_is_unknown():
+    table = {
+        "item": [0, 1],
+        "label": ["a", "a"],
+        "answer": ["yes", "no"],
+        "probability": [0.5, 0.5],
+    }
+    answers = Answers.from_table(table, items=range(20), label_names=["a", "b"], question="asked")
+    probabilities = np.column_stack([np.linspace(0.1, 0.9, 20)] * 2)
+    found = estimate_metrics(answers, probabilities).labels["b"]  # and numpy warns of nothing
+    assert all(math.isnan(getattr(found, name).value) for name in _FIGURES)
+
+
+def test_a_curve_has_a_point():
+    probabilities, Y = items(50, 2)
+    with pytest.raises(InputError, match="n_points must be an integer of at least 1, got 0"):
+        estimate_metrics(asked(Y, 0), probabilities).curve(0)
+
+
 def test_without_a_predicted_label_recall_is_none():
     found = estimate_metrics(judgements([1, 0, 0], 0.5), [[0.4], [0.2], [0.1]])
     assert math.isnan(found.precision.value)

@@ -156,8 +156,14 @@ def test_where_nothing_is_predicted_or_doubtful_all_pairs_are_alike(p):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"probabilities": np.zeros((4, 3))}, r"shape \(4, 3\).* for 5 items and 3 labels"),
-        ({"probabilities": np.full((5, 3), 1.5)}, "from 1.5 to 1.5; give numbers from 0 to 1"),
+        (
+            {"probabilities": np.zeros((4, 3))},
+            r"shape \(4, 3\), and the answers .* \(5, 3\)",
+        ),
+        (
+            {"probabilities": np.full((5, 3), 1.5)},
+            "be from 0 to 1, got values from 1.5",
+        ),
         ({"threshold": [0.5, 0.5]}, "threshold has 2 numbers; give one, or one for each of 3"),
         (
             {"figure": "accuracy"},

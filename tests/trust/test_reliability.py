@@ -153,7 +153,11 @@ def test_wrong_probabilities_are_refused(answers, p, says):
 
 @pytest.mark.parametrize(
     "labels",
-    [pytest.param(Y + 1, id="two"), pytest.param(np.full(Y.shape, np.nan), id="all-unknown")],
+    [
+        pytest.param(Y + 1, id="two"),
+        pytest.param(np.full(Y.shape, np.nan), id="all-unknown"),
+        pytest.param(np.full(Y.shape, "yes"), id="text"),
+    ],
 )
 def test_wrong_true_labels_are_refused(labels):
     with pytest.raises(AnnotationError, match="0 or 1, or NaN"):

@@ -54,6 +54,15 @@ def test_each_label_is_predicted_as_often_as_it_applies():
     assert found.aim == "label frequencies"
 
 
+def test_items_with_equal_probabilities_are_predicted_together_as_often_as_is_nearest():
+    scores = np.repeat(
+        [[0.9, 0.3, 0.3], [0.5, 0.3, 0.3], [0.2, 0.3, 0.3]], [300, 500, 1200], axis=0
+    )
+    said = asked(Y[:, :3])
+    found = choose_thresholds(said, scores, match_frequencies=[0.3, 0.2, 0.7])
+    np.testing.assert_array_equal(predicted(found, scores).sum(axis=0), [800, 0, 2000])
+
+
 def test_a_precision_and_a_recall_are_kept_over_all_pairs():
     said = asked(share=0.9)
     for least in (0.7, 0.8):
@@ -72,6 +81,24 @@ def test_a_higher_confidence_or_share_never_lowers_a_threshold_for_precision():
     assert cuts == sorted(cuts, reverse=True)
     sure = [choose_thresholds(said, P, recall=0.8, confidence=c).values[0] for c in (0.5, 0.9)]
     assert sure[0] > sure[1]
+
+
+@pytest.mark.parametrize("aim", ["precision", "recall"])
+def test_answers_that_are_given_twice_promise_nothing_more(aim):
+    # At least 14 are needed: log(.05) / log(.8).
+    few, enough = (
+        Answers.from_table(
+            {"item": range(n), "label": ["0"] * n, "answer": ["yes"] * n, "probability": [1.0] * n},
+            items=range(20),
+            label_names=["0"],
+            question="asked",
+        )
+        for n in (13, 14)
+    )
+    scores = np.linspace(0.9, 0.95, 20)[:, np.newaxis]
+    assert choose_thresholds(enough, scores, **{aim: 0.8}).promised.all()
+    for said in (few, Answers.concatenate([few, few])):
+        assert not choose_thresholds(said, scores, **{aim: 0.8}).promised.any()
 
 
 def test_labels_with_enough_judgements_have_their_own_promise():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -130,6 +131,13 @@ def ask(
         say(f"  and {counted} with known answers: leave them in, they also count")
     answered = unused(_answered(out))
     if to_evaluate is not None:
+        assert features is not None
+        if said.answered.any():  # the figures are those of the items that could be drawn
+            features, items = _unanswered(features), None if items is None else _unanswered(items)
+            say(
+                f"to evaluate, make {features}{f' and {items}' if items else ''} first: without the"
+                " items that have an answer, which could not be drawn"
+            )
         then = command("evaluate", to_evaluate, features, items=items, answers=answered)
     else:
         then = command(
@@ -188,7 +196,7 @@ def _on_model(
         probabilities,
         n,
         figure=figure.replace("-", "_"),
-        threshold=getattr(classifier, "thresholds_", classifier.cut),
+        threshold=getattr(classifier, "thresholds_", math.nextafter(classifier.cut, 1)),
         random_state=seed,
     )
 
@@ -224,6 +232,10 @@ def _is_blank(path: Path) -> bool:
         return False
     first, *others = path.read_text("utf-8-sig", errors="replace").strip().splitlines() or [""]
     return not others and (not first or {"item", "label"} <= {*re.findall(r"\w+", first)})
+
+
+def _unanswered(path: Path) -> Path:
+    return path.with_name(f"unanswered-{path.name}")
 
 
 def _answered(path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from rich.text import Text
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
-from complabel.cli._console import command, explain, new_table, remark, say, show, working
+from complabel.cli._console import command, explain, new_table, remark, say, show
 from complabel.cli._options import option, target
 from complabel.errors import InputError
 
@@ -78,20 +79,7 @@ def decide(
     found = own.read_own_features(features, items, classifier.n_features_in_)
     names = [str(name) for name in classifier.classes_]
     said = own.read_own_answers(answers, list(found.items), names, question, contradictions)
-    X = own.for_model(found, classifier)
-    with working(f"predicting {said.n_items:,} items") as far:
-        if cross_fit is None:
-            probabilities = classifier.predict_proba(X)
-        else:
-            from complabel.methods import cross_fit_probabilities
-
-            probabilities = cross_fit_probabilities(
-                classifier,
-                X,
-                said,
-                n_folds=cross_fit,
-                on_fold=lambda number: far(f"{number} of {cross_fit} fits"),
-            )
+    probabilities = own.probabilities_for(classifier, found, said, cross_fit)
     chosen = choose_thresholds(
         said,
         probabilities,
@@ -111,10 +99,9 @@ def decide(
     for line in chosen.remarks:
         remark(line, style="yellow")
     if cross_fit is None:
-        remark(
-            "the model must not have learned from these answers, which complabel cannot know. If it"
-            " did, add --cross-fit 5"
-        )
+        promised = "more is promised than holds" if promises else "these figures are too good"
+        about = own.about_learned_answers(model, answers, promised)
+        remark(about, style="yellow" if about.startswith("warning") else "")
     say(f"wrote {out}")
     say(f"next: {command('predict', out, features, items=items, labels=True, out='labels.csv')}")
 
@@ -151,4 +138,6 @@ def _show(chosen: ChosenThresholds, names: list[str], *, promises: bool) -> None
 
 
 def _with_interval(figure: Figure) -> str:
+    if math.isnan(figure.value):
+        return "not known"
     return f"{figure.value:.3f}, from {figure.low:.3f} to {figure.high:.3f}"

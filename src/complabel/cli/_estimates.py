@@ -47,7 +47,8 @@ def show_estimates(
     from complabel.trust import estimate_metrics, reliability
 
     own = getattr(classifier, "thresholds_", None)
-    threshold = classifier.cut if own is None else own
+    # Without thresholds of its own, a model predicts above the cut, and not at it.
+    threshold = math.nextafter(classifier.cut, 1) if own is None else own
     rates: Mapping[str, Any] = {"missed": missed, "invented": invented}
     try:
         found = estimate_metrics(answers, probabilities, threshold=threshold, **rates)
@@ -70,16 +71,19 @@ def show_estimates(
         more = "more items" if figure.more_questions is None else f"{figure.more_questions:+,}"
         table.add_row(title, *_cells(figure), f"{figure.n_judgements:,}", more)
     show(table)
-    least = "the model's threshold of this label" if own is not None else f"{threshold:g}"
-    rule = f"A label is predicted if its probability is at least {least}."
+    least = (
+        f"above {threshold:g}" if own is None else "at least the model's threshold of this label"
+    )
+    rule = f"A label is predicted if its probability is {least}."
     explain(
         f"{rule} The figures hold for all items of which these are a random sample, if the"
         " questions were drawn from all of these. To halve an interval, ask so many more random"
         " questions, or fewer with complabel ask --to-evaluate."
     )
     notes = [about]
-    if own is None and classifier.threshold != "probability":
-        notes.append("warning: the model itself predicts by another rule, threshold=minmax")
+    other = "the most probable class alone" if classifier._single else "threshold=minmax"
+    if classifier._single or (own is None and classifier.threshold != "probability"):
+        notes.append(f"warning: the model itself predicts by another rule: {other}")
         remark(notes[-1])
     _show_least_known(found.labels)
     if html is not None:

@@ -25,7 +25,7 @@ from complabel.cli._console import (
 )
 from complabel.cli._estimates import show_estimates
 from complabel.cli._options import option
-from complabel.errors import InputError
+from complabel.errors import AnnotationError, InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
@@ -267,49 +267,45 @@ def _on_answers(
     cross_fit: int | None,
     **more: Any,
 ) -> dict[str, Any]:
-    every = own.for_model(found, classifier)
-    with working(f"predicting {said.n_items:,} items") as far:
-        if cross_fit is None:
-            probabilities = classifier.predict_proba(every)
-        else:
-            from complabel.methods import cross_fit_probabilities
-
-            probabilities = cross_fit_probabilities(
-                classifier,
-                every,
-                said,
-                n_folds=cross_fit,
-                on_fold=lambda number: far(f"{number} of {cross_fit} fits"),
-            )
+    if not said.n_answers:
+        raise InputError("there are no answers; fill in some and give their file to --answers")
+    probabilities = own.probabilities_for(classifier, found, said, cross_fit)
     estimates = show_estimates(said, probabilities, classifier, **more)
     if cross_fit is not None:
         return {"n_answers": said.n_answers, "cross_fit": cross_fit, **(estimates or {})}
-    result = _scores(classifier, own.for_model(_part(found, said.answered), classifier), said)
-    return {**result, **(estimates or {})}
+    counts = {"n_items": int(said.answered.sum()), "n_answers": said.n_answers}
+    if estimates is not None and _are_chances_unequal(said):
+        remark(
+            "the questions were drawn with unequal chances. Only the figures above allow for that;"
+            " how the model ranks the labels of these answers is left out"
+        )
+        return {**counts, **estimates}
+    X = own.for_model(_part(found, said.answered), classifier)
+    try:
+        return {**_scores(classifier, X, said), **(estimates or {})}
+    except AnnotationError as lacking:  # all answers are yes, so that nothing can be ranked
+        if estimates is None:
+            raise
+        remark(f"there are no other figures: {lacking}")
+    return {**counts, **estimates}
+
+
+def _are_chances_unequal(said: Answers) -> bool:
+    import numpy as np
+
+    chances = said.probability[(said.question == "asked") & ~np.isnan(said.probability)]
+    return bool(len(chances) and not np.allclose(chances, chances[0]))
 
 
 def _about_the_fit(model: Path, answers: Sequence[Path], cross_fit: int | None) -> str:
     """Say whether the figures are about a model that did not see the answers."""
-    from complabel.methods import read_header
-
     if cross_fit is not None:
         return (
             f"these are the figures of {cross_fit} fits with the model's settings, each to the"
             " answers about other items. They stand for the model if it learned from all these"
             " answers"
         )
-    # The names of the files are all that a model keeps of them.
-    given = read_header(model)["provenance"]["given"].get("answers")
-    learned = [str(path) for path in answers if str(path) in str(given).split()]
-    if learned:
-        return (
-            f"warning: the model was fitted to {' and '.join(learned)}, as its file says. So these"
-            " figures are too good: add --cross-fit 5"
-        )
-    return (
-        "the model must not have learned from these answers, which complabel cannot know. If it"
-        " did, these figures are too good: add --cross-fit 5"
-    )
+    return own.about_learned_answers(model, answers, "these figures are too good")
 
 
 def _scores(classifier: ComplementaryClassifier, X: Any, said: Answers) -> dict[str, Any]:

@@ -135,6 +135,43 @@ def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
     return framed(found.X[:, [place[name] for name in wanted]], wanted)
 
 
+def probabilities_for(
+    classifier: ComplementaryClassifier, found: Features, said: Answers, cross_fit: int | None
+) -> Any:
+    """Return probabilities (n, K) by the model, or by fits without the answers about each item."""
+    X = for_model(found, classifier)
+    with working(f"predicting {said.n_items:,} items") as far:
+        if cross_fit is None:
+            return classifier.predict_proba(X)
+        from complabel.methods import cross_fit_probabilities
+
+        return cross_fit_probabilities(
+            classifier,
+            X,
+            said,
+            n_folds=cross_fit,
+            on_fold=lambda number: far(f"{number} of {cross_fit} fits"),
+        )
+
+
+def about_learned_answers(model: Path, answers: Sequence[Path], too_good: str) -> str:
+    """Say what is too good if the model learned from the answers: a warning if its file says so."""
+    from complabel.methods import read_header
+
+    # The names of the files are all that a model keeps of them.
+    given = read_header(model)["provenance"]["given"].get("answers")
+    learned = [str(path) for path in answers if str(path) in str(given).split()]
+    if learned:
+        return (
+            f"warning: the model was fitted to {' and '.join(learned)}, as its file says. So"
+            f" {too_good}: add --cross-fit 5"
+        )
+    return (
+        "the model must not have learned from these answers, which complabel cannot know. If it"
+        f" did, {too_good}: add --cross-fit 5"
+    )
+
+
 def refuse_without_people(classifier: ComplementaryClassifier, model: Path, option: str) -> None:
     """Refuse models that do not know how people answer."""
     if not hasattr(classifier, "predict_consensus"):

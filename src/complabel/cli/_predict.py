@@ -66,7 +66,10 @@ def predict(
     from complabel.methods import load
 
     classifier = load(model)
-    thresholds = _thresholds(classifier, model, threshold) if labels else threshold
+    if labels and (threshold is not None or top is not None):
+        other = "--top" if threshold is None else "--threshold"
+        raise InputError(f"--labels and {other} are both given; choose one of them")
+    thresholds = _thresholds(classifier, model) if labels else threshold
     names = [str(name) for name in classifier.classes_]
     said, row_of = None, {}
     if answers:
@@ -99,10 +102,8 @@ def predict(
         say(f"  {command('evaluate', model, features, items=items, **how)}")
 
 
-def _thresholds(classifier: ComplementaryClassifier, model: Path, threshold: float | None) -> Any:
+def _thresholds(classifier: ComplementaryClassifier, model: Path) -> Any:
     """Return the thresholds (K,) of a model, or say how it gets some."""
-    if threshold is not None:
-        raise InputError("--labels and --threshold are both given; choose one of them")
     found = getattr(classifier, "thresholds_", None)
     if found is None:
         raise InputError(

@@ -199,6 +199,7 @@ def cross_fit_probabilities(
     (300, 4)
     """
     _last_step(classifier)
+    check_integer("n_folds", n_folds, at_least=2)
     rows, answers = _paired(X, answers)
     # Items without an answer are spread over the folds, too: so all items have like predictions.
     answered, others = np.flatnonzero(answers.answered), np.flatnonzero(~answers.answered)

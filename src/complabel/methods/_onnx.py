@@ -172,7 +172,8 @@ def _outputs(graph: _Graph, classifier: ComplementaryClassifier) -> tuple[str, s
     f = graph.add("Sigmoid", log_odds)
     thresholds = getattr(classifier, "thresholds_", None)
     if thresholds is not None:
-        above = graph.add("GreaterOrEqual", f, thresholds)
+        # As log-odds, since onnxruntime takes the smallest probabilities for 0.
+        above = graph.add("GreaterOrEqual", log_odds, special.logit(thresholds))
     elif classifier.threshold == "probability":
         above = graph.add("Greater", log_odds, np.array([special.logit(classifier.cut)]))
     else:

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from complabel._parameters import check_array, check_real
+from complabel._parameters import check_integer, check_real
 from complabel.answers import Answers
-from complabel.errors import InputError
 from complabel.frequencies import rates_of_mistakes
-from complabel.trust._sample import JudgedPairs
+from complabel.trust._sample import JudgedPairs, checked_probabilities, checked_thresholds
 from complabel.trust._scored import Array, ScoredPairs, Variance
 
 # Jeffreys' prior of a share.
@@ -123,6 +122,7 @@ class MetricEstimates(Figures):
             its own truth as often as ``confidence`` says. There are fewer points if scores are
             equal.
         """
+        check_integer("n_points", n_points, at_least=1)
         scores = self._pairs.score[self._pairs.ranking[0]]
         ranks = np.geomspace(1, len(scores), n_points + 1)[1:].astype(np.intp) - 1
         cuts = np.unique(scores[ranks])
@@ -207,24 +207,10 @@ def estimate_metrics(
     >>> asked = draw_answers(Y, question="asked", items_share=0.5, random_state=0)
     >>> found = estimate_metrics(asked, chances)
     >>> round(found.precision.low, 2), round(found.precision.high, 2)
-    (0.68, 0.77)
+    (0.66, 0.76)
     """
-    p = check_array("probabilities", probabilities, "item", "label")
-    if p.shape != answers.shape:
-        raise InputError(
-            f"probabilities have shape {p.shape}, but the answers are about {answers.n_items} items"
-            f" and {answers.n_labels} labels; give one row per item and one column per label"
-        )
-    if p.min() < 0 or p.max() > 1:
-        raise InputError(
-            f"probabilities must be from 0 to 1, got values from {p.min():g} to {p.max():g}"
-        )
-    cuts = check_array("threshold", threshold, *["label"][: np.ndim(threshold)])
-    if cuts.ndim and len(cuts) != answers.n_labels:
-        raise InputError(
-            f"threshold has {len(cuts)} numbers; give one, or one for each of {answers.n_labels}"
-            " labels"
-        )
+    p = checked_probabilities(probabilities, answers.shape)
+    cuts = checked_thresholds(threshold, answers.n_labels)
     check_real("confidence", confidence, above=0, below=1)
     judged = JudgedPairs.of(answers)
     rates = rates_of_mistakes(missed, invented, answers)

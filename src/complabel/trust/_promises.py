@@ -29,7 +29,7 @@ class Judged:
     score: Array
     applies: Array  # 0 or 1
     weight: Array
-    group: NDArray[np.intp]  # answers: judgements in one answer may err together
+    group: NDArray[np.intp]  # judgements of one group may err together
 
     @classmethod
     def sorted(cls, score: Array, applies: Array, weight: Array, group: NDArray[np.intp]) -> Judged:
@@ -143,7 +143,7 @@ def _chances(share: Array, number: Array, least: float) -> Array:
     """Return the chance of such a share or a higher one, if the true one is at most ``least``.
 
     It is that of the binomial distribution, for numbers that need not be whole. With equal weights
-    and one judgement in each answer it is exact. Else the effective number of judgements is that
+    and one judgement in each group it is exact. Else the effective number of judgements is that
     with the same variance of the weighted share under the hypothesis (Korn and Graubard 1998). It
     is at most what is left if each judgement is kept with a chance in proportion to its weight,
     since a single judgement of large weight tells little.

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from complabel._parameters import check_array, check_choice, check_integer, check_random_state
+from complabel._parameters import check_choice, check_integer, check_random_state
 from complabel.answers import Answers
 from complabel.asking import as_table, names_of_labels
 from complabel.errors import InputError
 from complabel.trust._metrics import _FIGURES as FIGURES
+from complabel.trust._sample import checked_probabilities, checked_thresholds
 from complabel.trust._scored import Array, ScoredPairs
 
 # So much of the chances is equal for all pairs, and so much of the rest is equal for all pairs with
@@ -87,10 +88,11 @@ def suggest_evaluation_questions(
     >>> table = suggest_evaluation_questions(answers, probabilities, 2, random_state=0)
     >>> print(table.to_string(index=False, na_rep=""))
      item label answer question  probability
-        3     1   None    asked     0.206542
-        2     2   None    asked     0.825643
+        3     1   None    asked     0.199296
+        2     2   None    asked     0.563096
     """
-    p, predicted = _checked(answers, probabilities, threshold)
+    p = checked_probabilities(probabilities, answers.shape)
+    predicted = p >= checked_thresholds(threshold, answers.n_labels)
     check_integer("n", n, at_least=1)
     check_choice("figure", figure, tuple(name for name in FIGURES if name != "share"))
     rng = check_random_state(random_state)
@@ -114,25 +116,6 @@ def suggest_evaluation_questions(
             "probability": np.minimum(chance[drawn] * (len(items) / chance.sum()), 1.0),
         }
     )
-
-
-def _checked(
-    answers: Answers, probabilities: ArrayLike, threshold: ArrayLike
-) -> tuple[Array, NDArray[np.bool_]]:
-    """Return probabilities, and which labels are predicted, both (n_items, n_labels)."""
-    p = check_array("probabilities", probabilities, "item", "label")
-    if p.shape != answers.shape or p.min() < 0 or p.max() > 1:
-        raise InputError(
-            f"probabilities have shape {p.shape} and are from {p.min():g} to {p.max():g}; give"
-            f" numbers from 0 to 1 for {answers.n_items} items and {answers.n_labels} labels"
-        )
-    cuts = check_array("threshold", threshold, *["label"][: np.ndim(threshold)])
-    if cuts.ndim and len(cuts) != answers.n_labels:
-        raise InputError(
-            f"threshold has {len(cuts)} numbers; give one, or one for each of {answers.n_labels}"
-            " labels"
-        )
-    return p, p >= cuts
 
 
 def _chances(p: Array, predicted: NDArray[np.bool_], figure: str, total: int) -> Array:

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from complabel._parameters import check_array, check_integer
+from complabel._parameters import check_integer
 from complabel.answers import Answers
-from complabel.errors import AnnotationError, InputError
+from complabel.errors import AnnotationError
 from complabel.frequencies import rates_of_mistakes
-from complabel.trust._sample import Array, JudgedPairs
+from complabel.trust._sample import Array, JudgedPairs, checked_probabilities
 
 # The mean probability of a bin counts as so many judgements more when the noise of its share is
 # estimated. Else a bin in which no label applies would seem free of noise.
@@ -120,15 +120,8 @@ def reliability(
     0.09
     """
     check_integer("n_bins", n_bins, at_least=1)
-    p = check_array("probabilities", probabilities, "item", "label")
-    if p.min() < 0 or p.max() > 1:
-        raise InputError(f"probabilities must be from 0 to 1, got {p.min():g} to {p.max():g}")
     shape = answers.shape if isinstance(answers, Answers) else np.shape(answers)
-    if p.shape != shape:
-        raise InputError(
-            f"probabilities have shape {p.shape}, and the answers or true labels {shape}; give one"
-            " row per item and one column per label"
-        )
+    p = checked_probabilities(probabilities, shape)
     if not isinstance(answers, Answers):
         pairs, nobody = _known(answers), np.zeros(1)
         return _compared(pairs, p[pairs.item, pairs.label], n_bins, nobody, nobody)
@@ -142,12 +135,14 @@ def reliability(
 
 def _known(true_labels: ArrayLike) -> JudgedPairs:
     """Return the pairs whose true label is known, all with the same weight."""
-    values = np.asarray(true_labels, dtype=np.float64)
+    refusal = "true labels must be 0 or 1, or NaN where they are not known, and some must be known"
+    try:
+        values = np.asarray(true_labels, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise AnnotationError(f"{refusal} ({error})") from error
     known = ~np.isnan(values)
     if not np.isin(values[known], (0, 1)).all() or not known.any():
-        raise AnnotationError(
-            "true labels must be 0 or 1, or NaN where they are not known, and some must be known"
-        )
+        raise AnnotationError(refusal)
     item, label = np.nonzero(known)
     return JudgedPairs(
         item=item,

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from complabel._parameters import check_array
 from complabel.answers import Answers
-from complabel.errors import AnnotationError
+from complabel.errors import AnnotationError, InputError
 from complabel.frequencies import inverse_probability, judged_at_random
 
 Array: TypeAlias = NDArray[np.float64]
@@ -68,3 +69,28 @@ class JudgedPairs:
         """Return the judgements that ``which``, (J,), marks."""
         names = ("item", "label", "annotator", "applies", "weight")
         return replace(self, **{name: getattr(self, name)[which] for name in names})
+
+
+def checked_probabilities(probabilities: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """Return probabilities of this shape (n_items, n_labels), or refuse them."""
+    p = check_array("probabilities", probabilities, "item", "label")
+    if p.shape != shape:
+        raise InputError(
+            f"probabilities have shape {p.shape}, and the answers or true labels {shape}; give one"
+            " row per item and one column per label"
+        )
+    if p.min() < 0 or p.max() > 1:
+        raise InputError(
+            f"probabilities must be from 0 to 1, got values from {p.min():g} to {p.max():g}"
+        )
+    return p
+
+
+def checked_thresholds(threshold: ArrayLike, n_labels: int) -> Array:
+    """Return one threshold, or one for each label, or refuse them."""
+    found = check_array("threshold", threshold, *["label"][: np.ndim(threshold)])
+    if found.ndim and len(found) != n_labels:
+        raise InputError(
+            f"threshold has {len(found)} numbers; give one, or one for each of {n_labels} labels"
+        )
+    return found

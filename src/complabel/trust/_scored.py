@@ -125,6 +125,8 @@ class ScoredPairs:
     @cached_property
     def weight(self) -> Array:
         """How many pairs of its cell each judged one stands for, (M,)."""
+        if not len(self.place):
+            return np.zeros(0)
         sizes = np.bincount(self.predicted * (not self.misses_a_cell), minlength=2)
         return self.inverse * (sizes / self._by_cell(self.inverse))[self.cell]
 

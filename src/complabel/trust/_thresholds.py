@@ -25,7 +25,7 @@ from complabel.trust._promises import (
     smallest_number,
     threshold_after,
 )
-from complabel.trust._sample import Array, JudgedPairs
+from complabel.trust._sample import Array, JudgedPairs, checked_probabilities
 from complabel.trust._scored import ScoredPairs
 
 Mask = NDArray[np.bool_]
@@ -124,9 +124,9 @@ def choose_thresholds(
     -----
     For a precision or a recall, thresholds are tested one after the other, the safest ones first,
     and the last one before the first that fails is taken: learn, then test. The test is the exact
-    binomial one if all judgements have one weight and each answer is one judgement. Else it is
-    the same with an effective number of judgements. Promises are about all items of which these are
-    a random sample.
+    binomial one if all judgements have one weight, each answer is one judgement, and no pair was
+    judged twice. Else it is the same with an effective number of judgements. Promises are about all
+    items of which these are a random sample.
 
     For F1, probabilities are recalibrated by Platt's method. Then the F1 is computed that is to
     be expected for each threshold, over all pairs or for each label.
@@ -152,7 +152,7 @@ def choose_thresholds(
     >>> bool((Y * (chances >= found.values)).sum() > 0.8 * Y.sum())
     True
     """
-    p = check_array("probabilities", probabilities, "item", "label")
+    p = checked_probabilities(probabilities, answers.shape)
     matched = match_frequencies is not False
     if (precision is not None) + (recall is not None) + matched > 1:
         raise InputError(
@@ -163,11 +163,6 @@ def choose_thresholds(
         if least is not None:
             check_real(name, least, above=0, below=1)
     check_real("confidence", confidence, above=0, below=1)
-    if p.shape != answers.shape or p.min() < 0 or p.max() > 1:
-        raise InputError(
-            f"probabilities have shape {p.shape} and values from {p.min():g} to {p.max():g}; give"
-            f" values from 0 to 1, one row per item and one column per label, {answers.shape}"
-        )
     judged = JudgedPairs.of(answers)
     names = answers.label_names or tuple(map(str, range(answers.n_labels)))
     n_labels = len(names)
@@ -177,7 +172,7 @@ def choose_thresholds(
     if least is not None:
         promise = _Promise("recall" if precision is None else "precision", least, 1 - confidence)
         aim = f"a {promise.of} of {least:g}"
-        pairs = _Pairs(judged, p[judged.item, judged.label], _groups(answers))
+        pairs = _Pairs(judged, p[judged.item, judged.label], _groups(answers, judged))
         values, promised, alone, remarks = promise.keep(pairs, names, by_label=by_label)
     elif matched:
         aim, alone[:] = "label frequencies", True
@@ -198,15 +193,22 @@ def choose_thresholds(
     )
 
 
-def _groups(answers: Answers) -> NDArray[np.intp]:
-    """Return the answer (J,) of each judgement of ``JudgedPairs.of(answers)``."""
+def _groups(answers: Answers, judged: JudgedPairs) -> NDArray[np.intp]:
+    """Return groups (J,) of judgements that may err together: one for each answer.
+
+    All judgements of an item are one group if one of its pairs was judged more than once.
+    """
     said = answers.statements()
-    return np.asarray(said.answer[judged_at_random(answers)[said.answer]])
+    group = said.answer[judged_at_random(answers)[said.answer]]
+    pair = judged.item * judged.n_labels + judged.label
+    _, place, times = np.unique(pair, return_inverse=True, return_counts=True)
+    again = np.isin(judged.item, judged.item[times[place] > 1])
+    return np.asarray(np.where(again, answers.n_answers + judged.item, group))
 
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Judged pairs with their scores and the answers that they are in, each (J,)."""
+    """Judged pairs with their scores and their groups, each (J,)."""
 
     judged: JudgedPairs
     score: Array
@@ -262,11 +264,11 @@ class _Promise:
             needed, done = "of the most probable pairs, all of which apply", "no label is predicted"
         else:
             needed, done = "of labels that apply", "all labels are predicted"
+        counted = "1 judgement" if len(judged) == 1 else f"{len(judged):,} judgements"
         return (
-            f"{who}: a {self.of} of {self.least:g} cannot be promised from {len(judged):,}"
-            f" judgements, {yes:,} of them yes, so {done}; at least {number:,} judgements {needed},"
-            f" are needed, and more with mistakes. Ask more random questions, or name a lower"
-            f" {self.of}"
+            f"{who}: a {self.of} of {self.least:g} cannot be promised from {counted}, {yes:,} of"
+            f" them yes, so {done}; it needs at least {number:,} judgements {needed}, and more with"
+            f" mistakes. Ask more random questions, or name a lower {self.of}"
         )
 
 
@@ -290,11 +292,16 @@ def _frequencies(given: bool | ArrayLike, answers: Answers, p: Array) -> Array:
 
 
 def _as_often(p: Array, frequencies: Array) -> Array:
-    """Return thresholds (K,) that predict each label for this share of the items."""
-    descending = -np.sort(-p, axis=0)
-    numbers = np.rint(frequencies * len(p)).astype(np.intp)
-    columns = zip(descending.T, numbers, strict=True)
-    return np.array([threshold_after(column, number) for column, number in columns])
+    """Return thresholds (K,) that predict each label for this share of the items, or nearly.
+
+    Items with the same probability go together.
+    """
+    found = []
+    for scores, share in zip(-np.sort(-p, axis=0).T, frequencies, strict=True):
+        numbers = np.append(0, ends_of(scores))
+        nearest = np.abs(numbers - share * len(p)).argmin()
+        found.append(threshold_after(scores, int(numbers[nearest])))
+    return np.array(found)
 
 
 def _highest_f1(p: Array, chances: Array, *, by_label: bool) -> Array:
