@@ -1,11 +1,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from markupsafe import Markup
 from tests.reports.small import (
     HOSTILE,
     PEOPLE,
     about_people,
+    do_not_draw,
     draw_labels,
     failing,
     make_plan,
@@ -27,7 +27,6 @@ from complabel.reports import (
     run_demo,
     summarize_study,
 )
-from complabel.reports._charts import Chart
 from complabel.simulate import draw_answers
 from complabel.trust import estimate_metrics, reliability
 
@@ -126,9 +125,8 @@ def a_model():
     return describe_model(classifier, header) | {"items": named}
 
 
-@pytest.fixture(scope="module")
-def without_charts():
+@pytest.fixture
+def without_charts(monkeypatch):
     """Choose and describe charts, but do not draw them, which takes most of the time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Chart, "svg", lambda chart, ident: Markup(f"<svg id='{ident}'></svg>"))
-        yield
+    # Only during one test: ``pages``, which is made once for all, needs its charts.
+    do_not_draw(monkeypatch)

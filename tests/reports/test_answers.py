@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tests.reports.small import Page, make_plan, make_results, the_cell
+from tests.reports.small import Page, do_not_draw, make_plan, make_results, the_cell
 
 from complabel.reports import FORMATS, headline, render_report, summarize_study
 from complabel.reports._study_charts import answer_charts, way_of_asking
@@ -47,8 +47,10 @@ def summary(asked):
 
 
 @pytest.fixture(scope="module")
-def asked_page(asked, without_charts):
-    return Page(render_report(asked))
+def asked_page(asked):
+    with pytest.MonkeyPatch.context() as patch:
+        do_not_draw(patch)
+        return Page(render_report(asked))
 
 
 def test_points_count_the_answers_of_a_training_part_and_their_minutes(summary):
