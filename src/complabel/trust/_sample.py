@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -64,11 +64,6 @@ class JudgedPairs:
 
     def __len__(self) -> int:
         return len(self.item)
-
-    def only(self, which: NDArray[np.bool_]) -> Self:
-        """Return the judgements that ``which``, (J,), marks."""
-        names = ("item", "label", "annotator", "applies", "weight")
-        return replace(self, **{name: getattr(self, name)[which] for name in names})
 
 
 def checked_probabilities(probabilities: ArrayLike, shape: tuple[int, ...]) -> Array:
