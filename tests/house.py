@@ -34,6 +34,7 @@ ROOMS = (
     "answers",
     "simulate",
     "files",
+    "features",
     "metrics",
     "statistics",
     "datasets",
@@ -49,6 +50,7 @@ ROOMS = (
     "trust",
     "studies",
     "reports",
+    "live",
     "cli",
 )
 

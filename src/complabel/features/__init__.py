@@ -1,0 +1,1 @@
+"""Features of texts and pictures: a row of numbers for each item."""

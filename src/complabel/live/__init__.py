@@ -1,0 +1,1 @@
+"""Servers for people and programs: questions in the browser, and predictions."""
