@@ -1,0 +1,740 @@
+// The page of `complabel annotate`: one question at a time, and keys.
+//
+// The server is asked by one loop, `work`, one request after another: first the answers that are
+// not stored, in their order, then what is to be taken back, then questions ahead. So the server
+// and the page agree on the order of questions. What people see never waits for it while there are
+// questions in `line`.
+
+const address = new URLSearchParams(location.search);
+const token = address.get("token") ?? "";
+let person = address.get("person")?.trim() ?? "";
+
+const AHEAD = Number(address.get("ahead") ?? 3); // questions that wait behind the one shown
+const KEPT = "complabel answer "; // before the keys of answers in the browser's storage
+const LONG_TEXT = 20_000; // characters shown of a text, until more are wanted
+const MANY_LABELS = 12; // from here on there is a box to find one
+const TINY = 100; // pixels; smaller pictures are drawn with clear squares
+
+const $ = (id) => document.getElementById(id);
+const main = document.querySelector("main");
+
+let line = []; // questions that the server handed out; the first one is shown
+const waiting = []; // answers that the server has not confirmed: {body, question, tried, last}
+const times = []; // seconds of this sitting's answers
+let undoing = false;
+let ended = false; // the server has nothing beyond `line`
+let working = false;
+let retry; // the timer of the next try while the server is away
+let pause = 1; // seconds before it
+let soon = null; // the timer of the next look at the progress
+
+// ---------------------------------------------------------------------------------- the server
+
+class Refused extends Error {
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
+
+async function call(route, query, body) {
+  const asked = { ...query, ...(token && { token }) };
+  const reply = await fetch(`${route}?${new URLSearchParams(asked)}`, {
+    method: body ? "POST" : "GET",
+    headers: body ? { "Content-Type": "application/json" } : {},
+    body: body && JSON.stringify(body),
+    signal: AbortSignal.timeout(15_000),
+  });
+  if (reply.status === 204) return null;
+  if (reply.status >= 500) throw new Error(`the server answered ${reply.status}`);
+  const said = await reply.json();
+  if (!reply.ok) throw new Refused(said.error ?? `the server answered ${reply.status}`, reply.status);
+  return said;
+}
+
+async function work() {
+  if (working || !person) return;
+  working = true;
+  clearTimeout(retry);
+  try {
+    for (;;) {
+      if (waiting.length) await sendFirst();
+      else if (undoing) await takeBack();
+      else if (line.length <= AHEAD && !ended) await fetchNext();
+      else break;
+      isBack();
+    }
+  } catch (error) {
+    failed(error);
+  }
+  working = false;
+}
+
+async function sendFirst() {
+  const first = waiting[0];
+  first.tried = true;
+  try {
+    const { answered } = await call("api/answer", {}, first.body);
+    if (first.body.person === person) $("answered").textContent = answered.toLocaleString("en");
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status === 403) throw error;
+    say(`The server did not take your answer (${first.last}): ${error.message}`);
+  }
+  waiting.shift();
+  forget(first.body.id);
+  ended = false;
+  showStored();
+  soon ??= setTimeout(readProgress, 2000);
+}
+
+async function fetchNext() {
+  // The server's first questions for this person are those in `line`, so the one behind them is
+  // new. If it is known, another one of them is not, such as one that was taken back elsewhere.
+  for (let skip = line.length; skip >= 0; skip--) {
+    const question = await call("api/next", { person, ...(skip && { skip }) });
+    if (question && !line.some((known) => known.id === question.id)) {
+      line.push(prepare(question));
+      if (line.length === 1) show();
+      return;
+    }
+    if (!question && line.length === 0) break;
+  }
+  ended = true;
+  if (line.length === 0) show();
+}
+
+async function takeBack() {
+  try {
+    const { question } = await call("api/undo", {}, { person });
+    undoing = false;
+    times.pop();
+    line = [prepare(question), ...line.filter((known) => known.id !== question.id)];
+    $("last").textContent = "Taken back.";
+    show();
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status === 403) throw error;
+    undoing = false;
+    say(sentence(error.message));
+  }
+}
+
+function failed(error) {
+  if (error instanceof Refused && error.status === 403) {
+    say(`${sentence(error.message)} Your answers are kept in this browser until then.`);
+    if (!line.length) setState("error");
+    return;
+  }
+  if (error instanceof Refused) {
+    askName(sentence(error.message));
+    return;
+  }
+  const lost = undoing ? " Nothing was taken back." : "";
+  undoing = false;
+  main.dataset.away = "yes";
+  const kept = count(waiting.length, "answer");
+  say(
+    `The server is away. This page tries again every few seconds.${lost}` +
+      (waiting.length ? ` What is not stored (${kept}) is kept in this browser and sent then.` : "") +
+      (line.length ? " You can go on with this question." : ""),
+  );
+  showStored();
+  if (!line.length) setState("loading");
+  retry = setTimeout(work, 1000 * pause);
+  pause = Math.min(2 * pause, 8);
+}
+
+function isBack() {
+  pause = 1;
+  if (main.dataset.away !== "yes") return;
+  main.dataset.away = "no";
+  say("");
+  readProgress();
+}
+
+addEventListener("online", work);
+
+// ----------------------------------------------- answers that wait, also in the browser's storage
+
+function keep(entry) {
+  try {
+    const kept = { body: entry.body, last: entry.last, at: Date.now() };
+    localStorage.setItem(KEPT + entry.body.id, JSON.stringify(kept));
+  } catch {
+    // Without storage, or with a full one, the answers wait in memory only.
+  }
+}
+
+function forget(id) {
+  try {
+    localStorage.removeItem(KEPT + id);
+  } catch {
+    // As above.
+  }
+}
+
+function restore() {
+  try {
+    const names = Object.keys(localStorage).filter((name) => name.startsWith(KEPT));
+    const kept = names.map((name) => JSON.parse(localStorage.getItem(name)));
+    kept.sort((one, other) => one.at - other.at);
+    waiting.push(...kept.map(({ body, last }) => ({ body, last, question: null, tried: true })));
+  } catch {
+    // As above.
+  }
+}
+
+addEventListener("beforeunload", (event) => {
+  if (waiting.length && main.dataset.away === "yes") event.preventDefault();
+});
+
+// ------------------------------------------------------------------------------ what people do
+
+function answer(value, said) {
+  const [question] = line;
+  const skipped = value === "unsure";
+  if (!question || undoing || (clock.start === null && !skipped)) return;
+  const seconds = Math.min(clock.seconds(), 86_400);
+  const body = { id: question.id, person, answer: value, seconds: Number(seconds.toFixed(3)) };
+  const last = `${question.label ? `${question.label}, ` : ""}${said}`;
+  const entry = { body, question, tried: false, last };
+  line.shift();
+  waiting.push(entry);
+  times.push(seconds);
+  keep(entry);
+  if (main.dataset.away !== "yes") say("");
+  $("last").replaceChildren("Last answer: ", isolated(last));
+  show();
+  showStored();
+  work();
+}
+
+function undo() {
+  if (undoing) return;
+  const newest = waiting.at(-1);
+  if (newest && !newest.tried) {
+    waiting.pop();
+    times.pop();
+    forget(newest.body.id);
+    line.unshift(newest.question);
+    $("last").textContent = "Taken back.";
+    show();
+    showStored();
+  } else {
+    undoing = true;
+    work();
+  }
+}
+
+const naming = (question) => question.question === "menu" || question.question === "named";
+const single = (question) => naming(question) && (question.asked_for ?? 1) === 1;
+const boxes = () => [...$("options").querySelectorAll("input")];
+const ticked = () => boxes().filter((box) => box.checked).map((box) => box.value);
+
+const deeds = {
+  yes: () => line[0]?.question === "asked" && answer("yes", "yes"),
+  no: () => line[0]?.question === "asked" && answer("no", "no"),
+  unsure: () => answer("unsure", "unsure"),
+  all: () => line[0] && naming(line[0]) && answer([], "all apply"),
+  undo,
+  send() {
+    const [question] = line;
+    if (!question || question.question === "asked" || single(question) || $("send").dataset.wait) return;
+    const labels = ticked();
+    const none = naming(question) ? "all apply" : "none applies";
+    answer(labels, labels.length ? labels.join(", ") : none);
+  },
+};
+const LETTERS = { y: "yes", n: "no", s: "unsure", u: "undo", a: "all", Enter: "send" };
+
+function take(option) {
+  if (!option) return;
+  if (option.matches("button")) option.click();
+  else option.querySelector("input").click();
+}
+
+const offered = () => [...$("options").children].filter((option) => !option.hidden);
+
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+  if (main.dataset.state !== "question" && main.dataset.state !== "done") return;
+  const key = nameOf(event);
+  const { target } = event;
+  if (key === "ArrowDown" || key === "ArrowUp") {
+    if (moveFocus(target, key === "ArrowDown" ? 1 : -1)) event.preventDefault();
+    return;
+  }
+  if (event.repeat) return;
+  if (target === $("filter")) {
+    if (key === "Escape") {
+      target.value = "";
+      find();
+      $("question").focus();
+    } else if (key === "Enter") {
+      if (target.value.trim()) {
+        take(offered()[0]);
+        target.value = "";
+        find();
+      } else deeds.send();
+    } else return;
+    event.preventDefault();
+    return;
+  }
+  const native = target.closest("button, a, summary"); // Enter and the space bar press it
+  if (!$("keys").checked || (native && (key === "Enter" || key === " "))) return;
+  if (key === "/" && !$("finding").hidden) $("filter").focus();
+  else if (/^\d$/.test(key)) take(offered()[(Number(key) + 9) % 10]);
+  else if (key === "o" && $("shown").querySelector("a")) $("shown").querySelector("a").click();
+  else if (Object.hasOwn(LETTERS, key)) deeds[LETTERS[key]]();
+  else return;
+  event.preventDefault();
+});
+
+// Digits count by their place, as some keyboards need Shift for them; so do letters where the
+// keyboard writes another script.
+function nameOf({ key, code }) {
+  if (key.length > 1) return key;
+  const place = /^(?:Digit|Numpad|Key)([0-9A-Z])$/.exec(code)?.[1].toLowerCase();
+  return place && (/\d/.test(place) || !/[ -~]/.test(key)) ? place : key.toLowerCase();
+}
+
+function moveFocus(target, step) {
+  const all = offered().map((option) => option.querySelector("input") ?? option);
+  const here = all.indexOf(target);
+  if (!all.length || (here < 0 && target !== $("filter"))) return false;
+  if (here + step < 0 && !$("finding").hidden) $("filter").focus();
+  else all[Math.min(Math.max(here + step, 0), all.length - 1)].focus();
+  return true;
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-do]");
+  if (button) deeds[button.dataset.do]();
+});
+
+// ------------------------------------------------------------------------- how long people take
+
+const clock = {
+  start: null, // when the question was shown; null until its picture is there
+  away: 0, // milliseconds since then in which the page was hidden
+  hiddenAt: null,
+  begin() {
+    this.start = performance.now();
+    this.away = 0;
+    this.hiddenAt = document.hidden ? this.start : null;
+  },
+  seconds() {
+    return this.start === null ? 0 : Math.max(0, performance.now() - this.start - this.away) / 1000;
+  },
+};
+let visible = 0; // milliseconds of this sitting before `visibleAt`
+let visibleAt = document.hidden ? null : performance.now();
+
+document.addEventListener("visibilitychange", () => {
+  const now = performance.now();
+  if (document.hidden) {
+    clock.hiddenAt = now;
+    if (visibleAt !== null) visible += now - visibleAt;
+    visibleAt = null;
+  } else {
+    // People read a linked page in another tab, so that time is part of the answer.
+    if (clock.hiddenAt !== null && !line[0]?.show.url) clock.away += now - clock.hiddenAt;
+    clock.hiddenAt = null;
+    visibleAt = now;
+  }
+});
+
+// ------------------------------------------------------------------------------- what is shown
+
+function setState(state) {
+  main.dataset.state = state;
+  $("who").hidden = state !== "name";
+  $("done").hidden = state !== "done";
+  $("asking").hidden = state !== "question";
+  if (state === "done" || state === "question") $(state === "done" ? "done" : "asking").append($("progress"));
+  if (state !== "question") main.dataset.question = "";
+}
+
+// Make what shows the item, so that a picture is loaded before its question comes.
+function prepare(question) {
+  const { image, url } = question.show;
+  question.loaded = false;
+  if (image !== undefined) {
+    const picture = new Image();
+    picture.alt = question.item;
+    picture.src = withToken(image);
+    question.element = picture;
+    question.ready = picture.decode().then(
+      () => fitPicture(picture),
+      () => {
+        question.element = element("p", { className: "soft" });
+        question.element.append("The picture ", isolated(question.item), " cannot be shown.");
+      },
+    );
+  } else {
+    question.element = url === undefined ? textOf(question) : linkTo(question);
+    question.ready = Promise.resolve();
+  }
+  question.ready = question.ready.then(() => (question.loaded = true));
+  return question;
+}
+
+function withToken(image) {
+  const whole = new URL(image, location.href);
+  if (whole.origin === location.origin && token) whole.searchParams.set("token", token);
+  return whole.href;
+}
+
+function fitPicture(picture) {
+  const { naturalWidth: width, naturalHeight: height } = picture;
+  const grow = Math.max(width, height) < TINY ? 24 : 4;
+  picture.classList.toggle("tiny", grow === 24);
+  picture.style.maxWidth = `${Math.max(width * grow, 16)}px`;
+  picture.style.maxHeight = `${Math.max(height * grow, 16)}px`;
+}
+
+function textOf(question) {
+  const text = question.show.text ?? "";
+  const box = element("div", { className: "text", tabIndex: 0, dir: "auto" });
+  box.setAttribute("role", "region");
+  box.setAttribute("aria-label", `Item ${question.item}`);
+  box.textContent = text.slice(0, LONG_TEXT);
+  if (text.length > LONG_TEXT) {
+    const rest = count(text.length - LONG_TEXT, "more character");
+    const more = element("button", { type: "button", textContent: `Show ${rest}` });
+    more.onclick = () => {
+      box.textContent = text;
+      box.focus();
+    };
+    box.append("…", more);
+  }
+  return box;
+}
+
+function linkTo(question) {
+  const { url } = question.show;
+  const box = element("p", { className: "link" });
+  if (!/^https?:\/\//i.test(url)) {
+    box.append("This is not an address of the web: ", isolated(url));
+    return box;
+  }
+  const link = element("a", { href: url, target: "_blank", rel: "noopener noreferrer" });
+  link.append(isolated(url), element("span", { className: "hidden", textContent: " (new tab)" }));
+  link.setAttribute("aria-keyshortcuts", "o");
+  box.append(element("kbd", { textContent: "o", ariaHidden: "true" }), link);
+  box.append(element("span", { className: "soft", textContent: "opens in a new tab" }));
+  return box;
+}
+
+function show() {
+  const [question] = line;
+  clock.start = null;
+  if (!question) {
+    if (ended && !waiting.length && !undoing) showDone();
+    else setState("loading");
+    return;
+  }
+  const inside = $("answers").contains(document.activeElement) && document.activeElement !== $("filter");
+  const kept = inside && document.activeElement.closest("#buttons") ? document.activeElement : null;
+  setState("question");
+  $("question").replaceChildren(...wording(question));
+  $("caption").replaceChildren(isolated(question.item));
+  layOut(question);
+  const display = () => {
+    if (line[0] !== question) return;
+    $("shown").replaceChildren(question.element);
+    question.element.scrollTop = 0;
+    clock.begin();
+    main.dataset.question = question.id;
+  };
+  $("shown").classList.toggle("loading", !question.loaded);
+  if (question.loaded) display();
+  else {
+    $("shown").replaceChildren(element("p", { className: "soft", textContent: "The picture is loading…" }));
+    question.ready.then(() => {
+      if (line[0] === question) $("shown").classList.remove("loading");
+      display();
+    });
+  }
+  // What had the focus may be gone: the next question is the place to go on from.
+  if (inside && (!kept || kept.hidden)) $("question").focus();
+}
+
+function wording(question) {
+  const bold = (text) => element("strong", { textContent: text });
+  const label = element("strong");
+  label.append(isolated(question.label ?? ""));
+  const many = question.asked_for ?? 1;
+  const what = many === 1 ? "one" : String(many);
+  const not = bold(many === 1 ? "does not" : "do not");
+  switch (question.question) {
+    case "asked":
+      return ["Does ", label, " apply?"];
+    case "ticked":
+      return ["Tick ", bold("all"), " labels that apply"];
+    case "menu":
+      return [`Name ${what} of these that `, not, " apply"];
+    default:
+      return [`Name ${what} label${many === 1 ? "" : "s"} that `, not, " apply"];
+  }
+}
+
+function layOut(question) {
+  const kind = question.question;
+  const list = kind !== "asked";
+  main.dataset.kind = kind;
+  for (const button of $("buttons").children) {
+    const wanted = { asked: !list, list: list && !single(question), naming: naming(question) };
+    button.hidden = button.dataset.for ? !wanted[button.dataset.for] : false;
+  }
+  const many = list && question.offered.length > MANY_LABELS;
+  $("finding").hidden = !many;
+  $("options").hidden = !list;
+  $("hint").hidden = !list;
+  $("filter").value = "";
+  if (list) {
+    $("hint").textContent = hintFor(question);
+    fillOptions(question);
+    find();
+    $("options").scrollTop = 0;
+  }
+  showTicked();
+}
+
+function hintFor(question) {
+  if (single(question)) return "One key or one click answers.";
+  if (naming(question)) return "Tick them, then press Enter.";
+  return "If none applies, send the list with nothing ticked.";
+}
+
+// A list of hundreds of labels is made once; the next question unticks it.
+function fillOptions(question) {
+  const made = JSON.stringify([single(question), question.offered]);
+  if ($("options").made === made) {
+    for (const box of boxes()) box.checked = false;
+    return;
+  }
+  $("options").made = made;
+  $("options").replaceChildren(
+    ...question.offered.map((name) => {
+      const key = element("kbd", { ariaHidden: "true" });
+      if (single(question)) {
+        const button = element("button", { type: "button", className: "option", value: name });
+        button.append(key, isolated(name));
+        button.onclick = () => answer([name], name);
+        return button;
+      }
+      const option = element("label", { className: "option" });
+      const box = element("input", { type: "checkbox", value: name, onchange: showTicked });
+      option.append(key, box, isolated(name));
+      return option;
+    }),
+  );
+}
+
+const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+
+// Show the labels that have all words of the filter. The first ten of them have keys.
+function find() {
+  const words = plain($("filter").value).split(/\s+/).filter(Boolean);
+  let shown = 0;
+  for (const option of $("options").children) {
+    const name = plain(option.value ?? option.querySelector("input").value);
+    option.hidden = !words.every((word) => name.includes(word));
+    const digit = !option.hidden && shown < 10 ? String((shown + 1) % 10) : "";
+    option.querySelector("kbd").textContent = digit;
+    const control = option.querySelector("input") ?? option;
+    if (digit) control.setAttribute("aria-keyshortcuts", digit);
+    else control.removeAttribute("aria-keyshortcuts");
+    shown += !option.hidden;
+  }
+  $("found").textContent = words.length ? `${count(shown, "label")} found` : "";
+}
+$("filter").addEventListener("input", find);
+
+function showTicked() {
+  const [question] = line;
+  const list = question && question.question !== "asked" && !single(question);
+  const labels = list ? ticked() : [];
+  $("ticked").hidden = !list || $("finding").hidden;
+  $("ticked").replaceChildren("Ticked: ", ...(labels.length ? listed(labels) : ["none"]));
+  if (!list) return;
+  const wanted = question.asked_for ?? 1;
+  let said = labels.length ? `Send ${count(labels.length, "label")}` : "Send: none applies";
+  let wait = "";
+  if (naming(question)) {
+    if (!labels.length) said = wait = `Tick ${wanted} first`;
+    else if (labels.length > wanted) said = wait = `Only ${wanted} are asked for`;
+    else if (labels.length < wanted) said += ": all others apply";
+  }
+  $("send").textContent = said;
+  $("send").dataset.wait = wait;
+  $("send").parentElement.setAttribute("aria-disabled", String(wait !== ""));
+}
+
+function listed(labels) {
+  return labels.flatMap((label, i) => (i ? [", ", isolated(label)] : [isolated(label)]));
+}
+
+function showStored() {
+  const n = waiting.length;
+  const stored = times.length - waiting.filter((entry) => entry.question).length;
+  $("stored").textContent = n ? `${count(n, "answer")} not stored yet` : stored ? "All stored" : "";
+  $("stored").dataset.waiting = String(n > 0);
+  showTimes();
+}
+
+function showDone() {
+  const before = main.dataset.state;
+  setState("done");
+  $("table").href = `answers.csv?${new URLSearchParams(token ? { token } : {})}`;
+  readProgress();
+  if (before !== "done") $("done-title").focus();
+}
+
+// ------------------------------------------------------------------------------------ progress
+
+function showTimes() {
+  const minutes = (visible + (visibleAt === null ? 0 : performance.now() - visibleAt)) / 60_000;
+  $("minutes").textContent = minutes.toFixed(minutes < 10 ? 1 : 0);
+  const sorted = [...times].sort((one, other) => one - other);
+  const middle = (sorted.length - 1) / 2;
+  const median = (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
+  $("seconds").textContent = sorted.length ? median.toFixed(1) : "–";
+}
+
+async function readProgress() {
+  let found;
+  clearTimeout(soon);
+  soon = null;
+  try {
+    found = await call("api/progress", { person });
+  } catch {
+    return; // `work` says that the server is away
+  }
+  const mine = found.by_person?.[person] ?? 0;
+  $("answered").textContent = mine.toLocaleString("en");
+  $("left").textContent = found.left === null ? "–" : found.left.toLocaleString("en");
+  showTimes();
+  showLearning(found.learning);
+  if (main.dataset.state === "done") {
+    const others = found.left > 0;
+    $("done-why").textContent = others
+      ? `The last ${count(found.left, "question")} are with other people. This page asks again by itself.`
+      : `All questions are answered: ${count(found.answered, "answer")}. Thank you.`;
+    if (others) {
+      ended = false;
+      work();
+    }
+  }
+}
+
+function showLearning(learning) {
+  $("learning").hidden = !learning;
+  if (!learning) return;
+  const { score, error, curve = [], ten_minutes: next, advice } = learning;
+  drawCurve(curve.length ? curve : [[0, score, error]]);
+  $("gain").textContent = next
+    ? `Ten more minutes: ${signed(next.gain)} (give or take ${decimals(next.error)}).`
+    : "";
+  $("advice").textContent = advice ?? "";
+}
+
+const decimals = (value) => (value ?? 0).toFixed(3).replace(/^0/, "");
+const signed = (value) => `${value < 0 ? "−" : "+"}${decimals(Math.abs(value))}`;
+
+// The held-out score against minutes, with a band of one standard error.
+function drawCurve(points) {
+  const [left, right, top, bottom] = [34, 330, 10, 98];
+  const low = Math.min(...points.map(([, score, error]) => score - (error ?? 0)));
+  const high = Math.max(...points.map(([, score, error]) => score + (error ?? 0)));
+  const longest = Math.max(...points.map(([minutes]) => minutes), 1e-9);
+  const x = (minutes) => (left + ((right - left) * minutes) / longest).toFixed(1);
+  const y = (score) => (bottom - ((bottom - top) * (score - low)) / (high - low || 1)).toFixed(1);
+  const path = (pairs) => pairs.map((pair) => pair.join(",")).join(" ");
+  const upper = points.map(([minutes, score, error]) => [x(minutes), y(score + (error ?? 0))]);
+  const lower = points.map(([minutes, score, error]) => [x(minutes), y(score - (error ?? 0))]);
+  const middle = points.map(([minutes, score]) => [x(minutes), y(score)]);
+  const [lastMinutes, lastScore] = points.at(-1);
+  const label = (content, at, anchor) => svg("text", { ...at, "text-anchor": anchor }, content);
+  $("curve").replaceChildren(
+    svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }),
+    svg("polygon", { class: "band", points: path([...upper, ...lower.reverse()]) }),
+    svg("polyline", { class: "line", points: path(middle) }),
+    svg("circle", { class: "now", cx: x(lastMinutes), cy: y(lastScore), r: 4 }),
+    label(decimals(high), { x: left - 5, y: top + 5 }, "end"),
+    label(decimals(low), { x: left - 5, y: bottom + 2 }, "end"),
+    label("0", { x: left, y: bottom + 16 }, "middle"),
+    label(`${longest.toFixed(0)} minutes`, { x: right, y: bottom + 16 }, "end"),
+    label(decimals(lastScore), { x: x(lastMinutes), y: Math.max(y(lastScore) - 9, 9) }, "end"),
+  );
+  const said = `Score on held-out answers: ${decimals(lastScore)} after ${lastMinutes.toFixed(0)} minutes`;
+  $("curve").setAttribute("aria-label", said);
+}
+
+// --------------------------------------------------------------------------------- small things
+
+function element(name, properties = {}) {
+  return Object.assign(document.createElement(name), properties);
+}
+
+function svg(name, attributes, content = "") {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.textContent = content;
+  return made;
+}
+
+// Names may be written from right to left; they do not turn the words around them.
+function isolated(text) {
+  return element("bdi", { textContent: text });
+}
+
+function count(n, noun) {
+  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+function sentence(text) {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}
+
+function say(text) {
+  if ($("alert").textContent !== text) $("alert").textContent = text;
+}
+
+// --------------------------------------------------------------------------------------- begin
+
+function askName(message = "") {
+  say(message);
+  setState("name");
+  $("name").focus();
+}
+
+$("who").addEventListener("submit", (event) => {
+  event.preventDefault();
+  person = $("name").value.trim();
+  if (!person) return;
+  address.set("person", person);
+  history.replaceState(null, "", `?${address}`);
+  say("");
+  begin();
+});
+
+function begin() {
+  const others = new URLSearchParams(address);
+  others.delete("person");
+  $("person").hidden = false;
+  $("person").querySelector("bdi").textContent = person;
+  $("person").querySelector("a").href = `?${others}`;
+  line = [];
+  ended = false;
+  setState("loading");
+  showStored();
+  work();
+  readProgress();
+}
+
+setInterval(() => document.hidden || !person || readProgress(), 10_000);
+restore();
+if (person) begin();
+else askName();
